@@ -1,0 +1,23 @@
+"""The errors a user can cause or meet. Each message says what was wrong and what to do."""
+
+__all__ = ["MmcrawlError", "SeedError", "StoreError", "TopicError", "WebError"]
+
+
+class MmcrawlError(Exception):
+    """Base of all errors that are shown to the user as one sentence, without a traceback."""
+
+
+class TopicError(MmcrawlError):
+    """A topic is unknown, or a topic file cannot be read."""
+
+
+class SeedError(MmcrawlError):
+    """A seed list is missing, empty, or has a line that is no URL."""
+
+
+class WebError(MmcrawlError):
+    """A stored web to replay is missing or unreadable."""
+
+
+class StoreError(MmcrawlError):
+    """A store cannot be opened or written: not ours, of another version, full, or unreachable."""
