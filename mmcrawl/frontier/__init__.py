@@ -1,0 +1,50 @@
+"""The frontier: link records, and the pending set whose scores can change while links wait.
+
+Here also lives the store that keeps a crawl's state: its jobs, what it found and what it learnt.
+"""
+
+from mmcrawl.frontier.findings import (
+    Findings,
+    MediaPageRecord,
+    MediaResourceRecord,
+    PatternRecord,
+)
+from mmcrawl.frontier.order import PendingOrder
+from mmcrawl.frontier.records import (
+    HELD,
+    KnownLink,
+    LinkRecord,
+    LinkScores,
+    NewLink,
+    PageRecord,
+    Status,
+    WaitingLink,
+)
+from mmcrawl.frontier.sqlite import PastPage, SqliteFrontier
+from mmcrawl.frontier.store import Job, SqliteStore, open_store
+from mmcrawl.frontier.urls import canonical, shape, split_origin, url_key
+
+__all__ = [
+    "HELD",
+    "Findings",
+    "Job",
+    "KnownLink",
+    "LinkRecord",
+    "LinkScores",
+    "MediaPageRecord",
+    "MediaResourceRecord",
+    "NewLink",
+    "PageRecord",
+    "PastPage",
+    "PatternRecord",
+    "PendingOrder",
+    "SqliteFrontier",
+    "SqliteStore",
+    "Status",
+    "WaitingLink",
+    "canonical",
+    "open_store",
+    "shape",
+    "split_origin",
+    "url_key",
+]

@@ -1,0 +1,140 @@
+"""Which links a crawl may follow at all: its sites, its depth, and the bounds against traps."""
+
+import ipaddress
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from tldextract import TLDExtract
+
+from mmcrawl.frontier.urls import shape
+
+__all__ = ["Admission", "Limits", "host_of", "is_private_host"]
+
+_domains = TLDExtract(suffix_list_urls=(), cache_dir=None)
+_PRIVATE_SUFFIXES = (".local", ".localhost", ".internal", ".lan", ".home.arpa")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of a crawl; 0 means none.
+
+    Attributes:
+        sites: `hosts` (those of the seeds), `domains` (their registered domains), `anywhere`.
+        max_layer: deepest physical layer to follow.
+        max_depth: most clicks from a seed, the seed itself counting as 1.
+        url_length: longest URL in characters.
+        per_host: most pages of one host.
+        per_shape: most pages of one URL shape (numbers and query values left out) while none of
+            them was relevant. Calendars and other endless spaces end here.
+        repeats: most times one directory name may stand in a path; more is a loop of links.
+        private: follow links to private networks from public pages.
+    """
+
+    sites: str = "hosts"
+    max_layer: int = 20
+    max_depth: int = 0
+    url_length: int = 2083
+    per_host: int = 0
+    per_shape: int = 200
+    repeats: int = 3
+    private: bool = False
+
+
+@lru_cache(maxsize=16_384)
+def host_of(url: str) -> str:
+    """Return the host name of a URL in lower case, "" where there is none."""
+    try:
+        return (urlsplit(url).hostname or "").lower()
+    except ValueError:
+        return ""
+
+
+@lru_cache(maxsize=16_384)
+def _domain_of(host: str) -> str:
+    parts = _domains.extract_str(host)
+    return parts.top_domain_under_public_suffix or host
+
+
+@lru_cache(maxsize=16_384)
+def is_private_host(host: str) -> bool:
+    """Tell whether a host name or address is one of a private network or of this machine.
+
+    Names are judged by their form; what a public name resolves to is checked when it is fetched.
+    """
+    try:
+        return not ipaddress.ip_address(host.strip("[]")).is_global
+    except ValueError:
+        pass
+    if host.replace(".", "").isdigit() or host.startswith("0x"):
+        return True  # odd spellings of IPv4 addresses (127.1, 2130706433), which browsers resolve
+    return "." not in host or host.endswith(_PRIVATE_SUFFIXES)
+
+
+class Admission:
+    """Decides which links may be followed, and gives the reason where one may not."""
+
+    def __init__(self, limits: Limits, seeds: Iterable[str]) -> None:
+        self._limits = limits
+        seeds = list(seeds)
+        self._hosts = {host_of(seed) for seed in seeds}
+        self._domains = {_domain_of(host) for host in self._hosts}
+        self._private = limits.private or any(is_private_host(host) for host in self._hosts)
+        self._pages_of_shape: Counter[str] = Counter()
+        self._good_shapes: set[str] = set()
+        self._pages_of_host: Counter[str] = Counter()
+
+    def refuse(self, url: str, physical_layer: int, logical_layer: int) -> str | None:
+        """Return why a link is not to be followed, None if it may be. Reasons are short and fixed."""
+        limits = self._limits
+        host = host_of(url)
+        if not self._in_sites(host):
+            return "other site"
+        if limits.url_length and len(url) > limits.url_length:
+            return "address too long"
+        if limits.max_layer and physical_layer > limits.max_layer:
+            return "below max_layer"
+        if limits.max_depth and logical_layer > limits.max_depth:
+            return "beyond max_depth"
+        if not self._private and is_private_host(host):
+            return "private network"
+        if limits.repeats and _repeats(url) > limits.repeats:
+            return "trap: repeating path"
+        return self.exhausted(url)
+
+    def exhausted(self, url: str) -> str | None:
+        """Return why no more pages like this one are fetched, None if they are."""
+        limits = self._limits
+        if limits.per_host and self._pages_of_host[host_of(url)] >= limits.per_host:
+            return "trap: host has its share"
+        if limits.per_shape:
+            form = shape(url)
+            if self._pages_of_shape[form] >= limits.per_shape and form not in self._good_shapes:
+                return "trap: nothing found on pages like this"
+        return None
+
+    def crawled(self, url: str, *, relevant: bool) -> None:
+        """Count a fetched page against the bounds."""
+        self._pages_of_host[host_of(url)] += 1
+        form = shape(url)
+        if relevant:
+            self._good_shapes.add(form)
+        self._pages_of_shape[form] += 1
+
+    def _in_sites(self, host: str) -> bool:
+        if not host:
+            return False
+        if self._limits.sites == "hosts":
+            return host in self._hosts
+        if self._limits.sites == "domains":
+            return _domain_of(host) in self._domains
+        return True
+
+
+@lru_cache(maxsize=16_384)
+def _repeats(url: str) -> int:
+    """Return how often the most frequent directory name stands in the path."""
+    directories = [part for part in url.partition("?")[0].split("/")[3:-1] if part]
+    return max(Counter(directories).values(), default=0)

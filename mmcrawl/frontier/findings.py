@@ -1,0 +1,158 @@
+"""What a crawl found and learnt: media pages with their resources (MultiMedia), URL patterns."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from mmcrawl.frontier.store import Job, SqliteStore
+
+__all__ = ["Findings", "MediaPageRecord", "MediaResourceRecord", "PatternRecord"]
+
+
+@dataclass(frozen=True, slots=True)
+class MediaResourceRecord:
+    """One audio, video or animation named by a media page."""
+
+    url: str
+    kind: str
+    tag: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class MediaPageRecord:
+    """A page on topic with media (the paper's MultiMedia).
+
+    Attributes:
+        url: address of the page.
+        title: its title.
+        topic_score: what the topic test gave it, in [0, 1].
+        words: the topic words it matched.
+        status: HTTP status it came with.
+        visited_at: Unix time.
+        resources: its media of the wanted kinds.
+    """
+
+    url: str
+    title: str
+    topic_score: float
+    words: tuple[str, ...]
+    status: int
+    visited_at: float
+    resources: tuple[MediaResourceRecord, ...]
+
+    def count(self, kind: str) -> int:
+        """Return how many resources of a kind the page has."""
+        return sum(resource.kind == kind for resource in self.resources)
+
+
+@dataclass(frozen=True, slots=True)
+class PatternRecord:
+    """A learnt URL pattern and how many URLs it generalises."""
+
+    host: str
+    pattern: str
+    urls: int
+
+
+class Findings:
+    """The media and patterns of one job. Writes can be repeated; they become durable with the
+    store's next commit."""
+
+    def __init__(self, store: SqliteStore, job: Job) -> None:
+        self._store = store
+        self._job = job.number
+
+    def add_media_page(self, page: MediaPageRecord) -> None:
+        """Keep a media page, in place of what was kept for its URL."""
+        with self._store.writing() as db:
+            db.execute(
+                "DELETE FROM media_resource WHERE job = ? AND page = ?", (self._job, page.url)
+            )
+            db.execute(
+                "INSERT OR REPLACE INTO media_page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    self._job,
+                    page.url,
+                    page.title,
+                    page.topic_score,
+                    " ".join(page.words),
+                    page.count("audio"),
+                    page.count("video"),
+                    page.count("animation"),
+                    page.status,
+                    page.visited_at,
+                ),
+            )
+            db.executemany(
+                "INSERT OR REPLACE INTO media_resource VALUES (?, ?, ?, ?, ?, ?)",
+                [(self._job, r.url, page.url, r.kind, r.tag, r.text) for r in page.resources],
+            )
+
+    def pages_showing(self, resources: Iterable[str]) -> list[MediaPageRecord]:
+        """Return the media pages that name any of some resources."""
+        pages = {
+            row[0]
+            for resource in resources
+            for row in self._store.db.execute(
+                "SELECT page FROM media_resource WHERE job = ? AND url = ?", (self._job, resource)
+            )
+        }
+        return [page for page in self.media_pages() if page.url in pages] if pages else []
+
+    def drop_media_page(self, url: str) -> None:
+        """Forget a page that turned out to be no media page."""
+        with self._store.writing() as db:
+            db.execute("DELETE FROM media_page WHERE job = ? AND url = ?", (self._job, url))
+            db.execute("DELETE FROM media_resource WHERE job = ? AND page = ?", (self._job, url))
+
+    def media_pages(self) -> Iterator[MediaPageRecord]:
+        """Yield the media pages, best topic score first."""
+        db = self._store.db
+        rows = db.execute(
+            "SELECT url, title, topic_score, words, status, visited_at FROM media_page"
+            " WHERE job = ? ORDER BY topic_score DESC, url",
+            (self._job,),
+        ).fetchall()
+        for url, title, score, words, status, visited_at in rows:
+            resources = db.execute(
+                "SELECT url, kind, tag, text FROM media_resource WHERE job = ? AND page = ?"
+                " ORDER BY url",
+                (self._job, url),
+            )
+            yield MediaPageRecord(
+                url,
+                title,
+                score,
+                tuple(words.split()),
+                status,
+                visited_at,
+                tuple(MediaResourceRecord(*row) for row in resources),
+            )
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of media pages, and of distinct resources of each kind."""
+        db = self._store.db
+        pages = db.execute("SELECT count(*) FROM media_page WHERE job = ?", (self._job,))
+        kinds = db.execute(
+            "SELECT kind, count(DISTINCT url) FROM media_resource WHERE job = ? GROUP BY kind",
+            (self._job,),
+        )
+        counts = {"pages": int(pages.fetchone()[0]), "audio": 0, "video": 0, "animation": 0}
+        return counts | {kind: int(number) for kind, number in kinds}
+
+    def keep_patterns(self, patterns: Iterable[PatternRecord]) -> None:
+        """Keep the learnt patterns in place of the former ones."""
+        with self._store.writing() as db:
+            db.execute("DELETE FROM pattern WHERE job = ?", (self._job,))
+            db.executemany(
+                "INSERT OR REPLACE INTO pattern VALUES (?, ?, ?, ?)",
+                [(self._job, p.host, p.pattern, p.urls) for p in patterns],
+            )
+
+    def patterns(self) -> list[PatternRecord]:
+        """Return the learnt patterns, the most general first."""
+        rows = self._store.db.execute(
+            "SELECT host, pattern, urls FROM pattern WHERE job = ? ORDER BY urls DESC, pattern",
+            (self._job,),
+        )
+        return [PatternRecord(*row) for row in rows]

@@ -1,0 +1,152 @@
+"""The values that pass between frontier, scoring and crawl."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = [
+    "HELD",
+    "KnownLink",
+    "LinkRecord",
+    "LinkScores",
+    "NewLink",
+    "PageRecord",
+    "Status",
+    "WaitingLink",
+]
+
+HELD = float("-inf")
+"""Score of a waiting link that must not be fetched until a later score lets it go."""
+
+
+class Status(StrEnum):
+    """Where a link is in its life (paper 2009, table 5-4)."""
+
+    WAITING = "W"
+    RUNNING = "R"
+    CRAWLED = "C"
+    ERROR = "E"
+
+
+@dataclass(frozen=True, slots=True)
+class NewLink:
+    """A link as it was discovered, before it is known whether the frontier has it already.
+
+    Attributes:
+        url: absolute address, fetched as it stands.
+        anchor: text of the link.
+        group_title: title of the link group it stands in, "" for none.
+        url_words: words of the URL in the topic's language, separated by spaces.
+        logical_layer: clicks from the seed; a seed has 1.
+        physical_layer: directories in the path; `http://h/` has 1.
+        content_score: what its own words say, in [0, 1].
+        priority: Scrapy's request priority; comes before the score.
+        request: a request serialised by the caller, for links that need more than their URL.
+        filtered: False keeps the link out of duplicate detection.
+        extra: what besides the URL tells this link apart (method and body of a POST).
+    """
+
+    url: str
+    anchor: str = ""
+    group_title: str = ""
+    url_words: str = ""
+    logical_layer: int = 1
+    physical_layer: int = 1
+    content_score: float = 0.0
+    priority: int = 0
+    request: bytes | None = None
+    filtered: bool = True
+    extra: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkScores:
+    """Scores of some links: of new ones, and of waiting ones whose score changed.
+
+    `score` orders the frontier (higher first, in [0, 1000), or `HELD`); `structure` is kept for the
+    record. All three lists have one entry a link.
+    """
+
+    ids: list[int]
+    score: list[float]
+    structure: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLink:
+    """What scoring asks of a link.
+
+    `content` is the score its own words got when it was found; `parent` is the page it was first
+    found on, None for a seed.
+    """
+
+    url: str
+    content: float
+    physical_layer: int
+    parent: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingLink:
+    """What the crawl needs of a link to fetch it."""
+
+    id: int
+    url: str
+    parent: int | None
+    logical_layer: int
+    priority: int
+    request: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class PageRecord:
+    """What is remembered of a crawled page besides its link record."""
+
+    url: str
+    title: str
+    keywords: str
+    description: str
+    contains_media: bool
+    relevant: bool
+    links_on_page: int
+    visited_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRecord:
+    """One row of the link database (InterLink; paper 2009, table 5-4), derived fields included."""
+
+    id: int
+    url: str
+    status: Status
+    url_words: str
+    anchor: str
+    group_title: str
+    title: str
+    keywords: str
+    description: str
+    anchor_path: tuple[str, ...]
+    url_path: tuple[str, ...]
+    internal_urls: tuple[str, ...]
+    path_score: int
+    total_path_score: int
+    contains_media: bool
+    relevant: bool
+    score: float
+    content_score: float
+    structure_score: float
+    links_on_page: int
+    logical_layer: int
+    physical_layer: int
+    visited_at: float | None
+    error: str
+
+    @property
+    def content_intro(self) -> str:
+        """All words known of the page: URL words, anchor, title, keywords, description."""
+        parts = (self.url_words, self.anchor, self.title, self.keywords, self.description)
+        return " ".join(part for part in parts if part)
+
+    @property
+    def link_ratio(self) -> float:
+        """Share of relevant pages among the pages reached through this one, in [0, 1]."""
+        return self.path_score / self.total_path_score if self.total_path_score else 0.0

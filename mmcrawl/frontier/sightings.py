@@ -1,0 +1,66 @@
+"""Media that belong to a site, not to a page: the animation in a navigation bar.
+
+A resource is *site-wide* once it stands on at least five pages of a section and on more than half of
+those crawled there. Sections are the whole host and each of its first directories, since a site's
+parts often have frames of their own. What was found site-wide stays so: a page's own media is not
+seen on five pages that make up most of a section.
+"""
+
+from collections.abc import Iterable, Iterator
+from urllib.parse import urlsplit
+
+from mmcrawl.frontier.store import Job, SqliteStore
+
+__all__ = ["Sightings"]
+
+_FEWEST_PAGES = 5
+
+
+class Sightings:
+    """Counts on how many pages of each section a resource was seen. Durable with the next commit."""
+
+    def __init__(self, store: SqliteStore, job: Job) -> None:
+        self._store = store
+        self._job = job.number
+        rows = store.db.execute("SELECT url FROM site_wide WHERE job = ?", (self._job,))
+        self._site_wide = {row[0] for row in rows}
+
+    def __contains__(self, resource: str) -> bool:
+        return resource in self._site_wide
+
+    def add(self, page: str, resources: Iterable[str]) -> list[str]:
+        """Count a crawled page and the media on it; return resources now known as site-wide."""
+        found = []
+        with self._store.writing() as db:
+            for section in _sections(page):
+                pages = db.execute(
+                    "INSERT INTO section VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET"
+                    " pages = pages + 1 RETURNING pages",
+                    (self._job, section),
+                ).fetchone()[0]
+                for resource in resources:
+                    if resource in self._site_wide:
+                        continue
+                    seen = db.execute(
+                        "INSERT INTO sighting VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET"
+                        " pages = pages + 1 RETURNING pages",
+                        (self._job, section, resource),
+                    ).fetchone()[0]
+                    if seen >= _FEWEST_PAGES and 2 * seen > pages:
+                        self._site_wide.add(resource)
+                        db.execute("INSERT INTO site_wide VALUES (?, ?)", (self._job, resource))
+                        found.append(resource)
+        return found
+
+
+def _sections(page: str) -> Iterator[str]:
+    """Yield the names of the sections a page is in.
+
+    >>> list(_sections("http://h/a/b/c.htm"))
+    ['h/', 'h/a/']
+    """
+    parts = urlsplit(page)
+    yield f"{parts.netloc}/"
+    first, slash, _ = parts.path.lstrip("/").partition("/")
+    if slash:
+        yield f"{parts.netloc}/{first}/"

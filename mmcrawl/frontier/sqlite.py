@@ -1,0 +1,483 @@
+"""The frontier on SQLite: records in the database, the order of waiting links in RAM.
+
+What a link costs: its row (URL without its host, anchor, words, scores) and a key in the database,
+whose cache is bounded when it is a file; 20 bytes in RAM for its place in the order. Scores change
+often, so new ones are applied to the order at once and written in one go at the next commit.
+"""
+
+from array import array
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from mmcrawl.frontier.order import PendingOrder
+from mmcrawl.frontier.records import (
+    HELD,
+    KnownLink,
+    LinkRecord,
+    LinkScores,
+    NewLink,
+    PageRecord,
+    Status,
+    WaitingLink,
+)
+from mmcrawl.frontier.store import Job, SqliteStore
+from mmcrawl.frontier.urls import split_origin, url_key
+
+__all__ = ["PastPage", "SqliteFrontier"]
+
+_JOB_SHIFT = 40
+_RECENT_KEYS = 50_000
+_MOST_UNWRITTEN_SCORES = 20_000
+_PRIORITY_STEP = 1_000.0
+_COUNT_FOR_ANCESTORS = """
+WITH RECURSIVE up (id) AS (
+    VALUES (:id) UNION SELECT link.parent FROM link JOIN up ON link.id = up.id
+    WHERE link.parent IS NOT NULL
+)
+UPDATE page SET total_path_score = total_path_score + :pages, path_score = path_score + :relevant
+WHERE id IN up
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PastPage:
+    """A crawled page as the scorer needs it when a crawl is taken up again."""
+
+    id: int
+    url: str
+    relevant: bool
+    contains_media: bool
+    logical_layer: int
+    links: list[int]
+
+
+class SqliteFrontier:
+    """The links of one job. Link ids are small integers, counted from 0 within the job.
+
+    Args:
+        store: an open store.
+        job: the job whose links these are. Links left running by a crawl that died wait again.
+    """
+
+    def __init__(self, store: SqliteStore, job: Job) -> None:
+        self.store = store
+        self.job = job.number
+        self._base = job.number << _JOB_SHIFT
+        self._order = PendingOrder()
+        self._hosts: dict[str, int] = {}
+        self._origins: list[str] = []
+        self._priority: dict[int, int] = {}
+        self._recent: OrderedDict[int, int] = OrderedDict()
+        self._rescored: dict[int, tuple[float, float]] = {}
+        self._counts: Counter[Status] = Counter()
+        self._size = 0
+        self._pages = 0
+        self._load()
+
+    # -- what is there --------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        """Return how many links are known, whatever their status."""
+        return self._size
+
+    @property
+    def ready(self) -> int:
+        """How many links wait and may be fetched (held ones may not)."""
+        return len(self._order)
+
+    @property
+    def pages(self) -> int:
+        """How many pages were crawled (links that only redirect are none)."""
+        return self._pages
+
+    @property
+    def counts(self) -> dict[Status, int]:
+        """How many links have each status."""
+        return {status: self._counts[status] for status in Status}
+
+    def waiting_by_origin(self) -> dict[str, int]:
+        """Return how many links of each host may be fetched."""
+        return {self._origins[host]: count for host, count in self._order.hosts().items()}
+
+    def lookup(self, url: str) -> int | None:
+        """Return the id of the link that `url` is, None if it was never seen."""
+        return self._find(url_key(self.job, url))
+
+    def record(self, link: int) -> LinkRecord:
+        """Return everything known of a link (table 5-4).
+
+        Raises:
+            KeyError: there is no such link.
+        """
+        self._write_scores()
+        row = self.store.db.execute(
+            "SELECT host, link.path, status, url_words, anchor, group_title, score, content,"
+            " structure, logical_layer, physical_layer, error, title, keywords, description,"
+            " contains_media, relevant, links, links_on_page, visited_at, path_score,"
+            " total_path_score FROM link LEFT JOIN page USING (id) WHERE id = ?",
+            (self._base + link,),
+        ).fetchone()
+        if row is None:
+            raise KeyError(link)
+        anchors, urls = self._way_to(link)
+        return LinkRecord(
+            id=link,
+            url=self._origins[row[0]] + row[1],
+            status=Status(row[2]),
+            url_words=row[3],
+            anchor=row[4],
+            group_title=row[5],
+            score=row[6],
+            content_score=row[7],
+            structure_score=row[8],
+            logical_layer=row[9],
+            physical_layer=row[10],
+            error=row[11],
+            title=row[12] or "",
+            keywords=row[13] or "",
+            description=row[14] or "",
+            contains_media=bool(row[15]),
+            relevant=bool(row[16]),
+            internal_urls=tuple(self.url(child) for child in array("I", row[17] or b"")),
+            links_on_page=row[18] or 0,
+            visited_at=row[19],
+            path_score=row[20] or 0,
+            total_path_score=row[21] or 0,
+            anchor_path=anchors,
+            url_path=urls,
+        )
+
+    def url(self, link: int) -> str:
+        """Return the address of a link."""
+        row = self.store.db.execute(
+            "SELECT host, path FROM link WHERE id = ?", (self._base + link,)
+        ).fetchone()
+        return f"{self._origins[row[0]]}{row[1]}"
+
+    def known(self, link: int) -> KnownLink:
+        """Return what scoring asks of a link."""
+        host, path, content, layer, parent = self.store.db.execute(
+            "SELECT host, path, content, physical_layer, parent FROM link WHERE id = ?",
+            (self._base + link,),
+        ).fetchone()
+        return KnownLink(
+            self._origins[host] + path,
+            content,
+            layer,
+            None if parent is None else parent - self._base,
+        )
+
+    def outlinks(self, page: int) -> Sequence[int]:
+        """Return the ids of the links on a crawled page; none for a link that is no page yet."""
+        row = self.store.db.execute(
+            "SELECT links FROM page WHERE id = ?", (self._base + page,)
+        ).fetchone()
+        return array("I", row[0]) if row else ()
+
+    def without_parent(self) -> list[int]:
+        """Return the links that were found on no page: seeds, and what the spider asked for."""
+        rows = self.store.db.execute(
+            "SELECT id FROM link WHERE id >= ? AND id < ? AND parent IS NULL ORDER BY id",
+            (self._base, self._base + (1 << _JOB_SHIFT)),
+        )
+        return [row[0] - self._base for row in rows]
+
+    def with_status(self, status: Status) -> list[int]:
+        """Return the links of a status, in the order they were found."""
+        rows = self.store.db.execute(
+            "SELECT id FROM link WHERE id >= ? AND id < ? AND status = ? ORDER BY id",
+            (self._base, self._base + (1 << _JOB_SHIFT), status.value),
+        )
+        return [row[0] - self._base for row in rows]
+
+    def history(self) -> Iterator[PastPage]:
+        """Yield the crawled pages in the order they were crawled."""
+        rows = self.store.db.execute(
+            "SELECT id, host, path, relevant, contains_media, logical_layer, links FROM page"
+            " JOIN link USING (id) WHERE id >= ? AND id < ? ORDER BY seq",
+            (self._base, self._base + (1 << _JOB_SHIFT)),
+        )
+        for number, host, path, relevant, media, layer, links in rows:
+            yield PastPage(
+                number - self._base,
+                self._origins[host] + path,
+                bool(relevant),
+                bool(media),
+                layer,
+                list(array("I", links)),
+            )
+
+    def errors(self) -> Counter[str]:
+        """Return how many links ended in error, by reason."""
+        rows = self.store.db.execute(
+            "SELECT error, count(*) FROM link WHERE id >= ? AND id < ? AND status = 'E'"
+            " GROUP BY error",
+            (self._base, self._base + (1 << _JOB_SHIFT)),
+        )
+        return Counter(dict(rows))
+
+    # -- what happens to links ------------------------------------------------------------------
+
+    def add(self, links: Sequence[NewLink], parent: int | None = None) -> list[tuple[int, bool]]:
+        """Take in links found on the page `parent`; return the id of each, and whether it is new.
+
+        New links are held until `apply` gives them a score. A link that is there already, under
+        any spelling of its URL, keeps its record.
+        """
+        keys = [
+            url_key(self.job, link.url, link.extra) if link.filtered else None for link in links
+        ]
+        rows, answer = [], []
+        with self.store.writing() as db:
+            for link, key in zip(links, keys, strict=True):
+                known = self._find(key) if key is not None else None
+                if known is None:
+                    known, new = self._size, True
+                    self._size += 1
+                    rows.append(self._row(known, key, link, parent))
+                    if key is not None:
+                        self._note_key(key, known)
+                else:
+                    new = False
+                answer.append((known, new))
+            db.executemany(
+                "INSERT INTO link (id, key, host, path, status, score, content, structure, parent,"
+                " logical_layer, physical_layer, priority, url_words, anchor, group_title, request)"
+                " VALUES (?, ?, ?, ?, 'W', ?, ?, 0.0, ?, ?, ?, ?, ?, ?, ?, ?)",
+                rows,
+            )
+        self._counts[Status.WAITING] += len(rows)
+        return answer
+
+    def apply(self, scores: LinkScores) -> None:
+        """Give links their scores; those that do not wait keep theirs."""
+        moved, moved_scores = [], []
+        for link, score, structure in zip(scores.ids, scores.score, scores.structure, strict=True):
+            waits, held = link in self._order, self._order.is_held(link)
+            if not waits and not held:
+                continue
+            self._rescored[link] = (score, structure)
+            if score == HELD:
+                if waits:
+                    self._order.hold(link, self._order.host(link))
+            elif waits:
+                moved.append(link)
+                moved_scores.append(self._rank(link, score))
+            else:
+                self._order.release(link, self._rank(link, score))
+        if moved:
+            self._order.rescore_many(moved, moved_scores)
+        if len(self._rescored) > _MOST_UNWRITTEN_SCORES:
+            self._write_scores()
+
+    def next(self, ready: Callable[[str], bool] = lambda origin: True) -> WaitingLink | None:
+        """Take the best waiting link of a host that is `ready` and mark it running."""
+        link = self._order.pop(lambda host: ready(self._origins[host]))
+        if link is None:
+            return None
+        row = self.store.db.execute(
+            "SELECT host, path, parent, logical_layer, priority, request FROM link WHERE id = ?",
+            (self._base + link,),
+        ).fetchone()
+        self._set_status(link, Status.WAITING, Status.RUNNING)
+        parent = None if row[2] is None else row[2] - self._base
+        return WaitingLink(link, self._origins[row[0]] + row[1], parent, row[3], row[4], row[5])
+
+    def complete(self, link: int, page: PageRecord, links: Sequence[int]) -> None:
+        """Mark a running link crawled: the page it led to, and the ids of the links on it."""
+        with self.store.writing() as db:
+            self._set_status(link, Status.RUNNING, Status.CRAWLED)
+            self._pages += 1
+            db.execute(
+                "INSERT INTO page (id, seq, url, title, keywords, description, contains_media,"
+                " relevant, links, links_on_page, visited_at, path_score, total_path_score)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
+                (
+                    self._base + link,
+                    self._pages,
+                    page.url,
+                    page.title,
+                    page.keywords,
+                    page.description,
+                    page.contains_media,
+                    page.relevant,
+                    array("I", links).tobytes(),
+                    page.links_on_page,
+                    page.visited_at,
+                ),
+            )
+            db.execute(
+                _COUNT_FOR_ANCESTORS,
+                {"id": self._base + link, "pages": 1, "relevant": int(page.relevant)},
+            )
+
+    def leave(self, link: int, error: str) -> None:
+        """Mark a running link crawled that led to no page of its own, e.g. a redirect."""
+        self._end(link, Status.CRAWLED, error)
+
+    def fail(self, link: int, error: str) -> None:
+        """Mark a running link as one that cannot be had, with the reason."""
+        self._end(link, Status.ERROR, error)
+
+    def revise(self, links: Sequence[int]) -> None:
+        """Note that crawled pages called relevant are not, here and in the counts of their ways."""
+        with self.store.writing() as db:
+            for link in links:
+                db.execute("UPDATE page SET relevant = 0 WHERE id = ?", (self._base + link,))
+                db.execute(
+                    _COUNT_FOR_ANCESTORS, {"id": self._base + link, "pages": 0, "relevant": -1}
+                )
+
+    def requeue(self, link: int, request: bytes | None, priority: int) -> None:
+        """Let a running link wait again, with the request it is to be fetched with next time."""
+        with self.store.writing() as db:
+            self._set_status(link, Status.RUNNING, Status.WAITING)
+            db.execute(
+                "UPDATE link SET request = ?, priority = ? WHERE id = ?",
+                (request, priority, self._base + link),
+            )
+        self._write_scores()
+        score = db.execute("SELECT score FROM link WHERE id = ?", (self._base + link,)).fetchone()[
+            0
+        ]
+        self._note_priority(link, priority)
+        self._order.push(link, self._order.host(link), self._rank(link, max(score, 0.0)))
+
+    def commit(self) -> None:
+        """Make everything since the last commit durable, all of it or nothing."""
+        self._write_scores()
+        self.store.commit()
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _load(self) -> None:
+        db, ours = self.store.db, (self._base, self._base + (1 << _JOB_SHIFT))
+        rows = db.execute("SELECT id, origin FROM host WHERE job = ? ORDER BY id", (self.job,))
+        for number, origin in rows:
+            self._hosts[origin] = number
+            self._origins.append(origin)
+        with self.store.writing():
+            db.execute(
+                "UPDATE link SET status = 'W' WHERE id >= ? AND id < ? AND status = 'R'", ours
+            )
+        self.store.commit()
+        rows = db.execute(
+            "SELECT status, count(*), max(id) FROM link WHERE id >= ? AND id < ? GROUP BY status",
+            ours,
+        )
+        for status, count, last in rows:
+            self._counts[Status(status)] = count
+            self._size = max(self._size, last - self._base + 1)
+        self._pages = db.execute(
+            "SELECT count(*) FROM page WHERE id >= ? AND id < ?", ours
+        ).fetchone()[0]
+        rows = db.execute(
+            "SELECT id, host, score, priority FROM link WHERE id >= ? AND id < ? AND status = 'W'",
+            ours,
+        )
+        for number, host, score, priority in rows:
+            link = number - self._base
+            self._note_priority(link, priority)
+            if score == HELD:
+                self._order.hold(link, host)
+            else:
+                self._order.push(link, host, self._rank(link, score))
+
+    def _row(
+        self, link: int, key: int | None, new: NewLink, parent: int | None
+    ) -> tuple[object, ...]:
+        origin, path = split_origin(new.url)
+        host = self._host_number(origin)
+        self._order.hold(link, host)
+        self._note_priority(link, new.priority)
+        return (
+            self._base + link,
+            key,
+            host,
+            path,
+            HELD,
+            new.content_score,
+            None if parent is None else self._base + parent,
+            new.logical_layer,
+            new.physical_layer,
+            new.priority,
+            new.url_words,
+            new.anchor,
+            new.group_title,
+            new.request,
+        )
+
+    def _find(self, key: int) -> int | None:
+        link = self._recent.get(key)
+        if link is not None:
+            self._recent.move_to_end(key)
+            return link
+        row = self.store.db.execute("SELECT id FROM link WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            return None
+        self._note_key(key, row[0] - self._base)
+        return int(row[0]) - self._base
+
+    def _note_key(self, key: int, link: int) -> None:
+        self._recent[key] = link
+        if len(self._recent) > _RECENT_KEYS:
+            self._recent.popitem(last=False)
+
+    def _host_number(self, origin: str) -> int:
+        number = self._hosts.get(origin)
+        if number is None:
+            number = self._hosts[origin] = len(self._origins)
+            self._origins.append(origin)
+            self.store.db.execute("INSERT INTO host VALUES (?, ?, ?)", (self.job, number, origin))
+        return number
+
+    def _note_priority(self, link: int, priority: int) -> None:
+        if priority:
+            self._priority[link] = priority
+        else:
+            self._priority.pop(link, None)
+
+    def _rank(self, link: int, score: float) -> float:
+        """Return the number that orders a link: its priority first, then its score."""
+        return score + _PRIORITY_STEP * self._priority.get(link, 0)
+
+    def _set_status(self, link: int, old: Status, new: Status) -> None:
+        with self.store.writing() as db:
+            changed = db.execute(
+                "UPDATE link SET status = ? WHERE id = ? AND status = ?",
+                (new.value, self._base + link, old.value),
+            ).rowcount
+        if not changed:
+            raise ValueError(f"link {link} is not {old.name.lower()}")
+        self._counts[old] -= 1
+        self._counts[new] += 1
+
+    def _end(self, link: int, status: Status, error: str) -> None:
+        with self.store.writing() as db:
+            self._set_status(link, Status.RUNNING, status)
+            db.execute("UPDATE link SET error = ? WHERE id = ?", (error, self._base + link))
+
+    def _way_to(self, link: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return all anchors and all URLs from the seed to a link."""
+        rows = self.store.db.execute(
+            "WITH RECURSIVE up (id, step) AS (VALUES (?, 0) UNION ALL SELECT link.parent, step + 1"
+            " FROM link JOIN up ON link.id = up.id WHERE link.parent IS NOT NULL)"
+            " SELECT anchor, host, path FROM up JOIN link USING (id) ORDER BY step DESC",
+            (self._base + link,),
+        ).fetchall()
+        anchors = tuple(row[0] for row in rows if row[0])
+        return anchors, tuple(self._origins[row[1]] + row[2] for row in rows)
+
+    def _write_scores(self) -> None:
+        if not self._rescored:
+            return
+        with self.store.writing() as db:
+            db.executemany(
+                "UPDATE link SET score = ?, structure = ? WHERE id = ?",
+                [
+                    (score, structure, self._base + link)
+                    for link, (score, structure) in self._rescored.items()
+                ],
+            )
+        self._rescored.clear()

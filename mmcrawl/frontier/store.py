@@ -1,0 +1,289 @@
+"""The SQLite file (or memory) a crawl's state lives in, and the jobs in it.
+
+One file can hold many jobs; one crawl at a time writes to it, which a lock beside the file sees to.
+Everything between two commits is one transaction: a process that dies in between leaves the file as
+it was after the last commit.
+"""
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from filelock import FileLock, Timeout
+
+from mmcrawl.errors import StoreError
+
+__all__ = ["Job", "SqliteStore", "open_store"]
+
+APPLICATION_ID = 0x6D6D6372  # "mmcr"
+SCHEMA_VERSION = 1
+
+_SCHEMA = """
+CREATE TABLE job (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, arguments TEXT NOT NULL,
+    started_at REAL NOT NULL, finished_at REAL, reason TEXT NOT NULL DEFAULT '',
+    memory TEXT NOT NULL DEFAULT '{}'
+);
+CREATE TABLE host (
+    job INTEGER NOT NULL, id INTEGER NOT NULL, origin TEXT NOT NULL,
+    PRIMARY KEY (job, id), UNIQUE (job, origin)
+) WITHOUT ROWID;
+CREATE TABLE link (
+    id INTEGER PRIMARY KEY, key INTEGER, host INTEGER NOT NULL, path TEXT NOT NULL,
+    status TEXT NOT NULL, score REAL NOT NULL, content REAL NOT NULL, structure REAL NOT NULL,
+    parent INTEGER, logical_layer INTEGER NOT NULL, physical_layer INTEGER NOT NULL,
+    priority INTEGER NOT NULL, url_words TEXT NOT NULL, anchor TEXT NOT NULL,
+    group_title TEXT NOT NULL, request BLOB, error TEXT NOT NULL DEFAULT ''
+);
+CREATE INDEX link_key ON link (key);
+CREATE TABLE page (
+    id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, url TEXT NOT NULL, title TEXT NOT NULL,
+    keywords TEXT NOT NULL, description TEXT NOT NULL, contains_media INTEGER NOT NULL,
+    relevant INTEGER NOT NULL, links BLOB NOT NULL, links_on_page INTEGER NOT NULL,
+    visited_at REAL NOT NULL, path_score INTEGER NOT NULL, total_path_score INTEGER NOT NULL
+);
+CREATE TABLE media_page (
+    job INTEGER NOT NULL, url TEXT NOT NULL, title TEXT NOT NULL, topic_score REAL NOT NULL,
+    words TEXT NOT NULL, audio INTEGER NOT NULL, video INTEGER NOT NULL,
+    animation INTEGER NOT NULL, status INTEGER NOT NULL, visited_at REAL NOT NULL,
+    PRIMARY KEY (job, url)
+) WITHOUT ROWID;
+CREATE TABLE media_resource (
+    job INTEGER NOT NULL, url TEXT NOT NULL, page TEXT NOT NULL, kind TEXT NOT NULL,
+    tag TEXT NOT NULL, text TEXT NOT NULL,
+    PRIMARY KEY (job, page, url)
+) WITHOUT ROWID;
+CREATE INDEX media_resource_url ON media_resource (job, url);
+CREATE TABLE section (
+    job INTEGER NOT NULL, name TEXT NOT NULL, pages INTEGER NOT NULL, PRIMARY KEY (job, name)
+) WITHOUT ROWID;
+CREATE TABLE sighting (
+    job INTEGER NOT NULL, section TEXT NOT NULL, url TEXT NOT NULL, pages INTEGER NOT NULL,
+    PRIMARY KEY (job, section, url)
+) WITHOUT ROWID;
+CREATE TABLE site_wide (
+    job INTEGER NOT NULL, url TEXT NOT NULL, PRIMARY KEY (job, url)
+) WITHOUT ROWID;
+CREATE TABLE pattern (
+    job INTEGER NOT NULL, host TEXT NOT NULL, pattern TEXT NOT NULL, urls INTEGER NOT NULL,
+    PRIMARY KEY (job, pattern)
+) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One crawl in a store.
+
+    Attributes:
+        number: its number in the store, from 0.
+        name: chosen by the user or made from the arguments.
+        arguments: what decides which pages the crawl is about; a job keeps its own.
+        finished_at: Unix time, None while it can go on.
+        reason: why it stopped last.
+    """
+
+    number: int
+    name: str
+    arguments: dict[str, Any]
+    finished_at: float | None
+    reason: str
+
+
+def open_store(uri: str) -> "SqliteStore":
+    """Open the store named by `uri`: `memory:` or `sqlite:///FILE` (absolute: `sqlite:////FILE`).
+
+    Raises:
+        StoreError: the URI is of no known kind, or the file cannot be used.
+    """
+    if uri == "memory:":
+        return SqliteStore(None)
+    if uri.startswith("sqlite:///") and len(uri) > len("sqlite:///"):
+        return SqliteStore(Path(uri.removeprefix("sqlite:///")))
+    raise StoreError(f"store {uri!r} is not understood; use sqlite:///FILE.db or memory:")
+
+
+class SqliteStore:
+    """An open store. `with store.writing()` around a change turns a failure into a StoreError."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self._lock = None if path is None else FileLock(f"{path}.lock", timeout=0)
+        self._acquire()
+        try:
+            self.db = _connect(path)
+        except BaseException:
+            self._release()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @property
+    def name(self) -> str:
+        """How messages call this store."""
+        return str(self.path) if self.path else "memory"
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Give the connection for a change; an SQLite failure becomes a StoreError."""
+        try:
+            if not self.db.in_transaction:
+                self.db.execute("BEGIN IMMEDIATE")
+            yield self.db
+        except sqlite3.Error as error:
+            raise StoreError(_explain(self.name, error)) from error
+
+    def commit(self) -> None:
+        """Make all changes since the last commit durable together."""
+        if self.db.in_transaction:
+            with self.writing():
+                self.db.commit()
+
+    def close(self) -> None:
+        """Close without committing: what was not committed is given up."""
+        if self.db.in_transaction:
+            self.db.rollback()
+        self.db.close()
+        self._release()
+
+    # -- jobs ---------------------------------------------------------------------------------
+
+    def jobs(self) -> list[Job]:
+        """Return the jobs of the store in the order they were started."""
+        rows = self.db.execute(
+            "SELECT id, name, arguments, finished_at, reason FROM job ORDER BY id"
+        )
+        return [Job(row[0], row[1], json.loads(row[2]), row[3], row[4]) for row in rows]
+
+    def job(self, name: str, arguments: Mapping[str, Any]) -> Job:
+        """Return the job called `name`, started now if the store has none of that name.
+
+        Raises:
+            StoreError: the job exists with other arguments.
+        """
+        for job in self.jobs():
+            if job.name == name:
+                _refuse_other_arguments(self.name, job, arguments)
+                return job
+        with self.writing():
+            number = self.db.execute("SELECT coalesce(max(id) + 1, 0) FROM job").fetchone()[0]
+            self.db.execute(
+                "INSERT INTO job (id, name, arguments, started_at) VALUES (?, ?, ?, ?)",
+                (number, name, json.dumps(arguments, ensure_ascii=False), time.time()),
+            )
+        self.commit()
+        return Job(number, name, dict(arguments), None, "")
+
+    def stop_job(self, number: int, reason: str, *, finished: bool) -> None:
+        """Note why a job stopped, and whether it is over; commits."""
+        with self.writing():
+            self.db.execute(
+                "UPDATE job SET finished_at = ?, reason = ? WHERE id = ?",
+                (time.time() if finished else None, reason, number),
+            )
+        self.commit()
+
+    def memory(self, number: int) -> dict[str, Any]:
+        """Return what a job noted with `remember`."""
+        row = self.db.execute("SELECT memory FROM job WHERE id = ?", (number,)).fetchone()
+        memory: dict[str, Any] = json.loads(row[0])
+        return memory
+
+    def remember(self, number: int, memory: Mapping[str, Any]) -> None:
+        """Keep a job's small plain data, e.g. word counts, in place of what was there."""
+        with self.writing():
+            self.db.execute(
+                "UPDATE job SET memory = ? WHERE id = ?",
+                (json.dumps(memory, ensure_ascii=False), number),
+            )
+
+    def _acquire(self) -> None:
+        if self._lock is None:
+            return
+        try:
+            self._lock.acquire()
+        except Timeout:
+            raise StoreError(
+                f"store {self.name} is in use by another crawl; wait for it, or name another store"
+            ) from None
+        except OSError as error:
+            raise StoreError(f"store {self.name} cannot be opened: {error.strerror}") from error
+
+    def _release(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+
+
+def _connect(path: Path | None) -> sqlite3.Connection:
+    name = str(path) if path else ":memory:"
+    try:
+        db = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
+        try:
+            _prepare(db, name)
+        except BaseException:
+            db.close()
+            raise
+    except sqlite3.Error as error:
+        raise StoreError(_explain(name, error)) from error
+    return db
+
+
+def _prepare(db: sqlite3.Connection, name: str) -> None:
+    """Set up an empty database, or check that it is ours."""
+    tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    application = db.execute("PRAGMA application_id").fetchone()[0]
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if tables == 0:
+        db.execute("PRAGMA page_size = 4096")
+        if name != ":memory:":
+            db.execute("PRAGMA journal_mode = WAL")
+        db.executescript(
+            f"BEGIN; {_SCHEMA} PRAGMA application_id = {APPLICATION_ID};"
+            f" PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
+        )
+    elif application != APPLICATION_ID:
+        raise StoreError(f"{name} belongs to another program; name another file as the store")
+    elif version != SCHEMA_VERSION:
+        raise StoreError(
+            f"{name} was written by another version of mmcrawl (schema {version}, this one has"
+            f" {SCHEMA_VERSION}); use that version, or name another file as the store"
+        )
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA cache_size = -32000")
+
+
+def _refuse_other_arguments(store: str, job: Job, arguments: Mapping[str, Any]) -> None:
+    new = json.loads(json.dumps(arguments))
+    different = sorted(
+        key for key in {*job.arguments, *new} if job.arguments.get(key) != new.get(key)
+    )
+    if different:
+        key = different[0]
+        raise StoreError(
+            f"job {job.name!r} in {store} was started with {key}={job.arguments.get(key)!r}, not"
+            f" {new.get(key)!r}; use the same arguments to go on, or -a job=NAME for another job"
+        )
+
+
+def _explain(name: str, error: sqlite3.Error) -> str:
+    text = str(error)
+    if "disk is full" in text or "disk I/O" in text:
+        return f"store {name} cannot be written ({text}); make room and run the same command again"
+    if "not a database" in text:
+        return f"{name} is not a store of mmcrawl; name another file"
+    if "malformed" in text:
+        return f"store {name} is damaged ({text}); restore it from a copy, or name another file"
+    if "unable to open" in text:
+        return f"store {name} cannot be opened; does its folder exist, and may you write there?"
+    if "readonly" in text:
+        return f"store {name} is read-only; change its permissions, or name another file"
+    return f"store {name} failed: {text}"

@@ -1,0 +1,93 @@
+"""What an algorithm is: it is told what became of links, and answers with scores."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from mmcrawl.frontier import KnownLink, LinkScores, PatternRecord
+
+__all__ = ["CrawledPage", "LinkSource", "LinkText", "NO_SCORES", "Scorer"]
+
+NO_SCORES = LinkScores([], [], [])
+
+
+@dataclass(frozen=True, slots=True)
+class LinkText:
+    """The words around a link, before its page is known.
+
+    Attributes:
+        anchor: text of the link.
+        url_words: words of its URL, in both languages.
+        group_title: title of its link group, "" for none.
+        from_script: the link was a literal inside a script; its words count less.
+    """
+
+    anchor: str
+    url_words: str
+    group_title: str
+    from_script: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CrawledPage:
+    """A page that was just crawled.
+
+    Attributes:
+        id: the link that led to it.
+        url: its address.
+        relevant: it holds media of the wanted kinds and is on topic.
+        contains_media: it holds media of the wanted kinds, on topic or not.
+        links: ids of the links on it that may be followed, each once.
+    """
+
+    id: int
+    url: str
+    relevant: bool
+    contains_media: bool
+    links: Sequence[int]
+
+
+class LinkSource(Protocol):
+    """Where a scorer looks up links by id (the frontier)."""
+
+    def known(self, link: int) -> KnownLink:
+        """Return what is known of a link."""
+
+    def outlinks(self, page: int) -> Sequence[int]:
+        """Return the ids of the links on a crawled page; none for a link that is no page yet."""
+
+
+class Scorer(Protocol):
+    """An algorithm that orders the frontier.
+
+    Every method answers with the scores of links that have none yet *and* of waiting links whose
+    score the news has changed; links not named keep theirs. Scores are finite numbers in [0, 1000),
+    higher is fetched first, or `HELD` for a link that must not be fetched for now. The order among
+    equal scores is that of discovery.
+
+    A scorer keeps no files. When a crawl is taken up again it is told its history from the start,
+    in the order in which it happened, and must come to the same scores.
+    """
+
+    name: ClassVar[str]
+
+    def content(self, text: LinkText) -> float:
+        """Return how well a link's own words fit the topic, in [0, 1]."""
+
+    def added(self, links: Iterable[int]) -> LinkScores:
+        """Take in links that come from no page: seeds, redirects, requests of the spider."""
+
+    def started(self, link: int) -> LinkScores:
+        """Note that a link is being fetched."""
+
+    def crawled(self, page: CrawledPage) -> LinkScores:
+        """Take in a crawled page and the links on it."""
+
+    def failed(self, link: int) -> LinkScores:
+        """Note that a link could not be had."""
+
+    def revised(self, links: Iterable[int]) -> LinkScores:
+        """Note that crawled pages called relevant turned out not to be."""
+
+    def patterns(self) -> list[PatternRecord]:
+        """Return what was learnt of the sites, empty for algorithms that learn no patterns."""

@@ -1,0 +1,44 @@
+"""`breadth`: the generic search, first in, first out. The baseline of every comparison."""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from mmcrawl.frontier import LinkScores, PatternRecord
+from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkText
+
+__all__ = ["Breadth"]
+
+
+class Breadth:
+    """Breadth-first search: all scores are equal, so links come in the order of discovery."""
+
+    name: ClassVar[str] = "breadth"
+
+    def content(self, text: LinkText) -> float:
+        """Return 0: the words of a link do not matter."""
+        return 0.0
+
+    def added(self, links: Iterable[int]) -> LinkScores:
+        """Queue the links."""
+        ids = list(links)
+        return LinkScores(ids, [0.0] * len(ids), [0.0] * len(ids))
+
+    def started(self, link: int) -> LinkScores:
+        """Change nothing."""
+        return NO_SCORES
+
+    def crawled(self, page: CrawledPage) -> LinkScores:
+        """Queue the links of the page."""
+        return self.added(page.links)
+
+    def failed(self, link: int) -> LinkScores:
+        """Change nothing."""
+        return NO_SCORES
+
+    def revised(self, links: Iterable[int]) -> LinkScores:
+        """Change nothing."""
+        return NO_SCORES
+
+    def patterns(self) -> list[PatternRecord]:
+        """Return none."""
+        return []

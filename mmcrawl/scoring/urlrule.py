@@ -1,0 +1,339 @@
+"""`urlrule`: search by learnt URL patterns, in two stages for every site (Yang 2009, chapter 4).
+
+*Probing* looks where on a site media pages are: breadth first, no more than NUM(n) pages of physical
+layer n (4.2). Media pages on topic that lie near each other yield patterns (`clusters.py`). When no
+link is left within the numbers, the site is *guided*: a waiting link is worth what its words say
+(4.7) and what its place in the graph says (4.6), divided by its distance to the nearest pattern.
+
+How the paper is read, and where this goes on from it:
+
+* Siblings of a page are the other links of the page it was first found on.
+* "Normalised" structure is divided by the largest of the site's waiting links: a navigation link of
+  a hundred pages, fetched long ago, would otherwise press all others to zero.
+* A link that matches a pattern is lifted by the share of media pages among those fetched by this
+  pattern so far, so that a pattern that was learnt from an accident loses its power. The paper
+  fetches links of any pattern and no others (`hard=True`).
+* Patterns go on being learnt while a site is guided.
+
+Cost: a page re-scores its links and its siblings. A site is re-scored whole, with numpy, when its
+patterns change and otherwise once for every 2 % of its waiting links that were fetched. 30 bytes of
+RAM a link; addresses are looked up in the frontier.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from mmcrawl.frontier import HELD, LinkScores, PatternRecord
+from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
+from mmcrawl.scoring.clusters import SitePatterns
+from mmcrawl.scoring.patterns import url_parts
+from mmcrawl.scoring.similarity import LinkSimilarity
+
+__all__ = ["UrlRule"]
+
+_UNKNOWN, _WAITING, _TAKEN = 0, 1, 2
+_NO_PATTERN = -1
+_LAST_PROBED_LAYER = 10
+_PROBE_SCORE = 1.0
+
+
+@dataclass(slots=True)
+class _Site:
+    """What is known of one host."""
+
+    host: str
+    patterns: SitePatterns
+    links: "array[int]" = field(default_factory=lambda: array("I"))
+    probing: bool = True
+    fetched_in_layer: Counter[int] = field(default_factory=Counter)
+    waiting_in_layer: Counter[int] = field(default_factory=Counter)
+    under_way: int = 0
+    largest: float = 0.0
+    fetched_since_rescore: int = 0
+
+
+class UrlRule:
+    """Order links by URL patterns learnt during the crawl.
+
+    Args:
+        source: where links are looked up by id.
+        similarity: how well a link's words fit the topic.
+        hard: leave links alone that match no pattern once a site is guided (the paper's way);
+            False gives them a low score, so that tunnels can be crossed.
+        d: damping of (4.6), in (0, 1).
+        beta: weight of the anchor against the URL words in (4.7), in [0, 1].
+        alpha: weight of content against structure in (4.8), in [0, 1]; the paper's ∂.
+        m: a cluster of more than `m` media pages yields a pattern.
+        near: URLs are of one cluster if their distance (4.3) is below this; 5 lets them differ in
+            one directory or file name.
+        num2: NUM(2), pages probed in physical layer 2; layer n may have n − 1 times as many (4.2).
+    """
+
+    name: ClassVar[str] = "urlrule"
+
+    def __init__(
+        self,
+        source: LinkSource,
+        similarity: LinkSimilarity,
+        *,
+        hard: bool = False,
+        d: float = 0.85,
+        beta: float = 0.8,
+        alpha: float = 0.4,
+        m: int = 3,
+        near: int = 5,
+        num2: int = 5,
+    ) -> None:
+        self._source = source
+        self._similarity = similarity
+        self._hard = hard
+        self._d, self._beta, self._alpha = d, beta, alpha
+        self._m, self._near, self._num2 = m, near, num2
+        self._sites: list[_Site] = []
+        self._site_of_host: dict[str, int] = {}
+        self._state = bytearray()
+        self._layer = bytearray()
+        self._site = array("i")
+        self._parent = array("i")
+        self._pattern = array("i")
+        self._distance = array("i")
+        self._content = array("f")
+        self._inflow = array("d")
+        self._known = 0
+
+    # -- the protocol ---------------------------------------------------------------------------
+
+    def content(self, text: LinkText) -> float:
+        """Return the content score of a link (4.7)."""
+        return self._similarity.shark(text, self._beta)
+
+    def added(self, links: Iterable[int]) -> LinkScores:
+        """Take in seeds, redirects and requests of the spider; they are probed first."""
+        new = [link for link in links if self._register(link)]
+        return self._scores_of(new)
+
+    def started(self, link: int) -> LinkScores:
+        """Count a fetch against the numbers of its layer."""
+        self._register(link)
+        site, layer = self._sites[self._site[link]], self._layer[link]
+        if self._state[link] != _WAITING:
+            return NO_SCORES
+        self._state[link] = _TAKEN
+        site.waiting_in_layer[layer] -= 1
+        site.fetched_in_layer[layer] += 1
+        site.fetched_since_rescore += 1
+        site.under_way += 1
+        if site.probing and site.fetched_in_layer[layer] == self._allowed(layer):
+            return self._rescore(site)
+        return NO_SCORES
+
+    def crawled(self, page: CrawledPage) -> LinkScores:
+        """Pass on the page's worth to its links and siblings; learn from it if it is relevant."""
+        site = self._sites[self._site[page.id]]
+        new = [link for link in page.links if self._register(link)]
+        self._spread(page)
+        changed = self._judge_pattern(site, page)
+        if page.relevant and site.patterns.add(url_parts(page.url)):
+            self._measure_all(site)
+            changed = True
+        return self._settle(site, changed, {*new, *page.links, *self._siblings(page.id)})
+
+    def failed(self, link: int) -> LinkScores:
+        """Note that nothing comes of a link; the last probe of a site may have been this one."""
+        return self._settle(self._sites[self._site[link]], False, set())
+
+    def revised(self, links: Iterable[int]) -> LinkScores:
+        """Take pages that turned out not to be relevant out of the clusters."""
+        by_site: dict[int, list[int]] = {}
+        for link in links:
+            by_site.setdefault(self._site[link], []).append(link)
+        answers = []
+        for number, pages in by_site.items():
+            site = self._sites[number]
+            urls = [url_parts(self._source.known(page).url) for page in pages]
+            for page in pages:
+                if self._pattern[page] != _NO_PATTERN:
+                    site.patterns.learnt[self._pattern[page]].relevant -= 1
+            site.patterns.remove(urls)
+            self._measure_all(site)
+            answers.append(self._rescore(site))
+        return _join(answers)
+
+    def patterns(self) -> list[PatternRecord]:
+        """Return the learnt patterns, the most general first."""
+        found = [
+            PatternRecord(site.host, str(learnt.pattern), learnt.urls)
+            for site in self._sites
+            for learnt in site.patterns.learnt
+            if learnt.urls
+        ]
+        return sorted(found, key=lambda record: (-record.urls, record.pattern))
+
+    # -- taking in links ------------------------------------------------------------------------
+
+    def _register(self, link: int) -> bool:
+        """Make a link known; tell whether it is new."""
+        self._reserve(link)
+        if self._state[link] != _UNKNOWN:
+            return False
+        known = self._source.known(link)
+        parts = url_parts(known.url)
+        number = self._site_of_host.setdefault(parts.host, len(self._sites))
+        if number == len(self._sites):
+            self._sites.append(_Site(parts.host, SitePatterns(self._near, self._m)))
+        site = self._sites[number]
+        layer = min(known.physical_layer, 255)
+        self._state[link] = _WAITING
+        self._site[link] = number
+        self._layer[link] = layer
+        self._parent[link] = -1 if known.parent is None else known.parent
+        self._content[link] = known.content
+        site.links.append(link)
+        site.waiting_in_layer[layer] += 1
+        self._measure(site, link, known.url)
+        self._known += 1
+        return True
+
+    def _reserve(self, link: int) -> None:
+        missing = link + 1 - len(self._state)
+        if missing > 0:
+            self._state.extend(bytes(missing))
+            self._layer.extend(bytes(missing))
+            for column in (self._site, self._parent, self._pattern, self._distance):
+                column.extend([-1] * missing)
+            self._content.extend([0.0] * missing)
+            self._inflow.extend([0.0] * missing)
+
+    def _measure(self, site: _Site, link: int, url: str) -> None:
+        """Find the pattern a link matches, and how far the nearest one is (1 if there is none)."""
+        parts = url_parts(url)
+        best = site.patterns.best(parts)
+        gap = site.patterns.distance(parts)
+        self._pattern[link] = _NO_PATTERN if best is None else best
+        self._distance[link] = 1 if gap is None else max(gap, 1)
+
+    def _measure_all(self, site: _Site) -> None:
+        site.links = array("I", [link for link in site.links if self._state[link] == _WAITING])
+        for link in site.links:
+            self._measure(site, link, self._source.known(link).url)
+
+    # -- the graph ------------------------------------------------------------------------------
+
+    def _rank(self, link: int) -> float:
+        """PR(p) of (4.6)."""
+        return (1 - self._d) / self._known + self._d * self._inflow[link] / self._distance[link]
+
+    def _spread(self, page: CrawledPage) -> None:
+        """Give the page's share, PR(T)/C(T), to each of its links and each of its siblings."""
+        if not page.links:
+            return
+        share = self._rank(page.id) / len(page.links)
+        for link in page.links:
+            self._inflow[link] += share
+        for link in self._siblings(page.id):
+            self._inflow[link] += share
+
+    def _siblings(self, page: int) -> Sequence[int]:
+        parent = self._parent[page]
+        if parent < 0:
+            return ()
+        return [link for link in self._source.outlinks(parent) if link != page]
+
+    # -- patterns and stages --------------------------------------------------------------------
+
+    def _judge_pattern(self, site: _Site, page: CrawledPage) -> bool:
+        """Note how the pattern did that led to a page; tell whether that changes much."""
+        if self._pattern[page.id] == _NO_PATTERN:
+            return False
+        learnt = site.patterns.learnt[self._pattern[page.id]]
+        before = learnt.rate
+        learnt.crawled += 1
+        learnt.relevant += page.relevant
+        return abs(learnt.rate - before) > 0.02
+
+    def _allowed(self, layer: int) -> int:
+        """NUM(n) = NUM(2) · (n − 1), n ≤ 10 (4.2); layer 1 has as many as layer 2."""
+        return 0 if layer > _LAST_PROBED_LAYER else self._num2 * max(layer - 1, 1)
+
+    def _may_probe(self, site: _Site, layer: int) -> bool:
+        return site.fetched_in_layer[layer] < self._allowed(layer)
+
+    def _settle(self, site: _Site, changed: bool, touched: set[int]) -> LinkScores:
+        """End a fetch: move the site to the next stage if it is time, and re-score."""
+        site.under_way = max(site.under_way - 1, 0)
+        if site.probing and not site.under_way:
+            left = (layer for layer, count in site.waiting_in_layer.items() if count > 0)
+            if not any(self._may_probe(site, layer) for layer in left):
+                site.probing = False
+                changed = True
+        waiting = sum(site.waiting_in_layer.values())
+        if changed or site.fetched_since_rescore > max(16, waiting // 50):
+            elsewhere = [link for link in touched if self._sites[self._site[link]] is not site]
+            return _join([self._rescore(site), self._scores_of(elsewhere)])
+        return self._scores_of(sorted(touched))
+
+    # -- scores ---------------------------------------------------------------------------------
+
+    def _scores_of(self, links: Iterable[int]) -> LinkScores:
+        """Score single links."""
+        ids = [link for link in links if self._state[link] == _WAITING]
+        scores, structures = [], []
+        for link in ids:
+            site = self._sites[self._site[link]]
+            rank = self._rank(link)
+            site.largest = max(site.largest, rank)
+            structure = rank / site.largest
+            structures.append(structure)
+            scores.append(self._score(site, link, structure))
+        return LinkScores(ids, scores, structures)
+
+    def _score(self, site: _Site, link: int, structure: float) -> float:
+        """S of (4.8), lifted by the rate of the link's pattern; fixed while a site is probed."""
+        if site.probing:
+            return _PROBE_SCORE if self._may_probe(site, self._layer[link]) else HELD
+        score = self._alpha * self._content[link] + (1 - self._alpha) * structure
+        if self._pattern[link] != _NO_PATTERN:
+            return score + site.patterns.learnt[self._pattern[link]].rate
+        return HELD if self._hard else score
+
+    def _rescore(self, site: _Site) -> LinkScores:
+        """Score all waiting links of a site anew."""
+        site.fetched_since_rescore = 0
+        state = np.frombuffer(self._state, dtype=np.uint8)
+        links = np.frombuffer(site.links, dtype=np.uint32)
+        links = links[state[links] == _WAITING]
+        if not len(links):
+            return NO_SCORES
+        site.links = array("I", links.tobytes())
+        inflow = np.frombuffer(self._inflow)[links]
+        gaps = np.frombuffer(self._distance, dtype=np.int32)[links]
+        rank = (1 - self._d) / self._known + self._d * inflow / gaps
+        site.largest = float(rank.max())
+        structure = rank / site.largest
+        if site.probing:
+            layers = np.frombuffer(self._layer, dtype=np.uint8)[links]
+            free = np.array([self._may_probe(site, layer) for layer in range(256)])
+            score = np.where(free[layers], _PROBE_SCORE, HELD)
+        else:
+            content = np.frombuffer(self._content, dtype=np.float32)[links]
+            score = self._alpha * content + (1 - self._alpha) * structure
+            pattern = np.frombuffer(self._pattern, dtype=np.int32)[links]
+            lift = np.array(
+                [learnt.rate for learnt in site.patterns.learnt] + [HELD if self._hard else 0.0]
+            )
+            score = score + lift[pattern]
+        return LinkScores(links.tolist(), score.tolist(), structure.tolist())
+
+
+def _join(answers: Iterable[LinkScores]) -> LinkScores:
+    joined = LinkScores([], [], [])
+    for answer in answers:
+        joined.ids.extend(answer.ids)
+        joined.score.extend(answer.score)
+        joined.structure.extend(answer.structure)
+    return joined
