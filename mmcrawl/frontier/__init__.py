@@ -3,6 +3,7 @@
 Here also lives the store that keeps a crawl's state: its jobs, what it found and what it learnt.
 """
 
+from mmcrawl.frontier.admission import Admission, Limits, host_of, is_private_host
 from mmcrawl.frontier.findings import (
     Findings,
     MediaPageRecord,
@@ -20,15 +21,18 @@ from mmcrawl.frontier.records import (
     Status,
     WaitingLink,
 )
+from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import PastPage, SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore, open_store
 from mmcrawl.frontier.urls import canonical, shape, split_origin, url_key
 
 __all__ = [
     "HELD",
+    "Admission",
     "Findings",
     "Job",
     "KnownLink",
+    "Limits",
     "LinkRecord",
     "LinkScores",
     "MediaPageRecord",
@@ -38,11 +42,14 @@ __all__ = [
     "PastPage",
     "PatternRecord",
     "PendingOrder",
+    "Sightings",
     "SqliteFrontier",
     "SqliteStore",
     "Status",
     "WaitingLink",
     "canonical",
+    "host_of",
+    "is_private_host",
     "open_store",
     "shape",
     "split_origin",

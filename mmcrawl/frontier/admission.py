@@ -74,35 +74,36 @@ def is_private_host(host: str) -> bool:
 
 
 class Admission:
-    """Decides which links may be followed, and gives the reason where one may not."""
+    """Decides which links may be followed, and gives the reason where one may not.
+
+    Attributes:
+        private_allowed: links into private networks may be followed: by the limits, or because a
+            seed is there itself.
+    """
 
     def __init__(self, limits: Limits, seeds: Iterable[str]) -> None:
         self._limits = limits
         seeds = list(seeds)
         self._hosts = {host_of(seed) for seed in seeds}
         self._domains = {_domain_of(host) for host in self._hosts}
-        self._private = limits.private or any(is_private_host(host) for host in self._hosts)
+        self.private_allowed = limits.private or any(is_private_host(host) for host in self._hosts)
         self._pages_of_shape: Counter[str] = Counter()
         self._good_shapes: set[str] = set()
         self._pages_of_host: Counter[str] = Counter()
 
     def refuse(self, url: str, physical_layer: int, logical_layer: int) -> str | None:
-        """Return why a link is not to be followed, None if it may be. Reasons are short and fixed."""
+        """Return why a link is not to be followed, one of a few reasons; None if it may be."""
         limits = self._limits
         host = host_of(url)
-        if not self._in_sites(host):
-            return "other site"
-        if limits.url_length and len(url) > limits.url_length:
-            return "address too long"
-        if limits.max_layer and physical_layer > limits.max_layer:
-            return "below max_layer"
-        if limits.max_depth and logical_layer > limits.max_depth:
-            return "beyond max_depth"
-        if not self._private and is_private_host(host):
-            return "private network"
-        if limits.repeats and _repeats(url) > limits.repeats:
-            return "trap: repeating path"
-        return self.exhausted(url)
+        rules = (
+            ("other site", not self._in_sites(host)),
+            ("address too long", 0 < limits.url_length < len(url)),
+            ("below max_layer", 0 < limits.max_layer < physical_layer),
+            ("beyond max_depth", 0 < limits.max_depth < logical_layer),
+            ("private network", not self.private_allowed and is_private_host(host)),
+            ("trap: repeating path", 0 < limits.repeats < _repeats(url)),
+        )
+        return next((reason for reason, broken in rules if broken), None) or self.exhausted(url)
 
     def exhausted(self, url: str) -> str | None:
         """Return why no more pages like this one are fetched, None if they are."""

@@ -1,7 +1,8 @@
 """What a crawl found and learnt: media pages with their resources (MultiMedia), URL patterns."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 
 from mmcrawl.frontier.store import Job, SqliteStore
 
@@ -39,6 +40,10 @@ class MediaPageRecord:
     status: int
     visited_at: float
     resources: tuple[MediaResourceRecord, ...]
+
+    def with_resources(self, resources: tuple[MediaResourceRecord, ...]) -> "MediaPageRecord":
+        """Return the record with other resources."""
+        return replace(self, resources=resources)
 
     def count(self, kind: str) -> int:
         """Return how many resources of a kind the page has."""
@@ -104,6 +109,10 @@ class Findings:
         with self._store.writing() as db:
             db.execute("DELETE FROM media_page WHERE job = ? AND url = ?", (self._job, url))
             db.execute("DELETE FROM media_resource WHERE job = ? AND page = ?", (self._job, url))
+
+    def best(self, most: int) -> list[MediaPageRecord]:
+        """Return the media pages with the best topic scores."""
+        return list(islice(self.media_pages(), most))
 
     def media_pages(self) -> Iterator[MediaPageRecord]:
         """Yield the media pages, best topic score first."""

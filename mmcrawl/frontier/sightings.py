@@ -1,9 +1,9 @@
 """Media that belong to a site, not to a page: the animation in a navigation bar.
 
-A resource is *site-wide* once it stands on at least five pages of a section and on more than half of
-those crawled there. Sections are the whole host and each of its first directories, since a site's
-parts often have frames of their own. What was found site-wide stays so: a page's own media is not
-seen on five pages that make up most of a section.
+A resource is *site-wide* once it stands on at least five pages of a section and on more than half
+of those crawled there. Sections are the whole host and each of its first directories, since a
+site's parts often have frames of their own. What was found site-wide stays so: a page's own media
+is not seen on five pages that make up most of a section.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ _FEWEST_PAGES = 5
 
 
 class Sightings:
-    """Counts on how many pages of each section a resource was seen. Durable with the next commit."""
+    """On how many pages of each section a resource was seen; durable with the next commit."""
 
     def __init__(self, store: SqliteStore, job: Job) -> None:
         self._store = store

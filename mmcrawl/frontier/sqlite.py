@@ -183,11 +183,20 @@ class SqliteFrontier:
         )
         return [row[0] - self._base for row in rows]
 
-    def with_status(self, status: Status) -> list[int]:
-        """Return the links of a status, in the order they were found."""
+    def waiting(self) -> list[int]:
+        """Return the waiting links, held ones included, in the order they were found."""
         rows = self.store.db.execute(
-            "SELECT id FROM link WHERE id >= ? AND id < ? AND status = ? ORDER BY id",
-            (self._base, self._base + (1 << _JOB_SHIFT), status.value),
+            "SELECT id FROM link WHERE id >= ? AND id < ? AND status = 'W' ORDER BY id",
+            (self._base, self._base + (1 << _JOB_SHIFT)),
+        )
+        return [row[0] - self._base for row in rows]
+
+    def without_page(self) -> list[int]:
+        """Return the links that were fetched and led to no page: errors and redirects."""
+        rows = self.store.db.execute(
+            "SELECT link.id FROM link LEFT JOIN page USING (id) WHERE link.id >= ?"
+            " AND link.id < ? AND status IN ('C', 'E') AND page.id IS NULL ORDER BY link.id",
+            (self._base, self._base + (1 << _JOB_SHIFT)),
         )
         return [row[0] - self._base for row in rows]
 

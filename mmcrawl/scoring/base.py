@@ -6,7 +6,7 @@ from typing import ClassVar, Protocol
 
 from mmcrawl.frontier import KnownLink, LinkScores, PatternRecord
 
-__all__ = ["CrawledPage", "LinkSource", "LinkText", "NO_SCORES", "Scorer"]
+__all__ = ["NO_SCORES", "CrawledPage", "LinkSource", "LinkText", "Scorer"]
 
 NO_SCORES = LinkScores([], [], [])
 

@@ -28,8 +28,8 @@ class UrlParts:
 def url_parts(url: str) -> UrlParts:
     """Cut up a URL; what cannot be read as one becomes a single directory of no host.
 
-    >>> url_parts("http://h.test/subject/courseware.php?photo_id=100002")
-    UrlParts(host='h.test', directories=('subject', 'courseware.php'), query=(('photo_id', '100002'),))
+    >>> url_parts("http://h.test/subject/show.php?id=102")
+    UrlParts(host='h.test', directories=('subject', 'show.php'), query=(('id', '102'),))
     """
     try:
         parts = urlsplit(url.replace("*", "%2A"))

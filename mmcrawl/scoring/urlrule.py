@@ -1,9 +1,11 @@
 """`urlrule`: search by learnt URL patterns, in two stages for every site (Yang 2009, chapter 4).
 
-*Probing* looks where on a site media pages are: breadth first, no more than NUM(n) pages of physical
-layer n (4.2). Media pages on topic that lie near each other yield patterns (`clusters.py`). When no
-link is left within the numbers, the site is *guided*: a waiting link is worth what its words say
-(4.7) and what its place in the graph says (4.6), divided by its distance to the nearest pattern.
+*Probing* looks where on a site media pages are: breadth first, no more than NUM(n) pages of
+physical layer n (4.2), a directory with fewer links seen before one with more, since it is
+directories that are probed. Media pages on topic that lie near each other yield patterns
+(`clusters.py`). When no link is left within the numbers, the site is *guided*: a waiting link is
+worth what its words say (4.7) and what its place in the graph says (4.6), divided by its distance
+to the nearest pattern.
 
 How the paper is read, and where this goes on from it:
 
@@ -13,10 +15,12 @@ How the paper is read, and where this goes on from it:
 * A link that matches a pattern is lifted by the share of media pages among those fetched by this
   pattern so far, so that a pattern that was learnt from an accident loses its power. The paper
   fetches links of any pattern and no others (`hard=True`).
+* A link that matches none is weighed by the share of media pages among those fetched from its own
+  directory: resource adjacency holds for barren directories too. One not seen yet has 1/2.
 * Patterns go on being learnt while a site is guided.
 
 Cost: a page re-scores its links and its siblings. A site is re-scored whole, with numpy, when its
-patterns change and otherwise once for every 2 % of its waiting links that were fetched. 30 bytes of
+patterns change and otherwise once for every 2 % of its waiting links that were fetched. 35 bytes of
 RAM a link; addresses are looked up in the frontier.
 """
 
@@ -39,7 +43,6 @@ __all__ = ["UrlRule"]
 _UNKNOWN, _WAITING, _TAKEN = 0, 1, 2
 _NO_PATTERN = -1
 _LAST_PROBED_LAYER = 10
-_PROBE_SCORE = 1.0
 
 
 @dataclass(slots=True)
@@ -55,6 +58,45 @@ class _Site:
     under_way: int = 0
     largest: float = 0.0
     fetched_since_rescore: int = 0
+
+
+class _Directories:
+    """How many links, pages and media pages each directory has.
+
+    The pages that one script makes (`show.asp?id=…`) count as a directory of their own.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self.links = array("i")
+        self.pages = array("i")
+        self.relevant = array("i")
+
+    def place(self, url: str) -> int:
+        """Return the number of the directory a new link is in, and count the link."""
+        path, query, _ = url.partition("?")
+        number = self._numbers.setdefault(
+            path if query else path.rpartition("/")[0], len(self.links)
+        )
+        if number == len(self.links):
+            for column in (self.links, self.pages, self.relevant):
+                column.append(0)
+        self.links[number] += 1
+        return number
+
+    def count(self, number: int, *, relevant: bool) -> None:
+        """Count a page fetched from a directory."""
+        self.pages[number] += 1
+        self.relevant[number] += relevant
+
+    def rate(self, number: int) -> float:
+        """Return the share of media pages to expect in a directory, in (0, 1)."""
+        return (self.relevant[number] + 1) / (self.pages[number] + 2)
+
+    def rates(self) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+        """Return the rates of all directories."""
+        relevant = np.frombuffer(self.relevant, dtype=np.int32)
+        return (relevant + 1) / (np.frombuffer(self.pages, dtype=np.int32) + 2)
 
 
 class UrlRule:
@@ -102,7 +144,10 @@ class UrlRule:
         self._parent = array("i")
         self._pattern = array("i")
         self._distance = array("i")
+        self._directory = array("i")
+        self._directories = _Directories()
         self._content = array("f")
+        self._probe = array("f")
         self._inflow = array("d")
         self._known = 0
 
@@ -137,6 +182,7 @@ class UrlRule:
         site = self._sites[self._site[page.id]]
         new = [link for link in page.links if self._register(link)]
         self._spread(page)
+        self._directories.count(self._directory[page.id], relevant=page.relevant)
         changed = self._judge_pattern(site, page)
         if page.relevant and site.patterns.add(url_parts(page.url)):
             self._measure_all(site)
@@ -157,6 +203,7 @@ class UrlRule:
             site = self._sites[number]
             urls = [url_parts(self._source.known(page).url) for page in pages]
             for page in pages:
+                self._directories.relevant[self._directory[page]] -= 1
                 if self._pattern[page] != _NO_PATTERN:
                     site.patterns.learnt[self._pattern[page]].relevant -= 1
             site.patterns.remove(urls)
@@ -193,6 +240,8 @@ class UrlRule:
         self._layer[link] = layer
         self._parent[link] = -1 if known.parent is None else known.parent
         self._content[link] = known.content
+        self._directory[link] = self._directories.place(known.url)
+        self._probe[link] = 1 / self._directories.links[self._directory[link]]
         site.links.append(link)
         site.waiting_in_layer[layer] += 1
         self._measure(site, link, known.url)
@@ -204,9 +253,11 @@ class UrlRule:
         if missing > 0:
             self._state.extend(bytes(missing))
             self._layer.extend(bytes(missing))
-            for column in (self._site, self._parent, self._pattern, self._distance):
+            columns = (self._site, self._parent, self._pattern, self._distance, self._directory)
+            for column in columns:
                 column.extend([-1] * missing)
             self._content.extend([0.0] * missing)
+            self._probe.extend([0.0] * missing)
             self._inflow.extend([0.0] * missing)
 
     def _measure(self, site: _Site, link: int, url: str) -> None:
@@ -272,7 +323,7 @@ class UrlRule:
                 site.probing = False
                 changed = True
         waiting = sum(site.waiting_in_layer.values())
-        if changed or site.fetched_since_rescore > max(16, waiting // 50):
+        if changed or site.fetched_since_rescore > max(8, waiting // 50):
             elsewhere = [link for link in touched if self._sites[self._site[link]] is not site]
             return _join([self._rescore(site), self._scores_of(elsewhere)])
         return self._scores_of(sorted(touched))
@@ -293,13 +344,13 @@ class UrlRule:
         return LinkScores(ids, scores, structures)
 
     def _score(self, site: _Site, link: int, structure: float) -> float:
-        """S of (4.8), lifted by the rate of the link's pattern; fixed while a site is probed."""
+        """S of (4.8), lifted by the rate of the link's pattern or weighed by its directory's."""
         if site.probing:
-            return _PROBE_SCORE if self._may_probe(site, self._layer[link]) else HELD
+            return self._probe[link] if self._may_probe(site, self._layer[link]) else HELD
         score = self._alpha * self._content[link] + (1 - self._alpha) * structure
         if self._pattern[link] != _NO_PATTERN:
             return score + site.patterns.learnt[self._pattern[link]].rate
-        return HELD if self._hard else score
+        return HELD if self._hard else score * self._directories.rate(self._directory[link])
 
     def _rescore(self, site: _Site) -> LinkScores:
         """Score all waiting links of a site anew."""
@@ -318,15 +369,17 @@ class UrlRule:
         if site.probing:
             layers = np.frombuffer(self._layer, dtype=np.uint8)[links]
             free = np.array([self._may_probe(site, layer) for layer in range(256)])
-            score = np.where(free[layers], _PROBE_SCORE, HELD)
+            score = np.where(
+                free[layers], np.frombuffer(self._probe, dtype=np.float32)[links], HELD
+            )
         else:
             content = np.frombuffer(self._content, dtype=np.float32)[links]
             score = self._alpha * content + (1 - self._alpha) * structure
             pattern = np.frombuffer(self._pattern, dtype=np.int32)[links]
-            lift = np.array(
-                [learnt.rate for learnt in site.patterns.learnt] + [HELD if self._hard else 0.0]
-            )
-            score = score + lift[pattern]
+            lift = np.array([*(learnt.rate for learnt in site.patterns.learnt), 0.0])[pattern]
+            weight = self._directories.rates()[np.frombuffer(self._directory, np.int32)[links]]
+            unmatched = np.full_like(score, HELD) if self._hard else score * weight
+            score = np.where(pattern == _NO_PATTERN, unmatched, score + lift)
         return LinkScores(links.tolist(), score.tolist(), structure.tolist())
 
 

@@ -1,0 +1,1 @@
+"""Commands of mmcrawl, found by `scrapy` through COMMANDS_MODULE."""

@@ -1,0 +1,180 @@
+"""What a person sees of a crawl: a line or a panel while it runs, tables when it ends."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from mmcrawl.frontier import MediaPageRecord, PatternRecord
+
+__all__ = ["Progress", "Summary", "closing_tables", "progress_line", "progress_panel"]
+
+_MOST_PAGES = 20
+_MOST_PATTERNS = 10
+_MOST_REASONS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a crawl stands.
+
+    Attributes:
+        pages: pages crawled, earlier runs of the job included.
+        pages_per_second: over the last seconds of this run.
+        media_pages: relevant pages found.
+        media: distinct resources by kind.
+        harvest_rate: share of relevant pages among the last 500, in [0, 1].
+        waiting: links that may be fetched.
+        held: links that wait for a pattern or for their site to be guided.
+        patterns: learnt patterns.
+        errors: links that could not be had.
+    """
+
+    pages: int
+    pages_per_second: float
+    media_pages: int
+    media: dict[str, int]
+    harvest_rate: float
+    waiting: int
+    held: int
+    patterns: int
+    errors: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a crawl came to."""
+
+    job: str
+    topic: str
+    algo: str
+    ending: str
+    progress: Progress
+    seconds: float
+    best: list[MediaPageRecord]
+    patterns: list[PatternRecord]
+    errors: Counter[str]
+    refused: Counter[str]
+
+
+def progress_line(progress: Progress) -> str:
+    """Return the progress as a line of a log."""
+    media = ", ".join(f"{count} {kind}" for kind, count in progress.media.items())
+    return (
+        f"{progress.pages} pages ({progress.pages_per_second:.1f}/s),"
+        f" {progress.media_pages} with media on topic ({media}),"
+        f" harvest rate {progress.harvest_rate:.0%}, {progress.waiting} waiting,"
+        f" {progress.patterns} patterns, {progress.errors} errors"
+    )
+
+
+def progress_panel(progress: Progress) -> RenderableType:
+    """Return the progress as a small table that is drawn again and again."""
+    table = Table.grid(padding=(0, 2))
+    for _ in range(4):
+        table.add_column(no_wrap=True)
+    media = "  ".join(f"{kind} {count}" for kind, count in progress.media.items())
+    cells = [
+        ("pages", f"{progress.pages}  ({progress.pages_per_second:.1f}/s)"),
+        ("media pages", f"{progress.media_pages}"),
+        ("found", media),
+        ("harvest rate", f"{progress.harvest_rate:.0%} of the last 500"),
+        (
+            "waiting",
+            f"{progress.waiting}" + (f"  (+{progress.held} held)" if progress.held else ""),
+        ),
+        ("patterns", f"{progress.patterns}"),
+        ("errors", f"{progress.errors}"),
+    ]
+    for left, right in zip(cells[::2], [*cells[1::2], ("", "")], strict=True):
+        table.add_row(f"[dim]{left[0]}", left[1], f"[dim]{right[0]}", right[1])
+    return table
+
+
+def closing_tables(summary: Summary) -> RenderableType:
+    """Return the tables a crawl ends with: what was found, what was learnt, what went wrong."""
+    parts: list[RenderableType] = [_heading(summary), _totals(summary)]
+    if summary.best:
+        parts.append(_media_table(summary))
+    if summary.patterns:
+        parts.append(_pattern_table(summary.patterns))
+    for title, reasons in (
+        ("Not fetched or failed", summary.errors),
+        ("Links not followed", summary.refused),
+    ):
+        if reasons:
+            parts.append(_reason_table(title, reasons))
+    parts.append(Text(summary.ending, style="bold"))
+    return Group(*parts)
+
+
+def _heading(summary: Summary) -> Text:
+    return Text.assemble(
+        "\n",
+        (summary.topic, "bold"),
+        f"  by {summary.algo}, job ",
+        (summary.job, "cyan"),
+    )
+
+
+def _totals(summary: Summary) -> Table:
+    progress = summary.progress
+    share = progress.media_pages / progress.pages if progress.pages else 0.0
+    rate = f" in {summary.seconds:.0f} s" if summary.seconds >= 1 else ""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_row("pages crawled", f"{progress.pages}{rate}")
+    table.add_row("with media on topic", f"{progress.media_pages}  ({share:.1%})")
+    for kind, count in progress.media.items():
+        table.add_row(f"{kind} resources", str(count))
+    table.add_row("links still waiting", str(progress.waiting + progress.held))
+    return table
+
+
+def _media_table(summary: Summary) -> Table:
+    more = summary.progress.media_pages - len(summary.best)
+    table = Table(
+        title="Pages with media on topic",
+        title_justify="left",
+        caption=f"… and {more} more; -O media.jsonl or -O media.csv writes them all"
+        if more > 0
+        else None,
+        caption_justify="left",
+    )
+    table.add_column("score", justify="right")
+    table.add_column("audio", justify="right")
+    table.add_column("video", justify="right")
+    table.add_column("swf", justify="right")
+    table.add_column("title", max_width=40, no_wrap=True, overflow="ellipsis")
+    table.add_column("page", overflow="fold")
+    for page in summary.best[:_MOST_PAGES]:
+        counts = [page.count(kind) for kind in ("audio", "video", "animation")]
+        table.add_row(
+            f"{page.topic_score:.2f}",
+            *(str(count) if count else "" for count in counts),
+            escape(page.title),
+            escape(page.url),
+        )
+    return table
+
+
+def _pattern_table(patterns: list[PatternRecord]) -> Table:
+    table = Table(title="Learnt URL patterns", title_justify="left")
+    table.add_column("media pages", justify="right")
+    table.add_column("pattern", overflow="fold")
+    for record in patterns[:_MOST_PATTERNS]:
+        table.add_row(str(record.urls), escape(record.pattern))
+    if len(patterns) > _MOST_PATTERNS:
+        table.add_row("", f"… and {len(patterns) - _MOST_PATTERNS} more")
+    return table
+
+
+def _reason_table(title: str, reasons: Counter[str]) -> Table:
+    table = Table(title=title, title_justify="left", show_header=False)
+    table.add_column(justify="right")
+    table.add_column(overflow="fold")
+    for reason, count in reasons.most_common(_MOST_REASONS):
+        table.add_row(str(count), escape(reason))
+    return table

@@ -1,0 +1,190 @@
+"""Scrapy extensions: progress and closing table, stats for monitoring, feeds of what was found."""
+
+import logging
+import sys
+from collections import deque
+from time import monotonic
+from typing import Any, Self
+
+from rich.console import Console
+from rich.live import Live
+from scrapy import Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.extensions.feedexport import FeedExporter
+from scrapy.utils.asyncio import create_looping_call
+
+from mmcrawl.display import Progress, Summary, closing_tables, progress_line, progress_panel
+from mmcrawl.frontier import Status
+from mmcrawl.items import MediaPageItem
+from mmcrawl.job import CrawlJob
+from mmcrawl.scheduler import FocusedScheduler
+
+__all__ = ["CrawlProgress", "MediaFeedExporter"]
+
+logger = logging.getLogger(__name__)
+
+_PANEL_SECONDS = 0.5
+_LINE_SECONDS = 10.0
+_RATE_SECONDS = 10.0
+
+
+class CrawlProgress:
+    """Shows how a crawl goes, and keeps the same numbers in the stats under `mmcrawl/`.
+
+    On a terminal a panel is drawn over and over below the log; elsewhere a line is logged every ten
+    seconds. At the end the closing tables are printed to standard error.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self._shown = crawler.settings.getbool("MMCRAWL_DISPLAY")
+        terminal = sys.stderr.isatty()
+        self._console = Console(stderr=True, width=None if terminal else 120)
+        self._live: Live | None = None
+        self._panel = terminal and self._shown
+        self._ticks = create_looping_call(self._tick)
+        self._started = monotonic()
+        self._seen: deque[tuple[float, int]] = deque()
+        crawler.signals.connect(self._opened, signals.spider_opened)
+        crawler.signals.connect(self._closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def _opened(self) -> None:
+        job = self._job()
+        if job is None or job.job.finished_at is not None:
+            return
+        self._started = monotonic()
+        if self._panel:
+            self._live = Live(console=self._console, auto_refresh=False, transient=True)
+            self._live.start()
+            _follow_stderr()
+        self._ticks.start(_PANEL_SECONDS if self._panel else _LINE_SECONDS, now=False)
+
+    def _tick(self) -> None:
+        job = self._job()
+        if job is None:
+            return
+        progress = self._progress(job)
+        if self._live is not None:
+            self._live.update(progress_panel(progress), refresh=True)
+        elif self._shown:
+            logger.info(progress_line(progress))
+
+    def _closed(self, spider: Spider, reason: str) -> None:
+        if self._ticks.running:
+            self._ticks.stop()
+        if self._live is not None:
+            self._live.stop()
+            _follow_stderr()
+        job = self._job()
+        if job is None:
+            return
+        progress = self._progress(job)
+        if self._shown:
+            self._console.print(closing_tables(self._summary(job, progress, spider, reason)))
+
+    def _job(self) -> CrawlJob | None:
+        scheduler = self.crawler.engine.scheduler
+        return scheduler.job if isinstance(scheduler, FocusedScheduler) else None
+
+    def _progress(self, job: CrawlJob) -> Progress:
+        counts, found = job.frontier.counts, job.findings.counts()
+        progress = Progress(
+            pages=job.frontier.pages,
+            pages_per_second=self._rate(job.frontier.pages),
+            media_pages=found.pop("pages"),
+            media=found,
+            harvest_rate=job.harvest_rate,
+            waiting=job.frontier.ready,
+            held=counts[Status.WAITING] - job.frontier.ready,
+            patterns=len(job.scorer.patterns()),
+            errors=counts[Status.ERROR],
+        )
+        self._note(progress, job)
+        return progress
+
+    def _rate(self, pages: int) -> float:
+        """Return pages a second over the last ten seconds."""
+        now = monotonic()
+        self._seen.append((now, pages))
+        while now - self._seen[0][0] > _RATE_SECONDS and len(self._seen) > 2:
+            self._seen.popleft()
+        since, before = self._seen[0]
+        return (pages - before) / (now - since) if now > since else 0.0
+
+    def _note(self, progress: Progress, job: CrawlJob) -> None:
+        stats = self.crawler.stats
+        stats.set_value("mmcrawl/pages", progress.pages)
+        stats.set_value("mmcrawl/media_pages", progress.media_pages)
+        for kind, count in progress.media.items():
+            stats.set_value(f"mmcrawl/media/{kind}", count)
+        stats.set_value("mmcrawl/harvest_rate", progress.harvest_rate)
+        stats.set_value("mmcrawl/waiting", progress.waiting)
+        stats.set_value("mmcrawl/held", progress.held)
+        stats.set_value("mmcrawl/patterns", progress.patterns)
+        stats.set_value("mmcrawl/errors", progress.errors)
+        for reason, count in job.refused.items():
+            stats.set_value(f"mmcrawl/refused/{reason}", count)
+
+    def _summary(self, job: CrawlJob, progress: Progress, spider: Spider, reason: str) -> Summary:
+        topic = job.topic
+        return Summary(
+            job=job.job.name,
+            topic=f"{topic.title} ({topic.title_en or topic.name})",
+            algo=job.scorer.name,
+            ending=_ending(job, reason),
+            progress=progress,
+            seconds=monotonic() - self._started,
+            best=job.findings.best(20),
+            patterns=job.findings.patterns(),
+            errors=job.frontier.errors(),
+            refused=job.refused,
+        )
+
+
+class MediaFeedExporter(FeedExporter):
+    """Feeds that hold what the store holds: media pages are written when the crawl closes.
+
+    A page found early may turn out to hold nothing but an animation of the site's navigation bar,
+    and a crawl may be run in several pieces; so `MediaPageItem`s are taken from the store at the
+    end, all of the job. Other items are exported as they come.
+    """
+
+    def item_scraped(self, item: Any, spider: Spider) -> None:
+        """Export an item that is no media page."""
+        if not isinstance(item, MediaPageItem):
+            super().item_scraped(item, spider)
+
+    async def close_spider(self, spider: Spider) -> None:
+        """Write the media pages of the job and close the feeds."""
+        scheduler = self.crawler.engine.scheduler
+        if isinstance(scheduler, FocusedScheduler) and scheduler.job is not None:
+            for record in scheduler.job.findings.media_pages():
+                super().item_scraped(MediaPageItem.from_record(record), spider)
+        await super().close_spider(spider)
+
+
+def _ending(job: CrawlJob, reason: str) -> str:
+    kept = job.store.path is not None
+    again = "run the same command to go on" if kept else "it was kept in memory only"
+    if reason == "finished":
+        return "Finished: every link that may be followed was fetched."
+    if reason == "already_finished":
+        return (
+            f"Job {job.job.name} was finished before; nothing was fetched."
+            " Give -a job=NAME to start another, or another -a store=."
+        )
+    if reason == "max_pages":
+        more = "; raise it and " + again if kept else ""
+        return f"Stopped at max_pages{more}."
+    return f"Stopped ({reason}); {again}."
+
+
+def _follow_stderr() -> None:
+    """Let log handlers write to what standard error is now, so that lines and panel don't mix."""
+    for handler in logging.root.handlers:
+        if type(handler) is logging.StreamHandler:
+            handler.setStream(sys.stderr)

@@ -1,0 +1,37 @@
+"""Why a page could not be had, in a few words a person can read."""
+
+from scrapy import exceptions
+from scrapy.spidermiddlewares.httperror import HttpError
+from twisted.internet import error
+from twisted.python.failure import Failure
+from twisted.web.client import ResponseFailed
+
+__all__ = ["reason_of"]
+
+_REASONS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
+    ((exceptions.CannotResolveHostError, error.DNSLookupError), "host not found"),
+    (
+        (exceptions.DownloadTimeoutError, error.TimeoutError, error.TCPTimedOutError),
+        "no answer in time",
+    ),
+    (
+        (exceptions.DownloadConnectionRefusedError, error.ConnectionRefusedError),
+        "connection refused",
+    ),
+    ((exceptions.DownloadCancelledError,), "too large"),
+    ((exceptions.DownloadFailedError, ResponseFailed, error.ConnectionLost), "connection broken"),
+)
+
+
+def reason_of(failure: Failure) -> str:
+    """Return the reason of a failed request; the same words for the same kind of failure."""
+    problem = failure.value
+    if isinstance(problem, HttpError):
+        return f"HTTP {problem.response.status}"
+    for kinds, reason in _REASONS:
+        if isinstance(problem, kinds):
+            return reason
+    if isinstance(problem, exceptions.IgnoreRequest):
+        text = str(problem)
+        return "forbidden by robots.txt" if "robots.txt" in text else text or "ignored"
+    return f"{type(problem).__name__}: {problem}"[:200]

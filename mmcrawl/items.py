@@ -1,0 +1,83 @@
+"""What flows through the item pipelines."""
+
+from dataclasses import dataclass, field
+
+from mmcrawl.frontier import MediaPageRecord
+from mmcrawl.page import Page
+from mmcrawl.scoring import Verdict
+
+__all__ = ["MediaPageItem", "NoPage", "PageItem"]
+
+
+@dataclass(slots=True)
+class PageItem:
+    """A fetched page on its way through the pipelines.
+
+    Attributes:
+        page: the parsed page, shared by all that follows.
+        http_status: status it came with.
+        verdict: what the topic test says of it; set by the media pipeline.
+    """
+
+    page: Page
+    http_status: int
+    verdict: Verdict | None = None
+
+
+@dataclass(slots=True)
+class NoPage:
+    """Said by a spider of a response that is no page; its link ends in error with this reason."""
+
+    reason: str
+
+
+@dataclass(slots=True)
+class MediaPageItem:
+    """A relevant page, as feeds write it: one row a page.
+
+    Attributes:
+        url: address of the page.
+        title: its title.
+        topic_score: what the topic test gave it, in [0, 1).
+        words: topic words found on it, weightiest first.
+        audio_count, video_count, animation_count: number of resources of each kind.
+        audio, video, animation: their addresses.
+        texts: anchor or alternative texts of the resources, where there are any.
+        status: HTTP status.
+        visited_at: Unix time of the visit.
+    """
+
+    url: str
+    title: str
+    topic_score: float
+    words: list[str]
+    audio_count: int
+    video_count: int
+    animation_count: int
+    status: int
+    visited_at: float
+    audio: list[str] = field(default_factory=list)
+    video: list[str] = field(default_factory=list)
+    animation: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+
+    @classmethod
+    def from_record(cls, record: MediaPageRecord) -> "MediaPageItem":
+        """Return the item of a stored media page."""
+        urls = {
+            kind: [r.url for r in record.resources if r.kind == kind]
+            for kind in ("audio", "video", "animation")
+        }
+        return cls(
+            url=record.url,
+            title=record.title,
+            topic_score=round(record.topic_score, 4),
+            words=list(record.words),
+            audio_count=len(urls["audio"]),
+            video_count=len(urls["video"]),
+            animation_count=len(urls["animation"]),
+            status=record.status,
+            visited_at=record.visited_at,
+            texts=[r.text for r in record.resources if r.text],
+            **urls,
+        )

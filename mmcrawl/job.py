@@ -1,0 +1,325 @@
+"""One crawl, without the network: frontier, scoring, topic test and findings working together.
+
+Whoever fetches pages (Scrapy's scheduler here, anything in a test) asks for the `next` link and
+reports what became of it; all that follows from the report becomes durable in one commit.
+"""
+
+import logging
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from urllib.parse import urlsplit
+
+from mmcrawl.frontier import (
+    Admission,
+    Findings,
+    Job,
+    Limits,
+    MediaPageRecord,
+    MediaResourceRecord,
+    NewLink,
+    PageRecord,
+    Sightings,
+    SqliteFrontier,
+    SqliteStore,
+    WaitingLink,
+)
+from mmcrawl.page import Link, Page, physical_layer
+from mmcrawl.scoring import CrawledPage, LinkSimilarity, LinkText, Scorer, TopicTest, Verdict
+from mmcrawl.text import translate_url, url_text
+from mmcrawl.topic import Topic
+
+__all__ = ["CrawlJob"]
+
+logger = logging.getLogger(__name__)
+
+_PAGES_BETWEEN_CHECKPOINTS = 500
+_HARVEST_PAGES = 500
+
+
+class CrawlJob:
+    """The state of a crawl and what is done with each page of it.
+
+    Args:
+        store: an open store.
+        job: which job of the store this is; one that was begun goes on where it stood.
+        test: tells whether a page is relevant.
+        similarity: scores the words of links; its counts are kept with the job.
+        make_scorer: makes the algorithm, given the frontier to look links up in.
+        limits: which links may be followed.
+        seeds: addresses the crawl starts from, in order.
+        aliases: other names of hosts; links to them are followed under the name they stand for.
+        obey_nofollow: leave links alone that the page asks not to follow.
+    """
+
+    def __init__(
+        self,
+        store: SqliteStore,
+        job: Job,
+        *,
+        test: TopicTest,
+        similarity: LinkSimilarity,
+        make_scorer: Callable[[SqliteFrontier], Scorer],
+        limits: Limits,
+        seeds: Sequence[str],
+        aliases: Mapping[str, str] | None = None,
+        obey_nofollow: bool = True,
+    ) -> None:
+        self.store = store
+        self.job = job
+        self.frontier = SqliteFrontier(store, job)
+        self.findings = Findings(store, job)
+        self.scorer = make_scorer(self.frontier)
+        self.refused: Counter[str] = Counter()
+        self._sightings = Sightings(store, job)
+        self._admission = Admission(limits, seeds)
+        self._test = test
+        self._similarity = similarity
+        self._aliases = dict(aliases or {})
+        self._obey_nofollow = obey_nofollow
+        self._patterns = 0
+        self._recent: deque[bool] = deque(maxlen=_HARVEST_PAGES)
+        self._recall()
+        self._add([_seed_link(self._real(seed)) for seed in seeds], None)
+        self.commit()
+
+    @property
+    def topic(self) -> Topic:
+        """What the crawl looks for."""
+        return self._test.topic
+
+    @property
+    def harvest_rate(self) -> float:
+        """Share of relevant pages among the last 500 crawled in this run, in [0, 1]."""
+        return sum(self._recent) / len(self._recent) if self._recent else 0.0
+
+    @property
+    def private_allowed(self) -> bool:
+        """Whether pages of private networks belong to this crawl."""
+        return self._admission.private_allowed
+
+    # -- what a fetcher calls -------------------------------------------------------------------
+
+    def next(self, ready: Callable[[str], bool] = lambda origin: True) -> WaitingLink | None:
+        """Take the best link of a host that is `ready` (given its origin) to be fetched.
+
+        A link that has become pointless while it waited, because pages like it hold nothing, is
+        marked in error with that reason, and the one after it taken.
+        """
+        while (link := self.frontier.next(ready)) is not None:
+            self.frontier.apply(self.scorer.started(link.id))
+            reason = None if link.parent is None else self._admission.exhausted(link.url)
+            if reason is None:
+                return link
+            self.failed(link.id, reason)
+        return None
+
+    def judge(self, page: Page) -> Verdict:
+        """Return whether a page is relevant, and why; site-wide media do not count."""
+        return self._test.judge(page, [r for r in page.media if r.url not in self._sightings])
+
+    def keep_media(
+        self, page: Page, verdict: Verdict, *, http_status: int, visited_at: float
+    ) -> MediaPageRecord:
+        """Keep a relevant page with its media; it becomes durable with the page itself."""
+        record = MediaPageRecord(
+            url=page.url,
+            title=page.title,
+            topic_score=verdict.score,
+            words=verdict.words,
+            status=http_status,
+            visited_at=visited_at,
+            resources=tuple(
+                MediaResourceRecord(r.url, r.kind, r.tag, r.text) for r in verdict.media
+            ),
+        )
+        self.findings.add_media_page(record)
+        return record
+
+    def crawled(
+        self,
+        link: int,
+        page: Page,
+        verdict: Verdict | None = None,
+        requests: Sequence[NewLink] = (),
+        *,
+        layer: int = 1,
+    ) -> bool:
+        """Take in a fetched page: its record, its links, its media, and what they change.
+
+        Args:
+            link: id of the link that led to the page.
+            page: the parsed page.
+            verdict: what `judge` said of it; asked now if it was not before.
+            requests: further links the spider asked for.
+            layer: logical layer of the link.
+
+        Returns:
+            Whether the page is relevant after all: media that turn out to be site-wide with this
+            very page do not count.
+        """
+        visited_at = time.time()
+        if self._see_media(page, link) or verdict is None:
+            verdict = self.judge(page)
+        self._similarity.observe(page)
+        links = self._links_of(page, link, layer)
+        links += [number for number, _ in self.frontier.add(list(requests), link)]
+        record = PageRecord(
+            url=page.url,
+            title=page.title,
+            keywords=page.keywords,
+            description=page.description,
+            contains_media=bool(verdict.media),
+            relevant=verdict.relevant,
+            links_on_page=len(page.links),
+            visited_at=visited_at,
+        )
+        links = list(dict.fromkeys(links))
+        self.frontier.complete(link, record, links)
+        self._admission.crawled(page.url, relevant=verdict.relevant)
+        scores = self.scorer.crawled(
+            CrawledPage(link, page.url, verdict.relevant, bool(verdict.media), links)
+        )
+        self.frontier.apply(scores)
+        self._recent.append(verdict.relevant)
+        if self.frontier.pages % _PAGES_BETWEEN_CHECKPOINTS == 0:
+            self._remember()
+        return verdict.relevant
+
+    def redirected(self, link: int, target: NewLink) -> bool:
+        """Note that a link only leads on; tell whether its target is new and may be followed."""
+        real = self._real(target.url)
+        reason = self._admission.refuse(real, target.physical_layer, target.logical_layer)
+        self.frontier.leave(link, f"redirects to {real}")
+        self.frontier.apply(self.scorer.failed(link))
+        if reason is not None:
+            self.refused[reason] += 1
+            return False
+        return self.add([target], link)
+
+    def retry(self, link: int, request: bytes | None, priority: int) -> None:
+        """Let a link that is being fetched wait again."""
+        self.frontier.requeue(link, request, priority)
+
+    def failed(self, link: int, reason: str) -> None:
+        """Note that a link that is being fetched cannot be had, and why."""
+        self.frontier.fail(link, reason)
+        self.frontier.apply(self.scorer.failed(link))
+
+    def add(self, links: Sequence[NewLink], parent: int | None = None) -> bool:
+        """Add links that come from no page; tell whether any of them is new."""
+        return bool(self._add(links, parent))
+
+    def commit(self) -> None:
+        """Make everything reported so far durable."""
+        patterns = self.scorer.patterns()
+        if patterns or self._patterns:
+            self.findings.keep_patterns(patterns)
+        self._patterns = len(patterns)
+        self.frontier.commit()
+
+    def stop(self, reason: str, *, finished: bool) -> None:
+        """Commit, and note why the crawl stopped and whether the job is done."""
+        self._remember()
+        self.commit()
+        self.store.stop_job(self.job.number, reason, finished=finished)
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _add(self, links: Sequence[NewLink], parent: int | None) -> list[int]:
+        new = [number for number, is_new in self.frontier.add(links, parent) if is_new]
+        self.frontier.apply(self.scorer.added(new))
+        return new
+
+    def _links_of(self, page: Page, parent: int, layer: int) -> list[int]:
+        """Add the links of a page that may be followed; return the ids of all such links."""
+        if self._obey_nofollow and page.nofollow:
+            self.refused["nofollow"] += len(page.links)
+            return []
+        known, new = [], []
+        for link in page.links:
+            url = self._real(link.url)
+            number = self.frontier.lookup(url)
+            if number is not None:
+                known.append(number)
+                continue
+            if self._obey_nofollow and link.nofollow:
+                self.refused["nofollow"] += 1
+                continue
+            depth = physical_layer(url)
+            reason = self._admission.refuse(url, depth, layer + 1)
+            if reason is None:
+                new.append(self._new_link(page, link, url, depth, layer + 1))
+            else:
+                self.refused[reason] += 1
+        return known + [number for number, _ in self.frontier.add(new, parent)]
+
+    def _new_link(self, page: Page, link: Link, url: str, depth: int, layer: int) -> NewLink:
+        title = page.groups[link.group].title if link.group >= 0 else ""
+        words = LinkText(link.anchor, url_text(url), title, link.from_script)
+        return NewLink(
+            url=url,
+            anchor=link.anchor,
+            group_title=title,
+            url_words=" ".join(translate_url(url)),
+            logical_layer=layer,
+            physical_layer=depth,
+            content_score=self.scorer.content(words),
+        )
+
+    def _see_media(self, page: Page, link: int) -> bool:
+        """Count the page's media; take back pages whose only media turn out to be site-wide.
+
+        Returns whether there are any; `link` is the page itself, which is not crawled yet.
+        """
+        wanted = [r.url for r in page.media if r.kind in self._test.kinds]
+        site_wide = self._sightings.add(page.url, wanted)
+        if not site_wide:
+            return False
+        lost = []
+        for record in self.findings.pages_showing(site_wide):
+            left = tuple(r for r in record.resources if r.url not in self._sightings)
+            if left:
+                self.findings.add_media_page(record.with_resources(left))
+                continue
+            self.findings.drop_media_page(record.url)
+            number = self.frontier.lookup(record.url)
+            if number is not None and number != link:
+                lost.append(number)
+        for resource in site_wide:
+            logger.info("%s stands on most pages of its site and counts for none", resource)
+        self.frontier.revise(lost)
+        self.frontier.apply(self.scorer.revised(lost))
+        return True
+
+    def _real(self, url: str) -> str:
+        """Return `url` under the real name of its host."""
+        if not self._aliases:
+            return url
+        parts = urlsplit(url)
+        host = self._aliases.get(parts.netloc)
+        return parts._replace(netloc=host).geturl() if host else url
+
+    def _remember(self) -> None:
+        self.store.remember(self.job.number, {"similarity": self._similarity.state()})
+
+    def _recall(self) -> None:
+        """Bring the scorer and the bounds to where they stood when the job was left."""
+        memory = self.store.memory(self.job.number)
+        if state := memory.get("similarity"):
+            self._similarity.restore(state)
+        self.scorer.added(self.frontier.without_parent())
+        for page in self.frontier.history():
+            self.scorer.started(page.id)
+            self.scorer.crawled(
+                CrawledPage(page.id, page.url, page.relevant, page.contains_media, page.links)
+            )
+            self._admission.crawled(page.url, relevant=page.relevant)
+        self.scorer.added(self.frontier.waiting())
+        for link in self.frontier.without_page():
+            self.scorer.started(link)
+            self.scorer.failed(link)
+
+
+def _seed_link(url: str) -> NewLink:
+    return NewLink(url, url_words=" ".join(translate_url(url)), physical_layer=physical_layer(url))

@@ -1,0 +1,136 @@
+"""Spider and downloader middlewares: the report of each page to the frontier, and good manners."""
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+
+from mmcrawl.frontier import host_of, is_private_host
+from mmcrawl.items import NoPage, PageItem
+from mmcrawl.job import CrawlJob
+from mmcrawl.page import parse_page
+from mmcrawl.scheduler import LINK_KEY, FocusedScheduler
+
+__all__ = ["FrontierMiddleware", "PrivateNetworkMiddleware"]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """What a spider has said of a response so far."""
+
+    response: Response
+    page: PageItem | None = None
+    requests: list[Request] = field(default_factory=list)
+    trouble: str = ""
+    items_under_way: int = 0
+    complete: bool = False
+
+
+class FrontierMiddleware:
+    """Spider middleware: tells the frontier of a page when all that came of it is settled.
+
+    Requests of a callback are held back and handed over with the page, so that page and links
+    become durable together; items go on to the pipelines, and the report waits for them. Responses
+    to requests that are not of the frontier pass untouched.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self._outcomes: dict[int, _Outcome] = {}
+        for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
+            crawler.signals.connect(self._item_settled, signal)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    async def process_spider_output(
+        self, response: Response, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
+        """Pass items on, keep requests and the page for the report."""
+        link = response.meta.get(LINK_KEY)
+        if link is None:
+            async for output in result:
+                yield output
+            return
+        outcome = self._outcomes[link] = _Outcome(response)
+        try:
+            async for output in result:
+                if isinstance(output, Request):
+                    outcome.requests.append(output)
+                elif isinstance(output, NoPage):
+                    outcome.trouble = output.reason
+                else:
+                    if isinstance(output, PageItem):
+                        outcome.page = output
+                    outcome.items_under_way += 1
+                    yield output
+        except Exception as error:
+            outcome.trouble = f"spider failed: {type(error).__name__}: {error}"[:200]
+            raise
+        finally:
+            outcome.complete = True
+            self._report_if_settled(link)
+
+    def _item_settled(self, response: Response | None, **_: Any) -> None:
+        link = response.meta.get(LINK_KEY) if isinstance(response, Response) else None
+        if link in self._outcomes:
+            self._outcomes[link].items_under_way -= 1
+            self._report_if_settled(link)
+
+    def _report_if_settled(self, link: int) -> None:
+        outcome = self._outcomes[link]
+        if not outcome.complete or outcome.items_under_way > 0:
+            return
+        del self._outcomes[link]
+        scheduler = self.crawler.engine.scheduler
+        if isinstance(scheduler, FocusedScheduler):
+            scheduler.report(link, _report_of(link, outcome, scheduler))
+
+
+def _report_of(
+    link: int, outcome: _Outcome, scheduler: FocusedScheduler
+) -> Callable[[CrawlJob], object]:
+    """Return what the job is to be told of a response."""
+    if outcome.trouble:
+        return lambda job: job.failed(link, outcome.trouble)
+    response = outcome.response
+    item = outcome.page or PageItem(parse_page(b"", response.url), response.status)
+    requests = [scheduler.new_link(request) for request in outcome.requests]
+    layer = int(response.meta.get("depth", 0)) + 1
+
+    return lambda job: job.crawled(link, item.page, item.verdict, requests, layer=layer)
+
+
+class PrivateNetworkMiddleware:
+    """Downloader middleware: keeps what public names lead to on private networks out of the crawl.
+
+    Links with private addresses are refused when they are found (`Admission`); here a response is
+    thrown away whose public host name turned out to stand for a private address, unless the crawl's
+    seeds are in private networks themselves. Answers that came through a proxy are let pass.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Return the response, or raise IgnoreRequest for one from a private network."""
+        address = response.ip_address
+        if address is None or address.is_global or request.meta.get("proxy"):
+            return response
+        scheduler = self.crawler.engine.scheduler
+        job = scheduler.job if isinstance(scheduler, FocusedScheduler) else None
+        if job is None or job.private_allowed or is_private_host(host_of(request.url)):
+            return response
+        raise IgnoreRequest(f"{host_of(request.url)} stands for a private address")

@@ -1,0 +1,369 @@
+"""One pass over a page's tags and text: an lxml parser target that builds no tree.
+
+Without a tree nothing recurses, nothing is dropped at the depth where libxml2 stops building
+one, and memory follows what is kept rather than the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mmcrawl.page.groups import CONTAINERS, RUN_BREAKS, TITLE_TAGS, GroupTracker, Line
+from mmcrawl.page.head import Head
+from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Attributes, look_of
+from mmcrawl.page.names import names
+from mmcrawl.page.players import Closer, MediaElements
+from mmcrawl.page.references import Reference
+from mmcrawl.page.scripts import looks_like_url, page_literals
+
+LONGEST_ANCHOR = 200
+
+_BLOCKS = (
+    CONTAINERS
+    | TITLE_TAGS
+    | names(
+        "address audio blockquote body br caption center dd details dialog figcaption figure form "
+        "frameset hr html iframe li object option optgroup p pre select tbody td tfoot thead title "
+        "tr video"
+    )
+)
+_HEADINGS = frozenset({"h1", "h2", "h3"})
+_MUTED = ("noscript", "svg", "template")
+# libxml2 hands their content over unparsed.
+_RAW = ("iframe", "noembed", "noframes", "script", "style", "textarea", "title")
+# Content for a browser without frames or plug-ins, which a crawler is.
+_FALLBACKS = frozenset({"noembed", "noframes"})
+_NOTED_ATTRIBUTES = STYLED_ATTRIBUTES | {"onclick", "itemscope", "itemprop"}
+_NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
+# An onclick on these is for something inside them; their text is no anchor.
+_WIDE = names("body div form html table tbody")
+
+
+class _OpenLink:
+    """An element whose text is the anchor of the references it makes."""
+
+    __slots__ = ("fallback", "pieces", "references")
+
+    def __init__(self, references: list[Reference], fallback: str) -> None:
+        self.references = references
+        self.fallback = fallback
+        self.pieces: list[str] = []
+
+
+class PageCollector:
+    """Collects what a page says and refers to; feed it with one parser or several in turn.
+
+    Attributes:
+        references: In document order.
+        head: Title, declared metadata and base of the page.
+        text, headings: Pieces to be joined.
+        media: Notes players and media files among the references.
+        fallbacks: Source of elements that libxml2 leaves unparsed; see :meth:`take_fallbacks`.
+        depth: How many elements are open.
+    """
+
+    def __init__(self) -> None:
+        self.references: list[Reference] = []
+        self.head = Head()
+        self.text: list[str] = []
+        self.headings: list[str] = []
+        self.fallbacks: list[str] = []
+        self.depth = 0
+        self._groups = GroupTracker()
+        self.media = MediaElements(self.references)
+        self._closers: list[tuple[int, Closer]] = []
+        self._looks = [PLAIN]
+        self._line: list[str] = []
+        self._line_look = PLAIN
+        self._line_has_links = False
+        self._links: list[_OpenLink] = []
+        self._raw: list[str] | None = None
+        self._raw_tag = ""
+        self._script_type = ""
+        self._caption: list[str] | None = None
+        self._figures: list[int] = []
+        self._jump_menu = False
+        self._in_title = self._in_heading = self._muted = 0
+
+    # -- the parser's events
+
+    def start(self, tag: str, attributes: Attributes) -> None:
+        self.depth += 1
+        if tag in _BLOCKS:
+            self._end_line()
+        if attributes and not _NOTED_ATTRIBUTES.isdisjoint(attributes):
+            self._note_attributes(tag, attributes)
+        opener = _OPENERS.get(tag)
+        if opener is not None:
+            closer = opener(self, tag, attributes)
+            if closer is not None:
+                self._closers.append((self.depth, closer))
+
+    def end(self, tag: str) -> None:
+        if tag in _BLOCKS:
+            self._end_line()
+        closers = self._closers
+        while closers and closers[-1][0] >= self.depth:
+            closers.pop()[1]()
+        self.depth -= 1
+
+    def data(self, text: str) -> None:
+        if self._raw is not None:
+            self._raw.append(text)
+            return
+        if self._links:
+            self._links[-1].pieces.append(text)
+            if self._muted or not (self._in_title or self._in_heading):
+                return
+        elif self._muted:
+            return
+        else:
+            self.text.append(text)
+        if self._in_heading:
+            self.headings.append(text)
+        if self._caption is not None:
+            self._caption.append(text)
+        if not self._line:
+            if text.isspace():
+                return
+            self._line_look = self._looks[-1]
+        self._line.append(text)
+
+    def close(self) -> None:
+        """End of one parser's input; another may follow."""
+
+    def take_fallbacks(self) -> list[str]:
+        """Return the source of the page's noframes and noembed elements, once."""
+        fallbacks, self.fallbacks = self.fallbacks, []
+        return fallbacks
+
+    # -- blocks, lines and looks
+
+    def _when_closed(self, closer: Closer) -> None:
+        self._closers.append((self.depth, closer))
+
+    def _open_container(self, tag: str, attributes: Attributes) -> Closer:
+        self._groups.open_container(tag, self._looks[-1])
+        return self._groups.close_container
+
+    def _open_title(self, tag: str, attributes: Attributes) -> Closer:
+        if tag in RUN_BREAKS:
+            self._groups.break_run()
+        if tag in STYLED_TAGS:
+            self._open_styled(tag, attributes)
+        if tag in _HEADINGS:
+            self._in_heading += 1
+            self._when_closed(self._close_heading)
+        self._in_title += 1
+        return self._close_title
+
+    def _close_title(self) -> None:
+        self._in_title -= 1
+
+    def _close_heading(self) -> None:
+        self._in_heading -= 1
+        self.headings.append(" ")
+
+    def _end_line(self) -> None:
+        if self._links:
+            self._links[-1].pieces.append(" ")
+        if self._line:
+            self.text.append(" ")
+            alone = not self._line_has_links or self._in_title > 0
+            self._groups.add_line(self._line_so_far(alone) if alone else None)
+            self._line = []
+        self._line_has_links = False
+
+    def _line_so_far(self, alone: bool) -> Line | None:
+        return Line.of(" ".join("".join(self._line).split()), self._line_look, alone)
+
+    def _note_attributes(self, tag: str, attributes: Attributes) -> None:
+        if tag not in STYLED_TAGS and not STYLED_ATTRIBUTES.isdisjoint(attributes):
+            self._open_styled(tag, attributes)
+        if "itemscope" in attributes or "itemprop" in attributes:
+            closer = self.media.item(tag, attributes)
+            if closer is not None:
+                self._when_closed(closer)
+        if "onclick" in attributes and tag not in ("a", "area"):
+            self._open_clickable(tag, attributes)
+
+    def _open_styled(self, tag: str, attributes: Attributes) -> None:
+        self._looks.append(look_of(tag, attributes, self._looks[-1]))
+        self._when_closed(self._close_look)
+
+    def _close_look(self) -> None:
+        self._looks.pop()
+
+    def _open_muted(self, tag: str, attributes: Attributes) -> Closer:
+        self._muted += 1
+        return self._unmute
+
+    def _unmute(self) -> None:
+        self._muted -= 1
+
+    # -- links
+
+    def _open_link(self, tag: str, attributes: Attributes) -> Closer | None:
+        references = []
+        href = attributes.get("href")
+        if href is not None:
+            references = self._href_references(href, tag)
+        if "onclick" in attributes:
+            references += _script_references(attributes["onclick"])
+        if not references:
+            return None
+        if "rel" in attributes and not _NOT_FOLLOWED.isdisjoint(attributes["rel"].lower().split()):
+            for reference in references:
+                reference.nofollow = True
+        return self._open_references(references, attributes)
+
+    def _href_references(self, href: str, tag: str) -> list[Reference]:
+        if href.lstrip()[:11].lower() == "javascript:":
+            return _script_references(href)
+        return [Reference(href, tag, may_be_page=True)]
+
+    def _open_clickable(self, tag: str, attributes: Attributes) -> None:
+        references = _script_references(attributes["onclick"])
+        if tag in _WIDE:
+            self._add_references(references)
+        elif references:
+            self._when_closed(self._open_references(references, attributes))
+
+    def _open_references(self, references: list[Reference], attributes: Attributes) -> Closer:
+        self._add_references(references)
+        fallback = attributes.get("title") or attributes.get("alt") or attributes.get("value") or ""
+        self._links.append(_OpenLink(references, fallback))
+        return self._close_link
+
+    def _add_references(self, references: list[Reference]) -> None:
+        if not references:
+            return
+        if self._line and not self._line_has_links and not self._in_title:
+            self._groups.add_line(self._line_so_far(alone=False))
+            self._line = []
+            self.text.append(" ")
+        self._line_has_links = True
+        run = self._groups.add_link(self._looks[-1], self._in_title > 0)
+        for reference in references:
+            reference.run = run
+        self.references += references
+
+    def _close_link(self) -> None:
+        link = self._links.pop()
+        text = " ".join("".join(link.pieces).split()) or " ".join(link.fallback.split())
+        for reference in link.references:
+            reference.text = text[:LONGEST_ANCHOR]
+
+    def _take_image(self, tag: str, attributes: Attributes) -> None:
+        if self._links and not self._links[-1].fallback:
+            self._links[-1].fallback = attributes.get("alt") or attributes.get("title") or ""
+
+    def _take_frame(self, tag: str, attributes: Attributes) -> None:
+        if src := attributes.get("src"):
+            title = " ".join(attributes.get("title", "").split())[:LONGEST_ANCHOR]
+            self.references.append(Reference(src, tag, title, may_be_page=True))
+
+    def _open_select(self, tag: str, attributes: Attributes) -> Closer:
+        self._jump_menu = "onchange" in attributes
+        self._muted += 1
+        return self._close_select
+
+    def _close_select(self) -> None:
+        self._jump_menu = False
+        self._muted -= 1
+
+    def _open_option(self, tag: str, attributes: Attributes) -> Closer | None:
+        value = attributes.get("value")
+        if not self._jump_menu or not value or not looks_like_url(value, navigates=True):
+            return None
+        return self._open_references([Reference(value, "script", may_be_page=True)], {})
+
+    # -- figures, meta tags, raw text
+
+    def _open_figure(self, tag: str, attributes: Attributes) -> Closer:
+        self._figures.append(len(self.references))
+        return self._close_figure
+
+    def _close_figure(self) -> None:
+        start = self._figures.pop()
+        if self._caption is None:
+            return
+        caption = " ".join("".join(self._caption).split())[:LONGEST_ANCHOR]
+        self._caption = None
+        for reference in self.references[start:]:
+            reference.text = reference.text or caption
+
+    def _open_caption(self, tag: str, attributes: Attributes) -> None:
+        if self._figures:
+            self._caption = []
+
+    def _take_meta(self, tag: str, attributes: Attributes) -> None:
+        content = attributes.get("content", "")
+        for key in ("property", "name"):
+            if name := attributes.get(key, "").strip().lower():
+                if name.startswith("og:"):
+                    self.media.meta(name, content)
+                self.head.take_meta(name, content)
+        if header := attributes.get("http-equiv", "").strip().lower():
+            self.head.take_meta(header, content)
+
+    def _open_iframe(self, tag: str, attributes: Attributes) -> Closer:
+        self.media.iframe(tag, attributes)
+        return self._open_raw(tag, attributes)
+
+    def _open_raw(self, tag: str, attributes: Attributes) -> Closer:
+        if self._raw is None:
+            self._raw, self._raw_tag = [], tag
+            self._script_type = attributes.get("type", "").partition(";")[0].strip().lower()
+        return self._close_raw
+
+    def _close_raw(self) -> None:
+        content, self._raw = "".join(self._raw or ()), None
+        if not content:
+            return
+        if self._raw_tag == "script":
+            self.media.script(content, self._script_type)
+        elif self._raw_tag == "title" and not self._muted:
+            self.head.take_title(content)
+        elif self._raw_tag in _FALLBACKS:
+            self.fallbacks.append(content)
+
+
+def _script_references(code: str) -> list[Reference]:
+    return [Reference(literal, "script", may_be_page=True) for literal in page_literals(code)]
+
+
+Opener = Callable[[PageCollector, str, Attributes], Closer | None]
+
+
+def _media(open_element: Callable[[MediaElements, str, Attributes], Closer | None]) -> Opener:
+    return lambda page, tag, attributes: open_element(page.media, tag, attributes)
+
+
+# What to do when an element starts. It may return what to do when the element ends.
+_OPENERS: dict[str, Opener] = {
+    **dict.fromkeys(CONTAINERS, PageCollector._open_container),
+    **dict.fromkeys(TITLE_TAGS, PageCollector._open_title),
+    **dict.fromkeys(("font", "big", "small"), PageCollector._open_styled),
+    **dict.fromkeys(_MUTED, PageCollector._open_muted),
+    **dict.fromkeys(_RAW, PageCollector._open_raw),
+    "a": PageCollector._open_link,
+    "area": PageCollector._open_link,
+    "audio": _media(MediaElements.player),
+    "base": lambda page, _, attributes: page.head.take_base(attributes),
+    "embed": _media(MediaElements.embed),
+    "figcaption": PageCollector._open_caption,
+    "figure": PageCollector._open_figure,
+    "frame": PageCollector._take_frame,
+    "html": lambda page, _, attributes: page.head.take_html(attributes),
+    "iframe": PageCollector._open_iframe,
+    "img": PageCollector._take_image,
+    "meta": PageCollector._take_meta,
+    "object": _media(MediaElements.object),
+    "option": PageCollector._open_option,
+    "param": _media(MediaElements.param),
+    "picture": _media(MediaElements.picture),
+    "select": PageCollector._open_select,
+    "source": _media(MediaElements.source),
+    "video": _media(MediaElements.player),
+}

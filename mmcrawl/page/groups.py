@@ -1,0 +1,172 @@
+"""Link groups (主题团) and their titles, from the four rules of Yang 2009, section 2.1.3.
+
+A page is read as a sequence of *lines*: text between two block boundaries or line breaks. The
+links of a container (table, list, section, division) form a run; a heading inside the container
+ends a run that already holds links and begins the next. The title of a run is a line that meets
+two of four rules: (1) larger type than its surroundings, (2) another colour, (3) fewer than ten
+words or Chinese characters, (4) it stands alone. Nothing is rendered: sizes and colours are the
+declared ones. *Surroundings* are the run's own links.
+
+Where the title is looked for, first success wins:
+
+1. lines of the container before its first link: most rules, then the nearest to the links;
+2. the line immediately before the container, with no link in between;
+3. lines among the links, if one of the rules met is size or colour (a short cell of a table of
+   links, such as a date, is no title); most rules, then the first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from mmcrawl.page.looks import PLAIN, Look
+from mmcrawl.page.names import names
+
+CONTAINERS = names(
+    "table ul ol dl menu dir section nav article aside header footer main div fieldset"
+)
+# Tags that set their text apart by themselves: a link inside does not make it a list of links.
+TITLE_TAGS = names("h1 h2 h3 h4 h5 h6 th caption legend dt summary")
+RUN_BREAKS = names("h1 h2 h3 h4 h5 h6 dt")
+
+LONGEST_TITLE = 200
+_SHORT = 10
+_KEPT = 8  # candidates per run and place
+_HAS_LETTER = re.compile(r"[^\W\d_]")
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_UNIT = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
+
+
+class Line(NamedTuple):
+    """A text that may be a title: rules 3 and 4 are known, 1 and 2 depend on the links."""
+
+    text: str
+    look: Look
+    short: bool
+    alone: bool
+
+    @classmethod
+    def of(cls, text: str, look: Look, alone: bool) -> Line | None:
+        """Return the line, or None if it cannot be a title: too long, or without a letter."""
+        if len(text) > LONGEST_TITLE or not _HAS_LETTER.search(text):
+            return None
+        return cls(text, look, len(_UNIT.findall(text)) < _SHORT, alone)
+
+
+class Run:
+    """The links of one container, or of its part under one heading, and the lines around them."""
+
+    __slots__ = ("among", "around", "before", "leading", "links", "looks", "merged", "titled")
+
+    def __init__(self, around: Look, before: Line | None) -> None:
+        self.around = around
+        self.before = before
+        self.leading: list[Line] = []
+        self.among: list[Line] = []
+        self.links = 0
+        self.titled = 0  # links inside title tags: they do not end the leading lines
+        self.looks: set[Look] = set()
+        self.merged: Run | None = None
+
+    def final(self) -> Run:
+        """The run that this one became an item of, or itself."""
+        run = self
+        while run.merged is not None:
+            if run.merged.merged is not None:
+                run.merged = run.merged.merged
+            run = run.merged
+        return run
+
+    def add_link(self, look: Look, in_title: bool) -> None:
+        self.links += 1
+        if in_title:
+            self.titled += 1
+        elif len(self.looks) < _KEPT:
+            self.looks.add(look)
+
+    def add_line(self, line: Line) -> None:
+        if self.links == self.titled:
+            self.leading.append(line)
+            del self.leading[:-_KEPT]
+        elif len(self.among) < _KEPT:
+            self.among.append(line)
+
+    def title(self) -> str:
+        """The text that names the links, or ""."""
+        # Ties: the last of the leading lines, the first of those among the links.
+        if leading := self._best(reversed(self.leading)):
+            return leading.text
+        if self.before is not None and self._rules(self.before) >= 2:
+            return self.before.text
+        among = self._best(line for line in self.among if self._stands_out(line))
+        return among.text if among else ""
+
+    def has_own_title(self) -> bool:
+        return self._best(self.leading) is not None
+
+    def _best(self, lines: Iterable[Line]) -> Line | None:
+        best = max(lines, key=self._rules, default=None)
+        return best if best is not None and self._rules(best) >= 2 else None
+
+    def _rules(self, line: Line) -> int:
+        return self._larger(line) + self._other_colour(line) + line.short + line.alone
+
+    def _stands_out(self, line: Line) -> bool:
+        return self._larger(line) or self._other_colour(line)
+
+    def _larger(self, line: Line) -> bool:
+        looks = self.looks or (self.around,)
+        return line.look.size > min(look.size for look in looks) + 0.5
+
+    def _other_colour(self, line: Line) -> bool:
+        looks = self.looks or (self.around,)
+        return all(line.look[1:] != look[1:] for look in looks)
+
+
+class GroupTracker:
+    """Follows containers, lines and links in document order and sorts the links into runs."""
+
+    def __init__(self) -> None:
+        self._open = [("body", Run(PLAIN, None))]
+        self._previous: Line | None = None  # the line just read, if nothing followed it yet
+
+    def open_container(self, tag: str, look: Look) -> None:
+        self._open.append((tag, Run(look, self._previous)))
+
+    def close_container(self) -> None:
+        """Close the innermost container.
+
+        A division with one link, or none, and no title of its own is an item of the run around
+        it: old and new pages alike wrap each link of a list in its own.
+        """
+        tag, run = self._open.pop()
+        around = self._open[-1][1]
+        if tag == "div" and not run.links:
+            for line in run.leading:
+                around.add_line(line)
+        elif tag == "div" and run.links == 1 and not run.has_own_title():
+            run.merged = around
+            around.links += 1
+            around.titled += run.titled
+            around.looks |= run.looks
+
+    def break_run(self) -> None:
+        """A heading begins: links after it belong to another run of the same container."""
+        tag, run = self._open[-1]
+        if run.links:
+            self._open[-1] = (tag, Run(run.around, None))
+
+    def add_line(self, line: Line | None) -> None:
+        """A line ended; None stands for one that cannot be a title."""
+        self._previous = line
+        if line is not None:
+            self._open[-1][1].add_line(line)
+
+    def add_link(self, look: Look, in_title: bool) -> Run:
+        """Return the run that the link belongs to so far; ask its ``final()`` at the end."""
+        self._previous = None
+        run = self._open[-1][1]
+        run.add_link(look, in_title)
+        return run

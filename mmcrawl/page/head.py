@@ -1,0 +1,50 @@
+"""What a page declares about itself: title, keywords, description, language, robots, base."""
+
+from __future__ import annotations
+
+from mmcrawl.page.looks import Attributes
+
+
+class Head:
+    """Declared metadata; of each the first that says anything counts, as in browsers.
+
+    Attributes:
+        title, keywords, description: Whitespace collapsed.
+        language: Lower case, or "".
+        base: The first ``<base href>``, or "".
+        nofollow, noindex: From the robots declaration.
+    """
+
+    def __init__(self) -> None:
+        self.title = ""
+        self.keywords = ""
+        self.description = ""
+        self.language = ""
+        self.base = ""
+        self.nofollow = False
+        self.noindex = False
+
+    def take_html(self, attributes: Attributes) -> None:
+        self._take_language(attributes.get("lang") or attributes.get("xml:lang") or "")
+
+    def take_base(self, attributes: Attributes) -> None:
+        self.base = self.base or attributes.get("href", "").strip()
+
+    def take_title(self, text: str) -> None:
+        self.title = self.title or " ".join(text.split())
+
+    def take_meta(self, name: str, content: str) -> None:
+        """Take one meta tag: its name, property or header in lower case, and its content."""
+        if name == "keywords":
+            self.keywords = self.keywords or " ".join(content.split())
+        elif name == "description":
+            self.description = self.description or " ".join(content.split())
+        elif name == "content-language":
+            self._take_language(content)
+        elif name == "robots":
+            wishes = content.lower().replace(",", " ").split()
+            self.nofollow |= "nofollow" in wishes or "none" in wishes
+            self.noindex |= "noindex" in wishes or "none" in wishes
+
+    def _take_language(self, code: str) -> None:
+        self.language = self.language or code.strip().lower().partition(",")[0]

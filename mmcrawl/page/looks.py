@@ -1,0 +1,125 @@
+"""Declared type size and colour: what is known of how a text looks without rendering it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from mmcrawl.page.names import names
+
+Attributes = Mapping[str, str]
+
+
+class Look(NamedTuple):
+    """How text is set.
+
+    Attributes:
+        size: In CSS pixels.
+        colour: As declared, lower case; "" when nothing declares one.
+        background: Of the text's cell or block, likewise.
+    """
+
+    size: float = 16.0
+    colour: str = ""
+    background: str = ""
+
+
+PLAIN = Look()
+STYLED_TAGS = names("h1 h2 h3 h4 h5 h6 font big small")
+STYLED_ATTRIBUTES = frozenset({"style", "bgcolor"})
+
+# A heading counts as larger than what it is inside of, also h4 to h6, whose size by default is not.
+_HEADINGS = {"h1": 2.0, "h2": 1.5, "h3": 1.17, "h4": 1.1, "h5": 1.08, "h6": 1.06}
+_FONT_SIZES = (10.0, 10.0, 13.0, 16.0, 18.0, 24.0, 32.0, 48.0)  # <font size=0..7>
+_KEYWORDS = {
+    "xx-small": 9.0,
+    "x-small": 10.0,
+    "small": 13.0,
+    "medium": 16.0,
+    "large": 18.0,
+    "x-large": 24.0,
+    "xx-large": 32.0,
+}
+_UNITS = {"px": 1.0, "": 1.0, "pt": 4 / 3, "pc": 16.0, "rem": 16.0}
+_RELATIVE_UNITS = {"em": 1.0, "%": 0.01}
+_LARGER = 1.2
+_DECLARATION = re.compile(
+    r"(?:^|;)\s*(font-size|font|color|background-color|background)\s*:([^;]*)", re.IGNORECASE
+)
+_LENGTH = re.compile(
+    r"(?<![\w#.])(\d{1,4}(?:\.\d{1,4})?|\.\d{1,4})\s?(px|pt|pc|rem|em|%)?(?![\w-])"
+)
+_FONT_SIZE = re.compile(r"\s*([+-]?)(\d)")
+
+
+def look_of(tag: str, attributes: Attributes, around: Look) -> Look:
+    """Return the look of text directly inside an element.
+
+    Args:
+        tag: The element's name, lower case.
+        attributes: Its attributes; ``size``, ``color``, ``bgcolor`` and ``style`` are read.
+        around: The look of the text around the element.
+    """
+    size, colour, background = around
+    if tag == "font":
+        size = _font_size(attributes.get("size", ""), size)
+        colour = _colour(attributes.get("color", "")) or colour
+    elif tag == "big":
+        size *= _LARGER
+    elif tag == "small":
+        size /= _LARGER
+    elif tag in _HEADINGS:
+        size *= _HEADINGS[tag]
+    background = _colour(attributes.get("bgcolor", "")) or background
+    if style := attributes.get("style"):
+        factor, absolute, own_colour, own_background = _style(style)
+        size = absolute or around.size * factor if factor or absolute else size
+        colour = own_colour or colour
+        background = own_background or background
+    return Look(size, colour, background)
+
+
+def _font_size(value: str, around: float) -> float:
+    match = _FONT_SIZE.match(value)
+    if match is None:
+        return around
+    step = int(match[2])
+    if not match[1]:
+        return _FONT_SIZES[min(step, 7)]
+    return around * _LARGER ** (step if match[1] == "+" else -step)
+
+
+@lru_cache(maxsize=2048)
+def _style(style: str) -> tuple[float, float, str, str]:
+    """Return (factor on the size around, absolute size, colour, background); 0 or "" is unset."""
+    factor = absolute = 0.0
+    colour = background = ""
+    for name, value in _DECLARATION.findall(style.lower()):
+        if name in ("font-size", "font"):
+            factor, absolute = _css_size(value)
+        elif name == "color":
+            colour = _colour(value)
+        else:
+            background = "" if "url(" in value else _colour(value)
+    return factor, absolute, colour, background
+
+
+def _css_size(value: str) -> tuple[float, float]:
+    if match := _LENGTH.search(value):
+        number, unit = float(match[1]), match[2] or ""
+        if unit in _RELATIVE_UNITS:
+            return number * _RELATIVE_UNITS[unit], 0.0
+        return 0.0, number * _UNITS[unit]
+    for word in value.split():
+        if word in ("larger", "smaller"):
+            return (_LARGER if word == "larger" else 1 / _LARGER), 0.0
+        if word in _KEYWORDS:
+            return 0.0, _KEYWORDS[word]
+    return 0.0, 0.0
+
+
+def _colour(value: str) -> str:
+    colour = value.replace("!important", "").strip().lower()
+    return "" if colour in ("inherit", "transparent", "none", "initial") else colour

@@ -1,0 +1,102 @@
+"""What a parsed page is made of: plain values, made once and shared by everything that follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mmcrawl.page.urls import physical_layer
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A reference to another page.
+
+    Attributes:
+        url: Absolute, http or https, without fragment, safe for a request; not canonicalised.
+        anchor: The visible text, else the title or alt of the element or of its image;
+            whitespace collapsed, at most 200 characters.
+        tag: ``a``, ``area``, ``frame``, ``iframe``, or ``script`` for a literal URL in a
+            ``javascript:`` call, an event attribute or a jump menu.
+        group: Index into :attr:`Page.groups`, or -1 for a link that stands in none (a frame).
+        nofollow: Whether every occurrence says ``rel`` nofollow, ugc or sponsored.
+    """
+
+    url: str
+    anchor: str
+    tag: str
+    group: int = -1
+    nofollow: bool = False
+
+    @property
+    def from_script(self) -> bool:
+        """Whether only a script call names this URL; such a link has low weight."""
+        return self.tag == "script"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkGroup:
+    """A run of links in one table, list, section or division (主题团).
+
+    Attributes:
+        title: The text that names the run (主题团标题), "" when none does.
+        size: How many of the page's links stand in the run.
+    """
+
+    title: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class MediaResource:
+    """An audio, video or animation that the page shows or links to.
+
+    Attributes:
+        url: Absolute. Besides http and https it may be a streaming or ftp URL.
+        kind: ``audio``, ``video`` or ``animation``.
+        tag: Where it was found: ``a``, ``area``, ``embed``, ``object``, ``audio``, ``video``,
+            ``source``, ``iframe``, ``og``, ``schema`` or ``script``.
+        text: The anchor, alt or title text, or the caption of the figure around it.
+    """
+
+    url: str
+    kind: str
+    tag: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page, parsed.
+
+    Attributes:
+        url: As given to the parser.
+        encoding: The Python codec name the body was decoded with.
+        title, keywords, description: Of the head, whitespace collapsed.
+        language: As declared, lower case (``zh-cn``), or "".
+        links: In document order, each URL once, without links to the page itself. The first
+            occurrence that has an anchor text gives anchor and group.
+        groups: The groups that hold at least one of the links.
+        media: In document order, each resource once.
+        text: The visible text that is neither link text nor script; at most 100,000 characters.
+        headings: The text of h1 to h3.
+        nofollow, noindex: What the page's robots declaration asks.
+    """
+
+    url: str
+    encoding: str = "utf-8"
+    title: str = ""
+    keywords: str = ""
+    description: str = ""
+    language: str = ""
+    links: tuple[Link, ...] = ()
+    groups: tuple[LinkGroup, ...] = ()
+    media: tuple[MediaResource, ...] = ()
+    text: str = ""
+    headings: str = ""
+    nofollow: bool = False
+    noindex: bool = False
+
+    @property
+    def physical_layer(self) -> int:
+        """Number of directories in the URL's path, plus one."""
+        return physical_layer(self.url)

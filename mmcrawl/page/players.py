@@ -1,0 +1,168 @@
+"""References to media in elements that play them, in meta tags and in microdata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mmcrawl.page.looks import Attributes
+from mmcrawl.page.media import ANIMATION, AUDIO, VIDEO, media_in_values, media_kind
+from mmcrawl.page.names import names
+from mmcrawl.page.references import Reference
+from mmcrawl.page.schema import URL_PROPERTIES, json_ld_media, schema_kind
+from mmcrawl.page.scripts import media_literals
+
+Closer = Callable[[], None]
+
+# <object classid="clsid:…">: what the ActiveX control plays when the file name does not tell.
+_CLASS_KINDS = {
+    "d27cdb6e": ANIMATION,  # Shockwave Flash
+    "6bf52a52": VIDEO,  # Windows Media Player 7 and later
+    "22d6f312": VIDEO,  # Windows Media Player 6
+    "05589fa1": VIDEO,  # ActiveMovie
+    "cfcdaa03": VIDEO,  # RealPlayer
+    "02bf25d5": VIDEO,  # QuickTime
+}
+_FILE_PARAMETERS = names(
+    "movie src url filename file source media video audio mp3 flv soundfile fileurl"
+)
+_GRAPH_KINDS = {"og:video": VIDEO, "og:audio": AUDIO}
+_GRAPH_URLS = frozenset({"", "url", "secure_url"})
+
+
+class MediaElements:
+    """Notes what embedded players show, in document order.
+
+    Each method takes the element's tag and attributes, and returns what is to be done when the
+    element ends, or None.
+    """
+
+    def __init__(self, references: list[Reference]) -> None:
+        self._references = references
+        self._objects: list[tuple[str | None, str]] = []  # (kind, text) of the open <object>s
+        self._players: list[str | None] = []  # the open <audio>, <video>; None for <picture>
+        self._items: list[str | None] = []  # kinds of the open microdata items
+
+    def embed(self, tag: str, attributes: Attributes) -> None:
+        self._add(attributes.get("src"), tag, attributes, is_player=True)
+        self._add_variables(attributes.get("flashvars", ""), tag, attributes)
+
+    def object(self, tag: str, attributes: Attributes) -> Closer:
+        class_id = attributes.get("classid", "").lower().removeprefix("clsid:").strip("{ ")
+        kind = _CLASS_KINDS.get(class_id[:8]) or media_kind("", attributes.get("type"))
+        self._add(attributes.get("data"), tag, attributes, kind=kind, is_player=True)
+        self._objects.append((kind, _text_of(attributes)))
+        return self._close_object
+
+    def _close_object(self) -> None:
+        self._objects.pop()
+
+    def param(self, tag: str, attributes: Attributes) -> None:
+        if not self._objects:
+            return
+        kind, text = self._objects[-1]
+        name = attributes.get("name", "").strip().lower()
+        value = attributes.get("value", "")
+        if name == "flashvars":
+            self._add_variables(value, "object", {"title": text})
+        elif name in _FILE_PARAMETERS:
+            self._add(value, "object", {"title": text}, kind=kind, is_player=True)
+
+    def player(self, tag: str, attributes: Attributes) -> Closer:
+        self._players.append(tag)
+        self._add_played(_source_of(attributes), tag, attributes)
+        return self._close_player
+
+    def picture(self, tag: str, attributes: Attributes) -> Closer:
+        self._players.append(None)
+        return self._close_player
+
+    def _close_player(self) -> None:
+        self._players.pop()
+
+    def source(self, tag: str, attributes: Attributes) -> None:
+        if not self._players or self._players[-1] is not None:
+            self._add_played(_source_of(attributes), tag, attributes)
+
+    def _add_played(self, href: str | None, tag: str, attributes: Attributes) -> None:
+        kind = self._players[-1] if self._players else None
+        # One container format for sound and film: the element tells which.
+        either = bool(href) and str(href).lower().endswith(".ogg")
+        only = kind == AUDIO or (kind == VIDEO and either)
+        self._add(href, tag, attributes, kind=kind, only_kind=only)
+
+    def iframe(self, tag: str, attributes: Attributes) -> None:
+        self._add(_source_of(attributes), tag, attributes, may_be_page=True, is_player=True)
+
+    def meta(self, name: str, content: str) -> None:
+        """Take an Open Graph property; structured ones such as ``og:video:type`` name no file."""
+        family, _, detail = name[3:].partition(":")
+        kind = _GRAPH_KINDS.get(f"og:{family}")
+        if kind and detail in _GRAPH_URLS:
+            self._add(content, "og", {}, kind=kind)
+
+    def item(self, tag: str, attributes: Attributes) -> Closer | None:
+        """Take the microdata attributes of any element."""
+        if self._items and self._items[-1] and "itemprop" in attributes:
+            properties = attributes["itemprop"].lower().split()
+            if not URL_PROPERTIES.isdisjoint(properties):
+                sources = (attributes.get(name) for name in ("href", "src", "content"))
+                value = next(filter(None, sources), None)
+                self._add(value, "schema", attributes, kind=self._items[-1])
+        if "itemscope" not in attributes:
+            return None
+        self._items.append(schema_kind(attributes.get("itemtype", "")))
+        return self._close_item
+
+    def _close_item(self) -> None:
+        self._items.pop()
+
+    def script(self, code: str, mime: str) -> None:
+        """Take the text of an inline script."""
+        if mime == "application/ld+json":
+            for url, kind in json_ld_media(code):
+                self._add(url, "schema", {}, kind=kind)
+            return
+        for literal in media_literals(code):
+            self._add(literal, "script", {}, is_player=True)
+
+    def _add_variables(self, variables: str, tag: str, attributes: Attributes) -> None:
+        for value in media_in_values(variables):
+            self._add(value, tag, attributes)
+
+    def _add(
+        self,
+        href: str | None,
+        tag: str,
+        attributes: Attributes,
+        *,
+        kind: str | None = None,
+        only_kind: bool = False,
+        may_be_page: bool = False,
+        is_player: bool = False,
+    ) -> None:
+        if href is None or not href.strip():
+            return
+        self._references.append(
+            Reference(
+                href,
+                tag,
+                _text_of(attributes),
+                mime=attributes.get("type"),
+                kind=kind,
+                only_kind=only_kind,
+                may_be_page=may_be_page,
+                is_player=is_player,
+            )
+        )
+
+
+def _source_of(attributes: Attributes) -> str | None:
+    # Pages that load players late keep the address in data-src.
+    return attributes.get("src") or attributes.get("data-src")
+
+
+def _text_of(attributes: Attributes) -> str:
+    for name in ("title", "alt", "aria-label", "standby"):
+        if text := attributes.get(name):
+            return " ".join(text.split())[:200]
+    return ""

@@ -1,0 +1,36 @@
+"""What a page refers to as it is written there, before URLs are resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mmcrawl.page.groups import Run
+
+
+@dataclass(slots=True)
+class Reference:
+    """One reference in the source, to a page or to a media file.
+
+    Attributes:
+        href: As written.
+        tag: As in :class:`Link` and :class:`MediaResource`.
+        text: The words that come with it.
+        run: The run of links it stands in.
+        nofollow: Whether its ``rel`` asks not to follow it.
+        mime: Declared type, if any.
+        kind: What it is when neither URL nor type tells: ``<video src="stream?id=3">``.
+        only_kind: Whether ``kind`` holds whatever the URL says: all in ``<audio>`` is audio.
+        may_be_page: Whether it is a link to follow when it is no media file.
+        is_player: Whether a file name in a query value is what it plays.
+    """
+
+    href: str
+    tag: str
+    text: str = ""
+    run: Run | None = None
+    nofollow: bool = False
+    mime: str | None = None
+    kind: str | None = None
+    only_kind: bool = False
+    may_be_page: bool = False
+    is_player: bool = False

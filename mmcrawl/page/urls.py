@@ -1,0 +1,143 @@
+"""From the reference a page writes to the absolute URL a request needs, and what that URL is."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+from urllib.parse import unquote, urljoin, urlsplit
+
+from w3lib.url import safe_url_string
+
+from mmcrawl.page.hosted import hosted_kind
+from mmcrawl.page.media import media_kind
+from mmcrawl.page.names import names
+
+# Files a link may name that hold no links: not pages to crawl. Media have their own table.
+_DOWNLOADS = names(
+    "7z apk bin bz2 cab deb dmg exe gz iso jar msi rar rpm tar tgz xz z zip "
+    "csv doc docx epub mobi odp ods odt pdf pps ppsx ppt pptx ps rtf tex torrent txt vtt srt "
+    "xls xlsx "
+    "ai avif bmp cdr djvu eps gif ico jpe jpeg jpg pcx png psd svg tga tif tiff webp wmf "
+    "atom css eot js json map mjs otf rss ttf wasm woff woff2 xml xsl"
+)
+PAGE_SCHEMES = frozenset({"http", "https"})
+_MEDIA_SCHEMES = PAGE_SCHEMES | {"ftp", "mms", "mmsh", "mmst", "pnm", "rtmp", "rtsp"}
+_STREAMING = frozenset({"mms", "mmsh", "mmst", "pnm", "rtmp", "rtsp"})
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
+# Browsers strip C0 controls and spaces at the ends, and drop tabs and newlines anywhere.
+_ENDS = "".join(map(chr, range(0x21)))
+_INNER_BREAKS = {9: None, 10: None, 13: None}
+# A navigation link is written the same way on every page of a site.
+_CACHED = 16_384
+_LONGEST = 8_192
+
+
+class Target(NamedTuple):
+    """What a reference points at.
+
+    Attributes:
+        url: Absolute, without fragment, percent-encoded as ``w3lib.url.safe_url_string`` does.
+        host: In lower case, without port.
+        media: The kind of media file the path names, or None.
+        hosted: The kind of the item on a media host that the URL names, or None.
+        is_page: Whether it may be fetched as a page.
+    """
+
+    url: str
+    host: str
+    media: str | None
+    hosted: str | None
+    is_page: bool
+
+
+def physical_layer(url: str) -> int:
+    """Return the number of directories in the URL's path, plus one.
+
+    >>> [physical_layer(u) for u in ("http://h/", "http://h/a/b.htm", "http://h/a/b/c.htm")]
+    [1, 2, 3]
+    """
+    try:
+        path = urlsplit(url).path
+    except ValueError:
+        return 1
+    return 1 + sum(1 for directory in path.split("/")[:-1] if directory)
+
+
+class Resolver:
+    """Turns the references of one page into targets.
+
+    Args:
+        base: The URL that relative references start from.
+        encoding: The page's; a browser encodes a query with it.
+    """
+
+    def __init__(self, base: str, encoding: str) -> None:
+        self._base = base
+        self._encoding = encoding
+        address = base.partition("#")[0].partition("?")[0]
+        root = address.find("/", address.find("//") + 2)
+        self._origin = address if root < 0 else address[:root]
+        self._directory = address[: address.rfind("/") + 1] if root >= 0 else address + "/"
+
+    def __call__(self, reference: str) -> Target | None:
+        """Return the target of a reference, or None if it is malformed or of another scheme."""
+        reference = reference.strip(_ENDS).partition("#")[0]
+        if len(reference) > _LONGEST:
+            return None
+        base = self._narrowest_base(reference)
+        return _resolve(base, reference, self._encoding) if base is not None else None
+
+    def _narrowest_base(self, reference: str) -> str | None:
+        """The part of the base that decides: the shorter, the more pages share the result."""
+        if reference.startswith("/"):
+            return self._origin
+        if ":" in reference and (scheme := _SCHEME.match(reference)):
+            if scheme[1].lower() not in _MEDIA_SCHEMES:
+                return None
+            return "" if reference.startswith("//", scheme.end()) else self._base
+        if not reference or reference.startswith("?"):
+            return self._base
+        return self._directory
+
+
+@lru_cache(maxsize=_CACHED)
+def _resolve(base: str, reference: str, encoding: str) -> Target | None:
+    reference = reference.translate(_INNER_BREAKS)
+    path, mark, query = reference.partition("?")
+    try:
+        absolute = urljoin(base, path.replace("\\", "/") + mark + query)
+    except ValueError:
+        return None
+    return _classify(absolute, encoding)
+
+
+@lru_cache(maxsize=_CACHED)
+def _classify(absolute: str, encoding: str) -> Target | None:
+    try:
+        url = _safe(absolute, encoding).partition("#")[0]
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return None
+    if not host or parts.scheme not in _MEDIA_SCHEMES:
+        return None
+    media = media_kind(url) or ("video" if parts.scheme in _STREAMING else None)
+    request = f"{parts.path}?{parts.query}" if parts.query else parts.path
+    hosted = hosted_kind(host, request)
+    is_page = parts.scheme in PAGE_SCHEMES and media is None and not _is_download(parts.path)
+    return Target(url, host, media, hosted, is_page)
+
+
+def _safe(url: str, encoding: str) -> str:
+    try:
+        return safe_url_string(url, encoding)
+    except UnicodeEncodeError:  # the query holds a character the page's encoding lacks
+        return safe_url_string(url)
+
+
+def _is_download(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    if "%" in name:
+        name = unquote(name)
+    return name.rpartition(".")[2].lower() in _DOWNLOADS if "." in name else False

@@ -1,0 +1,173 @@
+"""The spider's arguments, checked: a wrong value is one sentence that says what it may be."""
+
+import hashlib
+import json
+from functools import cached_property
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from mmcrawl.errors import MmcrawlError
+from mmcrawl.frontier import host_of
+from mmcrawl.scoring import algorithm_names
+from mmcrawl.seeds import Seed, read_seeds
+from mmcrawl.topic import MEDIA_KINDS, Topic, load_topic, load_topics, topic_from_keywords, union
+
+__all__ = ["DEMO_TOPIC", "FocusedParams", "explain"]
+
+DEMO_TOPIC = "physics-senior"
+_KIND_NAMES = {"swf": "animation", "flash": "animation"}
+
+
+class FocusedParams(BaseModel):
+    """Arguments of `scrapy crawl focused`, each given as `-a NAME=VALUE`."""
+
+    model_config = ConfigDict(extra="forbid", ignored_types=(cached_property,))
+
+    algo: str = Field("urlrule", description="how waiting links are ordered")
+    topic: str = Field("", description="topics by name or file, parted by commas")
+    keywords: str = Field("", description="words to look for instead of a topic: 光学|optics, lens")
+    seeds: str = Field("", description="seed file, URL, or URLs parted by commas")
+    job: str = Field("", description="name of the crawl in its store", pattern=r"^[\w.-]*$")
+    media: str = Field("audio,video,animation", description="media kinds that are wanted")
+    max_pages: int = Field(0, ge=0, description="most pages to fetch, 0 for all")
+    max_layer: int = Field(20, ge=0, description="deepest directory layer, 0 for any")
+    max_depth: int = Field(0, ge=0, description="most clicks from a seed, 0 for any")
+    sites: Literal["hosts", "domains", "anywhere"] = Field(
+        "hosts", description="follow links to hosts of the seeds, their domains, or anywhere"
+    )
+    hard: bool = Field(False, description="urlrule: fetch only what matches a learnt pattern")
+    store: str = Field("", description="where the crawl is kept: sqlite:///FILE or memory:")
+    web: str = Field("", description="stored web to crawl instead of the network")
+
+    @field_validator("algo")
+    @classmethod
+    def _known_algorithm(cls, name: str) -> str:
+        if name not in algorithm_names():
+            raise ValueError(f"there is no algorithm {name!r}")
+        return name
+
+    @field_validator("media")
+    @classmethod
+    def _known_kinds(cls, text: str) -> str:
+        kinds = [_KIND_NAMES.get(kind.strip(), kind.strip()) for kind in text.split(",")]
+        unknown = [kind for kind in kinds if kind not in MEDIA_KINDS]
+        if unknown:
+            raise ValueError(f"there is no media kind {unknown[0]!r}")
+        return ",".join(kind for kind in MEDIA_KINDS if kind in kinds)
+
+    @field_validator("store")
+    @classmethod
+    def _known_store(cls, uri: str) -> str:
+        if uri and uri != "memory:" and "://" not in uri:
+            return f"sqlite:///{uri}"
+        if uri and uri != "memory:" and not uri.startswith("sqlite:///"):
+            raise ValueError(f"{uri!r} is not understood")
+        return uri
+
+    @model_validator(mode="after")
+    def _complete(self) -> "FocusedParams":
+        if self.topic and self.keywords:
+            raise ValueError("give either topic or keywords, not both")
+        if not self.topic and not self.keywords:
+            if not self.is_demo and not all(seed.topic for seed in self.seed_list):
+                raise ValueError(
+                    "no topic: give -a topic=NAME (`scrapy topic list` shows them)"
+                    " or -a keywords=WORDS"
+                )
+            if self.is_demo:
+                self.topic = DEMO_TOPIC
+        _ = self.whole_topic
+        return self
+
+    @property
+    def is_demo(self) -> bool:
+        """Whether neither seeds nor a web were given, so that the demo web is crawled."""
+        return not self.seeds and self.web in {"", "demo"}
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The wanted media kinds."""
+        return frozenset(self.media.split(","))
+
+    @cached_property
+    def seed_list(self) -> list[Seed]:
+        """The seeds given, in order; none for those a stored web brings."""
+        return read_seeds(self.seeds) if self.seeds else []
+
+    @cached_property
+    def own_topic(self) -> Topic | None:
+        """The topic of the crawl as given by `topic` or `keywords`."""
+        if self.keywords:
+            return topic_from_keywords(self.keywords)
+        return load_topics(self.topic) if self.topic else None
+
+    @cached_property
+    def topics_by_host(self) -> dict[str, Topic]:
+        """The topics that seeds brought along, by the host of the seed."""
+        return {host_of(seed.url): load_topic(seed.topic) for seed in self.seed_list if seed.topic}
+
+    @cached_property
+    def whole_topic(self) -> Topic:
+        """All topics of the crawl as one."""
+        topics = [*([self.own_topic] if self.own_topic else []), *self.topics_by_host.values()]
+        distinct = list({topic.name: topic for topic in topics}.values())
+        return distinct[0] if len(distinct) == 1 else union(distinct)
+
+    @property
+    def store_uri(self) -> str:
+        """Where the crawl is kept; a demo run is kept nowhere unless a store is named."""
+        return self.store or ("memory:" if self.is_demo else "sqlite:///crawl.db")
+
+    def identity(self) -> dict[str, Any]:
+        """Return what decides which pages the crawl is about; limits may change on resuming."""
+        return {
+            "algo": self.algo,
+            "topic": self.topic,
+            "keywords": self.keywords,
+            "seeds": [[seed.url, seed.topic] for seed in self.seed_list],
+            "web": self.web or ("demo" if self.is_demo else ""),
+            "media": self.media,
+            "sites": self.sites,
+            "max_layer": self.max_layer,
+            "max_depth": self.max_depth,
+            "hard": self.hard,
+        }
+
+    @property
+    def job_name(self) -> str:
+        """The job's name: the one given, or one made of the arguments that tell crawls apart."""
+        if self.job:
+            return self.job
+        digest = hashlib.sha256(json.dumps(self.identity(), sort_keys=True).encode()).hexdigest()
+        return f"{self.algo}-{self.whole_topic.name.replace('+', '-')}-{digest[:6]}"
+
+
+def explain(error: ValidationError) -> list[str]:
+    """Return a sentence for each wrong argument: its name, what was wrong, what it may be."""
+    return [_sentence(dict(details)) for details in error.errors()]
+
+
+_MAY_BE = {
+    "algo": lambda: f"it may be {', '.join(algorithm_names())}",
+    "media": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas",
+    "store": lambda: "it may be sqlite:///FILE or memory:",
+    "sites": lambda: "it may be hosts, domains or anywhere",
+    "hard": lambda: "it may be true or false",
+    "job": lambda: "it may hold letters, digits, dots, dashes and underscores",
+}
+
+
+def _sentence(details: dict[str, Any]) -> str:
+    cause = details.get("ctx", {}).get("error")
+    name = str(details["loc"][0]) if details["loc"] else ""
+    if details["type"] == "extra_forbidden":
+        known = ", ".join(FocusedParams.model_fields)
+        return f"there is no argument {name!r}; there are {known}"
+    if isinstance(cause, MmcrawlError) or (cause is not None and not name):
+        return str(cause)
+    message = str(cause) if cause is not None else f"{details['input']!r} is not allowed"
+    if details["type"] in {"int_parsing", "greater_than_equal"}:
+        return f"{name}: {details['input']!r} is not allowed; it may be a whole number from 0"
+    hint = _MAY_BE.get(name)
+    return f"{name}: {message}" + (f"; {hint()}" if hint else "")

@@ -1,0 +1,26 @@
+"""Stored webs, answered as if they were the network.
+
+A stored web is a folder with one folder per host, a WARC file, or the generated demo web. It takes
+a URL and returns what the server returned, so experiments, tests and the first run of a new user
+crawl through the ordinary engine without a socket. Only `mmcrawl.replay.handler`, the Scrapy
+download handler, knows Scrapy; it is not imported from here.
+"""
+
+from mmcrawl.replay.demo import DemoConfig, DemoWeb
+from mmcrawl.replay.folder import FolderWeb
+from mmcrawl.replay.latency import Latency
+from mmcrawl.replay.opening import open_web
+from mmcrawl.replay.warc import WarcWeb
+from mmcrawl.replay.web import SizedWeb, StoredResponse, StoredWeb
+
+__all__ = [
+    "DemoConfig",
+    "DemoWeb",
+    "FolderWeb",
+    "Latency",
+    "SizedWeb",
+    "StoredResponse",
+    "StoredWeb",
+    "WarcWeb",
+    "open_web",
+]

@@ -1,0 +1,11 @@
+"""A web that ships with the project: generated, the same everywhere, a few hundred pages.
+
+It has what makes focused crawling hard on real school sites: media in a few directories, some of
+them behind pages off the topic, GBK beside UTF-8, an animation on every page that means nothing,
+neighbours with media about something else, and traps. It knows which of its pages are relevant.
+"""
+
+from mmcrawl.replay.demo.config import DemoConfig
+from mmcrawl.replay.demo.web import DemoWeb
+
+__all__ = ["DemoConfig", "DemoWeb"]

@@ -1,0 +1,99 @@
+"""The demo web: a small internet about school physics that is generated as it is asked for."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from types import MappingProxyType
+from urllib.parse import urlsplit, urlunsplit
+
+from mmcrawl.replay.demo.config import DemoConfig
+from mmcrawl.replay.demo.dress import respond
+from mmcrawl.replay.demo.embedding import fake_file
+from mmcrawl.replay.demo.plan import HOSTS, ROBOTS, Plan, plan
+from mmcrawl.replay.demo.traps import answer_trap, with_sessions, without_session
+from mmcrawl.replay.media_types import content_type
+from mmcrawl.replay.web import (
+    StoredResponse,
+    answer,
+    for_method,
+    host_of,
+    moved,
+    not_found,
+    page_key,
+    split_url,
+)
+
+__all__ = ["DemoWeb"]
+
+ALIASES = MappingProxyType({f"www.{host}": host for host in HOSTS})
+
+
+class DemoWeb:
+    """Four sites: a Chinese and an English one about physics, a shop and a music weekly.
+
+    The same configuration gives the same bytes. What to visit is planned on first use; pages are
+    written when they are asked for and not kept.
+
+    Parameters
+    ----------
+    config
+        What differs between one demo web and another.
+    """
+
+    def __init__(self, config: DemoConfig | None = None) -> None:
+        self._config = config or DemoConfig()
+
+    def get(self, url: str, method: str = "GET") -> StoredResponse | None:
+        parts = split_url(url)
+        if parts is None:
+            return None
+        host = host_of(parts)
+        if host in ALIASES:
+            to_canonical = parts._replace(netloc=ALIASES[host], fragment="")
+            return for_method(moved(urlunsplit(to_canonical)), method)
+        key = page_key(without_session(url))
+        if host not in HOSTS or key is None:
+            return None
+        return for_method(self._answer(url, key), method)
+
+    def start_urls(self) -> tuple[str, ...]:
+        """The front pages of the two sites about physics."""
+        return tuple(f"http://{host}/" for host in HOSTS[:2])
+
+    def aliases(self) -> Mapping[str, str]:
+        return ALIASES
+
+    def page_urls(self) -> tuple[str, ...]:
+        """Every page that has an address of its own.
+
+        Pages without end (the calendar) and session ids are not in it; directories that robots.txt
+        forbids are.
+        """
+        return tuple(page.url for page in self._plan.pages.values())
+
+    def relevant_urls(self) -> frozenset[str]:
+        """The truth: pages about senior physics that hold audio, video or animations of their own.
+
+        The animation above every page of one part of a site counts for none of them, and what
+        robots.txt forbids is not in it.
+        """
+        return frozenset(page.url for page in self._plan.pages.values() if page.relevant)
+
+    @cached_property
+    def _plan(self) -> Plan:
+        return plan(self._config)
+
+    def _answer(self, url: str, key: tuple[str, str]) -> StoredResponse:
+        host, path = key
+        page = self._plan.pages.get(key)
+        if page:
+            return respond(with_sessions(page, url, self._config), self._config)
+        trap = answer_trap(key, self._config)
+        if trap:
+            return trap
+        if path == "/robots.txt" and host in ROBOTS:
+            return answer(200, "text/plain", ROBOTS[host].encode())
+        if key in self._plan.files:
+            return answer(200, content_type(path), fake_file(path))
+        if (host, path + "/") in self._plan.pages:
+            return moved(urlsplit(url)._replace(path=path + "/", fragment="").geturl())
+        return not_found()

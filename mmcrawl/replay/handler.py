@@ -1,0 +1,140 @@
+"""Scrapy's way into a stored web: a download handler that answers instead of the network.
+
+Settings::
+
+    DOWNLOAD_HANDLERS = {
+        "http": "mmcrawl.replay.handler.ReplayDownloadHandler",
+        "https": "mmcrawl.replay.handler.ReplayDownloadHandler",
+    }
+    MMCRAWL_WEB = "demo"            # see mmcrawl.replay.open_web
+    MMCRAWL_WEB_LATENCY = 0         # milliseconds, or per host: {"slow.test": 900, "*": 20}
+"""
+
+import logging
+from time import monotonic
+from typing import TYPE_CHECKING, NoReturn
+
+from scrapy import Request
+from scrapy.core.downloader.handlers.base import BaseDownloadHandler
+from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError, NotConfigured
+from scrapy.http import Headers, Response
+from scrapy.responsetypes import responsetypes
+from scrapy.utils.asyncio import call_later, run_in_thread
+from scrapy.utils.defer import maybe_deferred_to_future
+from scrapy.utils.httpobj import urlparse_cached
+from twisted.internet.defer import Deferred
+from twisted.internet.error import DNSLookupError
+
+from mmcrawl.errors import WebError
+from mmcrawl.replay.latency import Latency
+from mmcrawl.replay.opening import open_web
+from mmcrawl.replay.web import SizedWeb, StoredResponse, StoredWeb, host_of, split_url
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+__all__ = ["ReplayDownloadHandler", "UnknownHostError", "web_of"]
+
+logger = logging.getLogger(__name__)
+
+# Below this a change of thread takes longer than the reading.
+BYTES_WORTH_A_THREAD = 1_000_000
+
+
+class UnknownHostError(CannotResolveHostError, DNSLookupError):
+    """The host is not in the stored web.
+
+    It is both what Scrapy's own handlers raise when a name cannot be resolved and what Twisted
+    does, so that retries and errbacks written for either see what they would see on the network.
+    """
+
+
+class ReplayDownloadHandler(BaseDownloadHandler):
+    """Answers http and https requests from a stored web.
+
+    Parameters
+    ----------
+    crawler
+        Its settings tell which web; see the module.
+    web
+        Where the answers come from.
+    latency
+        How long each host takes to answer.
+    """
+
+    lazy = False
+
+    def __init__(self, crawler: "Crawler", web: StoredWeb, latency: Latency) -> None:
+        super().__init__(crawler)
+        self._web = web
+        self._sized_web = web if isinstance(web, SizedWeb) else None
+        self._latency = latency
+        self._maxsize = crawler.settings.getint("DOWNLOAD_MAXSIZE")
+
+    @classmethod
+    def from_crawler(cls, crawler: "Crawler") -> "ReplayDownloadHandler":
+        try:
+            latency = Latency.parse(crawler.settings.get("MMCRAWL_WEB_LATENCY"))
+            return cls(crawler, web_of(crawler), latency)
+        except WebError as error:
+            raise NotConfigured(str(error)) from error
+
+    async def download_request(self, request: Request) -> Response:
+        started = monotonic()
+        await self._wait(request)
+        stored = await self._fetch(request)
+        request.meta["download_latency"] = monotonic() - started
+        if stored is None:
+            raise UnknownHostError(f"no host {urlparse_cached(request).hostname} in the stored web")
+        limit = request.meta.get("download_maxsize", self._maxsize)
+        if limit and len(stored.body) > limit:
+            _cancel(request, len(stored.body), limit)
+        return _scrapy_response(request, stored)
+
+    async def _wait(self, request: Request) -> None:
+        parts = split_url(request.url)
+        seconds = self._latency.seconds(host_of(parts) if parts else "")
+        if seconds:
+            waited: Deferred[None] = Deferred()
+            call_later(seconds, waited.callback, None)
+            await maybe_deferred_to_future(waited)
+
+    async def _fetch(self, request: Request) -> StoredResponse | None:
+        url, method = request.url, request.method
+        if self._sized_web and self._sized_web.size_hint(url) > BYTES_WORTH_A_THREAD:
+            return await run_in_thread(self._web.get, url, method)
+        return self._web.get(url, method)
+
+
+def web_of(crawler: "Crawler") -> StoredWeb:
+    """The stored web that the setting MMCRAWL_WEB names, opened once per crawler.
+
+    Spiders that take their start URLs from it share it with the handlers of both schemes.
+
+    Raises
+    ------
+    WebError
+        The setting is empty, or names nothing that can be opened.
+    """
+    web: StoredWeb | None = getattr(crawler, "mmcrawl_web", None)
+    if web is None:
+        spec = crawler.settings.get("MMCRAWL_WEB")
+        if not spec:
+            raise WebError("The setting MMCRAWL_WEB is empty: name the stored web, or 'demo'.")
+        web = open_web(str(spec))
+        crawler.mmcrawl_web = web  # type: ignore[attr-defined]
+    return web
+
+
+def _cancel(request: Request, size: int, limit: int) -> NoReturn:
+    message = f"{request} answers {size} bytes, more than download max size ({limit})."
+    logger.warning(message)
+    raise DownloadCancelledError(message)
+
+
+def _scrapy_response(request: Request, stored: StoredResponse) -> Response:
+    headers = Headers()
+    for name, value in stored.headers:
+        headers.appendlist(name, value)
+    make = responsetypes.from_args(headers=headers, url=request.url, body=stored.body)
+    return make(url=request.url, status=stored.status, headers=headers, body=stored.body)

@@ -1,0 +1,122 @@
+"""The contract of a stored web, and the answers every kind of it gives alike."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
+from urllib.parse import SplitResult, urlsplit
+
+from w3lib.url import canonicalize_url
+
+__all__ = ["SizedWeb", "StoredResponse", "StoredWeb"]
+
+DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredResponse:
+    """What a server answered.
+
+    `headers` keep the order and the spelling they were sent with; a name may come twice. The body
+    is what the headers describe, without transfer coding.
+    """
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+    def header(self, name: str) -> str | None:
+        """The first value of a header, its name taken without case; None if it was not sent."""
+        wanted = name.lower()
+        return next((value for key, value in self.headers if key.lower() == wanted), None)
+
+
+class StoredWeb(Protocol):
+    """Pages that can be asked for by URL. Implementations may be called from several threads."""
+
+    def get(self, url: str, method: str = "GET") -> StoredResponse | None:
+        """Answer a request; never raises because of the URL, however broken it is.
+
+        Returns None when the host is not part of this web (or the URL names none): on the network
+        that would be a failed DNS lookup. A page unknown to a known host is a 404.
+        `http` and `https` are the same web. HEAD gives the headers alone; a method other than GET
+        and HEAD gives 405.
+        """
+        ...
+
+    def start_urls(self) -> tuple[str, ...]:
+        """Where a crawl without seeds begins."""
+        ...
+
+    def aliases(self) -> Mapping[str, str]:
+        """Other names of the hosts: `host[:port]` in lower case to the host that holds the pages.
+
+        `get` redirects from one to the other.
+        """
+        ...
+
+
+@runtime_checkable
+class SizedWeb(Protocol):
+    """A stored web that can tell, without reading a page, how much reading it would cost."""
+
+    def size_hint(self, url: str) -> int:
+        """About how many bytes `get(url)` reads from disk; 0 when it reads none."""
+        ...
+
+
+def split_url(url: str) -> SplitResult | None:
+    """The parts of an http(s) URL; None for one without a host, of another scheme, or broken."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return None
+    return parts if host and parts.scheme.lower() in DEFAULT_PORTS else None
+
+
+def host_of(parts: SplitResult) -> str:
+    """`host` or `host:port` in lower case, without user name and default port."""
+    netloc = parts.netloc.rpartition("@")[2].lower()
+    return netloc.removesuffix(DEFAULT_PORTS[parts.scheme.lower()]).removesuffix(":")
+
+
+def page_key(url: str) -> tuple[str, str] | None:
+    """What two spellings of one page's URL have in common: its host, its path with its query.
+
+    >>> page_key("https://A.test:443/x?b=1&a=%7e#top")
+    ('a.test', '/x?a=~&b=1')
+    """
+    parts = split_url(url)
+    if parts is None:
+        return None
+    try:
+        canonical = urlsplit(canonicalize_url(url))
+    except ValueError:
+        return None
+    query = f"?{canonical.query}" if canonical.query else ""
+    return host_of(parts), (canonical.path or "/") + query
+
+
+def answer(status: int, content_type: str, body: bytes) -> StoredResponse:
+    """A response with the two headers a reader needs."""
+    headers = (("Content-Type", content_type), ("Content-Length", str(len(body))))
+    return StoredResponse(status, headers, body)
+
+
+def not_found() -> StoredResponse:
+    return answer(404, "text/html", b"<html><title>404 Not Found</title><h1>Not Found</h1></html>")
+
+
+def moved(location: str) -> StoredResponse:
+    """A permanent redirect."""
+    return StoredResponse(301, (("Location", location), ("Content-Length", "0")), b"")
+
+
+def for_method(response: StoredResponse, method: str) -> StoredResponse:
+    """What is sent for this method of a page that GET answers with `response`."""
+    name = method.upper()
+    if name == "GET":
+        return response
+    if name == "HEAD":
+        return replace(response, body=b"")
+    return StoredResponse(405, (("Allow", "GET, HEAD"), ("Content-Length", "0")), b"")

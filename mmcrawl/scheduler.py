@@ -1,0 +1,310 @@
+"""Scrapy's scheduler interface over the frontier: which request is fetched next.
+
+A request handed out carries the id of its link in `meta[LINK_KEY]`. Retries and redirects are made
+from it and bring the id back: a retry lets the link wait again, a redirect ends it and adds its
+target. Every other request is a new link; what it carries besides its URL (meta, cookies, headers,
+callback, errback, priority …) is kept with the link and given back.
+
+The spider whose crawl this is makes the job: `spider.make_job() -> CrawlJob`.
+"""
+
+import logging
+import pickle
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from scrapy import Request, Spider, signals
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider
+from scrapy.spidermiddlewares.referer import DefaultReferrerPolicy
+from scrapy.utils.asyncio import create_looping_call
+from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.request import request_from_dict
+from twisted.python.failure import Failure
+
+from mmcrawl.errors import MmcrawlError, StoreError
+from mmcrawl.failures import reason_of
+from mmcrawl.frontier import NewLink, WaitingLink, canonical
+from mmcrawl.job import CrawlJob
+from mmcrawl.page import physical_layer
+
+__all__ = ["LINK_KEY", "FocusedScheduler"]
+
+logger = logging.getLogger(__name__)
+
+LINK_KEY = "mmcrawl_link"
+_COMMIT_SECONDS = 1.0
+_COMMIT_REPORTS = 100
+
+
+class FocusedScheduler(BaseScheduler):
+    """Hands out the best waiting link of a host that is free.
+
+    A host is free while it has fewer requests under way than it may have at once; with a delay
+    between requests that is one. So no request waits behind those of a slow host, and the choice
+    is made as late as it can be.
+
+    A store that fails stops the crawl with the reason `store_error`: what was not committed is
+    fetched again when the same command is run once there is room.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self.job: CrawlJob | None = None
+        self.max_pages = 0
+        self._spider: Spider | None = None
+        self._under_way: dict[int, Request] = {}
+        self._unserialisable: dict[int, Request] = {}
+        self._reports = 0
+        self._failed = False
+        self._commits = create_looping_call(self._commit)
+        self._referrer = DefaultReferrerPolicy()
+        self._concurrency = crawler.settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    # -- what the engine calls ------------------------------------------------------------------
+
+    def open(self, spider: Spider) -> None:
+        """Open the spider's job; a job that cannot be opened closes the spider with one line."""
+        self._spider = spider
+        try:
+            self.job = spider.make_job()  # type: ignore[attr-defined]
+        except MmcrawlError as error:
+            logger.error("%s", error)
+            raise CloseSpider(
+                "store_error" if isinstance(error, StoreError) else "bad_input"
+            ) from None
+        self.max_pages = getattr(spider, "max_pages", 0)
+        self.crawler.signals.connect(self._release_store, signals.engine_stopped)
+        if self.job.job.finished_at is not None:
+            raise CloseSpider("already_finished")
+        self._commits.start(_COMMIT_SECONDS, now=False)
+
+    def close(self, reason: str) -> None:
+        """Commit and note why the crawl stopped. The store stays open for those who report."""
+        if self._commits.running:
+            self._commits.stop()
+        if self.job is None or self._failed or reason == "already_finished":
+            return
+        try:
+            self.job.stop(reason, finished=reason == "finished")
+        except StoreError as error:
+            self._give_up(error)
+
+    def has_pending_requests(self) -> bool:
+        """Tell whether a link waits that may be fetched."""
+        return (
+            self.job is not None
+            and not self._failed
+            and self.job.frontier.ready > 0
+            and not self.limit_reached
+        )
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Take in a request: a retry or redirect of one under way, or a new one.
+
+        Returns False for a request that is not new, or whose target is not to be followed.
+        """
+        if self.job is None or self._failed:
+            return False
+        try:
+            link = request.meta.get(LINK_KEY)
+            if link in self._under_way:
+                return self._take_back(link, request)
+            return self.job.add([self.new_link(request)])
+        except StoreError as error:
+            self._give_up(error)
+            return False
+
+    def next_request(self) -> Request | None:
+        """Return the best request of a free host; None if there is none, or all hosts are busy."""
+        if self.job is None or self._failed or self.limit_reached:
+            return None
+        try:
+            link = self.job.next(self._free_hosts())
+            if link is None:
+                return None
+            request = self._request_for(link)
+        except StoreError as error:
+            self._give_up(error)
+            return None
+        self._under_way[link.id] = request
+        return request
+
+    # -- what the spider middleware calls -------------------------------------------------------
+
+    @property
+    def limit_reached(self) -> bool:
+        """Whether pages fetched and under way are as many as the crawl may have."""
+        if self.job is None or not self.max_pages:
+            return False
+        return self.job.frontier.pages + len(self._under_way) >= self.max_pages
+
+    def report(self, link: int, tell: Callable[[CrawlJob], object]) -> None:
+        """End a link that is under way: `tell` reports to the job what became of it."""
+        if self.job is None or self._failed or self._under_way.pop(link, None) is None:
+            return
+        self._unserialisable.pop(link, None)
+        try:
+            self._tell(link, tell)
+        except StoreError as error:
+            self._give_up(error)
+            return
+        self._reports += 1
+        if self._reports >= _COMMIT_REPORTS:
+            self._commit()
+
+    def new_link(self, request: Request) -> NewLink:
+        """Return the link record of a request that is to be fetched as it stands."""
+        meta = {key: value for key, value in request.meta.items() if key != LINK_KEY}
+        plain = request.replace(meta=meta)
+        extra = b"" if request.method == "GET" else request.method.encode() + request.body
+        return NewLink(
+            url=request.url,
+            logical_layer=int(meta.get("depth", 0)) + 1,
+            physical_layer=physical_layer(request.url),
+            priority=request.priority,
+            request=self._serialise(plain),
+            filtered=not request.dont_filter,
+            extra=extra,
+        )
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _tell(self, link: int, tell: Callable[[CrawlJob], object]) -> None:
+        """Report to the job; a page that makes it fail is one lost page, not a stuck link."""
+        try:
+            tell(self._open_job)
+        except StoreError:
+            raise
+        except Exception as error:
+            logger.exception("Page of link %d could not be taken in", link)
+            self.crawler.stats.inc_value("mmcrawl/internal_errors")
+            self._open_job.failed(link, f"internal error: {type(error).__name__}: {error}"[:200])
+
+    @property
+    def _open_job(self) -> CrawlJob:
+        if self.job is None:
+            raise RuntimeError("the scheduler is not open")
+        return self.job
+
+    def _take_back(self, link: int, request: Request) -> bool:
+        """Handle the retry or redirect of a request under way."""
+        before = self._under_way.pop(link)
+        request = request.replace(errback=_unwrapped(request.errback))
+        if canonical(request.url) != canonical(before.url) or request.method != before.method:
+            return self._open_job.redirected(link, self.new_link(request))
+        blob = self._serialise(request)
+        if blob is None:
+            self._unserialisable[link] = request
+        self._open_job.retry(link, blob, request.priority)
+        return True
+
+    def _request_for(self, link: WaitingLink) -> Request:
+        """Return the request of a link, ready to be fetched and to tell of its failure."""
+        request = self._unserialisable.get(link.id)
+        if request is None and link.request is not None:
+            request = request_from_dict(pickle.loads(link.request), spider=self._spider)  # noqa: S301
+        if request is None:
+            request = Request(link.url, meta={"depth": link.logical_layer - 1})
+            self._set_referrer(request, link)
+        request.meta[LINK_KEY] = link.id
+        return request.replace(errback=_FailureReport(self, link.id, request.errback))
+
+    def _set_referrer(self, request: Request, link: WaitingLink) -> None:
+        if link.parent is None or not self.crawler.settings.getbool("REFERER_ENABLED"):
+            return
+        referrer = self._referrer.referrer(self._open_job.frontier.url(link.parent), link.url)
+        if referrer:
+            request.headers["Referer"] = referrer
+
+    def _free_hosts(self) -> Callable[[str], bool]:
+        """Return a test that tells of an origin whether a request may be sent there now."""
+        downloader = self.crawler.engine.downloader
+        busy = Counter(downloader.get_slot_key(request) for request in downloader.active)
+
+        def free(origin: str) -> bool:
+            host = urlsplit(origin).hostname or ""
+            slot = downloader.slots.get(host)
+            if slot is None:
+                most = self._concurrency if not downloader._delay else 1
+            else:
+                most = slot.concurrency if not slot.delay else 1
+            return busy[host] < most
+
+        return free
+
+    def _serialise(self, request: Request) -> bytes | None:
+        """Return a request as bytes, None where only its URL is worth keeping or it cannot be."""
+        fields = request.to_dict(spider=self._spider) if self._is_storable(request) else None
+        try:
+            return None if fields is None else pickle.dumps(fields, protocol=4)
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            self._warn_unserialisable(request, error)
+            return None
+
+    def _is_storable(self, request: Request) -> bool:
+        try:
+            request.to_dict(spider=self._spider)
+        except ValueError as error:
+            self._warn_unserialisable(request, error)
+            return False
+        return True
+
+    def _warn_unserialisable(self, request: Request, error: Exception) -> None:
+        logger.warning(
+            "%s cannot be stored (%s); only its URL is kept if the crawl is interrupted",
+            request,
+            error,
+        )
+        self.crawler.stats.inc_value("mmcrawl/requests/unserialisable")
+
+    def _commit(self) -> None:
+        if self.job is None or self._failed:
+            return
+        self._reports = 0
+        try:
+            self.job.commit()
+        except StoreError as error:
+            self._give_up(error)
+
+    def _give_up(self, error: StoreError) -> None:
+        if self._failed:
+            return
+        self._failed = True
+        logger.error("%s", error)
+        self.crawler.stats.set_value("mmcrawl/store_error", str(error))
+        deferred_from_coro(self.crawler.engine.close_spider_async(reason="store_error"))
+
+    def _release_store(self) -> None:
+        if self.job is not None:
+            self.job.store.close()
+
+
+class _FailureReport:
+    """Errback of every request handed out: notes the failure, then does what the spider asked."""
+
+    def __init__(
+        self, scheduler: FocusedScheduler, link: int, errback: Callable[[Failure], Any] | None
+    ) -> None:
+        self.scheduler = scheduler
+        self.link = link
+        self.errback = errback
+
+    def __call__(self, failure: Failure) -> Any:
+        reason = reason_of(failure)
+        self.scheduler.report(self.link, lambda job: job.failed(self.link, reason))
+        if self.errback is not None:
+            return self.errback(failure)
+        logger.info("%s: %s", failure.request.url, reason)  # type: ignore[attr-defined]
+        return None
+
+
+def _unwrapped(errback: Callable[[Failure], Any] | None) -> Callable[[Failure], Any] | None:
+    return errback.errback if isinstance(errback, _FailureReport) else errback

@@ -1,0 +1,27 @@
+"""Scoring: what makes a link worth fetching, one module for each algorithm.
+
+An algorithm follows the `Scorer` protocol and is found by name through `make_scorer`. The topic
+test, which says whether a fetched page was worth it, lives here too.
+"""
+
+from mmcrawl.scoring.base import CrawledPage, LinkSource, LinkText, Scorer
+from mmcrawl.scoring.breadth import Breadth
+from mmcrawl.scoring.registry import algorithm_names, make_scorer
+from mmcrawl.scoring.relevance import FIELD_WEIGHTS, TopicTest, Verdict
+from mmcrawl.scoring.similarity import LinkSimilarity
+from mmcrawl.scoring.urlrule import UrlRule
+
+__all__ = [
+    "FIELD_WEIGHTS",
+    "Breadth",
+    "CrawledPage",
+    "LinkSimilarity",
+    "LinkSource",
+    "LinkText",
+    "Scorer",
+    "TopicTest",
+    "UrlRule",
+    "Verdict",
+    "algorithm_names",
+    "make_scorer",
+]

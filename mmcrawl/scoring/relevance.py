@@ -1,0 +1,118 @@
+"""The topic test: is a page relevant, and why. One test for crawl, report and truth."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from mmcrawl.frontier import host_of
+from mmcrawl.page import MediaResource, Page
+from mmcrawl.text import url_text
+from mmcrawl.topic import Topic
+
+__all__ = ["FIELD_WEIGHTS", "TopicTest", "Verdict"]
+
+FIELD_WEIGHTS = {
+    "title": 1.0,
+    "media": 1.0,
+    "headings": 0.8,
+    "keywords": 0.7,
+    "description": 0.7,
+    "groups": 0.5,
+    "url": 0.5,
+    "text": 0.25,
+}
+"""What one topic word is worth, by where it stands. `media`: anchors and alternative texts of the
+media; `groups`: titles of link groups; `text`: main text, where it is worth twice as much if it
+stands there three times."""
+
+_OFTEN = 3
+_MOST_PER_CONCEPT = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the topic test says of a page, with its reasons.
+
+    Attributes:
+        relevant: the page holds wanted media and its score reaches the threshold.
+        score: evidence / (evidence + 1), in [0, 1).
+        threshold: what the score had to reach.
+        media: the wanted media the page holds.
+        evidence: for each concept found, how much it adds.
+        places: for each concept found, the fields it stands in.
+    """
+
+    relevant: bool
+    score: float
+    threshold: float
+    media: tuple[MediaResource, ...]
+    evidence: dict[str, float]
+    places: dict[str, tuple[str, ...]]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The concepts found, the weightiest first."""
+        return tuple(sorted(self.evidence, key=lambda concept: (-self.evidence[concept], concept)))
+
+
+class TopicTest:
+    """Decides whether a page is relevant.
+
+    A page is relevant if it holds media of a wanted kind and is on topic. Every concept of the
+    topic that stands on the page adds the weights of the fields it stands in (`FIELD_WEIGHTS`), at
+    most 1.5; the sum is the *evidence*, and evidence / (evidence + 1) the score. At the threshold
+    of 0.5 one topic word in the title or in a link to the media is enough, as are four different
+    ones in the main text; a single mention in passing is not.
+
+    Args:
+        topic: what is looked for.
+        kinds: the media kinds that are wanted, of `audio`, `video`, `animation`.
+        threshold: score to reach, in (0, 1).
+        topics_by_host: other topics for the pages of some hosts.
+    """
+
+    def __init__(
+        self,
+        topic: Topic,
+        kinds: Iterable[str],
+        threshold: float = 0.5,
+        *,
+        topics_by_host: Mapping[str, Topic] | None = None,
+    ) -> None:
+        self.kinds = frozenset(kinds)
+        self.topic = topic.wanting(self.kinds)
+        self.threshold = threshold
+        own = topics_by_host or {}
+        self._own_topics = {host: topic.wanting(self.kinds) for host, topic in own.items()}
+
+    def judge(self, page: Page, media: Sequence[MediaResource]) -> Verdict:
+        """Return the verdict on a page that holds `media` (its own, without site-wide ones)."""
+        topic = self._own_topics.get(host_of(page.url), self.topic)
+        wanted = tuple(resource for resource in media if resource.kind in self.kinds)
+        evidence: dict[str, float] = {}
+        places: dict[str, tuple[str, ...]] = {}
+        for field, text in _fields(page, wanted):
+            for concept, count in topic.find(text).items():
+                weight = FIELD_WEIGHTS[field]
+                if field == "text" and count >= _OFTEN:
+                    weight *= 2
+                evidence[concept] = min(evidence.get(concept, 0.0) + weight, _MOST_PER_CONCEPT)
+                places[concept] = (*places.get(concept, ()), field)
+        total = sum(evidence.values())
+        score = total / (total + 1)
+        relevant = bool(wanted) and score >= self.threshold
+        return Verdict(relevant, score, self.threshold, wanted, evidence, places)
+
+
+def _fields(page: Page, media: Sequence[MediaResource]) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a page that hold text, by the names of `FIELD_WEIGHTS`."""
+    fields = {
+        "title": page.title,
+        "media": "\n".join(dict.fromkeys(resource.text for resource in media)),
+        "headings": page.headings,
+        "keywords": page.keywords,
+        "description": page.description,
+        "groups": "\n".join(dict.fromkeys(group.title for group in page.groups)),
+        "url": url_text(page.url),
+        "text": page.text,
+    }
+    return ((name, text) for name, text in fields.items() if text.strip())

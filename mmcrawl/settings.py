@@ -1,0 +1,59 @@
+"""Scrapy settings of mmcrawl. Any can be changed with `-s NAME=VALUE`.
+
+Ours begin with MMCRAWL_:
+
+MMCRAWL_TOPIC_THRESHOLD: score a page must reach to be on topic (see `TopicTest`).
+MMCRAWL_BARREN_PAGES_PER_SHAPE: most pages of one URL shape while none of them is relevant.
+MMCRAWL_PAGES_PER_HOST: most pages of one host, 0 for all.
+MMCRAWL_PRIVATE_NETWORKS: follow links from public pages into private networks.
+MMCRAWL_HEAD_REQUESTS: most HEAD requests that may be spent, over a run, on links without a file
+    extension that may be media (`download.php?id=3`); 0 leaves them alone.
+MMCRAWL_DISPLAY: show progress and the closing table.
+MMCRAWL_WEB, MMCRAWL_WEB_LATENCY: a stored web to answer from instead of the network.
+"""
+
+BOT_NAME = "mmcrawl"
+SPIDER_MODULES = ["spiders"]
+NEWSPIDER_MODULE = "spiders"
+COMMANDS_MODULE = "mmcrawl.commands"
+
+USER_AGENT = "mmcrawl/0.1 (focused crawler for teaching media; set USER_AGENT to say who runs it)"
+ROBOTSTXT_OBEY = True
+AUTOTHROTTLE_ENABLED = True
+AUTOTHROTTLE_START_DELAY = 1.0
+AUTOTHROTTLE_MAX_DELAY = 30.0
+CONCURRENT_REQUESTS = 32
+CONCURRENT_REQUESTS_PER_DOMAIN = 8
+DOWNLOAD_MAXSIZE = 32 * 1024 * 1024
+DOWNLOAD_WARNSIZE = 0
+DOWNLOAD_TIMEOUT = 60
+RETRY_TIMES = 2
+
+SCHEDULER = "mmcrawl.scheduler.FocusedScheduler"
+SPIDER_MIDDLEWARES = {
+    "mmcrawl.middlewares.FrontierMiddleware": 10,
+}
+DOWNLOADER_MIDDLEWARES = {
+    "mmcrawl.middlewares.PrivateNetworkMiddleware": 620,
+}
+ITEM_PIPELINES = {
+    "pipelines.media.MediaPipeline": 900,
+}
+EXTENSIONS = {
+    "mmcrawl.extensions.CrawlProgress": 500,
+    "mmcrawl.extensions.MediaFeedExporter": 0,
+    "scrapy.extensions.feedexport.FeedExporter": None,
+    "scrapy.extensions.logstats.LogStats": None,
+    "scrapy.extensions.telnet.TelnetConsole": None,
+}
+FEED_EXPORT_ENCODING = "utf-8"
+
+LOG_LEVEL = "INFO"
+STATS_DUMP = False
+
+MMCRAWL_TOPIC_THRESHOLD = 0.5
+MMCRAWL_BARREN_PAGES_PER_SHAPE = 200
+MMCRAWL_PAGES_PER_HOST = 0
+MMCRAWL_PRIVATE_NETWORKS = False
+MMCRAWL_HEAD_REQUESTS = 0
+MMCRAWL_DISPLAY = True

@@ -1,0 +1,29 @@
+"""Words: cut out of text and URLs, stemmed, looked up in lexicons, told apart from stop words.
+
+Text goes through one normal form first (:func:`unify`), so that 力學 and 力学, ``Ｘ`` and ``x`` are
+the same. :class:`Lexicon` finds a topic's words in Chinese and in alphabetic scripts,
+:func:`segment` cuts a text into all its words, :func:`url_words` translates the words of a URL.
+Dictionaries are read on first use.
+"""
+
+from mmcrawl.text.lexicon import Lexicon
+from mmcrawl.text.scripts import has_han, unify
+from mmcrawl.text.segmentation import segment
+from mmcrawl.text.stop_words import is_stop_word
+from mmcrawl.text.url_splitting import split_url
+from mmcrawl.text.url_words import UrlWord, translate_url, url_text, url_words
+from mmcrawl.text.words import stem
+
+__all__ = [
+    "Lexicon",
+    "UrlWord",
+    "has_han",
+    "is_stop_word",
+    "segment",
+    "split_url",
+    "stem",
+    "translate_url",
+    "unify",
+    "url_text",
+    "url_words",
+]

@@ -1,0 +1,155 @@
+"""A topic: the set T of subject words that pages are compared with."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from mmcrawl.errors import TopicError
+from mmcrawl.text import Lexicon, has_han
+
+__all__ = ["MEDIA_KINDS", "Concept", "Match", "Topic"]
+
+MEDIA_KINDS = ("audio", "video", "animation")
+
+Concept = tuple[str, ...]
+"""Words that mean the same, in any language; the first is the concept's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A word of the topic that stands in a text."""
+
+    concept: str
+    """Name of the concept: its first word."""
+
+    word: str
+    """The word found, as the topic spells it."""
+
+    language: str
+    """``zh`` for a word with Han characters, else ``en``."""
+
+    count: int
+    """How often it stands there; at least 1."""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A set of concepts, each a set of equivalent words: a page counts alike in either language.
+
+    Raises :class:`~mmcrawl.errors.TopicError` if it holds no concept, or a word that is none.
+    """
+
+    name: str
+    """As on the command line: ``physics-senior``."""
+
+    title: str
+    """For people: 高中物理."""
+
+    concepts: tuple[Concept, ...]
+    """Words that say the topic on their own."""
+
+    subject_words: tuple[Concept, ...] = ()
+    """Words that name the subject itself (物理, physics)."""
+
+    media: Mapping[str, tuple[Concept, ...]] = field(default_factory=dict, hash=False)
+    """By media kind, words that count only when this kind is wanted."""
+
+    wanted: frozenset[str] = frozenset(MEDIA_KINDS)
+    """The media kinds looked for: any of `MEDIA_KINDS`."""
+
+    title_en: str = ""
+    stage: str = ""
+    subject: str = ""
+    source: str = ""
+    """Where the words come from."""
+
+    def __post_init__(self) -> None:
+        unknown = sorted({*self.media, *self.wanted} - {*MEDIA_KINDS})
+        if unknown:
+            raise TopicError(
+                f"topic {self.name!r}: no such media kind {unknown[0]!r}; "
+                f"there are {', '.join(MEDIA_KINDS)}"
+            )
+        if not self.terms:
+            raise TopicError(f"topic {self.name!r} holds no words; add at least one concept")
+
+    @cached_property
+    def terms(self) -> tuple[Concept, ...]:
+        """T of equation 4.1: the distinct concepts for the wanted media kinds; |T| is its length.
+
+        Concepts that share their name are one; another word of two concepts is the first one's.
+        """
+        parts = [self.subject_words, self.concepts]
+        parts += [self.media.get(kind, ()) for kind in MEDIA_KINDS if kind in self.wanted]
+        return distinct(concept for part in parts for concept in part)
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """All words of T."""
+        return Lexicon(word for concept in self.terms for word in concept)
+
+    @cached_property
+    def concept_by_word(self) -> Mapping[str, str]:
+        """Name of the concept of each word, as the topic spells them."""
+        return {word: concept[0] for concept in self.terms for word in concept}
+
+    def wanting(self, kinds: Iterable[str]) -> "Topic":
+        """This topic for other media kinds; :class:`~mmcrawl.errors.TopicError` for an unknown."""
+        return replace(self, wanted=frozenset(kinds))
+
+    def concept_of(self, word: str) -> str | None:
+        """Name of the concept that `word` belongs to, in any spelling; ``None`` if to none."""
+        found = self.concept_by_word.get(word)
+        if found is None:
+            name = self.lexicon.name_of(word)
+            found = self.concept_by_word[name] if name is not None else None
+        return found
+
+    def find(self, text: str) -> dict[str, int]:
+        """Name of each concept that stands in `text`, with how often its words do."""
+        counts: dict[str, int] = {}
+        concepts = self.concept_by_word
+        for word, count in self.lexicon.find(text).items():
+            concept = concepts[word]
+            counts[concept] = counts.get(concept, 0) + count
+        return counts
+
+    def concepts_in(self, *fields: str) -> frozenset[str]:
+        """D ∩ T of equation 4.1, D the texts of `fields` together: names of the concepts found."""
+        concepts, find = self.concept_by_word, self.lexicon.find
+        return frozenset([concepts[word] for text in fields for word in find(text)])
+
+    def match(self, *fields: str) -> list[Match]:
+        """Which words of the topic stand in the texts of `fields`, most frequent first."""
+        counts: dict[str, int] = {}
+        for text in fields:
+            for word, count in self.lexicon.find(text).items():
+                counts[word] = counts.get(word, 0) + count
+        matches = [
+            Match(self.concept_by_word[word], word, "zh" if has_han(word) else "en", count)
+            for word, count in counts.items()
+        ]
+        return sorted(matches, key=lambda match: (-match.count, match.word))
+
+
+def distinct(concepts: Iterable[Concept]) -> tuple[Concept, ...]:
+    """Concepts of which no two share a word.
+
+    A concept whose name another one holds is joined to it; otherwise a word stays where it was
+    first.
+    """
+    key = Lexicon(()).key
+    merged: list[dict[str | tuple[str, ...], str]] = []
+    place: dict[str | tuple[str, ...], int] = {}
+    for concept in concepts:
+        words = {key(word): word for word in reversed(concept)}
+        if not words:
+            continue
+        at = place.get(key(concept[0]), len(merged))
+        if at == len(merged):
+            merged.append({})
+        for word_key in map(key, concept):
+            if word_key not in place:
+                place[word_key] = at
+                merged[at][word_key] = words[word_key]
+    return tuple(tuple(words.values()) for words in merged)

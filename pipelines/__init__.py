@@ -1,0 +1,1 @@
+"""Item pipelines: thin, they hand items to the library."""

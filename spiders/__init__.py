@@ -1,0 +1,1 @@
+"""Spiders: thin, they turn a response into a page and nothing more."""

@@ -1,0 +1,185 @@
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from scrapy import Request, Spider
+from scrapy.exceptions import CannotResolveHostError, DownloadCancelledError, NotConfigured
+from scrapy.http import HtmlResponse, Response
+from scrapy.utils.test import get_crawler
+from twisted.internet.error import DNSLookupError
+
+from mmcrawl.errors import WebError
+from mmcrawl.replay import DemoWeb
+from mmcrawl.replay.handler import ReplayDownloadHandler, web_of
+
+CRAWL = """
+import json, sys
+import scrapy
+from scrapy.crawler import CrawlerProcess
+from mmcrawl.replay.handler import web_of
+
+HANDLER = "mmcrawl.replay.handler.ReplayDownloadHandler"
+seen = {"pages": [], "failed": [], "aliased": []}
+
+class Everything(scrapy.Spider):
+    name = "everything"
+
+    async def start(self):
+        for url in web_of(self.crawler).start_urls():
+            yield scrapy.Request(url)
+        yield scrapy.Request("https://www.shop.demo.test/zuofa/", self.aliased)
+        yield scrapy.Request("http://unknown.test/", self.parse, errback=self.failed)
+
+    def parse(self, response):
+        seen["pages"].append(response.url)
+        if isinstance(response, scrapy.http.HtmlResponse):
+            hrefs = response.css("a::attr(href), frame::attr(src)").getall()
+            for href in hrefs:
+                if not any(s in href for s in ("SESSID", "jsessionid", "calendar", "script:", "@")):
+                    yield response.follow(href)
+
+    def aliased(self, response):
+        seen["aliased"].append(response.url)
+
+    def failed(self, failure):
+        seen["failed"].append([cls.__name__ for cls in type(failure.value).__mro__])
+
+process = CrawlerProcess({
+    "DOWNLOAD_HANDLERS": {"http": HANDLER, "https": HANDLER},
+    "MMCRAWL_WEB": "demo",
+    "MMCRAWL_WEB_LATENCY": '{"music.demo.test": 5}',
+    "ROBOTSTXT_OBEY": True,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 16,
+    "DOWNLOAD_DELAY": 0,
+    "RETRY_TIMES": 1,
+    "LOG_LEVEL": "ERROR",
+    "TELNETCONSOLE_ENABLED": False,
+})
+crawler = process.create_crawler(Everything)
+process.crawl(crawler)
+process.start()
+stats = crawler.stats.get_stats()
+seen["stats"] = {k: v for k, v in stats.items() if isinstance(v, int)}
+print(json.dumps(seen))
+"""
+
+
+def handler(web: str, **settings: object) -> ReplayDownloadHandler:
+    crawler = get_crawler(Spider, {"MMCRAWL_WEB": web, **settings})
+    return ReplayDownloadHandler.from_crawler(crawler)
+
+
+def download(made: ReplayDownloadHandler, request: Request) -> Response:
+    return asyncio.run(made.download_request(request))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    (tmp_path / "a.test").mkdir()
+    (tmp_path / "a.test/index.html").write_bytes("<p>课件</p>".encode("gbk"))
+    (tmp_path / "a.test/film.wmv").write_bytes(b"x" * 1_500_000)
+    return str(tmp_path)
+
+
+def test_a_crawl_through_the_engine_finds_the_demo_web() -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", CRAWL],
+        env={**os.environ, "PYTHONPATH": os.getcwd()},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr.decode()
+    seen = json.loads(run.stdout)
+    popups = {"http://wuli.demo.test/gaozhong/wuli/yanshi.htm"}
+    assert DemoWeb().relevant_urls() - popups <= set(seen["pages"])
+    assert not [url for url in seen["pages"] if "/neibu/" in url]
+    assert seen["aliased"] == ["https://shop.demo.test/zuofa/"]
+    assert [names[0] for names in seen["failed"]] == ["UnknownHostError"]
+    assert {"CannotResolveHostError", "DNSLookupError"} <= set(seen["failed"][0])
+    stats = seen["stats"]
+    assert stats["robotstxt/forbidden"] > 0
+    assert stats["retry/max_reached"] >= 2  # the unknown host and the page that is broken
+    assert stats["downloader/response_status_count/500"] == 2
+    assert stats["downloader/exception_count"] >= 2
+
+
+def test_a_response_has_the_class_status_and_headers_of_its_page(folder: str) -> None:
+    made = handler(folder)
+    request = Request("https://a.test/")
+    page = download(made, request)
+    assert isinstance(page, HtmlResponse)
+    assert (page.status, page.headers["Content-Type"]) == (200, b"text/html")
+    assert page.body.decode("gbk") == "<p>课件</p>"
+    assert request.meta["download_latency"] >= 0
+    assert download(made, Request("http://a.test/none")).status == 404
+    assert download(made, Request("http://a.test/", method="HEAD")).body == b""
+
+
+def test_a_large_file_comes_whole_and_off_the_engine_thread(
+    folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = []
+
+    async def spy(call, *args):  # type: ignore[no-untyped-def]
+        threads.append(args)
+        return call(*args)
+
+    monkeypatch.setattr("mmcrawl.replay.handler.run_in_thread", spy)
+    made = handler(folder)
+    film = download(made, Request("http://a.test/film.wmv"))
+    assert len(film.body) == 1_500_000
+    assert threads == [("http://a.test/film.wmv", "GET")]
+    download(made, Request("http://a.test/"))
+    assert len(threads) == 1
+
+
+def test_more_than_the_allowed_size_is_cancelled(folder: str) -> None:
+    made = handler(folder, DOWNLOAD_MAXSIZE=1000)
+    with pytest.raises(DownloadCancelledError, match="1500000 bytes"):
+        download(made, Request("http://a.test/film.wmv"))
+    allowed = Request("http://a.test/film.wmv", meta={"download_maxsize": 0})
+    assert download(made, allowed).status == 200
+    small = Request("http://a.test/", meta={"download_maxsize": 5})
+    with pytest.raises(DownloadCancelledError):
+        download(handler(folder), small)
+
+
+def test_an_unknown_host_fails_as_a_name_that_cannot_be_resolved(folder: str) -> None:
+    for kind in (DNSLookupError, CannotResolveHostError):
+        with pytest.raises(kind, match=r"b\.test"):
+            download(handler(folder), Request("http://b.test/"))
+
+
+def test_latency_is_waited_for_per_host(folder: str) -> None:
+    made = handler(folder, MMCRAWL_WEB_LATENCY={"a.test": 60})
+    slow, fast = Request("http://a.test/"), Request("http://b.test/")
+    download(made, slow)
+    assert slow.meta["download_latency"] >= 0.05
+    with pytest.raises(DNSLookupError):
+        download(made, fast)
+    assert fast.meta["download_latency"] < 0.05
+
+
+def test_the_web_is_opened_once_for_both_schemes_and_the_spider(folder: str) -> None:
+    crawler = get_crawler(Spider, {"MMCRAWL_WEB": folder})
+    assert web_of(crawler) is web_of(crawler)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"MMCRAWL_WEB": "/nowhere"}, {"MMCRAWL_WEB": "demo", "MMCRAWL_WEB_LATENCY": "x"}],
+)
+def test_a_web_that_cannot_be_opened_leaves_the_handler_unconfigured(
+    settings: dict[str, str],
+) -> None:
+    crawler = get_crawler(Spider, settings)
+    with pytest.raises(NotConfigured):
+        ReplayDownloadHandler.from_crawler(crawler)
+    if "MMCRAWL_WEB_LATENCY" not in settings:
+        with pytest.raises(WebError):
+            web_of(crawler)

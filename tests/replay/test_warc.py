@@ -1,0 +1,273 @@
+import gzip
+import io
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from mmcrawl.errors import WebError
+from mmcrawl.replay import WarcWeb, open_web
+
+HTML = {"Content-Type": "text/html"}
+
+
+class Warc:
+    """A WARC file in the making."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = path.open("wb")
+        self._writer = WARCWriter(self._file, gzip=path.suffix == ".gz")
+
+    def response(
+        self,
+        url: str,
+        body: bytes = b"",
+        status: str = "200 OK",
+        headers: dict[str, str] = HTML,
+        date: str = "2020-01-01T00:00:00Z",
+    ) -> None:
+        head = StatusAndHeaders(status, list(headers.items()), protocol="HTTP/1.1")
+        self._writer.write_record(
+            self._writer.create_warc_record(
+                url,
+                "response",
+                payload=io.BytesIO(body),
+                http_headers=head,
+                warc_headers_dict={"WARC-Date": date},
+            )
+        )
+
+    def revisit(self, url: str, of: str, date: str, status: str | None = None) -> None:
+        head = StatusAndHeaders(status, [("X-Seen", "again")], protocol="HTTP/1.1")
+        self._writer.write_record(
+            self._writer.create_revisit_record(
+                url, "sha1:unknown", of, date, http_headers=head if status else None
+            )
+        )
+
+    def other(self, url: str, kind: str, payload: bytes) -> None:
+        self._writer.write_record(
+            self._writer.create_warc_record(
+                url, kind, payload=io.BytesIO(payload), warc_content_type="text/plain"
+            )
+        )
+
+    def close(self) -> Path:
+        self._file.close()
+        return self.path
+
+
+@pytest.fixture(params=["crawl.warc", "crawl.warc.gz"])
+def warc(request: pytest.FixtureRequest, tmp_path: Path) -> Warc:
+    return Warc(tmp_path / request.param)
+
+
+def body(web: WarcWeb, url: str) -> bytes:
+    response = web.get(url)
+    assert response is not None
+    assert response.status == 200
+    assert response.header("Content-Length") == str(len(response.body))
+    return response.body
+
+
+def test_a_response_comes_back_with_status_headers_and_body(warc: Warc) -> None:
+    warc.other("dns:a.test", "response", b"20200101 a.test 127.0.0.1")
+    warc.response("http://a.test/", b"<html>\xce\xef</html>", headers={**HTML, "X-Many": "1"})
+    warc.response("http://a.test/no", b"gone", status="410 Gone")
+    warc.other("http://a.test/", "metadata", b"note: x")
+    web = open_web(str(warc.close()))
+    assert isinstance(web, WarcWeb)
+    response = web.get("http://a.test/")
+    assert response is not None
+    assert response.status == 200
+    assert response.body == b"<html>\xce\xef</html>"
+    assert response.header("x-many") == "1"
+    gone, missing = web.get("http://a.test/no"), web.get("http://a.test/none")
+    assert gone is not None
+    assert missing is not None
+    assert (gone.status, missing.status) == (410, 404)
+    assert web.get("http://b.test/") is None
+    head = web.get("http://a.test/", "HEAD")
+    assert head is not None
+    assert (head.body, head.header("Content-Length")) == (b"", str(len(response.body)))
+
+
+def test_urls_match_in_canonical_form_and_over_both_schemes(warc: Warc) -> None:
+    warc.response("https://A.test:443/p?b=2&a=1#top", b"page")
+    web = WarcWeb((warc.close(),))
+    for url in (
+        "http://a.test/p?a=1&b=2",
+        "https://a.test/p?b=2&a=1",
+        "http://a.test:80/%70?a=1&b=2",
+    ):
+        assert body(web, url) == b"page"
+
+
+def test_codings_of_transfer_and_content_are_undone(warc: Warc) -> None:
+    packed = gzip.compress(b"<html>packed</html>", mtime=0)
+    chunked = b"%x\r\n%b\r\n0\r\n\r\n" % (len(packed), packed)
+    coding = {**HTML, "Content-Encoding": "gzip"}
+    warc.response("http://a.test/gz", packed, headers=coding)
+    warc.response("http://a.test/both", chunked, headers={**coding, "Transfer-Encoding": "chunked"})
+    warc.response("http://a.test/zz", b"??", headers={**HTML, "Content-Encoding": "dcb"})
+    web = WarcWeb((warc.close(),))
+    for url in ("http://a.test/gz", "http://a.test/both"):
+        response = web.get(url)
+        assert response is not None
+        assert response.body == b"<html>packed</html>"
+        assert response.header("Content-Encoding") is None
+        assert response.header("Transfer-Encoding") is None
+    unknown = web.get("http://a.test/zz")
+    assert unknown is not None
+    assert (unknown.body, unknown.header("Content-Encoding")) == (b"??", "dcb")
+
+
+def test_the_last_capture_of_a_url_wins(warc: Warc) -> None:
+    warc.response("http://a.test/", b"old")
+    warc.response("http://a.test/", b"new")
+    assert body(WarcWeb((warc.close(),)), "http://a.test/") == b"new"
+
+
+def test_a_revisit_answers_with_the_body_it_points_to(warc: Warc) -> None:
+    first, second = "2020-01-01T00:00:00Z", "2020-02-01T00:00:00Z"
+    warc.response("http://a.test/", b"first", date=first)
+    warc.response("http://a.test/", b"second", date=second)
+    warc.revisit("http://a.test/", of="http://a.test/", date=first, status="200 OK")
+    warc.revisit("http://a.test/copy", of="http://a.test/", date=second, status="304 Not Modified")
+    warc.revisit("http://a.test/bare", of="http://a.test/", date=second)
+    warc.revisit("http://a.test/lost", of="http://a.test/never", date=first, status="200 OK")
+    web = WarcWeb((warc.close(),))
+    assert body(web, "http://a.test/") == b"first"
+    seen = web.get("http://a.test/")
+    assert seen is not None
+    assert seen.header("X-Seen") == "again"
+    assert body(web, "http://a.test/copy") == body(web, "http://a.test/bare") == b"second"
+    lost = web.get("http://a.test/lost")
+    assert lost is not None
+    assert lost.status == 404
+
+
+def test_redirects_are_kept_but_not_those_from_http_to_https(warc: Warc) -> None:
+    warc.response("https://a.test/", b"page")
+    warc.response("http://a.test/", status="301 Moved", headers={"Location": "https://a.test/"})
+    warc.response("http://a.test/old", status="302 Found", headers={"Location": "/"})
+    web = WarcWeb((warc.close(),))
+    assert body(web, "http://a.test/") == b"page"
+    old = web.get("http://a.test/old")
+    assert old is not None
+    assert (old.status, old.header("Location")) == (302, "/")
+
+
+def test_a_crawl_starts_at_the_first_html_page_of_each_host(warc: Warc) -> None:
+    warc.response("http://a.test/robots.txt", b"", headers={"Content-Type": "text/plain"})
+    warc.response("http://a.test/gone", status="404 Not Found")
+    warc.response("http://a.test/home", b"a")
+    warc.response("http://cdn.test/x.png", b"", headers={"Content-Type": "image/png"})
+    warc.response("http://b.test/", b"b")
+    warc.response("http://a.test/next", b"a")
+    web = WarcWeb((warc.close(),))
+    assert web.start_urls() == ("http://a.test/home", "http://b.test/")
+
+
+def test_a_folder_of_warc_files_is_one_web(tmp_path: Path) -> None:
+    for name, text in (("1.warc", b"old"), ("2.warc.gz", b"new")):
+        warc = Warc(tmp_path / name)
+        warc.response("http://a.test/", text)
+        warc.response(f"http://a.test/{name}", b"own")
+        warc.close()
+    web = open_web(str(tmp_path))
+    assert isinstance(web, WarcWeb)
+    assert body(web, "http://a.test/") == b"new"
+    assert body(web, "http://a.test/1.warc") == body(web, "http://a.test/2.warc.gz") == b"own"
+
+
+def test_threads_read_at_the_same_time(warc: Warc) -> None:
+    for n in range(50):
+        warc.response(f"http://a.test/{n}", b"%d" % n * 1000)
+    web = WarcWeb((warc.close(),))
+    with ThreadPoolExecutor(8) as pool:
+        bodies = pool.map(lambda n: body(web, f"http://a.test/{n % 50}"), range(200))
+    assert list(bodies) == [b"%d" % (n % 50) * 1000 for n in range(200)]
+
+
+def cut(data: bytes, last: int) -> bytes:
+    return data[:-40]
+
+
+def cut_in_the_first_line(data: bytes, last: int) -> bytes:
+    return data[: last + 12]
+
+
+def overwritten(data: bytes, last: int) -> bytes:
+    return data[:last] + b"\xff" * (len(data) - last)
+
+
+@pytest.mark.parametrize("damage", [cut, cut_in_the_first_line, overwritten])
+def test_a_damaged_tail_is_reported_and_the_rest_is_read(
+    warc: Warc, damage: Callable[[bytes, int], bytes], caplog: pytest.LogCaptureFixture
+) -> None:
+    warc.response("http://a.test/1", b"one" * 100)
+    warc._file.flush()
+    last = warc.path.stat().st_size
+    warc.response("http://a.test/2", bytes(range(256)) * 20)
+    path = warc.close()
+    path.write_bytes(damage(path.read_bytes(), last))
+    with caplog.at_level(logging.WARNING):
+        web = WarcWeb((path,))
+    assert body(web, "http://a.test/1") == b"one" * 100
+    second = web.get("http://a.test/2")
+    assert second is not None
+    assert second.status == 404
+    assert str(path) in caplog.text
+    assert f"offset {last}" in caplog.text
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:60], lambda data: b"\xff" * 500])
+def test_a_file_that_yields_nothing_is_refused(
+    warc: Warc, damage: Callable[[bytes], bytes]
+) -> None:
+    warc.response("http://a.test/1", b"one" * 100)
+    path = warc.close()
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(WebError, match=rf"{path.name}.*offset 0"):
+        WarcWeb((path,))
+
+
+def test_a_file_without_responses_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "empty.warc"
+    path.write_bytes(b"")
+    with pytest.raises(WebError, match="No response"):
+        WarcWeb((path,))
+    with pytest.raises(WebError, match=r"gone\.warc"):
+        WarcWeb((tmp_path / "gone.warc",))
+
+
+def test_a_file_compressed_as_a_whole_is_told_how_to_be_mended(tmp_path: Path) -> None:
+    warc = Warc(tmp_path / "plain.warc")
+    for n in range(3):
+        warc.response(f"http://a.test/{n}", b"x")
+    whole = tmp_path / "whole.warc.gz"
+    whole.write_bytes(gzip.compress(warc.close().read_bytes()))
+    with pytest.raises(WebError, match="warcio recompress"):
+        WarcWeb((whole,))
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> WarcWeb:
+    warc = Warc(tmp_path_factory.mktemp("warc") / "small.warc.gz")
+    warc.response("http://a.test/", b"x")
+    return WarcWeb((warc.close(),))
+
+
+@settings(deadline=None)
+@given(st.one_of(st.text(), st.text().map("http://a.test/".__add__)))
+def test_any_url_is_answered(small: WarcWeb, url: str) -> None:
+    small.get(url)
+    small.size_hint(url)

@@ -1,0 +1,155 @@
+import pickle
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmcrawl.errors import TopicError
+from mmcrawl.text import Lexicon, segment
+
+WORDS = [
+    "力",
+    "力学",
+    "量子力学",
+    "光合作用",
+    "X射线",
+    "维生素c",
+    "newton's second law",
+    "optics",
+    "law",
+]
+
+pieces = st.lists(
+    st.sampled_from([*WORDS, "Newton’s", "second", "的", "學", "x", " ", "。", "''", "я", "3"])
+)
+
+
+@pytest.fixture(scope="module")
+def lexicon() -> Lexicon:
+    return Lexicon(WORDS)
+
+
+def test_the_longest_word_wins(lexicon):
+    assert lexicon.find("量子力学与力学") == {"量子力学": 1, "力学": 1}
+
+
+def test_a_shorter_word_is_found_where_the_longer_one_breaks_off(lexicon):
+    assert lexicon.find("力能") == {"力": 1}
+    assert lexicon.find("光合用力") == {"力": 1}
+
+
+def test_of_words_with_one_beginning_the_longest_is_tried_first():
+    lexicon = Lexicon(["光合", "光合作用", "newton", "newton's law", "newton's law of motion"])
+    assert lexicon.find("光合作用、光合作") == {"光合作用": 1, "光合": 1}
+    assert lexicon.find("Newton's law of motion; Newton's law in") == {
+        "newton's law of motion": 1,
+        "newton's law": 1,
+    }
+
+
+def test_letters_of_a_mixed_word_are_not_counted_again():
+    assert Lexicon(["维生素c", "c"]).find("维生素C和C") == {"维生素c": 1, "c": 1}
+
+
+def test_matching_goes_forward_and_hits_do_not_overlap():
+    assert Lexicon(["中学", "学生"]).find("中学生") == {"中学": 1}
+
+
+@pytest.mark.parametrize("text", ["量子力學", "量子力学"])
+def test_traditional_and_simplified_text_match_alike(lexicon, text):
+    assert lexicon.find(text) == {"量子力学": 1}
+
+
+def test_characters_that_simplified_text_uses_itself_stay():
+    assert Lexicon(["什么"]).find("什么，什麼") == {"什么": 2}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "newton's second law",
+        "Newton’s Second Laws",
+        "NEWTONS SECOND-LAW",
+        "ｎｅｗｔｏｎ second law",
+    ],
+)
+def test_a_phrase_is_matched_by_its_stems(lexicon, text):
+    assert lexicon.find(text) == {"newton's second law": 1}
+
+
+def test_a_phrase_is_not_matched_across_chinese_text(lexicon):
+    assert lexicon.find("newton's second 的 law") == {"law": 1}
+
+
+def test_mixed_words_need_a_word_border(lexicon):
+    assert lexicon.find("x射线与X射线") == {"X射线": 2}
+    assert lexicon.find("maxx射线") == {}
+    assert lexicon.find("维生素C，维生素core") == {"维生素c": 1}
+
+
+def test_a_word_keeps_its_first_spelling():
+    lexicon = Lexicon(["Optics", "optic", "光學", "光学"])
+    assert lexicon.find("OPTICS 光学") == {"Optics": 1, "光學": 1}
+    assert len(lexicon) == 2
+    assert lexicon.name_of("optics") == "Optics"
+    assert "光学" in lexicon
+    assert "力学" not in lexicon
+
+
+def test_accents_do_not_part_words():
+    assert Lexicon(["L'Hôpital's rule"]).find("l’Hopital’s rule") == {"L'Hôpital's rule": 1}
+
+
+@pytest.mark.parametrize("word", ["", "  ", "!?", "''", "力" * 65])
+def test_what_is_no_word_is_refused(word):
+    with pytest.raises(TopicError):
+        Lexicon([word])
+
+
+def test_the_counts_cannot_be_changed_by_a_caller(lexicon):
+    with pytest.raises(TypeError):
+        lexicon.find("力学")["力学"] = 7
+
+
+def test_a_lexicon_survives_pickling(lexicon):
+    assert pickle.loads(pickle.dumps(lexicon)).find("力学") == {"力学": 1}
+
+
+@settings(deadline=None)  # the first example loads jieba
+@given(pieces)
+def test_find_counts_what_segment_cuts_out(texts):
+    lexicon = Lexicon(WORDS)
+    text = "".join(texts)
+    found = [word for word in segment(text, lexicon) if word in set(WORDS)]
+    assert dict(lexicon.find(text)) == {word: found.count(word) for word in found}
+
+
+@given(pieces, pieces)
+def test_texts_with_chinese_punctuation_between_are_counted_apart(first, second):
+    lexicon = Lexicon([word for word in WORDS if " " not in word])
+    one, two = "".join(first), "".join(second)
+    both = lexicon.find(f"{one}。{two}")
+    apart = [lexicon.find(one), lexicon.find(two)]
+    assert dict(both) == {
+        word: sum(counts.get(word, 0) for counts in apart) for word in {**apart[0], **apart[1]}
+    }
+
+
+@given(st.text())
+def test_no_text_makes_find_fail(text):
+    assert all(count > 0 for count in Lexicon(WORDS).find(text).values())
+
+
+@pytest.mark.parametrize(
+    "unit", ["力", "a", "光合", "'", "a'", "newton's ", "newton's second ", "维生素cc", "é"]
+)
+def test_time_grows_with_the_length_of_the_text_only(unit):
+    lexicon = Lexicon([*WORDS, "力" * 60, "newton's " * 7])
+    seconds = []
+    for size in (20_000, 200_000):
+        text = unit * (size // len(unit))
+        started = time.perf_counter()
+        lexicon.find(text)
+        seconds.append(time.perf_counter() - started)
+    assert seconds[1] < 40 * seconds[0] + 0.1  # ten times the text; quadratic would be 100

@@ -1,0 +1,43 @@
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+USE = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import dictionaries
+assert ".zip" in dictionaries.__file__, dictionaries.__file__
+from mmcrawl.text import translate_url
+from mmcrawl.topic import topic_names
+print(*translate_url("http://h/wuli/"), len(topic_names()))
+"""
+
+
+def test_dictionaries_are_read_from_a_zip(tmp_path):
+    archive = tmp_path / "mmcrawl.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        for folder in ("mmcrawl/text", "mmcrawl/topic", "dictionaries"):
+            for file in (ROOT / folder).rglob("*"):
+                if file.is_file() and "__pycache__" not in file.parts:
+                    packed.write(file, file.relative_to(ROOT))
+        for file in ("mmcrawl/__init__.py", "mmcrawl/errors.py"):
+            packed.write(ROOT / file, file)
+    shown = _python(USE, str(archive), folder=tmp_path).split()
+    topics = list((ROOT / "dictionaries" / "topics").glob("*.toml"))
+    assert shown == ["物理", str(len(topics))]
+
+
+def test_importing_reads_no_dictionary(tmp_path):
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); import mmcrawl.topic;"
+        "print(*{'jieba', 'dictionaries', 'scrapy'} & {*sys.modules})"
+    )
+    assert _python(code, folder=tmp_path).strip() == ""
+
+
+def _python(code: str, *arguments: str, folder: Path) -> str:
+    command = [sys.executable, "-W", "ignore", "-c", code, *arguments]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout

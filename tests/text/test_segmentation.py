@@ -1,0 +1,84 @@
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmcrawl.text import Lexicon, is_stop_word, segment, stem, unify
+
+
+def test_chinese_is_cut_into_words():
+    assert segment("高中物理实验视频下载") == ["高中物理", "实验", "视频", "下载"]
+
+
+def test_words_of_the_lexicon_are_cut_out_before_jieba_sees_the_text():
+    assert segment("匀变速直线运动的规律", Lexicon(["匀变速直线运动"])) == [
+        "匀变速直线运动",
+        "的",
+        "规律",
+    ]
+
+
+def test_english_words_are_stemmed_in_lower_case():
+    assert segment("Experiments in OPTICS, 1687!") == ["experi", "in", "optic", "1687"]
+
+
+@pytest.mark.parametrize(("plural", "singular"), [("lenses", "lens"), ("nuclei", "nucleus")])
+def test_irregular_plurals_have_the_stem_of_their_singular(plural, singular):
+    assert stem(plural) == stem(singular)
+
+
+def test_full_width_and_traditional_forms_are_made_plain():
+    assert segment("牛頓，ＭＰ３") == ["牛顿", "mp3"]
+
+
+def test_a_phrase_of_the_lexicon_is_one_word():
+    lexicon = Lexicon(["newton's second law"])
+    assert segment("Of Newton’s second laws 牛顿", lexicon) == ["of", "newton's second law", "牛顿"]
+
+
+def test_runs_of_letters_that_are_no_word_are_dropped():
+    assert segment("before " + "x" * 65 + " after") == ["befor", "after"]
+
+
+@settings(deadline=None)  # the first example loads jieba
+@given(st.text())
+def test_no_text_makes_segment_fail(text):
+    assert all(segment(text))
+    assert all(segment(text, Lexicon(["力学", "a b"])))
+
+
+@settings(deadline=None)  # the first example loads jieba
+@given(st.text(alphabet="力学。牛顿a b'3學的-X_я"))
+def test_segment_is_made_of_the_characters_of_the_text(text):
+    assert set("".join(segment(text))) <= set(unify(text))
+
+
+def test_a_long_run_of_one_character_takes_linear_time():
+    started = time.perf_counter()
+    assert segment("囧" * 100_000) == ["囧"] * 100_000
+    assert time.perf_counter() - started < 10
+
+
+@pytest.mark.parametrize("word", ["的", "the", "because", stem("because"), "we're", "我们"])
+def test_function_words_are_stop_words(word):
+    assert is_stop_word(word)
+
+
+@pytest.mark.parametrize("word", ["物理", "physics", "physic", "实验", ""])
+def test_subject_words_are_not(word):
+    assert not is_stop_word(word)
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("力學", "力学"),
+        ("電磁學與光學", "电磁学与光学"),
+        ("乾隆皇帝", "乾隆皇帝"),
+        ("Ｎewton’s", "newton's"),
+        ("物理：力", "物理：力"),
+    ],
+)
+def test_unify_gives_one_spelling(text, plain):
+    assert unify(text) == plain

@@ -1,0 +1,144 @@
+import pytest
+
+from mmcrawl.errors import TopicError
+from mmcrawl.text import has_han
+from mmcrawl.topic import load_topic, load_topics, topic_from_keywords, topic_names
+
+TOML = """\
+name = "optics"
+title = "光学"
+words = [
+  ["折射", "refraction"],
+  "透镜",
+]
+subject_words = [["光学", "optics"]]
+[media.video]
+words = [["双缝实验", "double slit"]]
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(content, name="topic.toml"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return str(path)
+
+    return write
+
+
+def test_a_toml_file_is_a_topic(file):
+    topic = load_topic(file(TOML))
+    assert (topic.name, topic.title) == ("optics", "光学")
+    assert topic.concepts == (("折射", "refraction"), ("透镜",))
+    assert topic.subject_words == (("光学", "optics"),)
+    assert topic.media == {"video": (("双缝实验", "double slit"),)}
+
+
+def test_name_and_words_are_enough(file):
+    topic = load_topic(file('name = "x"\nwords = [["岩浆"]]'))
+    assert topic.title == "x"
+    assert topic.terms == (("岩浆",),)
+
+
+def test_a_plain_file_holds_one_concept_a_line(file):
+    path = file("# volcanoes\n火山喷发 | volcanic eruption\n\n岩浆\tmagma  # molten\n", "fire.txt")
+    topic = load_topic(path)
+    assert topic.name == "fire"
+    assert topic.terms == (("火山喷发", "volcanic eruption"), ("岩浆", "magma"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "gb18030"])
+def test_chinese_encodings_are_read(file, encoding):
+    assert load_topic(file(TOML.encode(encoding))).title == "光学"
+    assert load_topic(file("岩浆".encode(encoding), "a.txt")).terms == (("岩浆",),)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('name = "x"\nwords = [["a" 3]]', r"topic\.toml: not valid TOML: .*line 2"),
+        ('words = [["a"]]', "has no name"),
+        ('name = "x"', "holds no words"),
+        ('name = "x"\nwords = []', "holds no words"),
+        ('name = "x"\nwords = "a"', "words must be a list of concepts"),
+        ('name = "x"\nwords = [["a", 3]]', "is no list of words"),
+        (
+            'name = "x"\nwords = [["a"],\n["!"]]',
+            r"topic\.toml, line 3: the word '!' holds no letter",
+        ),
+        ('name = "x"\nword = [["a"]]', "unknown key 'word'; there are name"),
+        ('name = 3\nwords = [["a"]]', "name must be a text"),
+        ('name = "x"\nwords = [["a"]]\n[media.film]\nwords = []', "unknown key 'film'"),
+        ('name = "x"\nwords = [["a"]]\n[media]\nvideo = 1', "media.video must be a table"),
+        ('name = "x"\nwords = [["a"]]\nmedia = 1\n', "media must be a table"),
+        (TOML.encode("utf-16"), "neither UTF-8 nor GB18030"),
+        (b'name = "\xff\xff"', "neither UTF-8 nor GB18030"),
+    ],
+)
+def test_a_bad_toml_file_is_refused_with_the_reason(file, content, message):
+    with pytest.raises(TopicError, match=message):
+        load_topic(file(content))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("ok\n\n!!!\n", r"words\.txt, line 3: the word '!!!' holds no letter"),
+        ("ok\n" + "x" * 65, r"words\.txt, line 2: .* longer than 64"),
+        ("# nothing\n", "holds no words"),
+        ("", "holds no words"),
+        ("ok\0", "neither UTF-8 nor GB18030"),
+    ],
+)
+def test_a_bad_plain_file_is_refused_with_the_line(file, content, message):
+    with pytest.raises(TopicError, match=message):
+        load_topic(file(content, "words.txt"))
+
+
+def test_a_missing_file_is_named():
+    with pytest.raises(TopicError, match=r"no topic file nowhere/optics\.toml"):
+        load_topic("nowhere/optics.toml")
+
+
+def test_an_unknown_topic_is_answered_with_near_names(monkeypatch):
+    monkeypatch.setattr("mmcrawl.topic.loading.topic_names", lambda: ["physics-senior", "x"])
+    with pytest.raises(TopicError, match=r"'fysics-senior'; did you mean physics-senior\? `scrapy"):
+        load_topic("fysics-senior")
+    with pytest.raises(TopicError, match=r"unknown topic 'zzz'; `scrapy topic list`"):
+        load_topic("zzz")
+
+
+def test_several_topics_are_one_union(file):
+    other = (
+        'name = "waves"\nwords = [["折射", "bending"], ["干涉"]]\n[media.video]\nwords=[["水波"]]'
+    )
+    topic = load_topics(f"{file(TOML)}, {file(other, 'waves.toml')}")
+    assert topic.name == "optics,waves"
+    assert ("折射", "refraction", "bending") in topic.terms
+    assert {concept[0] for concept in topic.terms} == {
+        "光学", "折射", "透镜", "干涉", "双缝实验", "水波",
+    }  # fmt: skip
+
+
+def test_no_topic_at_all_is_refused():
+    with pytest.raises(TopicError, match="no topic is named"):
+        load_topics(" , ")
+
+
+def test_keywords_make_a_topic():
+    topic = topic_from_keywords("光学|optics, refraction，透镜、棱镜")
+    assert topic.terms == (("光学", "optics"), ("refraction",), ("透镜",), ("棱镜",))
+    with pytest.raises(TopicError):
+        topic_from_keywords(" ,, ")
+
+
+@pytest.mark.parametrize("name", topic_names())
+def test_every_shipped_topic_holds_words_of_both_languages(name):
+    topic = load_topic(name)
+    words = [word for concept in topic.terms for word in concept]
+    assert topic.name == name
+    assert topic.title
+    assert topic.source
+    assert sum(has_han(word) for word in words) >= 60
+    assert sum(word.isascii() for word in words) >= 60

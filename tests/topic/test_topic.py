@@ -1,0 +1,74 @@
+import pickle
+
+import pytest
+
+from mmcrawl.errors import TopicError
+from mmcrawl.topic import Match, Topic
+
+OPTICS = Topic(
+    name="optics",
+    title="光学",
+    concepts=(("光的反射", "reflection of light"), ("折射", "refraction"), ("透镜", "lens")),
+    subject_words=(("光学", "optics"),),
+    media={"video": (("双缝实验", "double slit"),), "audio": (("光声效应",),)},
+    source="made up for the tests",
+)
+
+
+def test_a_page_counts_alike_in_either_language():
+    chinese = OPTICS.find("光学：透镜的折射，折射率")
+    english = OPTICS.find("Optics: refraction in lenses. Refractions")
+    assert chinese == english == {"光学": 1, "透镜": 1, "折射": 2}
+
+
+def test_equivalent_words_are_one_concept():
+    assert OPTICS.find("透镜 lens") == {"透镜": 2}
+    assert OPTICS.concepts_in("透镜", "a lens") == {"透镜"}
+
+
+def test_a_match_says_which_word_of_which_language_was_found():
+    assert OPTICS.match("透镜 lens", "Lenses") == [
+        Match("透镜", "lens", "en", 2),
+        Match("透镜", "透镜", "zh", 1),
+    ]
+
+
+def test_words_of_a_media_kind_count_only_when_it_is_wanted():
+    assert len(OPTICS.terms) == 6
+    assert len(OPTICS.wanting(["video"]).terms) == 5
+    assert OPTICS.wanting(["video"]).find("double slits 光声效应") == {"双缝实验": 1}
+    assert OPTICS.wanting([]).find("double slits 光声效应") == {}
+
+
+def test_the_concept_of_a_word_is_known_in_any_spelling():
+    assert OPTICS.concept_of("lens") == OPTICS.concept_of("Lenses") == "透镜"
+    assert OPTICS.concept_of("透鏡") == "透镜"
+    assert OPTICS.concept_of("力学") is None
+    assert OPTICS.concept_of("!") is None
+
+
+def test_concepts_of_the_same_name_are_joined():
+    topic = Topic("t", "t", (("光", "light"), ("光", "lumen"), ("Light", "lux")))
+    assert topic.terms == (("光", "light", "lumen", "lux"),)
+
+
+def test_a_word_of_two_concepts_stays_with_the_first():
+    topic = Topic("t", "t", (("功", "work"), ("作业", "work", "homework")))
+    assert topic.terms == (("功", "work"), ("作业", "homework"))
+
+
+def test_an_empty_topic_is_refused():
+    with pytest.raises(TopicError, match="holds no words"):
+        Topic("empty", "", ())
+
+
+def test_an_unknown_media_kind_is_refused():
+    with pytest.raises(TopicError, match=r"'vidoe'.*audio, video, animation"):
+        OPTICS.wanting(["vidoe"])
+
+
+def test_a_topic_survives_pickling_after_use():
+    OPTICS.find("透镜")
+    copy = pickle.loads(pickle.dumps(OPTICS))
+    assert copy == OPTICS
+    assert copy.find("透镜") == {"透镜": 1}
