@@ -1,4 +1,4 @@
-"""Only for `python setup.py bdist_egg`, which scrapyd-client calls; everything is in pyproject.toml."""
+"""For `python setup.py bdist_egg`, which scrapyd-client calls; all else is in pyproject.toml."""
 
 from setuptools import setup
 

@@ -16,11 +16,13 @@ class PageItem:
     Attributes:
         page: the parsed page, shared by all that follows.
         http_status: status it came with.
+        digest: `page_digest` of its body.
         verdict: what the topic test says of it; set by the media pipeline.
     """
 
     page: Page
     http_status: int
+    digest: int = 0
     verdict: Verdict | None = None
 
 

@@ -8,6 +8,7 @@ import logging
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from mmcrawl.frontier import (
@@ -114,9 +115,16 @@ class CrawlJob:
             self.failed(link.id, reason)
         return None
 
-    def judge(self, page: Page) -> Verdict:
-        """Return whether a page is relevant, and why; site-wide media do not count."""
-        return self._test.judge(page, [r for r in page.media if r.url not in self._sightings])
+    def judge(self, page: Page, digest: int = 0) -> Verdict:
+        """Return whether a page is relevant, and why.
+
+        Site-wide media do not count, and a page whose bytes were found at another address of its
+        host is not found again. `digest` is the page's `page_digest`.
+        """
+        own = [resource for resource in page.media if resource.url not in self._sightings]
+        verdict = self._test.judge(page, own)
+        twin = self.frontier.twin(page.url, digest) if verdict.relevant else None
+        return replace(verdict, relevant=False, twin=twin) if twin else verdict
 
     def keep_media(
         self, page: Page, verdict: Verdict, *, http_status: int, visited_at: float
@@ -144,6 +152,7 @@ class CrawlJob:
         requests: Sequence[NewLink] = (),
         *,
         layer: int = 1,
+        digest: int = 0,
     ) -> bool:
         """Take in a fetched page: its record, its links, its media, and what they change.
 
@@ -153,14 +162,18 @@ class CrawlJob:
             verdict: what `judge` said of it; asked now if it was not before.
             requests: further links the spider asked for.
             layer: logical layer of the link.
+            digest: the page's `page_digest`.
 
         Returns:
-            Whether the page is relevant after all: media that turn out to be site-wide with this
-            very page do not count.
+            Whether the page is relevant after all: its media may turn out to be site-wide, or the
+            same page may have come in under another address since it was judged.
         """
         visited_at = time.time()
-        if self._see_media(page, link) or verdict is None:
-            verdict = self.judge(page)
+        self._see_media(page, link)
+        if verdict is None or verdict.relevant:
+            verdict = self.judge(page, digest)
+        if not verdict.relevant:
+            self.findings.drop_media_page(page.url)
         self._similarity.observe(page)
         links = self._links_of(page, link, layer)
         links += [number for number, _ in self.frontier.add(list(requests), link)]
@@ -173,6 +186,7 @@ class CrawlJob:
             relevant=verdict.relevant,
             links_on_page=len(page.links),
             visited_at=visited_at,
+            digest=digest,
         )
         links = list(dict.fromkeys(links))
         self.frontier.complete(link, record, links)
@@ -267,15 +281,15 @@ class CrawlJob:
             content_score=self.scorer.content(words),
         )
 
-    def _see_media(self, page: Page, link: int) -> bool:
+    def _see_media(self, page: Page, link: int) -> None:
         """Count the page's media; take back pages whose only media turn out to be site-wide.
 
-        Returns whether there are any; `link` is the page itself, which is not crawled yet.
+        `link` is the page itself, which is not crawled yet.
         """
         wanted = [r.url for r in page.media if r.kind in self._test.kinds]
         site_wide = self._sightings.add(page.url, wanted)
         if not site_wide:
-            return False
+            return
         lost = []
         for record in self.findings.pages_showing(site_wide):
             left = tuple(r for r in record.resources if r.url not in self._sightings)
@@ -290,7 +304,6 @@ class CrawlJob:
             logger.info("%s stands on most pages of its site and counts for none", resource)
         self.frontier.revise(lost)
         self.frontier.apply(self.scorer.revised(lost))
-        return True
 
     def _real(self, url: str) -> str:
         """Return `url` under the real name of its host."""

@@ -106,7 +106,9 @@ def _report_of(
     requests = [scheduler.new_link(request) for request in outcome.requests]
     layer = int(response.meta.get("depth", 0)) + 1
 
-    return lambda job: job.crawled(link, item.page, item.verdict, requests, layer=layer)
+    return lambda job: job.crawled(
+        link, item.page, item.verdict, requests, layer=layer, digest=item.digest
+    )
 
 
 class PrivateNetworkMiddleware:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Literal
 
@@ -148,7 +149,7 @@ def explain(error: ValidationError) -> list[str]:
     return [_sentence(dict(details)) for details in error.errors()]
 
 
-_MAY_BE = {
+_MAY_BE: dict[str, Callable[[], str]] = {
     "algo": lambda: f"it may be {', '.join(algorithm_names())}",
     "media": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas",
     "store": lambda: "it may be sqlite:///FILE or memory:",

@@ -76,7 +76,7 @@ class FocusedScheduler(BaseScheduler):
         try:
             self.job = spider.make_job()  # type: ignore[attr-defined]
         except MmcrawlError as error:
-            logger.error("%s", error)
+            logger.error("%s", error)  # noqa: TRY400 - for a person, not for a debugger
             raise CloseSpider(
                 "store_error" if isinstance(error, StoreError) else "bad_input"
             ) from None

@@ -33,7 +33,7 @@ class MediaPipeline:
             return item
         if scheduler.job is None:
             raise DropItem("no crawl is open", log_level="DEBUG")
-        item.verdict = scheduler.job.judge(item.page)
+        item.verdict = scheduler.job.judge(item.page, item.digest)
         if not item.verdict.relevant:
             raise DropItem("not relevant", log_level="DEBUG")
         record = scheduler.job.keep_media(

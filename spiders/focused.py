@@ -9,6 +9,7 @@ from scrapy.http import Response, TextResponse
 from scrapy_spider_metadata import Args
 
 from mmcrawl.crawls import make_job
+from mmcrawl.frontier import page_digest
 from mmcrawl.items import NoPage, PageItem
 from mmcrawl.job import CrawlJob
 from mmcrawl.page import parse_page
@@ -21,7 +22,7 @@ _REPLAY = "mmcrawl.replay.handler.ReplayDownloadHandler"
 _PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml")
 
 
-class FocusedSpider(Args[FocusedParams], Spider):  # type: ignore[misc]
+class FocusedSpider(Args[FocusedParams], Spider):
     """Crawls for pages with media on a topic, in the order an algorithm gives.
 
     What is fetched when is decided by `FocusedScheduler` and its `CrawlJob`, which also know the
@@ -68,4 +69,5 @@ class FocusedSpider(Args[FocusedParams], Spider):  # type: ignore[misc]
         if not isinstance(response, TextResponse) or (kind and kind not in _PAGE_TYPES):
             yield NoPage(f"no page: {kind or 'binary data'}")
             return
-        yield PageItem(parse_page(response.body, response.url, content_type), response.status)
+        page = parse_page(response.body, response.url, content_type)
+        yield PageItem(page, response.status, page_digest(response.url, response.body))

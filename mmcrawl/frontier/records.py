@@ -99,7 +99,10 @@ class WaitingLink:
 
 @dataclass(frozen=True, slots=True)
 class PageRecord:
-    """What is remembered of a crawled page besides its link record."""
+    """What is remembered of a crawled page besides its link record.
+
+    `digest` tells pages of the same bytes (`page_digest`), 0 if it was not taken.
+    """
 
     url: str
     title: str
@@ -109,6 +112,7 @@ class PageRecord:
     relevant: bool
     links_on_page: int
     visited_at: float
+    digest: int = 0
 
 
 @dataclass(frozen=True, slots=True)

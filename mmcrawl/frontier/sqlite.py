@@ -175,6 +175,14 @@ class SqliteFrontier:
         ).fetchone()
         return array("I", row[0]) if row else ()
 
+    def twin(self, page: str, digest: int) -> str | None:
+        """Return the address of a crawled page with this digest, other than `page` itself."""
+        row = self.store.db.execute(
+            "SELECT url FROM page WHERE digest = ? AND url <> ? AND id >= ? AND id < ? LIMIT 1",
+            (digest, page, self._base, self._base + (1 << _JOB_SHIFT)),
+        ).fetchone()
+        return str(row[0]) if row and digest else None
+
     def without_parent(self) -> list[int]:
         """Return the links that were found on no page: seeds, and what the spider asked for."""
         rows = self.store.db.execute(
@@ -299,9 +307,9 @@ class SqliteFrontier:
             self._set_status(link, Status.RUNNING, Status.CRAWLED)
             self._pages += 1
             db.execute(
-                "INSERT INTO page (id, seq, url, title, keywords, description, contains_media,"
-                " relevant, links, links_on_page, visited_at, path_score, total_path_score)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
+                "INSERT INTO page (id, seq, url, title, keywords, description, digest,"
+                " contains_media, relevant, links, links_on_page, visited_at, path_score,"
+                " total_path_score) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
                 (
                     self._base + link,
                     self._pages,
@@ -309,6 +317,7 @@ class SqliteFrontier:
                     page.title,
                     page.keywords,
                     page.description,
+                    page.digest,
                     page.contains_media,
                     page.relevant,
                     array("I", links).tobytes(),

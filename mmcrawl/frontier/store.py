@@ -43,10 +43,12 @@ CREATE TABLE link (
 CREATE INDEX link_key ON link (key);
 CREATE TABLE page (
     id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, url TEXT NOT NULL, title TEXT NOT NULL,
-    keywords TEXT NOT NULL, description TEXT NOT NULL, contains_media INTEGER NOT NULL,
-    relevant INTEGER NOT NULL, links BLOB NOT NULL, links_on_page INTEGER NOT NULL,
-    visited_at REAL NOT NULL, path_score INTEGER NOT NULL, total_path_score INTEGER NOT NULL
+    keywords TEXT NOT NULL, description TEXT NOT NULL, digest INTEGER NOT NULL,
+    contains_media INTEGER NOT NULL, relevant INTEGER NOT NULL, links BLOB NOT NULL,
+    links_on_page INTEGER NOT NULL, visited_at REAL NOT NULL,
+    path_score INTEGER NOT NULL, total_path_score INTEGER NOT NULL
 );
+CREATE INDEX page_digest ON page (digest);
 CREATE TABLE media_page (
     job INTEGER NOT NULL, url TEXT NOT NULL, title TEXT NOT NULL, topic_score REAL NOT NULL,
     words TEXT NOT NULL, audio INTEGER NOT NULL, video INTEGER NOT NULL,

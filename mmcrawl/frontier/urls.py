@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from w3lib.url import canonicalize_url
 
-__all__ = ["SplitOrigin", "canonical", "shape", "split_origin", "url_key"]
+__all__ = ["SplitOrigin", "canonical", "page_digest", "shape", "split_origin", "url_key"]
 
 # Already canonical: nothing in it that canonicalisation could change. Most links are like this.
 _PLAIN = re.compile(r"https?://[a-z0-9.-]+(?::\d+)?/[A-Za-z0-9._~/-]*\Z")
@@ -47,6 +47,17 @@ def url_key(job: int, url: str, extra: bytes = b"") -> int:
     digest = blake2b(text, digest_size=8, key=b"%d" % job)
     digest.update(extra)
     return int.from_bytes(digest.digest(), "big", signed=True)
+
+
+def page_digest(url: str, body: bytes) -> int:
+    """Return a 64-bit digest of a body and the host it came from; never 0.
+
+    `http` and `https`, with and without `www.`, are one host here.
+    """
+    host = (urlsplit(url).hostname or "").removeprefix("www.")
+    digest = blake2b(host.encode() + b"\n", digest_size=8)
+    digest.update(body)
+    return int.from_bytes(digest.digest(), "big", signed=True) or 1
 
 
 class SplitOrigin(NamedTuple):

@@ -40,6 +40,8 @@ _READS_AS_CHINESE = 0.35
 _CERTAINLY_CHINESE = 0.6
 _ASCII = bytes(range(128))
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_NOT_ASCII_RUN = re.compile(rb"[\x80-\xff]+")
+_FEW_BYTES = 16
 _UTF8_CJK = re.compile(rb"[\xe3-\xe9][\x80-\xbf]{2}")
 # Characters by frequency of use, and those of school subjects and course sites.
 _COMMON_SIMPLIFIED = (
@@ -50,7 +52,7 @@ _COMMON_SIMPLIFIED = (
     "已职安速单着签品营语改将保天被飞里推施形规打础英先展界企收次站四正价美决想具二准像名十买头活西史员长构总局页办"
     "统常示立满己备少研首教手治别完何较显整路科影非始交话受专源又评元况给风至身快共义转女石传据接必则质包户处取供息"
     "任线书口求型门真极条客广台算今格强省百效空该金指认联越容断足课视频音乐初级校堂练习试卷验讲堂析教案资料载师声光"
-    "热磁波核粒速振械欢迎版播放歌曲听师友链搜索登录注册帮助化课程动画历古诗词素复查询"
+    "热磁波核粒速振械欢迎版播放歌曲听师友链搜索登录注册帮助化课程动画历古诗词素复查询医"
 )
 _COMMON_TRADITIONAL = (
     "的是一不人國有在了中這為以要個和資來我本大上會用就時物可到文能務年分家於他對方政們動生業行也發地出流所成民得"
@@ -146,8 +148,11 @@ def _guess(body: bytes, least: float = _READS_AS_CHINESE) -> str | None:
 
 def _is_short_chinese(body: bytes) -> bool:
     """Whether a few bytes that happen to be valid UTF-8 are common characters in GB18030 (医学)."""
-    outside_ascii = len(body.translate(None, _ASCII))
-    return outside_ascii <= 16 and not _UTF8_CJK.search(body) and _chinese_share(body, GB) > 0.9
+    if _UTF8_CJK.search(body) or len(body.translate(None, _ASCII)) > _FEW_BYTES:
+        return False
+    # Accented letters stand alone, Chinese characters in runs.
+    in_runs = all(len(run) >= 4 for run in _NOT_ASCII_RUN.findall(body))
+    return in_runs and _chinese_share(body, GB) > 0.9
 
 
 def _chinese_share(body: bytes, encoding: str) -> float:

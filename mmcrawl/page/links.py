@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from urllib.parse import urlsplit
 
 from mmcrawl.page.groups import Run
 from mmcrawl.page.media import media_in_values, media_kind
@@ -17,19 +16,18 @@ Resolved = tuple[Reference, Target]
 
 
 def media_resources(
-    references: Iterable[Resolved], resolve: Resolver, page_url: str
+    references: Iterable[Resolved], resolve: Resolver, page_host: str
 ) -> tuple[MediaResource, ...]:
     """Return what the page plays or links to as a media file, each resource once.
 
     Two URLs that differ only in http and https are one resource; the first text that any of its
     references has is the resource's.
     """
-    host = urlsplit(page_url).hostname or ""
     found: dict[str, MediaResource] = {}
     for reference, target in references:
         if not (target.media or target.hosted or reference.tag not in _LINK_TAGS):
             continue
-        for url, kind in _media_of(reference, target, resolve, host):
+        for url, kind in _media_of(reference, target, resolve, page_host):
             key = url.removeprefix("http://").removeprefix("https://")
             known = found.get(key)
             if known is None:
@@ -69,20 +67,20 @@ def _is_navigation(reference: Reference, target: Target, page_host: str) -> bool
 
 
 def page_links(
-    references: Iterable[Resolved], page_url: str
+    references: Iterable[Resolved], page_url: str, page_host: str
 ) -> tuple[tuple[Link, ...], tuple[LinkGroup, ...]]:
     """Return the links to other pages, each URL once, and the groups they stand in.
 
     Args:
         references: In document order.
         page_url: As the resolver writes it; links to it are left out.
+        page_host: Of page_url.
     """
-    host = urlsplit(page_url).hostname or ""
     occurrences: dict[str, list[Reference]] = {}
     for reference, target in references:
         if not (reference.may_be_page and target.is_page):
             continue
-        if target.hosted is None or _kind(reference, target, host) is None:
+        if target.hosted is None or _kind(reference, target, page_host) is None:
             occurrences.setdefault(target.url, []).append(reference)
     occurrences.pop(page_url, None)
     groups: dict[Run, int] = {}

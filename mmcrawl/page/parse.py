@@ -44,8 +44,9 @@ def parse_page(body: bytes, url: str, content_type: str | None = None) -> Page:
     head = collector.head
     resolve = Resolver(_base_url(head.base, url, encoding), encoding)
     resolved = [(r, t) for r in collector.references if (t := resolve(r.href)) is not None]
-    own_url = _own_url(url)
-    links, groups = page_links(resolved, own_url)
+    own = Resolver(url, encoding)("")
+    own_url, host = (own.url, own.host) if own is not None else (url, "")
+    links, groups = page_links(resolved, own_url, host)
     return Page(
         url=url,
         encoding=encoding,
@@ -55,7 +56,7 @@ def parse_page(body: bytes, url: str, content_type: str | None = None) -> Page:
         language=head.language,
         links=links,
         groups=groups,
-        media=media_resources(resolved, resolve, own_url),
+        media=media_resources(resolved, resolve, host),
         text=_collapse(collector.text)[:LONGEST_TEXT],
         headings=_collapse(collector.headings)[:LONGEST_TEXT],
         nofollow=head.nofollow,
@@ -99,8 +100,3 @@ def _base_url(base: str, url: str, encoding: str) -> str:
 
 def _collapse(pieces: Iterable[str]) -> str:
     return " ".join("".join(pieces).split())
-
-
-def _own_url(url: str) -> str:
-    target = Resolver(url, "utf-8")("")
-    return target.url if target is not None else url.partition("#")[0]

@@ -39,6 +39,8 @@ class Verdict:
         media: the wanted media the page holds.
         evidence: for each concept found, how much it adds.
         places: for each concept found, the fields it stands in.
+        twin: address under which the very same page was found before, which makes this one
+            irrelevant whatever it holds; "" mostly.
     """
 
     relevant: bool
@@ -47,6 +49,7 @@ class Verdict:
     media: tuple[MediaResource, ...]
     evidence: dict[str, float]
     places: dict[str, tuple[str, ...]]
+    twin: str = ""
 
     @property
     def words(self) -> tuple[str, ...]:

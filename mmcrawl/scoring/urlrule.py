@@ -3,9 +3,9 @@
 *Probing* looks where on a site media pages are: breadth first, no more than NUM(n) pages of
 physical layer n (4.2), a directory with fewer links seen before one with more, since it is
 directories that are probed. Media pages on topic that lie near each other yield patterns
-(`clusters.py`). When no link is left within the numbers, the site is *guided*: a waiting link is
-worth what its words say (4.7) and what its place in the graph says (4.6), divided by its distance
-to the nearest pattern.
+(`clusters.py`); links that match one need no probing and are scored as in the next stage. When no
+link is left within the numbers, the site is *guided*: a waiting link is worth what its words say
+(4.7) and what its place in the graph says (4.6), divided by its distance to the nearest pattern.
 
 How the paper is read, and where this goes on from it:
 
@@ -40,21 +40,25 @@ from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = ["UrlRule"]
 
-_UNKNOWN, _WAITING, _TAKEN = 0, 1, 2
+_UNKNOWN, _WAITING, _PROBED, _TAKEN = 0, 1, 2, 3
 _NO_PATTERN = -1
 _LAST_PROBED_LAYER = 10
 
 
 @dataclass(slots=True)
 class _Site:
-    """What is known of one host."""
+    """What is known of one host.
+
+    `probed` and `unprobed` count, by physical layer, the probes begun and the waiting links that
+    match no pattern; `under_way` are the probes whose outcome is not known yet.
+    """
 
     host: str
     patterns: SitePatterns
     links: "array[int]" = field(default_factory=lambda: array("I"))
     probing: bool = True
-    fetched_in_layer: Counter[int] = field(default_factory=Counter)
-    waiting_in_layer: Counter[int] = field(default_factory=Counter)
+    probed: Counter[int] = field(default_factory=Counter)
+    unprobed: Counter[int] = field(default_factory=Counter)
     under_way: int = 0
     largest: float = 0.0
     fetched_since_rescore: int = 0
@@ -168,12 +172,17 @@ class UrlRule:
         site, layer = self._sites[self._site[link]], self._layer[link]
         if self._state[link] != _WAITING:
             return NO_SCORES
-        self._state[link] = _TAKEN
-        site.waiting_in_layer[layer] -= 1
-        site.fetched_in_layer[layer] += 1
         site.fetched_since_rescore += 1
+        self._state[link] = _TAKEN
+        if self._pattern[link] != _NO_PATTERN:
+            return NO_SCORES
+        site.unprobed[layer] -= 1
+        if not site.probing:
+            return NO_SCORES
+        self._state[link] = _PROBED
+        site.probed[layer] += 1
         site.under_way += 1
-        if site.probing and site.fetched_in_layer[layer] == self._allowed(layer):
+        if site.probed[layer] == self._allowed(layer):
             return self._rescore(site)
         return NO_SCORES
 
@@ -187,11 +196,14 @@ class UrlRule:
         if page.relevant and site.patterns.add(url_parts(page.url)):
             self._measure_all(site)
             changed = True
+        self._end_probe(site, page.id)
         return self._settle(site, changed, {*new, *page.links, *self._siblings(page.id)})
 
     def failed(self, link: int) -> LinkScores:
-        """Note that nothing comes of a link; the last probe of a site may have been this one."""
-        return self._settle(self._sites[self._site[link]], False, set())
+        """Note that nothing comes of a link; it may have been the last probe of its site."""
+        site = self._sites[self._site[link]]
+        self._end_probe(site, link)
+        return self._settle(site, False, set())
 
     def revised(self, links: Iterable[int]) -> LinkScores:
         """Take pages that turned out not to be relevant out of the clusters."""
@@ -243,7 +255,7 @@ class UrlRule:
         self._directory[link] = self._directories.place(known.url)
         self._probe[link] = 1 / self._directories.links[self._directory[link]]
         site.links.append(link)
-        site.waiting_in_layer[layer] += 1
+        site.unprobed[layer] += 1
         self._measure(site, link, known.url)
         self._known += 1
         return True
@@ -265,6 +277,8 @@ class UrlRule:
         parts = url_parts(url)
         best = site.patterns.best(parts)
         gap = site.patterns.distance(parts)
+        matched = self._pattern[link] != _NO_PATTERN
+        site.unprobed[self._layer[link]] += matched - (best is not None)
         self._pattern[link] = _NO_PATTERN if best is None else best
         self._distance[link] = 1 if gap is None else max(gap, 1)
 
@@ -312,18 +326,21 @@ class UrlRule:
         return 0 if layer > _LAST_PROBED_LAYER else self._num2 * max(layer - 1, 1)
 
     def _may_probe(self, site: _Site, layer: int) -> bool:
-        return site.fetched_in_layer[layer] < self._allowed(layer)
+        return site.probed[layer] < self._allowed(layer)
+
+    def _end_probe(self, site: _Site, link: int) -> None:
+        if self._state[link] == _PROBED:
+            self._state[link] = _TAKEN
+            site.under_way -= 1
 
     def _settle(self, site: _Site, changed: bool, touched: set[int]) -> LinkScores:
-        """End a fetch: move the site to the next stage if it is time, and re-score."""
-        site.under_way = max(site.under_way - 1, 0)
+        """Move the site to the next stage if it is time, and re-score what has changed."""
         if site.probing and not site.under_way:
-            left = (layer for layer, count in site.waiting_in_layer.items() if count > 0)
+            left = (layer for layer, count in site.unprobed.items() if count > 0)
             if not any(self._may_probe(site, layer) for layer in left):
                 site.probing = False
                 changed = True
-        waiting = sum(site.waiting_in_layer.values())
-        if changed or site.fetched_since_rescore > max(8, waiting // 50):
+        if changed or site.fetched_since_rescore > max(8, len(site.links) // 50):
             elsewhere = [link for link in touched if self._sites[self._site[link]] is not site]
             return _join([self._rescore(site), self._scores_of(elsewhere)])
         return self._scores_of(sorted(touched))
@@ -345,11 +362,11 @@ class UrlRule:
 
     def _score(self, site: _Site, link: int, structure: float) -> float:
         """S of (4.8), lifted by the rate of the link's pattern or weighed by its directory's."""
-        if site.probing:
-            return self._probe[link] if self._may_probe(site, self._layer[link]) else HELD
         score = self._alpha * self._content[link] + (1 - self._alpha) * structure
         if self._pattern[link] != _NO_PATTERN:
             return score + site.patterns.learnt[self._pattern[link]].rate
+        if site.probing:
+            return self._probe[link] if self._may_probe(site, self._layer[link]) else HELD
         return HELD if self._hard else score * self._directories.rate(self._directory[link])
 
     def _rescore(self, site: _Site) -> LinkScores:
@@ -366,20 +383,21 @@ class UrlRule:
         rank = (1 - self._d) / self._known + self._d * inflow / gaps
         site.largest = float(rank.max())
         structure = rank / site.largest
+        score = self._alpha * np.frombuffer(self._content, dtype=np.float32)[links]
+        score = score + (1 - self._alpha) * structure
+        pattern = np.frombuffer(self._pattern, dtype=np.int32)[links]
+        lift = np.array([*(learnt.rate for learnt in site.patterns.learnt), 0.0])[pattern]
         if site.probing:
             layers = np.frombuffer(self._layer, dtype=np.uint8)[links]
-            free = np.array([self._may_probe(site, layer) for layer in range(256)])
-            score = np.where(
-                free[layers], np.frombuffer(self._probe, dtype=np.float32)[links], HELD
-            )
+            free = np.array([self._may_probe(site, layer) for layer in range(256)])[layers]
+            others = np.where(free, np.frombuffer(self._probe, dtype=np.float32)[links], HELD)
+        elif self._hard:
+            others = np.full_like(score, HELD)
         else:
-            content = np.frombuffer(self._content, dtype=np.float32)[links]
-            score = self._alpha * content + (1 - self._alpha) * structure
-            pattern = np.frombuffer(self._pattern, dtype=np.int32)[links]
-            lift = np.array([*(learnt.rate for learnt in site.patterns.learnt), 0.0])[pattern]
-            weight = self._directories.rates()[np.frombuffer(self._directory, np.int32)[links]]
-            unmatched = np.full_like(score, HELD) if self._hard else score * weight
-            score = np.where(pattern == _NO_PATTERN, unmatched, score + lift)
+            others = (
+                score * self._directories.rates()[np.frombuffer(self._directory, np.int32)[links]]
+            )
+        score = np.where(pattern == _NO_PATTERN, others, score + lift)
         return LinkScores(links.tolist(), score.tolist(), structure.tolist())
 
 

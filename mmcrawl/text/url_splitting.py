@@ -133,7 +133,7 @@ def _letter_words(run: str) -> list[str]:
         return []
     pieces = _CAMEL.findall(run)
     together = _cut(run.lower())
-    if len(pieces) > 1 and (together is None or len(together) > len(pieces)):
+    if len(pieces) > 1 and together is None:
         found = [word for piece in pieces for word in _cut(piece.lower()) or (piece.lower(),)]
     else:
         found = list(together or (run.lower(),))

@@ -48,6 +48,13 @@ def test_of_words_with_one_beginning_the_longest_is_tried_first():
     }
 
 
+def test_a_word_at_the_end_is_found_though_a_longer_one_begins_alike():
+    lexicon = Lexicon(["光合", "光合作用"])
+    assert lexicon.find("光合") == {"光合": 1}
+    assert lexicon.find("的光合") == {"光合": 1}
+    assert segment("的光合", lexicon) == ["的", "光合"]
+
+
 def test_letters_of_a_mixed_word_are_not_counted_again():
     assert Lexicon(["维生素c", "c"]).find("维生素C和C") == {"维生素c": 1, "c": 1}
 

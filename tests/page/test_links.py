@@ -1,0 +1,168 @@
+"""Which references of a page become links, and how they look."""
+
+from __future__ import annotations
+
+import pytest
+
+from mmcrawl.page import parse_page, physical_layer
+
+URL = "http://school.test/physics/index.htm"
+
+
+def urls(html: str, url: str = URL) -> list[str]:
+    return [link.url for link in parse_page(html.encode(), url).links]
+
+
+def anchors(html: str) -> list[str]:
+    return [link.anchor for link in parse_page(html.encode(), URL).links]
+
+
+@pytest.mark.parametrize(
+    ("href", "url"),
+    [
+        ("b.htm", "http://school.test/physics/b.htm"),
+        ("../b.htm#part", "http://school.test/b.htm"),
+        ("  /b.htm \n", "http://school.test/b.htm"),
+        ("?page=2", "http://school.test/physics/index.htm?page=2"),
+        ("//other.test/x", "http://other.test/x"),
+        ("HTTP://Other.test/X", "http://other.test/X"),
+        ("sub\\b.htm", "http://school.test/physics/sub/b.htm"),
+        ("a b.htm", "http://school.test/physics/a%20b.htm"),
+        ("物理/", "http://school.test/physics/%E7%89%A9%E7%90%86/"),
+        ("b.htm?x=1&y=2&amp;z=3", "http://school.test/physics/b.htm?x=1&y=2&z=3"),
+        ("b\n.htm", "http://school.test/physics/b.htm"),
+        ("view.php?img=a.jpg", "http://school.test/physics/view.php?img=a.jpg"),
+    ],
+)
+def test_references_become_absolute_safe_urls(href, url):
+    assert urls(f'<a href="{href}">x</a>') == [url]
+
+
+@pytest.mark.parametrize(
+    "href",
+    [
+        "mailto:a@b.test",
+        "tel:1",
+        "javascript:void(0)",
+        "javascript:;",
+        "ftp://h.test/a.htm",
+        "data:text/html,x",
+        "http://[bad",
+        "http://",
+        "#top",
+        "",
+        "index.htm",
+        "index.htm#exercises",
+        "notes.PDF",
+        "photo.jpg",
+        "a.zip?x=1",
+        "style.css",
+    ],
+)
+def test_what_is_no_page_elsewhere_is_left_out(href):
+    assert urls(f'<a href="{href}">x</a>') == []
+
+
+def test_the_first_base_counts_for_the_whole_page():
+    html = '<a href="a.htm">a</a><base href="/maths/"><base href="/no/"><a href="b.htm">b</a>'
+    assert urls(html) == ["http://school.test/maths/a.htm", "http://school.test/maths/b.htm"]
+
+
+def test_a_query_is_encoded_as_the_page_is():
+    html = '<meta charset="gb2312"><a href="s.asp?q=物理">x</a>'.encode("gbk")
+    assert parse_page(html, URL).links[0].url.endswith("s.asp?q=%CE%EF%C0%ED")
+
+
+def test_frames_areas_and_unframed_content_are_links():
+    html = """<frameset><frame src="menu.htm"><frame src="main.htm"><noframes><body>
+        <a href="plain.htm">plain</a></body></noframes></frameset>"""
+    page = parse_page(html.encode(), URL)
+    assert [(link.tag, link.url.rpartition("/")[2]) for link in page.links] == [
+        ("frame", "menu.htm"),
+        ("frame", "main.htm"),
+        ("a", "plain.htm"),
+    ]
+    assert [link.group for link in page.links[:2]] == [-1, -1]
+    html = '<map><area href="optics.htm" alt="Optics"></map><iframe src="news.htm"></iframe>'
+    found = parse_page(html.encode(), URL).links
+    assert [(x.tag, x.anchor) for x in found] == [("area", "Optics"), ("iframe", "")]
+
+
+def test_links_in_noscript_count():
+    assert urls('<noscript><a href="a.htm">a</a></noscript>') == [
+        "http://school.test/physics/a.htm"
+    ]
+
+
+def test_anchor_is_text_then_title_then_alt():
+    assert anchors('<a href="a">Two <b>wo</b>rds<br>x</a>') == ["Two words x"]
+    assert anchors('<a href="a" title="Title"><img src="i.gif" alt="Alt"></a>') == ["Title"]
+    assert anchors('<a href="a"><img src="i.gif" alt=" Alt  text "></a>') == ["Alt text"]
+    assert anchors('<a href="a"><script>x</script>' + "w" * 300 + "</a>") == ["w" * 200]
+
+
+def test_each_url_once_with_its_first_anchor_that_says_something():
+    html = '<a href="a.htm"><img src="i"></a><a href="b.htm">b</a><a href="a.htm#x">A</a>'
+    page = parse_page(html.encode(), URL)
+    assert [(x.url[-5:], x.anchor) for x in page.links] == [("a.htm", "A"), ("b.htm", "b")]
+
+
+def test_nofollow_only_if_every_occurrence_says_so():
+    html = """<a rel="external NoFollow" href="a">a</a><a rel="ugc" href="b">b</a>
+        <a href="b">b</a><a rel=sponsored href=c>c</a>"""
+    assert [x.nofollow for x in parse_page(html.encode(), URL).links] == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("html", "names"),
+    [
+        ("<a href=\"javascript:window.open('x.htm','w','width=4')\">x</a>", ["x.htm"]),
+        ("<a href='javascript:openWin(\"show.asp?id=3\")'>x</a>", ["show.asp?id=3"]),
+        ("<a href='javascript:openWin(%22x.htm%22)'>x</a>", ["x.htm"]),
+        ("<td onclick=\"location.href='/unit/2/'\">Unit 2</td>", ["/unit/2/"]),
+        ("<a href='#' onclick=\"window.open('http://school.test/y')\">x</a>", ["/y"]),
+        ("<input type=button value=Go onclick=\"location='go.php'\">", ["go.php"]),
+        ('<a href=\'javascript:show("tab", "1.5")\'>x</a>', []),
+        ("<a href=\"javascript:go('page' + n + '.htm')\">x</a>", []),
+        ("<a href=\"javascript:alert('Hello there.')\">x</a>", []),
+    ],
+)
+def test_literal_urls_in_calls_are_links_of_low_weight(html, names):
+    links = parse_page(html.encode(), URL).links
+    assert [x.url.removeprefix("http://school.test/physics/") for x in links] == [
+        n if not n.startswith("/") else f"http://school.test{n}" for n in names
+    ]
+    assert all(x.from_script and x.tag == "script" for x in links)
+
+
+def test_a_real_link_outweighs_a_script_that_names_the_same_page():
+    html = "<a onclick=\"open('a.htm')\">x</a><a href=a.htm>real</a>"
+    (link,) = parse_page(html.encode(), URL).links
+    assert (link.tag, link.anchor, link.from_script) == ("a", "real", False)
+
+
+def test_jump_menus_lead_to_pages_and_other_menus_do_not():
+    options = '<option value="unit1.htm">Unit 1<option value="2">Two<option value="">None'
+    assert urls(f'<select onchange="go(this)">{options}</select>') == [
+        "http://school.test/physics/unit1.htm"
+    ]
+    assert anchors(f'<select onchange="go(this)">{options}</select>') == ["Unit 1"]
+    assert urls(f"<select>{options}</select>") == []
+
+
+@pytest.mark.parametrize(
+    ("url", "layer"),
+    [
+        ("http://h", 1),
+        ("http://h/", 1),
+        ("http://h/index.htm", 1),
+        ("http://h/a/b.htm", 2),
+        ("http://h/a/b/c.htm?d=/e/f", 3),
+        ("http://h/a/b/", 3),
+        ("http://h//a//b.htm", 2),
+        ("http://[h/a/b", 1),
+    ],
+)
+def test_physical_layer_is_the_number_of_directories_plus_one(url, layer):
+    assert physical_layer(url) == layer
+    assert parse_page(b"", url).physical_layer == layer

@@ -1,0 +1,251 @@
+"""What counts as media, where it is found, and what only looks like it."""
+
+from __future__ import annotations
+
+import pytest
+
+from mmcrawl.page import media_kind, parse_page
+
+URL = "http://school.test/physics/index.htm"
+
+
+def found(html: str, url: str = URL) -> list[tuple[str, str, str]]:
+    """Return (kind, tag, URL below the page's directory, or in full) of each resource."""
+    media = parse_page(html.encode(), url).media
+    return [(m.kind, m.tag, m.url.removeprefix("http://school.test/physics/")) for m in media]
+
+
+@pytest.mark.parametrize(
+    ("url", "mime", "kind"),
+    [
+        ("http://h.test/a/song.mp3", None, "audio"),
+        ("http://h.test/a/SONG.MP3?v=1", None, "audio"),
+        ("http://h.test/a/song%2Emp3", None, "audio"),
+        ("http://h.test/lecture.rm;jsessionid=1", None, "audio"),
+        ("http://h.test/disc/track.dat", None, "video"),
+        ("http://h.test/live.m3u8", None, "video"),
+        ("lever.swf", None, "animation"),
+        ("http://h.test/get?id=3", "video/mp4; codecs=avc1", "video"),
+        ("http://h.test/get?id=3", "application/x-shockwave-flash", "animation"),
+        ("http://h.test/a.mp3", "application/octet-stream", "audio"),
+        ("http://h.test/a.mp3", "text/html", None),
+        ("http://h.test/play.asp?file=a.mp3", None, None),
+        ("http://h.test/mp3", None, None),
+        ("http://h.test/.mp3", None, None),
+        ("www.abc.net.au", None, None),
+        ("http://[h.test/a.mp3", None, None),
+    ],
+)
+def test_extension_and_type_decide_the_kind(url, mime, kind):
+    assert media_kind(url, mime) == kind
+
+
+def test_linked_media_is_a_resource_and_no_page_to_crawl():
+    page = parse_page(b'<a href="Lesson%201.MP3">Lesson 1</a> <a href="b.htm">b</a>', URL)
+    assert [(m.kind, m.tag, m.text) for m in page.media] == [("audio", "a", "Lesson 1")]
+    assert [link.url for link in page.links] == ["http://school.test/physics/b.htm"]
+
+
+def test_a_link_with_a_file_name_in_its_query_stays_a_link():
+    page = parse_page(b'<a href="play.asp?url=a.swf">play</a>', URL)
+    assert page.media == ()
+    assert len(page.links) == 1
+
+
+def test_flash_in_object_and_nested_embed_is_one_resource():
+    html = """<OBJECT classid="clsid:D27CDB6E-AE6D-11cf-96B8-444553540000" width=1000>
+        <PARAM NAME="FlashVars" VALUE=""><PARAM NAME="Movie" VALUE="images/tongjivod.swf">
+        <PARAM NAME="Src" VALUE="images/tongjivod.swf"><PARAM NAME="Base" VALUE="x.mp3">
+        <Embed src="images/tongjivod.swf"quality="high" type="application/x-shockwave-flash">
+        </Embed></OBJECT>"""
+    assert found(html) == [("animation", "object", "images/tongjivod.swf")]
+
+
+def test_the_file_a_player_gets_in_its_query_or_variables_counts():
+    html = """<embed src="player.swf?autostart=1&amp;file=song.mp3">
+        <object data="mp3player.swf"><param name="flashvars" value="mp3=a%2Fb.mp3&amp;loop=1">
+        </object><iframe src="play.asp?url=film.flv"></iframe>"""
+    assert found(html) == [
+        ("animation", "embed", "player.swf?autostart=1&file=song.mp3"),
+        ("audio", "embed", "song.mp3"),
+        ("animation", "object", "mp3player.swf"),
+        ("audio", "object", "a/b.mp3"),
+        ("video", "iframe", "film.flv"),
+    ]
+
+
+def test_players_by_class_or_type_need_no_extension():
+    html = """<object classid="CLSID:6BF52A52-394A-11d3-B153-00C04F79FAA6">
+        <param name="URL" value="stream.asp?id=3"></object>
+        <embed src="flash.php?id=4" type="application/x-shockwave-flash">
+        <embed src="old.mid" type="application/x-mplayer2">
+        <object data="drawing.svg" type="image/svg+xml"></object>"""
+    assert found(html) == [
+        ("video", "object", "stream.asp?id=3"),
+        ("animation", "embed", "flash.php?id=4"),
+        ("audio", "embed", "old.mid"),
+    ]
+
+
+def test_audio_video_and_their_sources_but_no_picture_sources():
+    html = """<audio src="talk?id=1"></audio><audio><source src="clip.mp4"></audio>
+        <video title="Lever"><source src="film.ogg" type="video/ogg"><source src="film.mp4"></video>
+        <picture><source srcset="a.webp" src="a.mp4"><img src="a.jpg"></picture>
+        <video src="data:video/mp4;base64,AAAA"></video><video src="blob:http://h.test/1"></video>
+        """
+    assert found(html) == [
+        ("audio", "audio", "talk?id=1"),
+        ("audio", "source", "clip.mp4"),
+        ("video", "source", "film.ogg"),
+        ("video", "source", "film.mp4"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [
+        ("https://www.youtube.com/watch?v=dQw4w9WgXcQ&t=3", "video"),
+        ("https://www.youtube.com/watch?feature=g-all-u&v=dQw4w9WgXcQ", "video"),
+        ("//www.youtube-nocookie.com/embed/dQw4w9WgXcQ", "video"),
+        ("https://youtu.be/dQw4w9WgXcQ", "video"),
+        ("https://vimeo.com/76979871", "video"),
+        ("https://player.vimeo.com/video/76979871", "video"),
+        ("https://archive.org/embed/castalio-podcast-22", "video"),
+        ("http://v.youku.com/v_show/id_XMzE2NjQ0.html", "video"),
+        ("http://player.youku.com/player.php/sid/XMzE2NjQ0/v.swf", "animation"),
+        ("https://www.bilibili.com/video/BV1xx411c7mD", "video"),
+        ("//player.bilibili.com/player.html?aid=2&bvid=BV1xx411c7mD", "video"),
+        ("https://v.qq.com/x/page/q0532ha3k7q.html", "video"),
+        ("https://www.dailymotion.com/embed/video/x7tgad0", "video"),
+        ("https://embed.ted.com/talks/hans_rosling", "video"),
+        ("https://w.soundcloud.com/player/?url=https%3A//api.soundcloud.com/tracks/1", "audio"),
+        ("https://soundcloud.com/someone/a-lesson", "audio"),
+    ],
+)
+def test_a_hosted_item_is_a_resource(url, kind):
+    page = parse_page(f'<iframe src="{url}"></iframe>'.encode(), URL)
+    assert [m.kind for m in page.media][:1] in ([kind], ["video"])
+    assert page.links == ()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://www.youtube.com/",
+        "https://www.youtube.com/user/mit",
+        "https://www.youtube.com/playlist?list=PLabcdef",
+        "https://www.youtube.com/watch",
+        "https://vimeo.com/about",
+        "https://archive.org/details/castalio-podcast-22",
+        "https://www.bilibili.com/",
+        "https://v.qq.com/",
+        "https://soundcloud.com/someone",
+        "https://soundcloud.com/someone/tracks",
+        "https://soundcloud.com/search/sounds?q=a",
+        "https://www.ted.com/talks",
+        "https://notyoutube.com/embed/dQw4w9WgXcQ",
+    ],
+)
+def test_profiles_channels_and_home_pages_are_links(url):
+    page = parse_page(f'<a href="{url}">see</a>'.encode(), URL)
+    assert page.media == ()
+    assert [link.url for link in page.links] == [url]
+
+
+def test_on_a_media_host_items_link_to_each_other_as_pages():
+    html = b'<a href="/watch?v=aaaaaaaaaaa">next</a>'
+    page = parse_page(html, "https://www.youtube.com/watch?v=dQw4w9WgXcQ")
+    assert page.media == ()
+    assert len(page.links) == 1
+
+
+def test_open_graph_urls_count_and_their_details_do_not():
+    html = """<meta property="og:video" content="http://h.test/v.mp4">
+        <meta property="og:video:secure_url" content="https://h.test/v.mp4">
+        <meta property="og:video:type" content="video/mp4">
+        <meta property="og:video:width" content="640">
+        <meta property="og:audio:url" content="http://h.test/sound?id=1">"""
+    assert found(html) == [
+        ("video", "og", "http://h.test/v.mp4"),
+        ("audio", "og", "http://h.test/sound?id=1"),
+    ]
+
+
+def test_json_ld_in_a_graph_and_nested():
+    html = """<script type="application/ld+json">{"@context": "https://schema.org", "@graph": [
+        {"@type": "WebPage", "video": {"@type": ["VideoObject"], "contentUrl": "a?id=1",
+          "embedUrl": "https:\\/\\/player.test\\/e\\/1", "thumbnailUrl": "t.jpg"}},
+        {"@type": "AudioObject", "contentUrl": "b.mp3"}, {"@type": "Thing", "contentUrl": "c"}]}
+        </script>"""
+    assert found(html) == [
+        ("video", "schema", "a?id=1"),
+        ("video", "schema", "https://player.test/e/1"),
+        ("audio", "schema", "b.mp3"),
+    ]
+
+
+def test_broken_json_ld_is_searched_for_file_names():
+    html = """<script type="application/ld+json">{"@type": "VideoObject",,
+        "contentUrl": "http:\\/\\/h.test\\/v.mp4"</script>"""
+    assert found(html) == [("video", "schema", "http://h.test/v.mp4")]
+
+
+def test_deeply_nested_json_ld_is_no_error():
+    html = '<script type="application/ld+json">' + '{"a":[' * 100_000 + "</script>"
+    assert found(html) == []
+
+
+def test_microdata_counts_inside_its_item_only():
+    html = """<div itemscope itemtype="http://schema.org/VideoObject">
+        <link itemprop="embedURL" href="http://h.test/e/1"><meta itemprop="contentUrl" content="v">
+        <span itemprop="contentUrl">no address</span>
+        <div itemprop="author" itemscope itemtype="http://schema.org/Person">
+        <meta itemprop="contentUrl" content="not-this"></div></div>
+        <meta itemprop="contentUrl" content="nor-this">"""
+    assert found(html) == [("video", "schema", "http://h.test/e/1"), ("video", "schema", "v")]
+
+
+@pytest.mark.parametrize(
+    ("script", "urls"),
+    [
+        ('swfobject.embedSWF("a.swf", "box", "550");', ["a.swf"]),
+        ("var so = new SWFObject('a/b.swf','m','1');", ["a/b.swf"]),
+        ("AC_FL_RunContent('width','1','src','fl/lever','movie','fl/lever');", ["fl/lever.swf"]),
+        ('jwplayer("p").setup({file: "x.mp4", image: "x.jpg"});', ["x.mp4"]),
+        (r'var l = {"url":"http:\/\/h.test\/2002\/a.m4a"}', ["http://h.test/2002/a.m4a"]),
+        (r'document.write("<embed src=\"b.swf\">")', ["b.swf"]),
+        ('p("player.swf?file=s.mp3")', ["player.swf?file=s.mp3", "s.mp3"]),
+        ('var u = "http://h.test/" + name + ".mp3";', []),
+        ('var u = base + "x.mp3";', []),
+        ('var u = "x.mp3" + "?v=1";', []),
+        ('if (/\\.mp3$/.test(u) || "*.mp3" || "${id}.mp4" || ".mp3") {}', []),
+        ('load("points.dat"); var host = "www.abc.net.au";', []),
+    ],
+)
+def test_scripts_name_media_by_whole_literals(script, urls):
+    media = parse_page(f"<script>{script}</script>".encode(), URL).media
+    assert [m.url.removeprefix("http://school.test/physics/") for m in media] == urls
+    assert {m.tag for m in media} <= {"script"}
+
+
+def test_media_named_in_a_javascript_link():
+    assert found("<a href=\"javascript:play('a.mp3')\">x</a>") == [("audio", "script", "a.mp3")]
+
+
+def test_comments_hold_no_media():
+    assert found('<!-- <embed src="a.swf"> <a href="b.mp3">b</a> --><p>text') == []
+
+
+def test_streams_are_resources_without_an_extension():
+    assert found('<a href="mms://live.test/channel1">x</a>') == [
+        ("video", "a", "mms://live.test/channel1")
+    ]
+
+
+def test_the_caption_of_a_figure_names_its_media():
+    html = '<figure><video src="a.mp4"></video><figcaption>A <b>lever</b></figcaption></figure>'
+    assert parse_page(html.encode(), URL).media[0].text == "A lever"
+
+
+def test_content_for_browsers_without_plug_ins_is_read():
+    assert found('<noembed><a href="a.mid">tune</a></noembed>') == [("audio", "a", "a.mid")]

@@ -1,0 +1,133 @@
+"""The page as a whole: metadata, text, limits, and bytes that are no page."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmcrawl.page import Page, parse_page
+
+URL = "http://school.test/a/index.htm"
+
+
+def page(html: str) -> Page:
+    return parse_page(html.encode(), URL)
+
+
+def test_metadata_of_the_head():
+    parsed = page(
+        """<html lang="zh-CN"><head><title> 初中
+        物理 </title><META NAME="Keywords" CONTENT="力, 热"><meta name=description content="课件">
+        <meta name="robots" content="NoIndex, follow"></head><body><svg><title>no</title></svg>"""
+    )
+    assert (parsed.title, parsed.keywords, parsed.description) == ("初中 物理", "力, 热", "课件")
+    assert (parsed.language, parsed.noindex, parsed.nofollow) == ("zh-cn", True, False)
+
+
+def test_robots_none_is_both():
+    parsed = page('<meta name="robots" content="none">')
+    assert parsed.noindex
+    assert parsed.nofollow
+
+
+def test_text_is_what_is_seen_and_no_link():
+    parsed = page(
+        """<title>T</title><style>p{}</style><h1>Le<b>ver</b>s</h1><p>Read <a href="b">this</a>
+        now</p><script>var x</script><noscript>Enable it</noscript><td>a</td><td>b</td>
+        <select><option>1</select><textarea>t</textarea>&nbsp;end"""
+    )
+    assert parsed.text == "Levers Read now a b end"
+
+
+def test_headings_include_linked_ones_down_to_h3():
+    assert page("<h1>A</h1><h2><a href=b>B</a></h2><h3>C</h3><h4>D</h4>").headings == "A B C"
+
+
+def test_text_is_cut():
+    assert len(page("<p>" + "word " * 100_000).text) <= 100_000
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b" \n", b"\x00", b"\x00\x00\xfe\xff", b"\xff\xfe", b"<", b"<!--", b"\xef\xbb\xbf"]
+)
+def test_a_body_without_content_gives_an_empty_page(body):
+    parsed = parse_page(body, URL)
+    assert (parsed.url, parsed.title, parsed.links, parsed.media) == (URL, "", (), ())
+    assert parsed.groups == ()
+
+
+def test_nul_bytes_vanish():
+    assert parse_page(b"<ti\x00tle>a\x00b</title>", URL).title == "ab"
+
+
+def test_binary_data_is_no_error():
+    parse_page(bytes(range(256)) * 400, URL, "text/html; charset=big5")
+
+
+def test_links_at_every_level_of_deep_nesting_are_found():
+    depth = 20_000
+    html = "".join(f'<div><a href="{i}.htm">{i}</a>' for i in range(depth))
+    assert len(page(html).links) == depth
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        '<div><a href="x.htm">x</a>',
+        "<table><tr><td>",
+        "<b></i>",
+        "<font size=+1>",
+        "<ul><li>a",
+        "<noframes><noembed>",
+        '<script>"a.mp3?',
+        '<a href="?f=a.mp3&',
+        "<!--",
+        "<object><param name=movie value=x.swf>",
+        "<div itemscope itemtype='aaaa",
+    ],
+)
+def test_time_grows_with_length_and_not_with_its_square(unit):
+    def seconds(repeats: int) -> float:
+        body = (unit * repeats).encode()
+        start = time.process_time()
+        parse_page(body, URL)
+        return time.process_time() - start
+
+    # Eight times the input: eight times the time if linear, 64 if quadratic.
+    assert seconds(40_000) < 30 * max(seconds(5_000), 0.01)
+
+
+MARKUP = """<a href= | <frame src=' | ' | " | > | http://[ | // | http: | \\ | ? | &# | @
+    <base href= | javascript:open(' | <object data=x | <param name=movie value= | % | <script>
+    </script> | :9999999/ | <h1> | </h1> | <table> | </table> | <font size=+9 color=
+    <div itemscope itemtype=VideoObject> | <i itemprop=contentUrl | <p style='font-size:9
+    <meta charset= | big5 | a.mp3 | <figcaption> | </a> | <select onchange=x><option value=
+    <noframes> | <figure> | \x00 | x | é.htm | <meta property=og:video content= | <embed src=
+    <script type=application/ld+json>{"@type":"VideoObject","contentUrl":"""
+PIECES = st.sampled_from(
+    [piece.strip().encode() for line in MARKUP.split("\n") for piece in line.split(" | ")]
+    + [b" ", b"\xff", "物理".encode("gbk")]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.one_of(st.binary(max_size=300), st.lists(PIECES, max_size=40).map(b"".join)),
+    st.sampled_from([None, "text/html; charset=gbk", "text/html; charset=utf-16", "charset="]),
+)
+def test_any_bytes_give_a_page_with_absolute_links(body, content_type):
+    parsed = parse_page(body, URL, content_type)
+    for link in parsed.links:
+        assert link.url.startswith(("http://", "https://"))
+        assert "#" not in link.url
+        assert link.url.isascii()
+        assert link.url != URL
+        assert len(link.anchor) <= 200
+        assert -1 <= link.group < len(parsed.groups)
+    assert len({link.url for link in parsed.links}) == len(parsed.links)
+    assert sum(group.size for group in parsed.groups) == sum(x.group >= 0 for x in parsed.links)
+    assert all("://" in resource.url for resource in parsed.media)
+    assert len(parsed.text) <= 100_000
