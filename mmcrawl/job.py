@@ -90,6 +90,11 @@ class CrawlJob:
         return self._test.topic
 
     @property
+    def kinds(self) -> frozenset[str]:
+        """The media kinds it looks for."""
+        return self._test.kinds
+
+    @property
     def harvest_rate(self) -> float:
         """Share of relevant pages among the last 500 crawled in this run, in [0, 1]."""
         return sum(self._recent) / len(self._recent) if self._recent else 0.0

@@ -32,6 +32,7 @@ RETRY_TIMES = 2
 SCHEDULER = "mmcrawl.scheduler.FocusedScheduler"
 SPIDER_MIDDLEWARES = {
     "mmcrawl.middlewares.FrontierMiddleware": 10,
+    "mmcrawl.dynamic_links.DynamicLinksMiddleware": 900,
 }
 DOWNLOADER_MIDDLEWARES = {
     "mmcrawl.middlewares.PrivateNetworkMiddleware": 620,

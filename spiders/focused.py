@@ -3,9 +3,10 @@
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, Self
 
-from scrapy import Spider
+from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
-from scrapy.http import Response, TextResponse
+from scrapy.exceptions import StopDownload
+from scrapy.http import Headers, Response, TextResponse
 from scrapy_spider_metadata import Args
 
 from mmcrawl.crawls import make_job
@@ -15,11 +16,13 @@ from mmcrawl.job import CrawlJob
 from mmcrawl.page import parse_page
 from mmcrawl.params import FocusedParams
 from mmcrawl.replay.handler import web_of
+from mmcrawl.scheduler import LINK_KEY
 
 __all__ = ["FocusedSpider"]
 
 _REPLAY = "mmcrawl.replay.handler.ReplayDownloadHandler"
 _PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml")
+_BULKY_TYPES = ("audio/", "video/", "image/", "application/x-shockwave-flash", "application/zip")
 
 
 class FocusedSpider(Args[FocusedParams], Spider):
@@ -44,6 +47,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
                 "RETRY_ENABLED": False,
             }
             crawler.settings.setdict(replay, priority="spider")
+        crawler.signals.connect(spider._stop_at_media, signals.headers_received)
         return spider
 
     @property
@@ -64,10 +68,21 @@ class FocusedSpider(Args[FocusedParams], Spider):
 
     def parse(self, response: Response) -> Iterator[PageItem | NoPage]:
         """Turn a response into a page."""
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
-        kind = content_type.partition(";")[0].strip().lower()
+        kind = _page_type(response.headers)
         if not isinstance(response, TextResponse) or (kind and kind not in _PAGE_TYPES):
             yield NoPage(f"no page: {kind or 'binary data'}")
             return
+        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
         page = parse_page(response.body, response.url, content_type)
         yield PageItem(page, response.status, page_digest(response.url, response.body))
+
+    def _stop_at_media(self, headers: Headers, request: Request) -> None:
+        """End the download of what turns out, by its headers, to be no page."""
+        if LINK_KEY in request.meta and _page_type(headers).startswith(_BULKY_TYPES):
+            raise StopDownload(fail=False)
+
+
+def _page_type(headers: Headers) -> str:
+    """Return the declared media type in lower case, "" if there is none."""
+    content_type = (headers.get("Content-Type") or b"").decode("latin-1")
+    return content_type.partition(";")[0].strip().lower()

@@ -12,7 +12,13 @@ from mmcrawl.params import FocusedParams, explain
 
 __all__ = ["Command"]
 
-_NOISY = ("scrapy.utils.log", "scrapy.middleware", "scrapy.crawler", "scrapy.addons")
+_NOISY = (
+    "scrapy.utils.log",
+    "scrapy.middleware",
+    "scrapy.crawler",
+    "scrapy.addons",
+    "scrapy.extensions.remote_control",
+)
 
 
 class Command(ScrapyCrawl):
@@ -26,7 +32,7 @@ class Command(ScrapyCrawl):
                 print(f"scrapy crawl: {problem}", file=sys.stderr)
             self.exitcode = 2
             return
-        if not logging.getLogger("scrapy").isEnabledFor(logging.DEBUG):
+        if self.settings is not None and self.settings.get("LOG_LEVEL") != "DEBUG":
             for name in _NOISY:
                 logging.getLogger(name).setLevel(logging.WARNING)
         super().run(args, opts)

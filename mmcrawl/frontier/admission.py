@@ -64,12 +64,14 @@ def is_private_host(host: str) -> bool:
 
     Names are judged by their form; what a public name resolves to is checked when it is fetched.
     """
+    host = host.rstrip(".")
     try:
         return not ipaddress.ip_address(host.strip("[]")).is_global
     except ValueError:
         pass
-    if host.replace(".", "").isdigit() or host.startswith("0x"):
-        return True  # odd spellings of IPv4 addresses (127.1, 2130706433), which browsers resolve
+    last = host.rpartition(".")[2]
+    if last.isdigit() or last.startswith("0x"):
+        return True  # odd spellings of IPv4 addresses (127.1, 0x7f000001), which browsers resolve
     return "." not in host or host.endswith(_PRIVATE_SUFFIXES)
 
 

@@ -1,5 +1,6 @@
 """What a crawl found and learnt: media pages with their resources (MultiMedia), URL patterns."""
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -80,7 +81,7 @@ class Findings:
                     page.url,
                     page.title,
                     page.topic_score,
-                    " ".join(page.words),
+                    json.dumps(page.words, ensure_ascii=False),
                     page.count("audio"),
                     page.count("video"),
                     page.count("animation"),
@@ -132,7 +133,7 @@ class Findings:
                 url,
                 title,
                 score,
-                tuple(words.split()),
+                tuple(json.loads(words)),
                 status,
                 visited_at,
                 tuple(MediaResourceRecord(*row) for row in resources),

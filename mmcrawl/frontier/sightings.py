@@ -31,6 +31,7 @@ class Sightings:
     def add(self, page: str, resources: Iterable[str]) -> list[str]:
         """Count a crawled page and the media on it; return resources now known as site-wide."""
         found = []
+        resources = list(dict.fromkeys(resources))
         with self._store.writing() as db:
             for section in _sections(page):
                 pages = db.execute(

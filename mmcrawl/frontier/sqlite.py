@@ -211,14 +211,14 @@ class SqliteFrontier:
     def history(self) -> Iterator[PastPage]:
         """Yield the crawled pages in the order they were crawled."""
         rows = self.store.db.execute(
-            "SELECT id, host, path, relevant, contains_media, logical_layer, links FROM page"
+            "SELECT id, url, relevant, contains_media, logical_layer, links FROM page"
             " JOIN link USING (id) WHERE id >= ? AND id < ? ORDER BY seq",
             (self._base, self._base + (1 << _JOB_SHIFT)),
         )
-        for number, host, path, relevant, media, layer, links in rows:
+        for number, url, relevant, media, layer, links in rows:
             yield PastPage(
                 number - self._base,
-                self._origins[host] + path,
+                url,
                 bool(relevant),
                 bool(media),
                 layer,

@@ -110,11 +110,19 @@ def open_store(uri: str) -> "SqliteStore":
     raise StoreError(f"store {uri!r} is not understood; use sqlite:///FILE.db or memory:")
 
 
+def _explained[**P, T](method: Callable[P, T]) -> Callable[P, T]:
+    return method
+
+
 class SqliteStore:
     """An open store. `with store.writing()` around a change turns a failure into a StoreError."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
+        if path is not None and not path.parent.is_dir():
+            raise StoreError(
+                f"store {path} cannot be opened: there is no folder {path.parent}; make it first"
+            )
         self._lock = None if path is None else FileLock(f"{path}.lock", timeout=0)
         self._acquire()
         try:

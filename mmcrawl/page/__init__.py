@@ -4,6 +4,7 @@ A body is read once, by :func:`parse_page`, and everything after shares the :cla
 crawl needs to be running.
 """
 
+from mmcrawl.page.dynamic import kind_by_headers, may_be_media, with_dynamic_media
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import Link, LinkGroup, MediaResource, Page
 from mmcrawl.page.parse import parse_page
@@ -14,7 +15,10 @@ __all__ = [
     "LinkGroup",
     "MediaResource",
     "Page",
+    "kind_by_headers",
+    "may_be_media",
     "media_kind",
     "parse_page",
     "physical_layer",
+    "with_dynamic_media",
 ]

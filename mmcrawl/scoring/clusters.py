@@ -20,12 +20,14 @@ class LearntPattern:
         urls: media pages it generalises, 0 for a pattern that is retired.
         crawled: pages of this form fetched, those it was learnt from included.
         relevant: how many of these were media pages.
+        founders: the media pages it was first learnt from.
     """
 
     pattern: Pattern
     urls: int
     crawled: int
     relevant: int
+    founders: frozenset[UrlParts] = frozenset()
 
     @property
     def rate(self) -> float:
@@ -95,11 +97,13 @@ class SitePatterns:
 
         A pattern that is not learnt again is retired: it keeps its index and matches nothing.
         """
-        for url in urls:
-            self._media_pages.pop(url, None)
-        kept, self._media_pages, self._clusters = self._media_pages, {}, []
+        gone = frozenset(urls)
+        kept = [url for url in self._media_pages if url not in gone]
+        self._media_pages, self._clusters = {}, []
         for learnt in self.learnt:
             learnt.urls = 0
+            learnt.relevant -= len(learnt.founders & gone)
+            learnt.founders -= gone
         for url in kept:
             self.add(url)
 
@@ -122,7 +126,8 @@ class SitePatterns:
             pattern = generalise(cluster.exemplars)
             cluster.learnt = next((old for old in self.learnt if old.pattern == pattern), None)
             if cluster.learnt is None:
-                cluster.learnt = LearntPattern(pattern, 0, cluster.size, cluster.size)
+                founders = frozenset(cluster.exemplars)
+                cluster.learnt = LearntPattern(pattern, 0, cluster.size, cluster.size, founders)
                 self.learnt.append(cluster.learnt)
             cluster.learnt.urls = max(cluster.learnt.urls, cluster.size)
 

@@ -180,9 +180,10 @@ class UrlRule:
         if not site.probing:
             return NO_SCORES
         self._state[link] = _PROBED
+        first = not site.probed
         site.probed[layer] += 1
         site.under_way += 1
-        if site.probed[layer] == self._allowed(layer):
+        if first or site.probed[layer] == self._allowed(layer):
             return self._rescore(site)
         return NO_SCORES
 
@@ -326,7 +327,8 @@ class UrlRule:
         return 0 if layer > _LAST_PROBED_LAYER else self._num2 * max(layer - 1, 1)
 
     def _may_probe(self, site: _Site, layer: int) -> bool:
-        return site.probed[layer] < self._allowed(layer)
+        """Tell whether a layer has probes left; the first probe of a site may be of any layer."""
+        return not site.probed or site.probed[layer] < self._allowed(layer)
 
     def _end_probe(self, site: _Site, link: int) -> None:
         if self._state[link] == _PROBED:
