@@ -15,12 +15,11 @@ from mmcrawl.items import NoPage, PageItem
 from mmcrawl.job import CrawlJob
 from mmcrawl.page import parse_page
 from mmcrawl.params import FocusedParams
-from mmcrawl.replay.handler import web_of
+from mmcrawl.replay.handler import replay_settings, web_of
 from mmcrawl.scheduler import LINK_KEY
 
 __all__ = ["FocusedSpider"]
 
-_REPLAY = "mmcrawl.replay.handler.ReplayDownloadHandler"
 _PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml")
 _BULKY_TYPES = ("audio/", "video/", "image/", "application/x-shockwave-flash", "application/zip")
 
@@ -39,13 +38,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         spider: Self = super().from_crawler(crawler, *args, **kwargs)
         if spider.args.web or spider.args.is_demo:
-            replay = {
-                "DOWNLOAD_HANDLERS": {"http": _REPLAY, "https": _REPLAY},
-                "MMCRAWL_WEB": spider.args.web or "demo",
-                "AUTOTHROTTLE_ENABLED": False,
-                "DOWNLOAD_DELAY": 0,
-                "RETRY_ENABLED": False,
-            }
+            replay = replay_settings(spider.args.web or "demo")
             crawler.settings.setdict(replay, priority="spider")
         crawler.signals.connect(spider._stop_at_media, signals.headers_received)
         return spider

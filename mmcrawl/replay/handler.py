@@ -12,7 +12,7 @@ Settings::
 
 import logging
 from time import monotonic
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.base import BaseDownloadHandler
@@ -33,7 +33,7 @@ from mmcrawl.replay.web import SizedWeb, StoredResponse, StoredWeb, host_of, spl
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-__all__ = ["ReplayDownloadHandler", "UnknownHostError", "web_of"]
+__all__ = ["ReplayDownloadHandler", "UnknownHostError", "replay_settings", "web_of"]
 
 logger = logging.getLogger(__name__)
 
@@ -104,6 +104,24 @@ class ReplayDownloadHandler(BaseDownloadHandler):
         if self._sized_web and self._sized_web.size_hint(url) > BYTES_WORTH_A_THREAD:
             return await run_in_thread(self._web.get, url, method)
         return self._web.get(url, method)
+
+
+def replay_settings(web: str) -> dict[str, Any]:
+    """Scrapy settings with which everything is answered from a stored web, without waiting.
+
+    Parameters
+    ----------
+    web
+        As for `mmcrawl.replay.open_web`.
+    """
+    handler = f"{__name__}.{ReplayDownloadHandler.__name__}"
+    return {
+        "DOWNLOAD_HANDLERS": {"http": handler, "https": handler},
+        "MMCRAWL_WEB": web,
+        "AUTOTHROTTLE_ENABLED": False,
+        "DOWNLOAD_DELAY": 0,
+        "RETRY_ENABLED": False,
+    }
 
 
 def web_of(crawler: "Crawler") -> StoredWeb:

@@ -1,0 +1,279 @@
+"""`scrapy topic list`, `scrapy topic show NAME`, `scrapy topic score PAGE`: topics, and why."""
+
+import argparse
+import mimetypes
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+from rich.console import Console, Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+from scrapy import Request, Spider
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.http import Response, TextResponse
+from twisted.python.failure import Failure
+
+from mmcrawl.errors import MmcrawlError
+from mmcrawl.failures import reason_of
+from mmcrawl.page import Page, parse_page
+from mmcrawl.replay import open_web
+from mmcrawl.replay.handler import replay_settings
+from mmcrawl.scoring import FIELD_WEIGHTS, TopicTest, Verdict
+from mmcrawl.text import url_words
+from mmcrawl.topic import (
+    MEDIA_KINDS,
+    BooleanModel,
+    Topic,
+    VectorSpaceModel,
+    load_topic,
+    load_topics,
+    topic_from_keywords,
+    topic_names,
+)
+
+__all__ = ["Command"]
+
+_MOST_TOPICS = 5
+
+
+class Command(ScrapyCommand):
+    """Show topics, and how a page fits them."""
+
+    requires_project = True
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        """Return how the command is used."""
+        return "list | show NAME | score PAGE"
+
+    def short_desc(self) -> str:
+        """Return what the command does."""
+        return "Show topics, and how a page fits them (list, show NAME, score URL-or-file)"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options of `score`."""
+        super().add_options(parser)
+        parser.add_argument(
+            "-t", "--topic", default="", help="topic to score for, by name or file (default: all)"
+        )
+        parser.add_argument("-k", "--keywords", default="", help="words to score for instead")
+        parser.add_argument("--web", default="", help="stored web to take the page from, or 'demo'")
+        parser.add_argument("--url", default="", help="address of a page that is given as a file")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Do what the first argument says."""
+        if not args or args[0] not in {"list", "show", "score"}:
+            raise UsageError("say list, show NAME or score URL-or-file")
+        if len(args) != (1 if args[0] == "list" else 2):
+            raise UsageError(f"scrapy topic {args[0]}: give one {_ARGUMENT[args[0]]}")
+        try:
+            self._do(args, opts)
+        except MmcrawlError as error:
+            print(f"scrapy topic: {error}", file=sys.stderr)
+            self.exitcode = 2
+
+    def _do(self, args: list[str], opts: argparse.Namespace) -> None:
+        console = Console(width=None if sys.stdout.isatty() else 100)
+        if args[0] == "list":
+            console.print(_topic_table([load_topic(name) for name in topic_names()]))
+        elif args[0] == "show":
+            console.print(_description(load_topic(args[1])))
+        else:
+            topics = _topics(opts)
+            page = self._page(args[1], opts)
+            if page is not None:
+                threshold = self.settings.getfloat("MMCRAWL_TOPIC_THRESHOLD")  # type: ignore[union-attr]
+                console.print(_explanation(page, topics, threshold))
+
+    def _page(self, name: str, opts: argparse.Namespace) -> Page | None:
+        """Return the page of a file or URL; None, and the exit code 1, if it cannot be had."""
+        path = Path(name).expanduser()
+        if path.is_file():
+            content_type = mimetypes.guess_type(name)[0] or "text/html"
+            return parse_page(path.read_bytes(), opts.url or "http://localhost/", content_type)
+        if "://" not in name:
+            raise MmcrawlError(f"there is no file {name}; give a file, or a URL with http://")
+        outcome = _Outcome()
+        settings: dict[str, Any] = {}
+        if opts.web:
+            open_web(opts.web)
+            settings = replay_settings(opts.web)
+        spider = type("TopicScore", (_OnePage,), {"custom_settings": _OWN_SETTINGS | settings})
+        self.crawler_process.crawl(spider, url=name, outcome=outcome)  # type: ignore[union-attr]
+        self.crawler_process.start()  # type: ignore[union-attr]
+        if outcome.page is None:
+            print(f"scrapy topic: {name}: {outcome.reason}", file=sys.stderr)
+            self.exitcode = 1
+        return outcome.page
+
+
+_ARGUMENT = {"list": "nothing more", "show": "NAME", "score": "URL or file"}
+_OWN_SETTINGS: dict[str, Any] = {
+    "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+    "SPIDER_MIDDLEWARES": {},
+    "ITEM_PIPELINES": {},
+    "EXTENSIONS": {},
+    "AUTOTHROTTLE_ENABLED": False,
+}
+
+
+class _Outcome:
+    page: Page | None = None
+    reason = "no answer"
+
+
+class _OnePage(Spider):
+    """Fetches one page."""
+
+    name = "topic-score"
+    url: str
+    outcome: _Outcome
+
+    async def start(self) -> AsyncIterator[Request]:
+        yield Request(self.url, errback=self.fail)
+
+    def parse(self, response: Response) -> None:
+        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        if not isinstance(response, TextResponse):
+            self.outcome.reason = f"no page: {content_type or 'binary data'}"
+            return
+        self.outcome.page = parse_page(response.body, response.url, content_type)
+
+    def fail(self, failure: Failure) -> None:
+        self.outcome.reason = reason_of(failure)
+
+
+def _topics(opts: argparse.Namespace) -> list[Topic]:
+    if opts.keywords:
+        return [topic_from_keywords(opts.keywords)]
+    if opts.topic:
+        return [load_topics(opts.topic)]
+    return [load_topic(name) for name in topic_names()]
+
+
+def _topic_table(topics: list[Topic]) -> RenderableType:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("name", style="cyan", no_wrap=True)
+    table.add_column("topic", no_wrap=True)
+    table.add_column("in English")
+    table.add_column("concepts", justify="right")
+    table.add_column("words", justify="right")
+    for topic in topics:
+        words = sum(len(concept) for concept in topic.terms)
+        table.add_row(topic.name, topic.title, topic.title_en, str(len(topic.terms)), str(words))
+    usage = Text("Use one with -a topic=NAME, several with -a topic=NAME,NAME.", style="dim")
+    return Group(table, usage)
+
+
+def _description(topic: Topic) -> RenderableType:
+    parts: list[RenderableType] = [
+        Text.assemble((f"{topic.title}  {topic.title_en}", "bold"), f"  ({topic.name})"),
+        Text(f"Source: {topic.source}", style="dim"),
+    ]
+    sections = {
+        "words that name the subject": topic.subject_words,
+        "words that say the topic": topic.concepts,
+    }
+    sections |= {f"only when {kind} is wanted": topic.media.get(kind, ()) for kind in MEDIA_KINDS}
+    for title, concepts in sections.items():
+        if concepts:
+            parts.append(Text(f"\n{title} ({len(concepts)})", style="bold"))
+            parts += [Text("  " + " | ".join(concept)) for concept in concepts]
+    return Group(*parts)
+
+
+def _explanation(page: Page, topics: list[Topic], threshold: float) -> RenderableType:
+    """Return why a page is relevant to a topic, or is not; of several topics, to the nearest."""
+    verdicts = [
+        (topic, TopicTest(topic, MEDIA_KINDS, threshold).judge(page, page.media))
+        for topic in topics
+    ]
+    verdicts.sort(key=lambda pair: -pair[1].score)
+    parts = [_about(page), _media(page)]
+    if len(verdicts) > 1:
+        parts.append(_ranking(verdicts[:_MOST_TOPICS]))
+    topic, verdict = verdicts[0]
+    parts += [_evidence(verdict), _models(page, topic), _conclusion(topic, verdict)]
+    return Group(*parts)
+
+
+def _about(page: Page) -> RenderableType:
+    words = " ".join(
+        word.source if word.translation in {None, word.source} else f"{word.source}→{word.text}"
+        for word in url_words(page.url)
+    )
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in (
+        ("page", page.url),
+        ("title", page.title),
+        ("keywords", page.keywords),
+        ("description", page.description),
+        ("URL words", words),
+        ("encoding", page.encoding),
+        ("links", f"{len(page.links)} in {len(page.groups)} groups"),
+    ):
+        table.add_row(name, escape(value))
+    return table
+
+
+def _media(page: Page) -> RenderableType:
+    if not page.media:
+        return Text("\nno audio, video or swf on this page", style="bold")
+    table = Table(title="Media", title_justify="left")
+    for column in ("kind", "tag"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("text", max_width=30)
+    table.add_column("address", overflow="fold")
+    for resource in page.media:
+        table.add_row(resource.kind, resource.tag, escape(resource.text), escape(resource.url))
+    return table
+
+
+def _ranking(verdicts: list[tuple[Topic, Verdict]]) -> RenderableType:
+    table = Table(title="Nearest topics", title_justify="left")
+    table.add_column("score", justify="right")
+    table.add_column("topic", style="cyan")
+    table.add_column("words found", overflow="fold")
+    for topic, verdict in verdicts:
+        table.add_row(f"{verdict.score:.2f}", topic.name, escape(" ".join(verdict.words)))
+    return table
+
+
+def _evidence(verdict: Verdict) -> RenderableType:
+    table = Table(title="Why", title_justify="left")
+    table.add_column("evidence", justify="right")
+    table.add_column("word")
+    table.add_column("where it stands (weight)", overflow="fold")
+    for word in verdict.words:
+        places = ", ".join(f"{field} ({FIELD_WEIGHTS[field]:g})" for field in verdict.places[word])
+        table.add_row(f"{verdict.evidence[word]:.2f}", escape(word), places)
+    return table if verdict.words else Text("no word of the topic stands on this page")
+
+
+def _models(page: Page, topic: Topic) -> RenderableType:
+    fields = (page.title, page.keywords, page.description, page.headings, page.text)
+    vsm = VectorSpaceModel(topic)
+    cosine = vsm.score(vsm.words("\n".join(fields)))
+    return Text(
+        f"boolean similarity {BooleanModel(topic).score(*fields):.4f} (share of the topic's"
+        f" {len(topic.terms)} concepts), cosine {cosine:.4f} (all words equally rare)",
+        style="dim",
+    )
+
+
+def _conclusion(topic: Topic, verdict: Verdict) -> RenderableType:
+    total = sum(verdict.evidence.values())
+    on_topic = verdict.score >= verdict.threshold
+    why_not = "" if verdict.relevant else " (no media)" if on_topic else " (not on topic)"
+    return Text.assemble(
+        f"score = {total:.2f} / ({total:.2f} + 1) = {verdict.score:.2f},"
+        f" threshold {verdict.threshold:g}: ",
+        ("relevant" if verdict.relevant else "not relevant", "bold"),
+        f"{why_not} to {topic.title} ({topic.name})",
+    )

@@ -1,0 +1,86 @@
+"""`scrapy topic`: what a person types, and what comes back."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def topic(*args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "scrapy", "topic", *args],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONIOENCODING": "utf-8"},
+        timeout=60,
+        check=False,
+    )
+
+
+def test_list_names_every_topic() -> None:
+    shown = topic("list")
+    assert shown.returncode == 0
+    names = {path.stem for path in (ROOT / "dictionaries" / "topics").glob("*.toml")}
+    assert {line.split()[0] for line in shown.stdout.splitlines()[1:-1]} == names
+
+
+def test_show_gives_words_in_both_languages_and_their_source() -> None:
+    shown = topic("show", "physics-senior").stdout
+    assert "电磁感应 | electromagnetic induction" in shown
+    assert "Source: Chinese national curriculum" in shown
+    assert "only when audio is wanted" in shown
+
+
+def test_score_of_a_stored_page_tells_words_places_and_verdict() -> None:
+    page = "http://wuli.demo.test/gaozhong/wuli/donghua/dongliang09.htm"
+    shown = topic("score", "--web", "demo", "--topic", "physics-senior", page)
+    assert shown.returncode == 0
+    why = next(
+        line for line in shown.stdout.splitlines() if "动量守恒" in line and "title (1)" in line
+    )
+    assert "keywords (0.7)" in why
+    assert "animation" in shown.stdout
+    assert "threshold 0.5: relevant to 高中物理" in shown.stdout
+
+
+def test_score_without_topic_ranks_all_topics() -> None:
+    page = "http://wuli.demo.test/gaozhong/wuli/donghua/dongliang09.htm"
+    shown = topic("score", "--web", "demo", page).stdout
+    ranking = shown[shown.index("Nearest topics") :]
+    assert ranking.index("physics-senior") < ranking.index("mathematics")
+
+
+def test_score_of_a_file_uses_the_address_given(tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_bytes("<title>光学</title><p>没有媒体".encode("gb18030"))
+    shown = topic("score", "-k", "光学|optics", "--url", "http://h.test/wuli/", str(file)).stdout
+    assert "wuli→物理" in shown
+    assert "title        光学" in shown
+    assert "no audio, video or swf on this page" in shown
+    assert "not relevant (no media)" in shown
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (["show", "physic-senior"], 2, "did you mean physics-senior"),
+        (["score", "nothing.html"], 2, "there is no file nothing.html"),
+        (["score", "--web", "/nowhere", "http://h.test/"], 2, "'/nowhere' does not exist"),
+        (["score", "-t", "nope", "http://h.test/"], 2, "unknown topic 'nope'"),
+        (["score", "--web", "demo", "http://wuli.demo.test/neibu/"], 1, "forbidden by robots.txt"),
+        (["score", "--web", "demo", "http://wuli.demo.test/no.htm"], 1, "HTTP 404"),
+        (["score", "--web", "demo", "http://other.test/"], 1, "host not found"),
+        (["score"], 2, "give one URL or file"),
+        (["paint"], 2, "say list, show NAME or score"),
+    ],
+)
+def test_wrong_input_is_one_clear_sentence(args: list[str], code: int, said: str) -> None:
+    shown = topic(*args)
+    assert shown.returncode == code
+    assert said in shown.stdout + shown.stderr
+    assert "Traceback" not in shown.stderr

@@ -1,0 +1,19 @@
+"""The seed lists that ship."""
+
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.seeds import read_seeds
+from mmcrawl.topic import load_topic, topic_names
+
+LISTS = sorted((Path(__file__).parents[1] / "seeds").glob("*.txt"))
+
+
+@pytest.mark.parametrize("path", LISTS, ids=lambda path: path.stem)
+def test_list_can_be_read_and_is_described(path: Path) -> None:
+    seeds = read_seeds(str(path))
+    assert seeds
+    assert all(load_topic(seed.topic) for seed in seeds if seed.topic)
+    assert f"`{path.name}`" in (path.parent / "README.md").read_text(encoding="utf-8")
+    assert path.stem in topic_names() or path.stem in {"demo", "sciences"}
