@@ -1,6 +1,7 @@
 """Cutting text into words."""
 
 import re
+import warnings
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -69,7 +70,9 @@ def _cut(run: str) -> Iterator[str]:
 @cache
 def _tokenizer() -> Any:
     """jieba's tokenizer, loaded without the cache file that it keeps in the temporary folder."""
-    import jieba
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its use of pkg_resources, and of its string literals
+        import jieba
 
     tokenizer = jieba.Tokenizer()
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())

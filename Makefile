@@ -1,0 +1,86 @@
+# Needs make and Python 3.11 or newer with venv and pip; everything else goes into .venv.
+#
+#   make crawl                   crawl the demo web that ships with the project
+#   make crawl ARGS="-a topic=chemistry-senior -O media.csv"
+#   make test ARGS="-k frontier -x"
+#   make lint
+#   make constraints             pin the newest versions of all dependencies anew
+#   make clean
+#
+# Another Python: make crawl PYTHON=/path/to/python3.12
+
+PYTHON ?= python3
+ARGS ?=
+
+PINS := constraints.txt
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_FLAGS := --quiet --disable-pip-version-check --use-pep517
+INSTALL := $(BIN)/python -m pip install $(PIP_FLAGS) --no-build-isolation --constraint $(PINS)
+
+.PHONY: crawl test lint constraints clean
+
+crawl: $(VENV)/ready
+	@$(BIN)/python -m scrapy crawl focused -a algo=urlrule $(ARGS)
+
+test: $(VENV)/ready-dev
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: $(VENV)/ready-dev
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+# The stamps say when the environment was last brought in line with pyproject.toml and the pins.
+# setuptools comes first, pinned as well: it builds the project, and jieba, which has no wheel.
+$(VENV)/ready: pyproject.toml $(PINS)
+	$(CHECK_PYTHON)
+	@echo "Setting up $(VENV) …"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install $(PIP_FLAGS) --constraint $(PINS) setuptools
+	@$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/ready-dev: $(VENV)/ready
+	@echo "Adding what tests need to $(VENV) …"
+	@$(INSTALL) --editable '.[dev]'
+	@touch $@
+
+# Only the requirements are installed, so that nothing is built in this folder.
+constraints:
+	$(CHECK_PYTHON)
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	echo "Installing all dependencies into $$folder …" && \
+	$(PYTHON) -m venv "$$folder/venv" && python="$$folder/venv/bin/python" && \
+	"$$python" -c "$$REQUIREMENTS" >"$$folder/requirements.txt" && \
+	"$$python" -m pip install $(PIP_FLAGS) --upgrade setuptools && \
+	"$$python" -m pip install $(PIP_FLAGS) --no-build-isolation -r "$$folder/requirements.txt" && \
+	{ echo "$$PINS_HEADER" && "$$python" -m pip freeze --all --exclude pip; } >"$$folder/pins" && \
+	cp "$$folder/pins" $(PINS) && echo "Wrote $(PINS)."
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache \
+	    .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+define CHECK_PYTHON
+@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || { echo "mmcrawl needs Python \
+3.11 or newer, which '$(PYTHON)' is not: name another with PYTHON=/path/to/python3" >&2; exit 1; }
+@$(PYTHON) -c "import ensurepip, venv" 2>/dev/null || { echo "'$(PYTHON)' has no venv: install it \
+(on Debian the package python3-venv) or name another with PYTHON=/path/to/python3" >&2; exit 1; }
+endef
+
+define REQUIREMENTS
+import tomllib
+with open("pyproject.toml", "rb") as file:
+    project = tomllib.load(file)["project"]
+print(*project["dependencies"], *sum(project["optional-dependencies"].values(), []), sep="\n")
+endef
+
+define PINS_HEADER
+# Every package that mmcrawl, its tests and its tools need, at the version they were last run with.
+# Remade by `make constraints`, with the oldest Python that is supported (3.11). pip reads it as
+# `pip install -c constraints.txt .`; it installs nothing by itself.
+endef
+export REQUIREMENTS PINS_HEADER
