@@ -3,8 +3,8 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from rich.columns import Columns
 from rich.console import Group, RenderableType
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -72,26 +72,20 @@ def progress_line(progress: Progress) -> str:
 
 
 def progress_panel(progress: Progress) -> RenderableType:
-    """Return the progress as a small table that is drawn again and again."""
-    table = Table.grid(padding=(0, 2))
-    for _ in range(4):
-        table.add_column(no_wrap=True)
+    """Return the progress as a few cells that are drawn again and again."""
     media = "  ".join(f"{kind} {count}" for kind, count in progress.media.items())
-    cells = [
-        ("pages", f"{progress.pages}  ({progress.pages_per_second:.1f}/s)"),
-        ("media pages", f"{progress.media_pages}"),
-        ("found", media),
-        ("harvest rate", f"{progress.harvest_rate:.0%} of the last 500"),
-        (
-            "waiting",
-            f"{progress.waiting}" + (f"  (+{progress.held} held)" if progress.held else ""),
-        ),
-        ("patterns", f"{progress.patterns}"),
-        ("errors", f"{progress.errors}"),
-    ]
-    for left, right in zip(cells[::2], [*cells[1::2], ("", "")], strict=True):
-        table.add_row(f"[dim]{left[0]}", left[1], f"[dim]{right[0]}", right[1])
-    return table
+    held = f"  (+{progress.held} held)" if progress.held else ""
+    cells = {
+        "pages": f"{progress.pages}  ({progress.pages_per_second:.1f}/s)",
+        "media pages": f"{progress.media_pages}",
+        "found": media,
+        "harvest rate": f"{progress.harvest_rate:.0%} of the last 500",
+        "waiting": f"{progress.waiting}{held}",
+        "patterns": f"{progress.patterns}",
+        "errors": f"{progress.errors}",
+    }
+    texts = [Text.assemble((name, "dim"), "  ", value) for name, value in cells.items()]
+    return Columns(texts, padding=(0, 3))
 
 
 def closing_tables(summary: Summary) -> RenderableType:
@@ -154,8 +148,8 @@ def _media_table(summary: Summary) -> Table:
         table.add_row(
             f"{page.topic_score:.2f}",
             *(str(count) if count else "" for count in counts),
-            escape(page.title),
-            escape(page.url),
+            _literal(page.title),
+            _literal(page.url),
         )
     return table
 
@@ -165,7 +159,7 @@ def _pattern_table(patterns: list[PatternRecord]) -> Table:
     table.add_column("media pages", justify="right")
     table.add_column("pattern", overflow="fold")
     for record in patterns[:_MOST_PATTERNS]:
-        table.add_row(str(record.urls), escape(record.pattern))
+        table.add_row(str(record.urls), _literal(record.pattern))
     if len(patterns) > _MOST_PATTERNS:
         table.add_row("", f"… and {len(patterns) - _MOST_PATTERNS} more")
     return table
@@ -176,5 +170,12 @@ def _reason_table(title: str, reasons: Counter[str]) -> Table:
     table.add_column(justify="right")
     table.add_column(overflow="fold")
     for reason, count in reasons.most_common(_MOST_REASONS):
-        table.add_row(str(count), escape(reason))
+        table.add_row(str(count), _literal(reason))
+    if len(reasons) > _MOST_REASONS:
+        table.add_row("", f"… and {len(reasons) - _MOST_REASONS} more")
     return table
+
+
+def _literal(text: str) -> Text:
+    """Return words of a site as they stand: no markup, nothing a terminal would act upon."""
+    return Text("".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split())))

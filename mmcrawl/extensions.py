@@ -3,6 +3,7 @@
 import logging
 import sys
 from collections import deque
+from pathlib import Path
 from time import monotonic
 from typing import Any, Self
 
@@ -10,7 +11,8 @@ from rich.console import Console
 from rich.live import Live
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
-from scrapy.extensions.feedexport import FeedExporter
+from scrapy.exceptions import CloseSpider
+from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 from scrapy.utils.asyncio import create_looping_call
 
 from mmcrawl.display import Progress, Summary, closing_tables, progress_line, progress_panel
@@ -83,7 +85,7 @@ class CrawlProgress:
         if job is None:
             return
         progress = self._progress(job)
-        if self._shown:
+        if self._shown and reason != "bad_input":
             self._console.print(closing_tables(self._summary(job, progress, spider, reason)))
 
     def _job(self) -> CrawlJob | None:
@@ -158,6 +160,19 @@ class MediaFeedExporter(FeedExporter):
         if not isinstance(item, MediaPageItem):
             super().item_scraped(item, spider)
 
+    def open_spider(self, spider: Spider) -> None:
+        """Open the feeds; a file that cannot be written closes the spider with one line."""
+        super().open_spider(spider)
+        for slot in self.slots:
+            if isinstance(slot.storage, FileFeedStorage):
+                try:
+                    _try_to_write(Path(slot.storage.path))
+                except OSError as error:
+                    self.slots = []
+                    why = error.strerror or error
+                    logger.error("Feed %s cannot be written: %s", slot.uri, why)  # noqa: TRY400
+                    raise CloseSpider("bad_input") from None
+
     async def close_spider(self, spider: Spider) -> None:
         """Write the media pages of the job and close the feeds."""
         scheduler = self.crawler.engine.scheduler
@@ -167,9 +182,17 @@ class MediaFeedExporter(FeedExporter):
         await super().close_spider(spider)
 
 
+def _try_to_write(path: Path) -> None:
+    """Raise OSError if a file cannot be written; one that is there keeps what it holds."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.open("ab").close()
+
+
 def _ending(job: CrawlJob, reason: str) -> str:
     kept = job.store.path is not None
     again = "run the same command to go on" if kept else "it was kept in memory only"
+    if reason == "finished" and not job.frontier.pages:
+        return "Nothing could be fetched; give -a job=NAME to try again."
     if reason == "finished":
         return "Finished: every link that may be followed was fetched."
     if reason == "already_finished":

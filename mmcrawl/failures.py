@@ -1,5 +1,8 @@
 """Why a page could not be had, in a few words a person can read."""
 
+import gzip
+import zlib
+
 from scrapy import exceptions
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.internet import error
@@ -19,7 +22,16 @@ _REASONS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
         "connection refused",
     ),
     ((exceptions.DownloadCancelledError,), "too large"),
-    ((exceptions.DownloadFailedError, ResponseFailed, error.ConnectionLost), "connection broken"),
+    (
+        (
+            exceptions.DownloadFailedError,
+            exceptions.ResponseDataLossError,
+            ResponseFailed,
+            error.ConnectionLost,
+        ),
+        "connection broken",
+    ),
+    ((zlib.error, gzip.BadGzipFile), "broken compression"),
 )
 
 
@@ -33,5 +45,9 @@ def reason_of(failure: Failure) -> str:
             return reason
     if isinstance(problem, exceptions.IgnoreRequest):
         text = str(problem)
-        return "forbidden by robots.txt" if "robots.txt" in text else text or "ignored"
+        if "robots.txt" in text:
+            return "forbidden by robots.txt"
+        return "too large" if "DOWNLOAD_MAXSIZE" in text else text or "ignored"
+    if isinstance(problem, ValueError):
+        return f"bad address: {problem}"[:200]
     return f"{type(problem).__name__}: {problem}"[:200]

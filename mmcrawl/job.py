@@ -73,15 +73,16 @@ class CrawlJob:
         self.scorer = make_scorer(self.frontier)
         self.refused: Counter[str] = Counter()
         self._sightings = Sightings(store, job)
+        self._aliases = dict(aliases or {})
+        seeds = [self._real(seed) for seed in seeds]
         self._admission = Admission(limits, seeds)
         self._test = test
         self._similarity = similarity
-        self._aliases = dict(aliases or {})
         self._obey_nofollow = obey_nofollow
         self._patterns = 0
         self._recent: deque[bool] = deque(maxlen=_HARVEST_PAGES)
         self._recall()
-        self._add([_seed_link(self._real(seed)) for seed in seeds], None)
+        self._add([_seed_link(seed) for seed in seeds], None)
         self.commit()
 
     @property

@@ -55,7 +55,7 @@ class FrontierMiddleware:
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
         """Pass items on, keep requests and the page for the report."""
-        link = response.meta.get(LINK_KEY)
+        link = self._link_under_way(response)
         if link is None:
             async for output in result:
                 yield output
@@ -73,11 +73,26 @@ class FrontierMiddleware:
                     outcome.items_under_way += 1
                     yield output
         except Exception as error:
-            outcome.trouble = f"spider failed: {type(error).__name__}: {error}"[:200]
+            outcome.trouble = _trouble_of(error)
             raise
         finally:
             outcome.complete = True
             self._report_if_settled(link)
+
+    def process_spider_exception(self, response: Response, exception: Exception) -> None:
+        """Report a page whose callback failed before it gave anything that could be passed on."""
+        link = self._link_under_way(response)
+        if link is not None and link not in self._outcomes:
+            trouble = _trouble_of(exception)
+            self._outcomes[link] = _Outcome(response, trouble=trouble, complete=True)
+            self._report_if_settled(link)
+
+    def _link_under_way(self, response: Response) -> int | None:
+        """Return the link that led to a response; None if its report was made, or is not ours."""
+        scheduler = self.crawler.engine.scheduler
+        link: int | None = response.meta.get(LINK_KEY)
+        ours = isinstance(scheduler, FocusedScheduler) and scheduler.is_under_way(link)
+        return link if ours else None
 
     def _item_settled(self, response: Response | None, **_: Any) -> None:
         link = response.meta.get(LINK_KEY) if isinstance(response, Response) else None
@@ -95,15 +110,24 @@ class FrontierMiddleware:
             scheduler.report(link, _report_of(link, outcome, scheduler))
 
 
+def _trouble_of(error: Exception) -> str:
+    return f"spider failed: {type(error).__name__}: {error}"[:200]
+
+
 def _report_of(
     link: int, outcome: _Outcome, scheduler: FocusedScheduler
 ) -> Callable[[CrawlJob], object]:
     """Return what the job is to be told of a response."""
-    if outcome.trouble:
-        return lambda job: job.failed(link, outcome.trouble)
     response = outcome.response
-    item = outcome.page or PageItem(parse_page(b"", response.url), response.status)
     requests = [scheduler.new_link(request) for request in outcome.requests]
+    if outcome.trouble and outcome.page is None:
+
+        def give_up(job: CrawlJob) -> None:
+            job.failed(link, outcome.trouble)
+            job.add(requests, link)
+
+        return give_up
+    item = outcome.page or PageItem(parse_page(b"", response.url), response.status)
     layer = int(response.meta.get("depth", 0)) + 1
 
     return lambda job: job.crawled(

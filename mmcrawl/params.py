@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier import host_of
 from mmcrawl.scoring import algorithm_names
 from mmcrawl.seeds import Seed, read_seeds
@@ -41,6 +42,12 @@ class FocusedParams(BaseModel):
     store: str = Field("", description="where the crawl is kept: sqlite:///FILE or memory:")
     web: str = Field("", description="stored web to crawl instead of the network")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _without_job_id(cls, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Leave out the `_job` that scrapyd gives every spider."""
+        return {name: value for name, value in arguments.items() if name != "_job"}
+
     @field_validator("algo")
     @classmethod
     def _known_algorithm(cls, name: str) -> str:
@@ -60,24 +67,31 @@ class FocusedParams(BaseModel):
     @field_validator("store")
     @classmethod
     def _known_store(cls, uri: str) -> str:
-        if uri and uri != "memory:" and "://" not in uri:
-            return f"sqlite:///{uri}"
-        if uri and uri != "memory:" and not uri.startswith("sqlite:///"):
+        if uri in {"", "memory:"} or re.match("sqlite:///.", uri):
+            return uri
+        if "://" in uri:
             raise ValueError(f"{uri!r} is not understood")
-        return uri
+        return f"sqlite:///{uri}"
+
+    @field_validator("web")
+    @classmethod
+    def _existing_web(cls, text: str) -> str:
+        if text not in {"", "demo"} and not Path(text).expanduser().exists():
+            raise ValueError(f"{text!r} does not exist")
+        return text
 
     @model_validator(mode="after")
     def _complete(self) -> "FocusedParams":
         if self.topic and self.keywords:
             raise ValueError("give either topic or keywords, not both")
         if not self.topic and not self.keywords:
-            if not self.is_demo and not all(seed.topic for seed in self.seed_list):
+            if self.is_demo:
+                self.topic = DEMO_TOPIC
+            elif not self.seed_list or not all(seed.topic for seed in self.seed_list):
                 raise ValueError(
                     "no topic: give -a topic=NAME (`scrapy topic list` shows them)"
                     " or -a keywords=WORDS"
                 )
-            if self.is_demo:
-                self.topic = DEMO_TOPIC
         _ = self.whole_topic
         return self
 
@@ -141,7 +155,8 @@ class FocusedParams(BaseModel):
         if self.job:
             return self.job
         digest = hashlib.sha256(json.dumps(self.identity(), sort_keys=True).encode()).hexdigest()
-        return f"{self.algo}-{self.whole_topic.name.replace('+', '-')}-{digest[:6]}"
+        topic = re.sub(r"[^\w.-]+", "-", self.whole_topic.name)
+        return f"{self.algo}-{topic}-{digest[:6]}"
 
 
 def explain(error: ValidationError) -> list[str]:
@@ -149,6 +164,7 @@ def explain(error: ValidationError) -> list[str]:
     return [_sentence(dict(details)) for details in error.errors()]
 
 
+_WHOLE = "it may be a whole number from 0"
 _MAY_BE: dict[str, Callable[[], str]] = {
     "algo": lambda: f"it may be {', '.join(algorithm_names())}",
     "media": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas",
@@ -156,6 +172,8 @@ _MAY_BE: dict[str, Callable[[], str]] = {
     "sites": lambda: "it may be hosts, domains or anywhere",
     "hard": lambda: "it may be true or false",
     "job": lambda: "it may hold letters, digits, dots, dashes and underscores",
+    "web": lambda: "it may be demo, a folder with one folder per host, or a .warc or .warc.gz file",
+    **dict.fromkeys(("max_pages", "max_layer", "max_depth"), lambda: _WHOLE),
 }
 
 
@@ -165,10 +183,8 @@ def _sentence(details: dict[str, Any]) -> str:
     if details["type"] == "extra_forbidden":
         known = ", ".join(FocusedParams.model_fields)
         return f"there is no argument {name!r}; there are {known}"
-    if isinstance(cause, MmcrawlError) or (cause is not None and not name):
+    if cause is not None and not name:
         return str(cause)
     message = str(cause) if cause is not None else f"{details['input']!r} is not allowed"
-    if details["type"] in {"int_parsing", "greater_than_equal"}:
-        return f"{name}: {details['input']!r} is not allowed; it may be a whole number from 0"
     hint = _MAY_BE.get(name)
     return f"{name}: {message}" + (f"; {hint()}" if hint else "")

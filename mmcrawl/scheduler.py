@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Self
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
@@ -22,6 +23,7 @@ from scrapy.exceptions import CloseSpider
 from scrapy.spidermiddlewares.referer import DefaultReferrerPolicy
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.request import request_from_dict
 from twisted.python.failure import Failure
 
@@ -38,6 +40,7 @@ logger = logging.getLogger(__name__)
 LINK_KEY = "mmcrawl_link"
 _COMMIT_SECONDS = 1.0
 _COMMIT_REPORTS = 100
+_UNSTORED = b"unstored:"
 
 
 class FocusedScheduler(BaseScheduler):
@@ -45,7 +48,8 @@ class FocusedScheduler(BaseScheduler):
 
     A host is free while it has fewer requests under way than it may have at once; with a delay
     between requests that is one. So no request waits behind those of a slow host, and the choice
-    is made as late as it can be.
+    is made as late as it can be. A host's first request is sent alone: Scrapy reads robots.txt
+    before it, and lets requests pass that come while it is being read.
 
     A store that fails stops the crawl with the reason `store_error`: what was not committed is
     fetched again when the same command is run once there is room.
@@ -57,7 +61,8 @@ class FocusedScheduler(BaseScheduler):
         self.max_pages = 0
         self._spider: Spider | None = None
         self._under_way: dict[int, Request] = {}
-        self._unserialisable: dict[int, Request] = {}
+        self._visited: set[str] = set()
+        self._unserialisable: dict[bytes, Request] = {}
         self._reports = 0
         self._failed = False
         self._commits = create_looping_call(self._commit)
@@ -82,6 +87,7 @@ class FocusedScheduler(BaseScheduler):
             ) from None
         self.max_pages = getattr(spider, "max_pages", 0)
         self.crawler.signals.connect(self._release_store, signals.engine_stopped)
+        self.crawler.signals.connect(self._name_limit, signals.spider_idle)
         if self.job.job.finished_at is not None:
             raise CloseSpider("already_finished")
         self._commits.start(_COMMIT_SECONDS, now=False)
@@ -117,7 +123,7 @@ class FocusedScheduler(BaseScheduler):
             link = request.meta.get(LINK_KEY)
             if link in self._under_way:
                 return self._take_back(link, request)
-            return self.job.add([self.new_link(request)])
+            return self._add(self.new_link(request))
         except StoreError as error:
             self._give_up(error)
             return False
@@ -146,11 +152,15 @@ class FocusedScheduler(BaseScheduler):
             return False
         return self.job.frontier.pages + len(self._under_way) >= self.max_pages
 
+    def is_under_way(self, link: int | None) -> bool:
+        """Tell whether a link was handed out and nothing was reported of it yet."""
+        return link in self._under_way
+
     def report(self, link: int, tell: Callable[[CrawlJob], object]) -> None:
         """End a link that is under way: `tell` reports to the job what became of it."""
-        if self.job is None or self._failed or self._under_way.pop(link, None) is None:
+        if self.job is None or self._failed or link not in self._under_way:
             return
-        self._unserialisable.pop(link, None)
+        self._end(link)
         try:
             self._tell(link, tell)
         except StoreError as error:
@@ -163,7 +173,7 @@ class FocusedScheduler(BaseScheduler):
     def new_link(self, request: Request) -> NewLink:
         """Return the link record of a request that is to be fetched as it stands."""
         meta = {key: value for key, value in request.meta.items() if key != LINK_KEY}
-        plain = request.replace(meta=meta)
+        plain = request.replace(meta=meta, errback=_unwrapped(request.errback))
         extra = b"" if request.method == "GET" else request.method.encode() + request.body
         return NewLink(
             url=request.url,
@@ -194,23 +204,36 @@ class FocusedScheduler(BaseScheduler):
             raise RuntimeError("the scheduler is not open")
         return self.job
 
+    def _add(self, new: NewLink) -> bool:
+        added = self._open_job.add([new])
+        if not added and new.request is not None:
+            self._unserialisable.pop(new.request, None)
+        return added
+
+    def _end(self, link: int) -> Request:
+        request = self._under_way.pop(link)
+        self._visited.add(urlparse_cached(request).netloc)
+        return request
+
     def _take_back(self, link: int, request: Request) -> bool:
         """Handle the retry or redirect of a request under way."""
-        before = self._under_way.pop(link)
+        before = self._end(link)
         request = request.replace(errback=_unwrapped(request.errback))
-        if canonical(request.url) != canonical(before.url) or request.method != before.method:
-            return self._open_job.redirected(link, self.new_link(request))
-        blob = self._serialise(request)
-        if blob is None:
-            self._unserialisable[link] = request
-        self._open_job.retry(link, blob, request.priority)
-        return True
+        target = canonical(request.url)
+        if target == canonical(before.url) and request.method == before.method:
+            self._open_job.retry(link, self._serialise(request), request.priority)
+            return True
+        if target in map(canonical, before.meta.get("redirect_urls", ())):
+            self._open_job.failed(link, "redirect loop")
+            return False
+        return self._open_job.redirected(link, self.new_link(request))
 
     def _request_for(self, link: WaitingLink) -> Request:
         """Return the request of a link, ready to be fetched and to tell of its failure."""
-        request = self._unserialisable.get(link.id)
-        if request is None and link.request is not None:
-            request = request_from_dict(pickle.loads(link.request), spider=self._spider)  # noqa: S301
+        stored = link.request or _UNSTORED
+        request = self._unserialisable.pop(stored, None)
+        if request is None and not stored.startswith(_UNSTORED):
+            request = request_from_dict(pickle.loads(stored), spider=self._spider)  # noqa: S301
         if request is None:
             request = Request(link.url, meta={"depth": link.logical_layer - 1})
             self._set_referrer(request, link)
@@ -228,9 +251,14 @@ class FocusedScheduler(BaseScheduler):
         """Return a test that tells of an origin whether a request may be sent there now."""
         downloader = self.crawler.engine.downloader
         busy = Counter(downloader.get_slot_key(request) for request in downloader.active)
+        asked = {urlparse_cached(request).netloc for request in self._under_way.values()}
+        asked -= self._visited
 
         def free(origin: str) -> bool:
-            host = urlsplit(origin).hostname or ""
+            parts = urlsplit(origin)
+            if parts.netloc in asked:
+                return False
+            host = parts.hostname or ""
             slot = downloader.slots.get(host)
             if slot is None:
                 most = self._concurrency if not downloader._delay else 1
@@ -240,30 +268,20 @@ class FocusedScheduler(BaseScheduler):
 
         return free
 
-    def _serialise(self, request: Request) -> bytes | None:
-        """Return a request as bytes, None where only its URL is worth keeping or it cannot be."""
-        fields = request.to_dict(spider=self._spider) if self._is_storable(request) else None
+    def _serialise(self, request: Request) -> bytes:
+        """Return a request as bytes; for one that cannot be, the key it is kept under in RAM."""
         try:
-            return None if fields is None else pickle.dumps(fields, protocol=4)
-        except (pickle.PicklingError, TypeError, AttributeError) as error:
-            self._warn_unserialisable(request, error)
-            return None
-
-    def _is_storable(self, request: Request) -> bool:
-        try:
-            request.to_dict(spider=self._spider)
-        except ValueError as error:
-            self._warn_unserialisable(request, error)
-            return False
-        return True
-
-    def _warn_unserialisable(self, request: Request, error: Exception) -> None:
-        logger.warning(
-            "%s cannot be stored (%s); only its URL is kept if the crawl is interrupted",
-            request,
-            error,
-        )
+            return pickle.dumps(request.to_dict(spider=self._spider), protocol=4)
+        except (ValueError, TypeError, AttributeError, pickle.PicklingError) as error:
+            logger.warning(
+                "%s cannot be stored (%s); only its URL is kept if the crawl is interrupted",
+                request,
+                error,
+            )
         self.crawler.stats.inc_value("mmcrawl/requests/unserialisable")
+        key = _UNSTORED + uuid4().bytes
+        self._unserialisable[key] = request
+        return key
 
     def _commit(self) -> None:
         if self.job is None or self._failed:
@@ -281,6 +299,11 @@ class FocusedScheduler(BaseScheduler):
         logger.error("%s", error)
         self.crawler.stats.set_value("mmcrawl/store_error", str(error))
         deferred_from_coro(self.crawler.engine.close_spider_async(reason="store_error"))
+
+    def _name_limit(self) -> None:
+        """Close with the reason `max_pages` when only that limit keeps links waiting."""
+        if self.limit_reached and self._open_job.frontier.ready:
+            raise CloseSpider("max_pages")
 
     def _release_store(self) -> None:
         if self.job is not None:

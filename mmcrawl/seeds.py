@@ -35,11 +35,11 @@ def read_seeds(text: str) -> list[Seed]:
     elif "/" in text.removeprefix("http://").removeprefix("https://") or "://" in text:
         if "://" not in text:
             raise SeedError(f"there is no seed file {text}; give a file, or URLs with http://")
-        seeds = [_seed(part, "") for part in text.split(",") if part.strip()]
+        seeds = [_seed(part, "seed ") for part in text.split(",") if part.strip()]
     elif path.suffix in {".txt", ".csv", ".lst"} or "." not in text:
         raise SeedError(f"there is no seed file {text}; give a file, or URLs with http://")
     else:
-        seeds = [_seed(part, "") for part in text.split(",") if part.strip()]
+        seeds = [_seed(part, "seed ") for part in text.split(",") if part.strip()]
     if not seeds:
         raise SeedError(f"{text} names no seeds; write one URL a line")
     return list({seed.url: seed for seed in seeds}.values())

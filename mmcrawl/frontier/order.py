@@ -43,6 +43,11 @@ class PendingOrder:
         """Tell whether `link` waits without a place in the order."""
         return link < len(self._place) and self._place[link] == _HELD
 
+    def stands(self, link: int) -> int:
+        """Return 1 if `link` is in the order, −1 if it is held, 0 if it does not wait."""
+        place = self._place[link] if link < len(self._place) else _NOWHERE
+        return 1 if place >= 0 else -1 if place == _HELD else 0
+
     def score(self, link: int) -> float:
         """Return the score that `link` was last given."""
         return self._score[link]

@@ -269,20 +269,23 @@ class SqliteFrontier:
 
     def apply(self, scores: LinkScores) -> None:
         """Give links their scores; those that do not wait keep theirs."""
+        order, rescored = self._order, self._rescored
         moved, moved_scores = [], []
         for link, score, structure in zip(scores.ids, scores.score, scores.structure, strict=True):
-            waits, held = link in self._order, self._order.is_held(link)
-            if not waits and not held:
+            stands = order.stands(link)
+            if not stands:
                 continue
-            self._rescored[link] = (score, structure)
+            rescored[link] = (score, structure)
             if score == HELD:
-                if waits:
-                    self._order.hold(link, self._order.host(link))
-            elif waits:
+                if stands > 0:
+                    order.hold(link, order.host(link))
+                continue
+            rank = self._rank(link, score) if self._priority else score
+            if stands > 0:
                 moved.append(link)
-                moved_scores.append(self._rank(link, score))
+                moved_scores.append(rank)
             else:
-                self._order.release(link, self._rank(link, score))
+                order.release(link, rank)
         if moved:
             self._order.rescore_many(moved, moved_scores)
         if len(self._rescored) > _MOST_UNWRITTEN_SCORES:
@@ -495,7 +498,7 @@ class SqliteFrontier:
                 "UPDATE link SET score = ?, structure = ? WHERE id = ?",
                 [
                     (score, structure, self._base + link)
-                    for link, (score, structure) in self._rescored.items()
+                    for link, (score, structure) in sorted(self._rescored.items())
                 ],
             )
         self._rescored.clear()

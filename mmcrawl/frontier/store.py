@@ -8,9 +8,10 @@ it was after the last commit.
 import json
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any, Self
 
@@ -110,12 +111,8 @@ def open_store(uri: str) -> "SqliteStore":
     raise StoreError(f"store {uri!r} is not understood; use sqlite:///FILE.db or memory:")
 
 
-def _explained[**P, T](method: Callable[P, T]) -> Callable[P, T]:
-    return method
-
-
 class SqliteStore:
-    """An open store. `with store.writing()` around a change turns a failure into a StoreError."""
+    """An open store. Its failures are StoreErrors; changes are made `with store.writing()`."""
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -144,7 +141,7 @@ class SqliteStore:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Give the connection for a change; an SQLite failure becomes a StoreError."""
+        """Give the connection for a change, which the next commit makes durable."""
         try:
             if not self.db.in_transaction:
                 self.db.execute("BEGIN IMMEDIATE")
@@ -233,10 +230,48 @@ class SqliteStore:
             self._lock.release()
 
 
+def _explained(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method of a cursor that fails with a StoreError."""
+
+    @wraps(method)
+    def explained(cursor: "_Cursor", *arguments: Any) -> Any:
+        try:
+            return method(cursor, *arguments)
+        except sqlite3.Error as error:
+            raise StoreError(_explain(cursor.connection.name, error)) from error
+
+    return explained
+
+
+class _Cursor(sqlite3.Cursor):
+    """A cursor that tells of a file found damaged while it is read."""
+
+    connection: "_Connection"
+    execute = _explained(sqlite3.Cursor.execute)
+    executemany = _explained(sqlite3.Cursor.executemany)
+    fetchone = _explained(sqlite3.Cursor.fetchone)
+    fetchall = _explained(sqlite3.Cursor.fetchall)
+    __next__ = _explained(sqlite3.Cursor.__next__)
+
+
+class _Connection(sqlite3.Connection):
+    def __init__(self, name: str, **options: Any) -> None:
+        super().__init__(name, **options)
+        self.name = name
+
+    def execute(self, *arguments: Any) -> Any:
+        return self.cursor(_Cursor).execute(*arguments)
+
+    def executemany(self, *arguments: Any) -> Any:
+        return self.cursor(_Cursor).executemany(*arguments)
+
+
 def _connect(path: Path | None) -> sqlite3.Connection:
     name = str(path) if path else ":memory:"
     try:
-        db = sqlite3.connect(name, isolation_level=None, check_same_thread=False)
+        db = sqlite3.connect(
+            name, isolation_level=None, check_same_thread=False, factory=_Connection
+        )
         try:
             _prepare(db, name)
         except BaseException:

@@ -89,7 +89,7 @@ class PageCollector:
 
     def start(self, tag: str, attributes: Attributes) -> None:
         self.depth += 1
-        if tag in _BLOCKS:
+        if tag in _BLOCKS and (self._line or self._links or self._line_has_links):
             self._end_line()
         if attributes and not _NOTED_ATTRIBUTES.isdisjoint(attributes):
             self._note_attributes(tag, attributes)
@@ -100,7 +100,7 @@ class PageCollector:
                 self._closers.append((self.depth, closer))
 
     def end(self, tag: str) -> None:
-        if tag in _BLOCKS:
+        if tag in _BLOCKS and (self._line or self._links or self._line_has_links):
             self._end_line()
         closers = self._closers
         while closers and closers[-1][0] >= self.depth:

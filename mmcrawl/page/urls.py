@@ -24,6 +24,7 @@ _DOWNLOADS = names(
 PAGE_SCHEMES = frozenset({"http", "https"})
 _MEDIA_SCHEMES = PAGE_SCHEMES | {"ftp", "mms", "mmsh", "mmst", "pnm", "rtmp", "rtsp"}
 _STREAMING = frozenset({"mms", "mmsh", "mmst", "pnm", "rtmp", "rtsp"})
+_COMPLETE = ("http://", "https://")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 # Browsers strip C0 controls and spaces at the ends, and drop tabs and newlines anywhere.
 _ENDS = "".join(map(chr, range(0x21)))
@@ -90,6 +91,8 @@ class Resolver:
 
     def _narrowest_base(self, reference: str) -> str | None:
         """The part of the base that decides: the shorter, the more pages share the result."""
+        if reference.startswith(_COMPLETE):
+            return ""
         if reference.startswith("/"):
             return self._origin
         if ":" in reference and (scheme := _SCHEME.match(reference)):

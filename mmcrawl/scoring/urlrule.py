@@ -28,7 +28,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from mmcrawl.scoring.patterns import url_parts
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = ["UrlRule"]
+
+_Ids = np.ndarray[Any, np.dtype[Any]]
+_Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
 _UNKNOWN, _WAITING, _PROBED, _TAKEN = 0, 1, 2, 3
 _NO_PATTERN = -1
@@ -93,14 +96,10 @@ class _Directories:
         self.pages[number] += 1
         self.relevant[number] += relevant
 
-    def rate(self, number: int) -> float:
-        """Return the share of media pages to expect in a directory, in (0, 1)."""
-        return (self.relevant[number] + 1) / (self.pages[number] + 2)
-
-    def rates(self) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-        """Return the rates of all directories."""
-        relevant = np.frombuffer(self.relevant, dtype=np.int32)
-        return (relevant + 1) / (np.frombuffer(self.pages, dtype=np.int32) + 2)
+    def rates(self, numbers: _Ids) -> _Numbers:
+        """Return the share of media pages to expect in each of some directories, in (0, 1)."""
+        relevant = np.frombuffer(self.relevant, dtype=np.int32)[numbers]
+        return np.asarray((relevant + 1) / (np.frombuffer(self.pages, dtype=np.int32)[numbers] + 2))
 
 
 class UrlRule:
@@ -350,26 +349,19 @@ class UrlRule:
     # -- scores ---------------------------------------------------------------------------------
 
     def _scores_of(self, links: Iterable[int]) -> LinkScores:
-        """Score single links."""
-        ids = [link for link in links if self._state[link] == _WAITING]
-        scores, structures = [], []
-        for link in ids:
-            site = self._sites[self._site[link]]
-            rank = self._rank(link)
-            site.largest = max(site.largest, rank)
-            structure = rank / site.largest
-            structures.append(structure)
-            scores.append(self._score(site, link, structure))
-        return LinkScores(ids, scores, structures)
-
-    def _score(self, site: _Site, link: int, structure: float) -> float:
-        """S of (4.8), lifted by the rate of the link's pattern or weighed by its directory's."""
-        score = self._alpha * self._content[link] + (1 - self._alpha) * structure
-        if self._pattern[link] != _NO_PATTERN:
-            return score + site.patterns.learnt[self._pattern[link]].rate
-        if site.probing:
-            return self._probe[link] if self._may_probe(site, self._layer[link]) else HELD
-        return HELD if self._hard else score * self._directories.rate(self._directory[link])
+        """Score single links, site by site."""
+        by_site: dict[int, list[int]] = {}
+        for link in links:
+            if self._state[link] == _WAITING:
+                by_site.setdefault(self._site[link], []).append(link)
+        answers = []
+        for number, ids in by_site.items():
+            site, of_site = self._sites[number], np.array(ids, dtype=np.uint32)
+            ranks = self._ranks(of_site)
+            largest = np.maximum.accumulate(np.maximum(ranks, site.largest))
+            site.largest = float(largest[-1])
+            answers.append(self._scores(site, of_site, ranks / largest))
+        return answers[0] if len(answers) == 1 else _join(answers)
 
     def _rescore(self, site: _Site) -> LinkScores:
         """Score all waiting links of a site anew."""
@@ -380,25 +372,34 @@ class UrlRule:
         if not len(links):
             return NO_SCORES
         site.links = array("I", links.tobytes())
-        inflow = np.frombuffer(self._inflow)[links]
+        ranks = self._ranks(links)
+        site.largest = float(ranks.max())
+        return self._scores(site, links, ranks / site.largest)
+
+    def _ranks(self, links: _Ids) -> _Numbers:
+        """PR(p) of (4.6) for many links."""
         gaps = np.frombuffer(self._distance, dtype=np.int32)[links]
-        rank = (1 - self._d) / self._known + self._d * inflow / gaps
-        site.largest = float(rank.max())
-        structure = rank / site.largest
-        score = self._alpha * np.frombuffer(self._content, dtype=np.float32)[links]
-        score = score + (1 - self._alpha) * structure
+        inflow = np.frombuffer(self._inflow)[links]
+        return np.asarray((1 - self._d) / self._known + self._d * inflow / gaps)
+
+    def _scores(self, site: _Site, links: _Ids, structure: _Numbers) -> LinkScores:
+        """S of (4.8), lifted by the rate of a link's pattern or weighed by its directory's."""
+        content = np.frombuffer(self._content, dtype=np.float32)[links].astype(np.float64)
+        score = self._alpha * content + (1 - self._alpha) * structure
         pattern = np.frombuffer(self._pattern, dtype=np.int32)[links]
         lift = np.array([*(learnt.rate for learnt in site.patterns.learnt), 0.0])[pattern]
         if site.probing:
             layers = np.frombuffer(self._layer, dtype=np.uint8)[links]
-            free = np.array([self._may_probe(site, layer) for layer in range(256)])[layers]
-            others = np.where(free, np.frombuffer(self._probe, dtype=np.float32)[links], HELD)
+            free = np.zeros(256, dtype=bool)
+            for layer in set(layers.tolist()):
+                free[layer] = self._may_probe(site, layer)
+            probe = np.frombuffer(self._probe, dtype=np.float32)[links]
+            others = np.where(free[layers], probe.astype(np.float64), HELD)
         elif self._hard:
             others = np.full_like(score, HELD)
         else:
-            others = (
-                score * self._directories.rates()[np.frombuffer(self._directory, np.int32)[links]]
-            )
+            directory = np.frombuffer(self._directory, dtype=np.int32)[links]
+            others = score * self._directories.rates(directory)
         score = np.where(pattern == _NO_PATTERN, others, score + lift)
         return LinkScores(links.tolist(), score.tolist(), structure.tolist())
 

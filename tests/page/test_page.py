@@ -91,13 +91,17 @@ def test_links_at_every_level_of_deep_nesting_are_found():
 )
 def test_time_grows_with_length_and_not_with_its_square(unit):
     def seconds(repeats: int) -> float:
+        """Return the least processor time of three runs, which a busy machine hardly changes."""
         body = (unit * repeats).encode()
-        start = time.process_time()
-        parse_page(body, URL)
-        return time.process_time() - start
+        least = 1e9
+        for _ in range(3):
+            start = time.process_time()
+            parse_page(body, URL)
+            least = min(least, time.process_time() - start)
+        return least
 
     # Eight times the input: eight times the time if linear, 64 if quadratic.
-    assert seconds(40_000) < 30 * max(seconds(5_000), 0.01)
+    assert seconds(40_000) < 32 * max(seconds(5_000), 0.02)
 
 
 MARKUP = """<a href= | <frame src=' | ' | " | > | http://[ | // | http: | \\ | ? | &# | @

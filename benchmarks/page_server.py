@@ -1,0 +1,208 @@
+"""Serves stored sites on the loopback network, from RAM and in a process of its own.
+
+    python benchmarks/page_server.py FOLDER HOST [HOST ...]
+
+FOLDER/HOST/a/b.html is the page /a/b.html of HOST; FOLDER/manifest.json may name for each host its
+`start` address and `aliases`. The first host gets the address 127.0.0.1, the second 127.0.0.2 and
+so on; absolute links to a host or its aliases are rewritten to that address when the pages are
+read. The first line of output is the port and the start addresses, as JSON. `GET /.served` answers
+with what was served since the last such question, as JSON, and stops counting it.
+
+`running` is the same from Python: it starts the process, and ends it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+from urllib.request import urlopen
+
+_INDEX_NAMES = ("index.html", "index.htm")
+_COUNTS_PATH = "/.served"
+
+
+@dataclass(frozen=True)
+class Served:
+    """What a server has served.
+
+    Attributes:
+        pages: distinct addresses answered with a page.
+        requests: all requests, pages or not.
+        megabytes: of page bodies.
+        digest: the same for the same set of pages.
+    """
+
+    pages: int
+    requests: int
+    megabytes: float
+    digest: str
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server under way: where the crawl starts, and what was served."""
+
+    starts: tuple[str, ...]
+
+    def served(self) -> Served:
+        """Return what was served since this was last asked."""
+        parts = urlsplit(self.starts[0])
+        with urlopen(f"{parts.scheme}://{parts.netloc}{_COUNTS_PATH}") as answer:
+            return Served(**json.load(answer))
+
+
+@contextmanager
+def running(folder: Path, hosts: list[str]) -> Iterator[Running]:
+    """Serve `hosts` of `folder` from another process while the block runs."""
+    command = [sys.executable, __file__, str(folder), *hosts]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        line = process.stdout.readline() if process.stdout else ""
+        if not line:
+            raise SystemExit("the page server did not start")
+        yield Running(tuple(json.loads(line)["starts"]))
+    finally:
+        process.terminate()
+        process.wait()
+
+
+class _Site:
+    """The answers of one host, ready to be sent, by path without percent codes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.answers: dict[str, tuple[bytes, int]] = {}
+
+    def read(self, rewrite: Rewrite) -> None:
+        for file in sorted(self.folder.rglob("*")):
+            if file.suffix.lower() not in (".htm", ".html") or not file.is_file():
+                continue
+            path = "/" + file.relative_to(self.folder).as_posix()
+            body = rewrite(file.read_bytes())
+            answer = _answer("200 OK", body), len(body)
+            self.answers[path] = answer
+            if file.name in _INDEX_NAMES:
+                directory = path.rpartition("/")[0]
+                self.answers[directory + "/"] = answer
+                if directory:
+                    moved = _answer("301 Moved Permanently", b"", f"Location: {directory}/\r\n")
+                    self.answers[directory] = moved, 0
+
+
+class Rewrite:
+    """Writes the loopback addresses of hosts in place of their names.
+
+    Args:
+        origins: `http://127.0.0.1:PORT` by host name.
+    """
+
+    def __init__(self, origins: dict[str, str]) -> None:
+        self._origins = {host.encode(): origin.encode() for host, origin in origins.items()}
+        names = b"|".join(re.escape(host) for host in self._origins)
+        self._links = re.compile(rb"(?:https?:)?//(" + names + rb")(?=[/\"'?#])")
+
+    def __call__(self, body: bytes) -> bytes:
+        return self._links.sub(lambda link: self._origins[link[1]], body)
+
+
+class _Connection(asyncio.Protocol):
+    """One client; requests are answered in order, each from a dictionary."""
+
+    def __init__(self, sites: dict[str, _Site], seen: Counter[str]) -> None:
+        self._sites = sites
+        self._seen = seen
+        self._unread = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport: asyncio.Transport = transport  # type: ignore[assignment]
+
+    def data_received(self, data: bytes) -> None:
+        *requests, self._unread = (self._unread + data).split(b"\r\n\r\n")
+        for request in requests:
+            self._transport.write(self._respond(request))
+
+    def _respond(self, request: bytes) -> bytes:
+        line, _, headers = request.partition(b"\r\n")
+        path = unquote(line.split(b" ")[1].decode("latin-1").partition("?")[0])
+        if path == _COUNTS_PATH:
+            return self._counts()
+        found = re.search(rb"(?im)^host: ([0-9.]+)", headers)
+        host = found[1].decode() if found else ""
+        answer, _ = self._sites[host].answers.get(path, (_NOT_FOUND, 0))
+        self._seen[f"{host}{path}"] += 1
+        return answer
+
+    def _counts(self) -> bytes:
+        size = {}
+        for name in self._seen:
+            host, slash, path = name.partition("/")
+            size[name] = self._sites[host].answers.get(slash + path, (b"", 0))[1]
+        pages = sorted(name for name in size if size[name])
+        served = Served(
+            pages=len(pages),
+            requests=self._seen.total(),
+            megabytes=sum(count * size[name] for name, count in self._seen.items()) / 1e6,
+            digest=hashlib.sha256("\n".join(pages).encode()).hexdigest()[:12],
+        )
+        self._seen.clear()
+        return _answer("200 OK", json.dumps(vars(served)).encode())
+
+
+def _answer(status: str, body: bytes, headers: str = "") -> bytes:
+    head = f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n"
+    return f"{head}{headers}\r\n".encode() + body
+
+
+_NOT_FOUND = _answer("404 Not Found", b"")
+
+
+async def serve(folder: Path, hosts: list[str]) -> None:
+    """Serve the hosts until the process is ended."""
+    manifest_file = folder / "manifest.json"
+    manifest = json.loads(manifest_file.read_text("utf-8")) if manifest_file.is_file() else {}
+    addresses = [f"127.0.0.{number}" for number in range(1, len(hosts) + 1)]
+    sites = {a: _Site(folder / host) for a, host in zip(addresses, hosts, strict=True)}
+    seen: Counter[str] = Counter()
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: _Connection(sites, seen), addresses[0], 0)
+    port = server.sockets[0].getsockname()[1]
+    if addresses[1:]:
+        await loop.create_server(lambda: _Connection(sites, seen), addresses[1:], port)
+    origins, starts = {}, []
+    for address, host in zip(addresses, hosts, strict=True):
+        entry = manifest.get(host, {})
+        origin = f"http://{address}:{port}"
+        origins |= dict.fromkeys([host, *entry.get("aliases", ())], origin)
+        starts.append(origin + (urlsplit(entry.get("start", "")).path or "/"))
+    for site in sites.values():
+        site.read(Rewrite(origins))
+    print(json.dumps({"starts": starts}), flush=True)
+    await loop.create_future()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path, help="folder with one folder of pages for each host")
+    parser.add_argument("hosts", nargs="+", help="the hosts to serve")
+    arguments = parser.parse_args()
+    missing = [host for host in arguments.hosts if not (arguments.folder / host).is_dir()]
+    if missing:
+        print(f"There is no folder {arguments.folder / missing[0]}.", file=sys.stderr)
+        return 2
+    asyncio.run(serve(arguments.folder, arguments.hosts))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

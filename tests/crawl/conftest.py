@@ -1,0 +1,256 @@
+"""A web server on this machine whose behaviour a test chooses, and real crawls of it."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+RUNNER = """
+import json, os, sys
+from scrapy.crawler import AsyncCrawlerRunner, Crawler
+from scrapy.settings import Settings
+from scrapy.utils.defer import deferred_f_from_coro_f
+from scrapy.utils.log import configure_logging
+from scrapy.utils.reactor import install_reactor
+
+if __name__ == "__main__":
+    import spider_under_test
+    install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
+    from twisted.internet.task import react
+    results = []
+
+    async def main(_):
+        for crawl in json.loads(sys.argv[1]):
+            os.environ.update(crawl["environ"])
+            settings = Settings()
+            settings.setmodule("mmcrawl.settings")
+            settings.setdict(crawl["settings"], priority="cmdline")
+            spider_under_test.seen = seen = []
+            crawler = Crawler(spider_under_test.Spider, settings)
+            await AsyncCrawlerRunner(settings).crawl(crawler, **crawl["args"])
+            stats = crawler.stats.get_stats()
+            plain = {k: v for k, v in stats.items() if isinstance(v, int | float | str)}
+            results.append({"seen": seen, "stats": plain})
+        print(json.dumps(results))
+
+    configure_logging({"LOG_LEVEL": "INFO"})
+    react(deferred_f_from_coro_f(main))
+"""
+
+PLAIN_SPIDER = """
+from spiders.focused import FocusedSpider
+
+class Spider(FocusedSpider):
+    def parse(self, response):
+        seen.append(response.url)
+        yield from super().parse(response)
+"""
+
+SETTINGS = {
+    "AUTOTHROTTLE_ENABLED": False,
+    "DOWNLOAD_DELAY": 0,
+    "MMCRAWL_DISPLAY": False,
+    "ROBOTSTXT_OBEY": False,
+    "RETRY_PRIORITY_ADJUST": 0,
+}
+
+
+@dataclass
+class Visit:
+    """A request as the server saw it; `left` is None while it is not answered."""
+
+    host: str
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+    came: float
+    left: float | None = None
+
+
+@dataclass
+class Answer:
+    """What the server sends."""
+
+    body: str = ""
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+class Server:
+    """Answers each path with a page, or with what a function of the visit returns; 404 otherwise.
+
+    `visits` holds every request in the order they came.
+    """
+
+    def __init__(self, host: str) -> None:
+        self.pages: dict[str, str | Answer | Callable[[Visit], str | Answer]] = {}
+        self.visits: list[Visit] = []
+        self._httpd = ThreadingHTTPServer((host, 0), self._handler())
+        self._httpd.daemon_threads = True
+        self.host = host
+        self.port = self._httpd.server_address[1]
+        self._thread = threading.Thread(target=self._httpd.serve_forever, args=(0.05,))
+        self._thread.start()
+
+    def url(self, path: str = "/") -> str:
+        return f"http://{self.host}:{self.port}{path}"
+
+    def asked(self) -> list[str]:
+        """The paths that were asked for, in order."""
+        return [visit.path for visit in self.visits]
+
+    def close(self) -> None:
+        self._httpd.shutdown()
+        self._httpd.server_close()
+        self._thread.join()
+
+    def _answer(self, visit: Visit) -> Answer:
+        page = self.pages.get(visit.path, Answer("<p>none</p>", 404))
+        answer = page(visit) if callable(page) else page
+        return Answer(answer) if isinstance(answer, str) else answer
+
+    def _handler(self) -> type[BaseHTTPRequestHandler]:
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def _serve(self) -> None:
+                length = int(self.headers.get("Content-Length", 0))
+                body = self.rfile.read(length)
+                headers = dict(self.headers.items())
+                visit = Visit(server.host, self.command, self.path, headers, body, monotonic())
+                server.visits.append(visit)
+                answer = server._answer(visit)
+                content = answer.body.encode()
+                visit.left = monotonic()
+                self.send_response(answer.status)
+                kind = {"Content-Type": "text/html; charset=utf-8"}
+                for name, value in {**kind, **answer.headers}.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(b"" if self.command == "HEAD" else content)
+
+            do_GET = do_POST = do_HEAD = _serve  # noqa: N815 - names that http.server asks for
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Say nothing."""
+
+        return Handler
+
+
+@dataclass
+class Outcome:
+    """What came of one crawl: what the spider noted in `seen`, the stats, and the store's file."""
+
+    seen: list[Any]
+    stats: dict[str, Any]
+    log: str
+    store: Path
+
+    @property
+    def links(self) -> dict[str, tuple[str, str]]:
+        """URL → status and error of every link."""
+        query = "SELECT origin || path, status, error FROM link JOIN host ON host = host.id"
+        return {url: (status, error) for url, status, error in self._rows(query)}
+
+    @property
+    def reason(self) -> str:
+        """Why the job stopped."""
+        return str(self._rows("SELECT reason FROM job")[0][0])
+
+    @property
+    def finished(self) -> bool:
+        """Whether the job is over."""
+        return self._rows("SELECT finished_at FROM job")[0][0] is not None
+
+    def _rows(self, query: str) -> list[tuple[Any, ...]]:
+        db = sqlite3.connect(self.store)
+        try:
+            return db.execute(query).fetchall()
+        finally:
+            db.close()
+
+
+def links(*hrefs: str) -> str:
+    """A page that links to these."""
+    return "".join(f'<p><a href="{href}">{href}</a></p>' for href in hrefs)
+
+
+class Tools:
+    """What the tests of a module share; see the methods."""
+
+    Answer = Answer
+    Visit = Visit
+    links = staticmethod(links)
+    root = ROOT
+
+    def __init__(self, folder: Callable[[], Path]) -> None:
+        self.folder = folder
+        self.environ = {**os.environ, "PYTHONPATH": str(ROOT), "no_proxy": "*"}
+        self.servers: list[Server] = []
+
+    def serve(self, host: str = "127.0.0.1") -> Server:
+        """Start a server on a free port."""
+        self.servers.append(Server(host))
+        return self.servers[-1]
+
+    def crawl(
+        self,
+        *crawls: dict[str, Any],
+        spider: str = PLAIN_SPIDER,
+        settings: dict[str, Any] | None = None,
+    ) -> list[Outcome]:
+        """Crawl one after the other in one process of its own.
+
+        Each crawl is a dict of spider arguments; `settings` and `environ` in it are for it alone.
+        The class `Spider` is crawled with; its module has a list `seen` to note things in. Crawls
+        with the same `store` share it; without one each has its own.
+        """
+        place = self.folder()
+        (place / "spider_under_test.py").write_text(spider)
+        (place / "runner.py").write_text(RUNNER)
+        specs, stores = [], []
+        for number, given in enumerate(crawls):
+            args = {"algo": "breadth", "keywords": "optics", "store": str(place / f"{number}.db")}
+            args |= {k: v for k, v in given.items() if k not in {"settings", "environ"}}
+            stores.append(Path(args["store"]))
+            own = SETTINGS | (settings or {}) | given.get("settings", {})
+            specs.append({"args": args, "settings": own, "environ": given.get("environ", {})})
+        run = subprocess.run(
+            [sys.executable, "runner.py", json.dumps(specs)],
+            cwd=place,
+            env=self.environ,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert run.returncode == 0, run.stderr
+        results = json.loads(run.stdout.splitlines()[-1])
+        return [
+            Outcome(result["seen"], result["stats"], run.stderr, store)
+            for result, store in zip(results, stores, strict=True)
+        ]
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tools]:
+    made = Tools(lambda: tmp_path_factory.mktemp("crawl"))
+    yield made
+    for server in made.servers:
+        server.close()

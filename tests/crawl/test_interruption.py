@@ -1,0 +1,267 @@
+"""A crawl that is killed, or asked to stop, goes on where it stood and finds the same."""
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from mmcrawl.frontier import canonical
+
+PHYSICS = ["seeds=http://physics.demo.test/", "topic=physics-senior"]
+EVERYTHING: list[str] = []
+
+
+class Crawl:
+    """One crawl of the demo web, run by the same command as often as it takes."""
+
+    def __init__(self, tools: Any, args: Sequence[str], latency: int) -> None:
+        self._tools = tools
+        self.store = tools.folder() / "crawl.db"
+        own = ["algo=urlrule", "web=demo", f"store=sqlite:///{self.store}", *args]
+        options = [option for value in own for option in ("-a", value)]
+        latency_setting = ["-s", f"MMCRAWL_WEB_LATENCY={latency}"]
+        self._command = [sys.executable, "-m", "scrapy", "crawl", "focused"]
+        self._command += options + latency_setting
+
+    def start(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self._command,
+            cwd=self._tools.root,
+            env=self._tools.environ,
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def run(self) -> str:
+        """Run to the end; return what a person sees."""
+        with self.start() as process:
+            said = process.communicate(timeout=120)[1]
+            assert process.returncode == 0, said
+        return said
+
+    def stop_at(self, pages: int, how: signal.Signals, later: float = 0.0) -> str:
+        """Run until so many pages are committed and some seconds have gone by; then signal."""
+        with self.start() as process:
+            deadline = monotonic() + 60
+            while self._committed() < pages:
+                assert process.poll() is None, process.stderr and process.stderr.read()
+                assert monotonic() < deadline
+                sleep(0.01)
+            sleep(later)
+            process.send_signal(how)
+            said = process.communicate(timeout=60)[1]
+            self.returncode = process.returncode
+        return said
+
+    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        with closing(sqlite3.connect(f"file:{self.store}?mode=ro", uri=True)) as db:
+            return db.execute(query, values).fetchall()
+
+    def pages(self) -> set[str]:
+        rows = self.rows(
+            "SELECT origin || path FROM page JOIN link USING (id) JOIN host ON host = host.id"
+        )
+        pages = {canonical(url) for (url,) in rows}
+        # How far into the endless calendar a crawl goes depends on how many of its pages are under
+        # way when the bound is reached.
+        endless = {url for url in pages if "/calendar?" in url}
+        assert 200 <= len(endless) <= 208
+        return pages - endless
+
+    def media_pages(self) -> set[str]:
+        return {url for (url,) in self.rows("SELECT url FROM media_page")}
+
+    def media(self) -> set[tuple[str, ...]]:
+        return set(self.rows("SELECT page, url, kind FROM media_resource"))
+
+    @property
+    def finished(self) -> bool:
+        return self.rows("SELECT finished_at FROM job")[0][0] is not None
+
+    def _committed(self) -> int:
+        if not self.store.exists():
+            return 0
+        try:
+            return int(self.rows("SELECT count(*) FROM page")[0][0])
+        except sqlite3.OperationalError:  # the tables are not there yet
+            return 0
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tools):  # type: ignore[no-untyped-def]
+    """Crawls to the end, by what they crawl; they run beside the tests until they are asked for."""
+    crawls = [(args, Crawl(tools, args, latency=1)) for args in (EVERYTHING, PHYSICS)]
+    running = {tuple(args): (crawl, crawl.start()) for args, crawl in crawls}
+
+    def crawl(args: Sequence[str]) -> Crawl:
+        done, process = running[tuple(args)]
+        process.communicate(timeout=120)
+        assert process.returncode == 0
+        return done
+
+    yield crawl
+    for _, process in running.values():
+        process.kill()
+        process.communicate()
+
+
+def same(crawl: Crawl, other: Crawl) -> None:
+    assert crawl.pages() == other.pages()
+    assert crawl.media_pages() == other.media_pages()
+    assert crawl.media() == other.media()
+    counted = crawl.rows("SELECT count(*), count(DISTINCT seq), max(seq), sum(relevant) FROM page")
+    pages, different, last, relevant = counted[0]
+    assert pages == different == last
+    assert relevant == len(other.media_pages())
+    assert crawl.finished
+    assert crawl.rows("SELECT count(*) FROM link WHERE status IN ('W', 'R')") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("args", "kills"),
+    [
+        (EVERYTHING, [(1, 0.0), (150, 0.31), (330, 0.0)]),
+        (PHYSICS, [(40, 0.52), (170, 0.13)]),
+    ],
+)
+def test_a_killed_crawl_finds_in_the_end_what_an_undisturbed_one_finds(
+    tools: Any, undisturbed: Any, args: list[str], kills: list[tuple[int, float]]
+) -> None:
+    crawl = Crawl(tools, args, latency=10)
+    for pages, later in kills:
+        crawl.stop_at(pages, signal.SIGKILL, later)
+        assert crawl.returncode == -signal.SIGKILL
+        assert not crawl.finished
+    crawl.run()
+    same(crawl, undisturbed(args))
+
+
+def test_a_crawl_that_is_asked_to_stop_goes_on_later_and_ends_once(
+    tools: Any, undisturbed: Any
+) -> None:
+    crawl = Crawl(tools, PHYSICS, latency=10)
+    said = crawl.stop_at(60, signal.SIGINT)
+    assert crawl.returncode == 0
+    assert "Stopped (shutdown); run the same command to go on." in said
+    assert crawl.rows("SELECT reason, finished_at FROM job") == [("shutdown", None)]
+    assert crawl.rows("SELECT count(*) FROM link WHERE status = 'R'") == [(0,)]
+    before = crawl.rows("SELECT count(*) FROM page")[0][0]
+    said = crawl.run()
+    assert "Finished: every link that may be followed was fetched." in said
+    same(crawl, undisturbed(PHYSICS))
+    assert crawl.rows("SELECT min(visited_at) FROM page WHERE seq > ?", before) > crawl.rows(
+        "SELECT max(visited_at) FROM page WHERE seq <= ?", before
+    )
+    found = crawl.rows("SELECT count(*) FROM page")[0][0]
+    said = " ".join(crawl.run().split())
+    assert "was finished before; nothing was fetched" in said
+    assert f"pages crawled {found} " in said
+    assert f"with media on topic {len(crawl.media_pages())} " in said
+    same(crawl, undisturbed(PHYSICS))
+
+
+DIES = """
+import json, os, sys
+from mmcrawl.frontier import Limits, open_store
+from mmcrawl.job import CrawlJob
+from mmcrawl.page import parse_page
+from mmcrawl.replay import FolderWeb
+from mmcrawl.scoring import LinkSimilarity, TopicTest, UrlRule
+from mmcrawl.topic import topic_from_keywords
+from pathlib import Path
+
+topic = topic_from_keywords("optics")
+web = FolderWeb(Path(sys.argv[1]))
+
+def crawl(file, dies_after=None):
+    similarity = LinkSimilarity(topic)
+    store = open_store(f"sqlite:///{file}")
+    job = CrawlJob(
+        store, store.job("test", {}), test=TopicTest(topic, {"video"}), similarity=similarity,
+        make_scorer=lambda source: UrlRule(source, similarity, num2=2, m=1),
+        limits=Limits(), seeds=web.start_urls(),
+    )
+    reports, begun = 0, []
+    while reports != dies_after:
+        begun += [link for link in [job.next()] if link]
+        if not begun:
+            break
+        if len(begun) < 3 and (another := job.next()):
+            begun.append(another)  # up to three are under way, as in a real crawl
+            continue
+        link = begun.pop(0)
+        response = web.get(link.url)
+        if response.status == 200:
+            page = parse_page(response.body, link.url)
+            verdict = job.judge(page)
+            if verdict.relevant:
+                job.keep_media(page, verdict, http_status=200, visited_at=1.0)
+            if reports % 4 == 1:
+                job.commit()  # between the page's media and the page
+            job.crawled(link.id, page, verdict)
+        else:
+            job.failed(link.id, f"HTTP {response.status}")
+        reports += 1
+        if reports % 4 == 0:
+            job.commit()
+    if dies_after is not None:
+        os._exit(0 if reports == dies_after else 9)
+    job.stop("finished", finished=True)
+    found = {record.url: [r.url for r in record.resources] for record in job.findings.media_pages()}
+    pages = {url: relevant for url, relevant in store.db.execute("SELECT url, relevant FROM page")}
+    counts = job.frontier.counts
+    paths = job.frontier.record(0)
+    store.close()
+    return {"pages": pages, "found": found, "counts": counts, "reports": reports,
+            "paths": [paths.path_score, paths.total_path_score]}
+
+whole = crawl("whole.db")
+pieces = []
+for k in range(whole["reports"]):
+    child = os.fork()
+    if not child:
+        crawl(f"{k}.db", dies_after=k)
+    assert os.waitpid(child, 0)[1] == 0, k
+    pieces.append(crawl(f"{k}.db"))
+print(json.dumps([whole, pieces]))
+"""
+
+
+def test_a_job_killed_after_any_report_comes_to_the_same_end(tools: Any) -> None:
+    place = tools.folder()
+    site = place / "web" / "site.test"
+    media = {n: f'<a href="/m/{n}.mp4">optics</a>' for n in range(6)}
+    for folder in ("films", "talks"):
+        (site / folder).mkdir(parents=True)
+        for n in range(6):
+            neighbours = tools.links(f"{n + 1}.html", "/", f"/{folder}/none{n}.html")
+            shown = '<embed src="/nav.swf"><a href="/intro.mp4">intro</a>'
+            own = media[n] if folder == "films" else ""
+            text = f"<title>optics {n}</title>{shown}{own}{neighbours}"
+            (site / folder / f"{n}.html").write_text(text)
+    (site / "index.html").write_text(tools.links("films/0.html", "talks/0.html", "films/3.html"))
+    run = subprocess.run(
+        [sys.executable, "-c", DIES, str(place / "web")],
+        cwd=place,
+        env=tools.environ,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    whole, pieces = json.loads(run.stdout)
+    assert len(pieces) == whole["reports"] == 27
+    assert len(whole["found"]) == 6  # the talks have only what stands on every page
+    assert sum(whole["pages"].values()) == 6
+    for k, piece in enumerate(pieces):
+        del piece["reports"]
+        assert piece == {key: whole[key] for key in piece}, k

@@ -1,0 +1,157 @@
+"""How a crawl treats the servers it visits, and that no server can hold up the others."""
+
+import threading
+from itertools import pairwise
+from time import sleep
+from typing import Any
+
+import pytest
+
+PATIENCE = 20.0
+
+
+def held(tools: Any, hosts: tuple[str, str], count: int) -> tuple[list[Any], dict[str, bool]]:
+    """Two servers of `count` pages; the first answers only when the second has served all of its.
+
+    The dict tells for each page of the slow server whether what it waited for came.
+    """
+    slow, fast = (tools.serve(host) for host in hosts)
+    fast_is_done = threading.Event()
+    waited: dict[str, bool] = {}
+
+    def slow_page(visit: Any) -> str:
+        waited[visit.path] = fast_is_done.wait(PATIENCE)
+        return "<p>at last</p>"
+
+    def fast_page(visit: Any) -> str:
+        if len(set(fast.asked())) == count + 1:
+            fast_is_done.set()
+        return "<p>here</p>"
+
+    pages = [f"/{n}" for n in range(count)]
+    for server, page in ((slow, slow_page), (fast, fast_page)):
+        server.pages = {"/": tools.links(*pages), **dict.fromkeys(pages, page)}
+    return [slow, fast], waited
+
+
+@pytest.mark.parametrize(
+    ("settings", "hosts"),
+    [
+        ({"CONCURRENT_REQUESTS": 8, "CONCURRENT_REQUESTS_PER_DOMAIN": 2}, (2, 3)),
+        ({"CONCURRENT_REQUESTS": 2, "DOWNLOAD_DELAY": 0.01}, (4, 5)),
+        ({"CONCURRENT_REQUESTS": 4, "DOWNLOAD_SLOTS": {"127.0.0.6": {"concurrency": 1}}}, (6, 7)),
+    ],
+)
+def test_a_slow_host_does_not_hold_up_a_fast_one(
+    tools: Any, settings: dict[str, Any], hosts: tuple[int, int]
+) -> None:
+    (slow, fast), waited = held(tools, (f"127.0.0.{hosts[0]}", f"127.0.0.{hosts[1]}"), 12)
+    seeds = f"{slow.url()},{fast.url()}"
+    (outcome,) = tools.crawl({"seeds": seeds}, settings=settings)
+    assert len(outcome.seen) == 26
+    assert all(waited.values()), "a page of the slow host was waited for by the fast host"
+    assert len(slow.asked()) == len(set(slow.asked())) == 13
+
+
+def test_no_more_requests_than_allowed_are_sent_to_a_host_at_once(tools: Any) -> None:
+    servers = [tools.serve(f"127.0.0.{n}") for n in (8, 9)]
+    full = {server.host: threading.Event() for server in servers}
+    visits = {server.host: server.visits for server in servers}
+
+    def page(visit: Any) -> str:
+        """Answer once as many requests are here as may be; the first ones wait for it."""
+        if sum(other.left is None for other in list(visits[visit.host])) >= 3:
+            full[visit.host].set()
+        full[visit.host].wait(PATIENCE)
+        return "<p>page</p>"
+
+    for server in servers:
+        pages = [f"/{n}" for n in range(12)]
+        server.pages = {"/": tools.links(*pages), **dict.fromkeys(pages, page)}
+    settings = {"CONCURRENT_REQUESTS": 16, "CONCURRENT_REQUESTS_PER_DOMAIN": 3}
+    (outcome,) = tools.crawl({"seeds": ",".join(s.url() for s in servers)}, settings=settings)
+    assert len(outcome.seen) == 26
+    for server in servers:
+        mine = server.visits
+        most = max(sum(v.came <= visit.came < v.left for v in mine) for visit in mine)
+        assert most == 3
+
+
+def test_the_delay_is_kept_for_each_host_by_itself(tools: Any) -> None:
+    delay, count = 0.15, 6
+    servers = [tools.serve(f"127.0.0.{n}") for n in (10, 11, 12)]
+    for server in servers:
+        pages = [f"/{n}" for n in range(count)]
+        server.pages = {"/": tools.links(*pages), **dict.fromkeys(pages, "<p>page</p>")}
+    settings = {"DOWNLOAD_DELAY": delay, "DOWNLOAD_DELAY_JITTER": 0, "CONCURRENT_REQUESTS": 16}
+    (outcome,) = tools.crawl({"seeds": ",".join(s.url() for s in servers)}, settings=settings)
+    assert len(outcome.seen) == 3 * (count + 1)
+    for server in servers:
+        gaps = [later.came - earlier.came for earlier, later in pairwise(server.visits)]
+        # A request may come late and the next in time, so single gaps are no proof; their sum is.
+        assert sum(gaps) > delay * (len(gaps) - 1)
+        assert sorted(gaps)[len(gaps) // 2] > delay * 0.6
+    visits = sorted((v for server in servers for v in server.visits), key=lambda v: v.came)
+    turns = sum(earlier.host != later.host for earlier, later in pairwise(visits))
+    assert turns > count  # the hosts are visited side by side, not one after the other
+
+
+ROBOTS = """
+User-agent: *
+Disallow: /private/
+Disallow: /*.asp$
+Allow: /private/open.html
+"""
+
+
+def test_robots_txt_is_obeyed(tools: Any) -> None:
+    server = tools.serve()
+    allowed = ["/a.html", "/private/open.html", "/show.asp?id=1"]
+    forbidden = ["/private/", "/private/a.html", "/show.asp"]
+    server.pages = {
+        "/robots.txt": tools.Answer(ROBOTS, 200, {"Content-Type": "text/plain"}),
+        "/": tools.links(*allowed, *forbidden),
+        **dict.fromkeys([*allowed, *forbidden], "<p>page</p>"),
+    }
+    obeying, ignoring = tools.crawl(
+        {"seeds": server.url(), "settings": {"ROBOTSTXT_OBEY": True}},
+        {"seeds": server.url()},
+    )
+    assert {*obeying.seen} == {server.url(path) for path in ["/", *allowed]}
+    for path in forbidden:
+        assert obeying.links[server.url(path)] == ("E", "forbidden by robots.txt")
+    assert {*ignoring.seen} - {*obeying.seen} == {server.url(path) for path in forbidden}
+    assert server.asked().count("/robots.txt") == 1
+    assert server.asked().index("/robots.txt") == 0
+
+
+def test_robots_txt_is_read_before_anything_else_however_many_seeds_a_host_has(
+    tools: Any,
+) -> None:
+    server = tools.serve()
+    forbidden = [f"/private/{n}" for n in range(5)]
+
+    def robots(visit: Any) -> Any:
+        sleep(0.3)  # time for the others to be asked for
+        return tools.Answer(ROBOTS, 200, {"Content-Type": "text/plain"})
+
+    server.pages = {"/robots.txt": robots, **dict.fromkeys([*forbidden, "/a"], "<p>page</p>")}
+    seeds = ",".join(map(server.url, [*forbidden, "/a"]))
+    (outcome,) = tools.crawl({"seeds": seeds, "settings": {"ROBOTSTXT_OBEY": True}})
+    assert server.asked() == ["/robots.txt", "/a"]
+    assert [outcome.links[server.url(path)][0] for path in forbidden] == ["E"] * 5
+
+
+def test_links_that_ask_not_to_be_followed_are_left_alone(tools: Any) -> None:
+    server = tools.serve()
+    server.pages = {
+        "/": tools.links("/a", "/b") + '<a rel="nofollow" href="/c">c</a>',
+        "/a": '<meta name="robots" content="nofollow">' + tools.links("/d"),
+        "/b": tools.Answer(tools.links("/e")),
+    }
+    polite, other = tools.crawl(
+        {"seeds": server.url(), "settings": {"ROBOTSTXT_OBEY": True}}, {"seeds": server.url()}
+    )
+    assert {*polite.links} == {server.url(path) for path in ("/", "/a", "/b", "/e")}
+    assert polite.stats["mmcrawl/refused/nofollow"] == 2
+    assert {*other.links} - {*polite.links} == {server.url(path) for path in ("/c", "/d")}

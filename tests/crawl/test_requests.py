@@ -1,0 +1,286 @@
+"""What a spider's own requests carry comes back with the response, also from the store."""
+
+import json
+import re
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+SPIDER = """
+import os, threading
+from scrapy import FormRequest, Request
+from scrapy.spidermiddlewares.httperror import HttpError
+from scrapy.downloadermiddlewares.retry import get_retry_request
+from spiders.focused import FocusedSpider
+
+def at(path):
+    return os.environ["SITE"] + path
+
+class Spider(FocusedSpider):
+    handle_httpstatus_list = [202]
+
+    def parse(self, response):
+        yield from super().parse(response)
+        if response.url != at("/"):
+            seen.append(["parse", response.url])
+            return
+        yield {"an": "item"}
+        yield Request(
+            at("/plain"), self.tell, headers={"X-Asked": "yes"}, cookies={"c": "1"},
+            meta={"own": [1, {"k": "v"}]}, cb_kwargs={"name": "plain"}, flags=["f"], priority=4,
+        )
+        yield {"another": "item"}
+        yield FormRequest(at("/post"), self.tell, formdata={"a": "1"}, priority=3)
+        yield FormRequest(at("/post"), self.tell, formdata={"a": "2"}, priority=2)
+        yield FormRequest(at("/post"), self.tell, formdata={"a": "1"})
+        for _ in range(3):
+            yield Request(at("/again"), self.tell, dont_filter=True)
+            yield Request(at("/once"), self.tell)
+        for path in "/busy /broken /gone /moved /ring/1 /self /session /outlawed".split():
+            yield Request(at(path), self.tell, errback=self.sorry, meta={"own": path})
+        yield Request(os.environ["CLOSED"], self.tell, errback=self.sorry, meta={"own": "closed"})
+        yield Request(at("/gone/2"), self.tell, errback=self.and_then)
+        yield Request(at("/wait"), self.patient, meta={"own": "wait"}, errback=self.sorry)
+        yield Request(at("/last"), self.tell, priority=-1)
+        yield Request(at("/first"), self.tell, priority=5)
+        yield Request(at("/lambda"), lambda r: seen.append(["lambda", r.url, r.meta["own"]]),
+                      meta={"own": 7}, errback=lambda f: seen.append(["sorry", "lambda"]))
+        yield Request(at("/lock"), self.tell, meta={"own": "lock", "lock": threading.Lock()})
+        yield Request(at("/lock/busy"), self.tell, meta={"own": "lock", "lock": threading.Lock()})
+
+    def tell(self, response, name=""):
+        meta = {k: v for k, v in response.meta.items() if k in ("own", "depth", "retry_times")}
+        meta["lock"] = "lock" in response.meta
+        seen.append(["tell", response.url, response.request.method, name, meta,
+                     response.request.flags])
+
+    def patient(self, response):
+        if response.status == 202:
+            yield get_retry_request(response.request, spider=self, reason="not ready")
+        self.tell(response)
+
+    def sorry(self, failure):
+        status = failure.value.response.status if failure.check(HttpError) else None
+        seen.append(["sorry", failure.request.meta["own"], type(failure.value).__name__, status])
+
+    def and_then(self, failure):
+        yield Request(at("/after-gone"), self.tell, meta={"own": "after"})
+        yield failure.request.replace(url=at("/instead"), meta={"own": "instead"})
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tools):  # type: ignore[no-untyped-def]
+    server = tools.serve()
+
+    def failing(times: int, status: int = 503) -> Callable[[Any], Any]:
+        """A page that fails some times in each crawl, told apart by the asking agent."""
+        tries: dict[str, int] = {}
+
+        def page(visit):  # type: ignore[no-untyped-def]
+            agent = visit.headers["User-Agent"]
+            tries[agent] = tries.get(agent, 0) + 1
+            return tools.Answer("<p>busy</p>", status) if tries[agent] <= times else "<p>now</p>"
+
+        return page
+
+    def moved(target: str, status: int = 301) -> Any:
+        return tools.Answer("", status, {"Location": target})
+
+    found = "/plain /post /again /once /last /first /lambda /lock /after-gone /instead /target"
+    server.pages = dict.fromkeys(found.split(), "<p>found</p>") | {
+        "/": tools.links("/found"),
+        "/busy": failing(2),
+        "/broken": failing(99),
+        "/lock/busy": failing(1),
+        "/wait": failing(1, 202),
+        "/moved": moved("/moved/on"),
+        "/moved/on": moved("/target", 302),
+        "/ring/1": moved("/ring/2"),
+        "/ring/2": moved("/ring/3"),
+        "/ring/3": moved("/ring/1"),
+        "/self": moved("/self"),
+        "/session": lambda visit: (
+            "<p>in</p>"
+            if "sid" in visit.headers.get("Cookie", "")
+            else tools.Answer("", 302, {"Location": "/session?phpsessid=1", "Set-Cookie": "sid=1"})
+        ),
+        "/session?phpsessid=1": "<p>in</p>",
+        "/outlawed": moved("http://elsewhere.example/"),
+    }
+    return server
+
+
+@pytest.fixture(scope="module", params=["in one go", "after a stop"])
+def crawl(request, tools, site):  # type: ignore[no-untyped-def]
+    """The crawl with all these requests; or stopped while all of them waited, and taken up."""
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        closed = f"http://127.0.0.1:{unused.getsockname()[1]}/closed"
+        args = {
+            "seeds": site.url(),
+            "store": str(tools.folder() / "crawl.db"),
+            "environ": {"SITE": site.url(""), "CLOSED": closed},
+            "settings": {"USER_AGENT": request.param, "CONCURRENT_REQUESTS": 1},
+        }
+        crawls = [args]
+        if request.param == "after a stop":
+            stopped = args | {"settings": args["settings"] | {"CLOSESPIDER_PAGECOUNT": 1}}
+            crawls = [stopped, args]
+        start = len(site.visits)
+        outcomes = tools.crawl(*crawls, spider=SPIDER)
+    return Told(request.param, outcomes, site.visits[start:], site)
+
+
+class Told:
+    """The crawl as spider, server and store saw it."""
+
+    def __init__(self, how, outcomes, visits, site) -> None:  # type: ignore[no-untyped-def]
+        self.stopped = how == "after a stop"
+        self.outcomes, self.visits = outcomes, visits
+        self.outcome = outcomes[-1]
+        self._site = site
+
+    def calls(self, path: str) -> list[list[Any]]:
+        """What `tell` noted of the responses from `path`: method, name, meta, flags."""
+        url = self._site.url(path)
+        return [call[2:] for call in self.outcome.seen if call[:2] == ["tell", url]]
+
+    def sorry(self, own: str) -> list[list[Any]]:
+        """What `sorry` noted of failures of a request: exception, status."""
+        return [call[2:] for call in self.outcome.seen if call[:2] == ["sorry", own]]
+
+    def asked(self, path: str) -> list[Any]:
+        return [visit for visit in self.visits if visit.path == path]
+
+    def link(self, path: str) -> tuple[str, str]:
+        return self.outcome.links[self._site.url(path)]
+
+
+def test_a_request_keeps_what_it_carries(crawl: Told) -> None:
+    method, name, meta, flags = crawl.calls("/plain")[0]
+    assert (method, name, flags) == ("GET", "plain", ["f"])
+    assert meta == {"own": [1, {"k": "v"}], "depth": 1, "lock": False}
+    (visit,) = crawl.asked("/plain")
+    assert visit.headers["X-Asked"] == "yes"
+    assert visit.headers["Cookie"] == "c=1"
+    assert visit.headers["Referer"].endswith("/")
+
+
+def test_posts_with_different_bodies_are_different_requests(crawl: Told) -> None:
+    assert [(visit.method, visit.body) for visit in crawl.asked("/post")] == [
+        ("POST", b"a=1"),
+        ("POST", b"a=2"),
+    ]
+    assert [call[0] for call in crawl.calls("/post")] == ["POST", "POST"]
+
+
+def test_dont_filter_lets_a_request_through_that_was_made_before(crawl: Told) -> None:
+    assert len(crawl.asked("/again")) == len(crawl.calls("/again")) == 3
+    assert len(crawl.asked("/once")) == len(crawl.calls("/once")) == 1
+
+
+def test_requests_are_sent_in_the_order_of_their_priority(crawl: Told) -> None:
+    paths = [visit.path for visit in crawl.visits]
+    assert paths[:5] == ["/", "/first", "/plain", "/post", "/post"]
+    assert paths[-1] == "/last"
+
+
+def test_links_of_the_page_are_followed_beside_the_requests(crawl: Told) -> None:
+    (visit,) = crawl.asked("/found")
+    assert visit.headers["Referer"].endswith("/")
+
+
+def test_a_busy_server_is_asked_again_and_nothing_is_forgotten(crawl: Told) -> None:
+    assert len(crawl.asked("/busy")) == 3
+    assert [call[2] for call in crawl.calls("/busy")] == [
+        {"own": "/busy", "depth": 1, "retry_times": 2, "lock": False}
+    ]
+    assert crawl.sorry("/busy") == []
+    assert crawl.link("/busy") == ("C", "")
+
+
+def test_a_callback_can_ask_for_the_same_request_again(crawl: Told) -> None:
+    assert len(crawl.asked("/wait")) == 2
+    assert [call[2]["own"] for call in crawl.calls("/wait")] == ["wait", "wait"]
+
+
+@pytest.mark.parametrize(
+    ("own", "error", "status", "reason"),
+    [
+        ("/gone", "HttpError", 404, "HTTP 404"),
+        ("/broken", "HttpError", 503, "HTTP 503"),
+        ("closed", "DownloadConnectionRefusedError", None, "connection refused"),
+        ("/self", "IgnoreRequest", None, "max redirections reached"),
+    ],
+)
+def test_an_errback_is_called_once_and_the_reason_kept(
+    crawl: Told, own: str, error: str, status: int | None, reason: str
+) -> None:
+    assert crawl.sorry(own) == [[error, status]]
+    links = {url: link for url, link in crawl.outcome.links.items() if url.endswith(own)}
+    assert list(links.values()) == [("E", reason)]
+
+
+def test_requests_of_an_errback_are_sent(crawl: Told) -> None:
+    assert [call[2]["own"] for call in crawl.calls("/after-gone")] == ["after"]
+    assert crawl.link("/gone/2") == ("E", "HTTP 404")
+
+
+def test_a_failed_request_can_be_sent_elsewhere_by_its_errback(crawl: Told) -> None:
+    assert [call[2]["own"] for call in crawl.calls("/instead")] == ["instead"]
+
+
+def test_redirects_are_followed_and_their_target_is_the_page(crawl: Told, site: Any) -> None:
+    assert crawl.link("/moved") == ("C", f"redirects to {site.url('/moved/on')}")
+    assert crawl.link("/moved/on") == ("C", f"redirects to {site.url('/target')}")
+    assert crawl.link("/target") == ("C", "")
+    assert [call[2]["own"] for call in crawl.calls("/target")] == ["/moved"]
+    assert crawl.sorry("/moved") == []
+
+
+def test_redirects_in_a_circle_end_in_error(crawl: Told) -> None:
+    assert [len(crawl.asked(f"/ring/{n}")) for n in (1, 2, 3)] == [1, 1, 1]
+    assert crawl.link("/ring/3") == ("E", "redirect loop")
+
+
+def test_a_redirect_to_the_same_page_under_a_session_is_that_page(crawl: Told) -> None:
+    assert crawl.link("/session") == ("C", "")
+    answered = crawl.calls("/session") + crawl.calls("/session?phpsessid=1")
+    assert [call[2]["own"] for call in answered] == ["/session"]
+
+
+def test_a_redirect_that_leaves_the_sites_is_not_followed(crawl: Told) -> None:
+    assert crawl.link("/outlawed") == ("C", "redirects to http://elsewhere.example/")
+    assert "http://elsewhere.example/" not in crawl.outcome.links
+
+
+def test_a_request_that_cannot_be_stored_runs_whole_in_the_same_run(crawl: Told, site: Any) -> None:
+    # Three of them, and in one go the retry of the busy one; no other request.
+    counted = [o.stats.get("mmcrawl/requests/unserialisable", 0) for o in crawl.outcomes]
+    assert counted == ([3, 0] if crawl.stopped else [4])
+    whole = [["lambda", site.url("/lambda"), 7]]
+    assert [call for call in crawl.outcome.seen if call[0] == "lambda"] == (
+        [] if crawl.stopped else whole
+    )
+    locks = [call[2]["lock"] for path in ("/lock", "/lock/busy") for call in crawl.calls(path)]
+    assert locks == ([] if crawl.stopped else [True, True])
+
+
+def test_of_a_request_that_cannot_be_stored_the_address_is_kept(crawl: Told) -> None:
+    for path in ("/lambda", "/lock", "/lock/busy"):
+        assert crawl.asked(path)
+        assert crawl.link(path) == ("C", "")
+
+
+def test_items_of_the_spider_pass_the_pipelines(crawl: Told) -> None:
+    assert crawl.outcomes[0].stats["item_scraped_count"] == 2
+
+
+def test_the_crawl_ends_with_nothing_left(crawl: Told) -> None:
+    assert {status for status, _ in crawl.outcome.links.values()} == {"C", "E"}
+    assert crawl.outcome.finished
+    assert "Traceback" not in re.sub(r"(?s)ValueError.*?\n\n", "", crawl.outcome.log)
+    assert json.dumps(crawl.outcome.seen)

@@ -1,0 +1,20 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.frontier import SqliteFrontier, SqliteStore, open_store
+
+
+@pytest.fixture(params=["memory:", "sqlite:///"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqliteStore]:
+    """An empty store of each kind."""
+    uri = request.param if request.param == "memory:" else f"sqlite:///{tmp_path}/crawl.db"
+    with open_store(uri) as opened:
+        yield opened
+
+
+@pytest.fixture
+def frontier(store: SqliteStore) -> SqliteFrontier:
+    """The empty frontier of the store's first job."""
+    return SqliteFrontier(store, store.job("crawl", {}))

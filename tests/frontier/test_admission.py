@@ -1,0 +1,179 @@
+"""Which links may be followed, why not, and where endless spaces end."""
+
+import pytest
+
+from mmcrawl.frontier import Admission, Limits, host_of, is_private_host
+
+SEED = "http://www.school.com/"
+ANYWHERE = {"sites": "anywhere"}
+
+
+def refused(url, layer=1, depth=1, seeds=(SEED,), **limits):
+    return Admission(Limits(**limits), seeds).refuse(url, layer, depth)
+
+
+@pytest.mark.parametrize(
+    ("sites", "url", "reason"),
+    [
+        ("hosts", "http://www.school.com/a", None),
+        ("hosts", "https://WWW.school.com:8080/a", None),
+        ("hosts", "http://school.com/a", "other site"),
+        ("domains", "http://video.school.com/a", None),
+        ("domains", "http://other.com/a", "other site"),
+        ("anywhere", "http://other.com/a", None),
+        ("anywhere", "mailto:someone", "other site"),
+        ("anywhere", "http://[bad/", "other site"),
+    ],
+)
+def test_sites_say_how_far_from_the_seeds_a_crawl_goes(sites, url, reason):
+    assert refused(url, sites=sites) == reason
+
+
+def test_a_domain_is_what_was_registered_under_a_public_suffix():
+    assert refused("http://b.edu.cn/", seeds=["http://www.a.edu.cn/"], sites="domains")
+    assert not refused("http://b.a.edu.cn/", seeds=["http://www.a.edu.cn/"], sites="domains")
+
+
+@pytest.mark.parametrize(
+    ("limits", "layer", "depth", "reason"),
+    [
+        ({"max_layer": 3}, 3, 1, None),
+        ({"max_layer": 3}, 4, 1, "below max_layer"),
+        ({"max_layer": 0}, 99, 1, None),
+        ({"max_depth": 2}, 1, 2, None),
+        ({"max_depth": 2}, 1, 3, "beyond max_depth"),
+        ({"max_depth": 0}, 1, 99, None),
+        ({"url_length": len(SEED)}, 1, 1, None),
+        ({"url_length": len(SEED) - 1}, 1, 1, "address too long"),
+        ({"url_length": 0}, 1, 1, None),
+    ],
+)
+def test_layer_depth_and_length_have_bounds_and_zero_is_none(limits, layer, depth, reason):
+    assert refused(SEED, layer, depth, **limits) == reason
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("a/b/a/c/a/d.htm", None),
+        ("a/a/a/a/", "trap: repeating path"),
+        ("a/b/a/b/a/b/a/d.htm", "trap: repeating path"),
+        ("a/a/a/a", None),  # the last one is a file name
+        ("x?next=/a/a/a/a/a/", None),
+    ],
+)
+def test_a_path_that_repeats_itself_is_a_loop_of_links(path, reason):
+    assert refused(SEED + path, repeats=3) == reason
+    assert refused(SEED + path, repeats=0) is None
+
+
+PRIVATE = [
+    "10.0.0.1",
+    "127.0.0.1",
+    "172.16.5.5",
+    "192.168.1.1",
+    "169.254.169.254",
+    "0.0.0.0",
+    "100.64.0.1",
+    "::1",
+    "fe80::1",
+    "fd00::1",
+    "::ffff:10.0.0.1",
+    "::ffff:127.0.0.1",
+    # odd spellings of addresses, which browsers and resolvers take
+    "127.1",
+    "127.0.1",
+    "2130706433",
+    "0x7f000001",
+    "0x7f.1",
+    "127.0x0.0.1",
+    "0177.0.0.01",
+    "127.0.0.1.",
+    # names
+    "localhost",
+    "localhost.",
+    "LOCALHOST",
+    "intranet",
+    "printer.local",
+    "printer.local.",
+    "a.localhost",
+    "db.internal",
+    "nas.lan",
+    "router.home.arpa",
+]
+
+
+def in_url(host):
+    return f"http://[{host}]/" if ":" in host else f"http://{host}/"
+
+
+@pytest.mark.parametrize("host", PRIVATE)
+def test_public_pages_do_not_lead_into_private_networks(host):
+    url = in_url(host)
+    assert is_private_host(host_of(url))
+    assert refused(url, **ANYWHERE) == "private network"
+    assert refused(url, private=True, **ANYWHERE) is None
+    assert refused(url, seeds=["http://192.168.0.5/"], **ANYWHERE) is None
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["8.8.8.8", "2606:4700:4700::1111", "school.test", "163.com", "0x.test", "localhost.test"],
+)
+def test_public_hosts_are_public(host):
+    assert not is_private_host(host_of(in_url(host)))
+    assert refused(in_url(host), **ANYWHERE) is None
+
+
+def test_a_seed_in_a_private_network_opens_it():
+    assert Admission(Limits(), ["http://10.0.0.1/"]).private_allowed
+    assert not Admission(Limits(), [SEED]).private_allowed
+
+
+def crawl(admission, urls, *, relevant=frozenset()):
+    """Follow links as a crawl does; return those that were fetched."""
+    fetched = []
+    for url in urls:
+        if admission.refuse(url, 1, 1) is None:
+            admission.crawled(url, relevant=url in relevant)
+            fetched.append(url)
+    return fetched
+
+
+TRAPS = {
+    "calendar by query": "calendar.php?year={n}&month=5",
+    "calendar by path": "calendar/{n}/05/01.htm",
+    "session in the query": "page.asp?sid={n:x}abc",
+    "session in the path": "page.jsp;jsessionid={n:x}ABC",
+    "numbered pages": "list_{n}.htm",
+}
+
+
+@pytest.mark.parametrize("form", TRAPS.values(), ids=TRAPS)
+def test_an_endless_space_without_finds_is_bounded(form):
+    admission = Admission(Limits(per_shape=20), [SEED])
+    urls = [SEED + form.format(n=n) for n in range(1000)]
+    assert crawl(admission, urls) == urls[:20]
+    assert admission.refuse(urls[0], 1, 1) == "trap: nothing found on pages like this"
+    assert admission.refuse(SEED + "lessons/1.htm", 1, 1) is None
+
+
+@pytest.mark.parametrize("hit", [0, 19])
+def test_pages_like_one_that_was_relevant_are_not_bounded(hit):
+    admission = Admission(Limits(per_shape=20), [SEED])
+    urls = [SEED + f"lesson.asp?id={n}" for n in range(100)]
+    assert crawl(admission, urls, relevant={urls[hit]}) == urls
+
+
+def test_a_host_has_its_share():
+    admission = Admission(Limits(per_host=3, per_shape=0, sites="anywhere"), [SEED])
+    here = [f"{SEED}{name}" for name in "abcde"]
+    there = [f"http://other.com/{name}" for name in "abcde"]
+    assert crawl(admission, [*here, *there], relevant={here[0]}) == [*here[:3], *there[:3]]
+    assert admission.exhausted(here[4]) == "trap: host has its share"
+
+
+def test_without_bounds_nothing_is_exhausted():
+    admission = Admission(Limits(per_shape=0, per_host=0), [SEED])
+    urls = [SEED + f"p{n}.htm" for n in range(300)]
+    assert crawl(admission, urls) == urls

@@ -1,0 +1,116 @@
+"""Media pages, their resources and learnt patterns, kept with the crawl."""
+
+import pytest
+
+from mmcrawl.frontier import (
+    Findings,
+    MediaPageRecord,
+    MediaResourceRecord,
+    PatternRecord,
+    open_store,
+)
+
+LEVER = MediaResourceRecord("http://h.test/lever.swf", "animation", "embed", "杠杆")
+SONG = MediaResourceRecord("http://h.test/song.mp3", "audio", "a", "")
+FILM = MediaResourceRecord("http://h.test/film.mp4", "video", "source", "film")
+
+
+def media_page(path, *resources, score=0.5, words=("光", "kinetic energy")):
+    return MediaPageRecord(f"http://h.test/{path}", "题", score, words, 200, 1.5, resources)
+
+
+@pytest.fixture
+def findings(store):
+    return Findings(store, store.job("crawl", {}))
+
+
+def test_a_media_page_comes_back_as_it_was(findings):
+    page = media_page("a", LEVER, SONG)
+    findings.add_media_page(page)
+    assert list(findings.media_pages()) == [page]
+    assert page.count("audio") == 1
+    assert page.count("video") == 0
+
+
+@pytest.mark.parametrize("words", [(), ("光",), ("kinetic energy", "a, b", '"quoted"')])
+def test_words_come_back_one_by_one(findings, words):
+    findings.add_media_page(media_page("a", words=words))
+    assert next(findings.media_pages()).words == words
+
+
+def test_a_page_kept_again_takes_the_place_of_the_former(findings):
+    findings.add_media_page(media_page("a", LEVER, SONG))
+    findings.add_media_page(media_page("a", SONG, score=0.75))
+    assert list(findings.media_pages()) == [media_page("a", SONG, score=0.75)]
+    assert findings.pages_showing([LEVER.url]) == []
+
+
+def test_the_best_pages_come_first(findings):
+    for path, score in (("b", 0.6), ("low", 0.5), ("a", 0.6), ("top", 0.9)):
+        findings.add_media_page(media_page(path, score=score))
+    paths = [page.url.rpartition("/")[2] for page in findings.media_pages()]
+    assert paths == ["top", "a", "b", "low"]
+    assert [page.topic_score for page in findings.best(2)] == [0.9, 0.6]
+
+
+def test_pages_are_found_by_what_they_show(findings):
+    one, two = media_page("1", LEVER, SONG), media_page("2", SONG)
+    for page in (one, two, media_page("3", FILM)):
+        findings.add_media_page(page)
+    assert findings.pages_showing([LEVER.url]) == [one]
+    assert findings.pages_showing([SONG.url, LEVER.url]) == [one, two]
+    assert findings.pages_showing(["http://h.test/other.mp3"]) == []
+
+
+def test_a_page_dropped_is_gone_with_its_resources(findings):
+    findings.add_media_page(media_page("1", LEVER, SONG))
+    findings.add_media_page(media_page("2", SONG))
+    findings.drop_media_page("http://h.test/1")
+    findings.drop_media_page("http://h.test/never")
+    assert list(findings.media_pages()) == [media_page("2", SONG)]
+    assert findings.counts() == {"pages": 1, "audio": 1, "video": 0, "animation": 0}
+
+
+def test_a_resource_on_two_pages_counts_once(findings):
+    assert findings.counts() == {"pages": 0, "audio": 0, "video": 0, "animation": 0}
+    findings.add_media_page(media_page("1", LEVER, SONG))
+    findings.add_media_page(media_page("2", SONG, FILM))
+    assert findings.counts() == {"pages": 2, "audio": 1, "video": 1, "animation": 1}
+
+
+def test_patterns_take_the_place_of_the_former_ones(findings):
+    findings.keep_patterns([PatternRecord("h.test", "http://h.test/old/*", 4)])
+    new = [
+        PatternRecord("h.test", "http://h.test/b/*", 4),
+        PatternRecord("h.test", "http://h.test/c/*", 9),
+        PatternRecord("h.test", "http://h.test/a/*", 4),
+    ]
+    findings.keep_patterns(new)
+    assert findings.patterns() == [new[1], new[2], new[0]]
+    findings.keep_patterns([])
+    assert findings.patterns() == []
+
+
+def test_jobs_have_findings_of_their_own(store):
+    one, two = (Findings(store, store.job(name, {})) for name in ("one", "two"))
+    pattern = PatternRecord("h.test", "http://h.test/*", 4)
+    for findings in (one, two):
+        findings.add_media_page(media_page("a", LEVER))
+        findings.keep_patterns([pattern])
+    two.drop_media_page("http://h.test/a")
+    two.keep_patterns([])
+    assert one.counts()["pages"] == 1
+    assert (one.patterns(), two.patterns()) == ([pattern], [])
+    assert two.pages_showing([LEVER.url]) == []
+
+
+def test_findings_become_durable_with_a_commit(tmp_path):
+    uri = f"sqlite:///{tmp_path}/crawl.db"
+    with open_store(uri) as store:
+        findings = Findings(store, store.job("crawl", {}))
+        findings.add_media_page(media_page("kept", LEVER))
+        store.commit()
+        findings.add_media_page(media_page("lost", SONG))
+    with open_store(uri) as store:
+        findings = Findings(store, store.job("crawl", {}))
+        assert list(findings.media_pages()) == [media_page("kept", LEVER)]

@@ -1,0 +1,166 @@
+"""The order of waiting links, against the plainest thing that could keep it: a dictionary."""
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from mmcrawl.frontier import PendingOrder
+
+LINKS, HOSTS = 40, 4
+scores = st.integers(0, 5).map(float)
+
+
+class NaiveOrder:
+    """Waiting links with host and score; the best is found by looking at all."""
+
+    def __init__(self):
+        self.waiting = {}
+        self.held = {}
+
+    def pop(self, ready):
+        free = [link for link, (host, _) in self.waiting.items() if host in ready]
+        best = max(free, key=lambda link: (self.waiting[link][1], -link), default=None)
+        self.waiting.pop(best, None)
+        return best
+
+
+class OrderAgainstModel(RuleBasedStateMachine):
+    def __init__(self):
+        super().__init__()
+        self.order = PendingOrder()
+        self.model = NaiveOrder()
+
+    @initialize(data=st.data(), count=st.integers(0, LINKS))
+    def fill(self, data, count):
+        for link in range(count):
+            self._push(link, data.draw(st.integers(0, HOSTS - 1)), data.draw(scores))
+
+    def _push(self, link, host, score):
+        self.order.push(link, host, score)
+        self.model.held.pop(link, None)
+        self.model.waiting[link] = (host, score)
+
+    @rule(link=st.integers(0, LINKS - 1), host=st.integers(0, HOSTS - 1), score=scores)
+    def push(self, link, host, score):
+        if link not in self.model.waiting:
+            self._push(link, host, score)
+
+    @precondition(lambda self: self.model.waiting)
+    @rule(data=st.data(), score=scores)
+    def rescore(self, data, score):
+        link = data.draw(st.sampled_from(sorted(self.model.waiting)))
+        self.order.rescore(link, score)
+        self.model.waiting[link] = (self.model.waiting[link][0], score)
+
+    @precondition(lambda self: self.model.waiting)
+    @rule(data=st.data())
+    def rescore_many(self, data):
+        links = data.draw(st.lists(st.sampled_from(sorted(self.model.waiting)), unique=True))
+        new = [data.draw(scores) for _ in links]
+        self.order.rescore_many(links, new)
+        for link, score in zip(links, new, strict=True):
+            self.model.waiting[link] = (self.model.waiting[link][0], score)
+
+    @rule(link=st.integers(0, LINKS - 1), host=st.integers(0, HOSTS - 1))
+    def hold(self, link, host):
+        self.order.hold(link, host)
+        self.model.waiting.pop(link, None)
+        self.model.held[link] = host
+
+    @precondition(lambda self: self.model.held)
+    @rule(data=st.data(), score=scores)
+    def release(self, data, score):
+        link = data.draw(st.sampled_from(sorted(self.model.held)))
+        self.order.release(link, score)
+        self.model.waiting[link] = (self.model.held.pop(link), score)
+
+    @precondition(lambda self: self.model.waiting)
+    @rule(data=st.data())
+    def remove(self, data):
+        link = data.draw(st.sampled_from(sorted(self.model.waiting)))
+        self.order.remove(link)
+        del self.model.waiting[link]
+
+    @rule(ready=st.sets(st.integers(0, HOSTS - 1)))
+    def pop(self, ready):
+        assert self.order.pop(ready.__contains__) == self.model.pop(ready)
+
+    @invariant()
+    def knows_what_waits(self):
+        order, model = self.order, self.model
+        assert len(order) == len(model.waiting)
+        assert [link for link in range(LINKS) if link in order] == sorted(model.waiting)
+        assert [link for link in range(LINKS) if order.is_held(link)] == sorted(model.held)
+        assert all(order.score(link) == score for link, (_, score) in model.waiting.items())
+        hosts = [host for host, _ in model.waiting.values()]
+        assert order.hosts() == {host: hosts.count(host) for host in hosts}
+
+    def teardown(self):
+        everything = set(range(HOSTS))
+        while self.model.waiting:
+            assert self.order.pop() == self.model.pop(everything)
+        assert self.order.pop() is None
+
+
+OrderAgainstModel.TestCase.settings = settings(
+    max_examples=80, stateful_step_count=40, deadline=None
+)
+TestOrderAgainstModel = OrderAgainstModel.TestCase
+
+
+def popped(order):
+    return [order.pop() for _ in range(len(order))]
+
+
+def test_the_older_of_two_equal_links_comes_first():
+    order = PendingOrder()
+    for link in (3, 1, 2, 0):
+        order.push(link, host=link % 2, score=1.0)
+    assert popped(order) == [0, 1, 2, 3]
+
+
+def test_rescoring_moves_a_waiting_link_to_the_front():
+    order = PendingOrder()
+    for link in range(20):
+        order.push(link, 0, 1.0)
+    order.rescore(13, 2.0)
+    order.rescore(0, 0.5)
+    assert popped(order) == [13, *range(1, 13), *range(14, 20), 0]
+
+
+def test_one_rescored_among_many_and_all_rescored_at_once_come_out_alike():
+    few, many = PendingOrder(), PendingOrder()
+    for link in range(100):
+        few.push(link, link % 3, 1.0)
+        many.push(link, link % 3, 1.0)
+    few.rescore_many([40, 60], [3.0, 2.0])
+    many.rescore_many(range(100), [{40: 3.0, 60: 2.0}.get(link, 1.0) for link in range(100)])
+    assert popped(few) == popped(many) == [40, 60, *(n for n in range(100) if n not in (40, 60))]
+
+
+def test_links_of_a_busy_host_wait_for_it_and_keep_their_place():
+    order = PendingOrder()
+    order.push(0, host=0, score=9.0)
+    order.push(1, host=1, score=1.0)
+    order.push(2, host=1, score=2.0)
+    assert order.pop(lambda host: host != 0) == 2
+    assert order.pop(lambda host: False) is None
+    assert popped(order) == [0, 1]
+
+
+def test_a_host_is_asked_for_only_while_it_has_links():
+    order = PendingOrder()
+    order.push(0, host=5, score=1.0)
+    asked = []
+    assert order.pop(lambda host: asked.append(host) or True) == 0
+    assert order.pop(lambda host: asked.append(host) or True) is None
+    assert asked == [5]
+
+
+def test_a_held_link_waits_until_it_is_released():
+    order = PendingOrder()
+    order.hold(7, host=2)
+    assert (len(order), 7 in order, order.is_held(7), order.pop()) == (0, False, True, None)
+    order.release(7, 0.5)
+    assert order.host(7) == 2
+    assert order.pop() == 7

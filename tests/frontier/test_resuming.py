@@ -1,0 +1,139 @@
+"""What of a crawl is in its file: everything up to the last commit, and nothing in between."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.frontier import (
+    HELD,
+    LinkScores,
+    NewLink,
+    PageRecord,
+    SqliteFrontier,
+    SqliteStore,
+    open_store,
+)
+
+H = "http://h.test"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "crawl.db"
+
+
+def opened(path: Path) -> tuple[SqliteStore, SqliteFrontier]:
+    store = open_store(f"sqlite:///{path}")
+    return store, SqliteFrontier(store, store.job("crawl", {}))
+
+
+def add(frontier, *links, parent=None, scores=None):
+    ids = [n for n, _ in frontier.add([NewLink(H + link) for link in links], parent)]
+    frontier.apply(LinkScores(ids, scores or [1.0] * len(ids), [0.25] * len(ids)))
+    return ids
+
+
+def crawl_seed_with_links(frontier):
+    seed = frontier.next().id
+    links = add(frontier, "/a", "/b", parent=seed)
+    frontier.complete(seed, PageRecord(f"{H}/", "t", "", "", True, True, 2, 1.0), links)
+
+
+def test_a_page_is_crawled_in_the_same_commit_as_its_links_appear(path):
+    store, frontier = opened(path)
+    add(frontier, "/")
+    frontier.commit()
+    with sqlite3.connect(path) as other:
+
+        def seen():
+            status = other.execute("SELECT group_concat(status, '') FROM link").fetchone()[0]
+            return status, other.execute("SELECT count(*) FROM page").fetchone()[0]
+
+        crawl_seed_with_links(frontier)
+        assert seen() == ("W", 0)
+        frontier.commit()
+        assert seen() == ("CWW", 1)
+    other.close()
+    store.close()
+
+
+def test_what_was_not_committed_never_happened(path):
+    store, frontier = opened(path)
+    add(frontier, "/")
+    frontier.commit()
+    crawl_seed_with_links(frontier)
+    store.close()
+
+    store, frontier = opened(path)
+    assert (len(frontier), frontier.pages, frontier.waiting()) == (1, 0, [0])
+    assert frontier.lookup(f"{H}/a") is None
+    crawl_seed_with_links(frontier)
+    frontier.commit()
+    store.close()
+
+    store, frontier = opened(path)
+    assert frontier.counts == {"W": 2, "R": 0, "C": 1, "E": 0}
+    assert (len(frontier), frontier.pages, frontier.waiting()) == (3, 1, [1, 2])
+    assert frontier.record(0).path_score == 1
+    store.close()
+
+
+def test_links_left_running_wait_again(path):
+    store, frontier = opened(path)
+    add(frontier, "/a", "/b", scores=[2.0, 1.0])
+    assert frontier.next().url == f"{H}/a"
+    frontier.commit()
+    store.close()
+
+    store, frontier = opened(path)
+    assert frontier.counts == {"W": 2, "R": 0, "C": 0, "E": 0}
+    assert [frontier.next().url, frontier.next().url] == [f"{H}/a", f"{H}/b"]
+    store.close()
+
+
+def test_scores_priorities_and_held_links_survive(path):
+    store, frontier = opened(path)
+    ids = add(frontier, "/low", "/held", "/high", "/unscored", scores=[0.1, 0.2, 0.3, 0.4])
+    frontier.add([NewLink(f"{H}/new"), NewLink(f"{H}/urgent", priority=2, request=b"r")])
+    frontier.apply(LinkScores([ids[1], ids[0], 5], [HELD, 0.9, 0.0], [0.0, 0.7, 0.0]))
+    frontier.commit()
+    store.close()
+
+    store, frontier = opened(path)
+    assert frontier.record(ids[0]).structure_score == 0.7
+    assert frontier.record(ids[1]).score == HELD
+    assert (frontier.ready, frontier.waiting()) == (4, [0, 1, 2, 3, 4, 5])
+    order = [frontier.next() for _ in range(4)]
+    assert [link.url.removeprefix(H) for link in order] == ["/urgent", "/low", "/unscored", "/high"]
+    assert (order[0].request, order[0].priority) == (b"r", 2)
+    frontier.apply(LinkScores([ids[1]], [0.5], [0.0]))
+    assert frontier.next().url == f"{H}/held"
+    store.close()
+
+
+def test_a_resumed_frontier_goes_on_numbering_and_recognises_its_links(path):
+    store, frontier = opened(path)
+    add(frontier, "/a?x=1&y=2", "/b")
+    frontier.commit()
+    store.close()
+
+    store, frontier = opened(path)
+    assert frontier.lookup(f"{H}/a?y=2&x=1") == 0
+    new = [NewLink(f"{H}/b"), NewLink("http://i.test/c")]
+    assert frontier.add(new) == [(1, False), (2, True)]
+    assert frontier.url(2) == "http://i.test/c"
+    store.close()
+
+
+def test_pages_crawled_after_resuming_come_later_in_the_history(path):
+    for link in ("/b", "/a"):
+        store, frontier = opened(path)
+        add(frontier, link)
+        taken = frontier.next()
+        frontier.complete(taken.id, PageRecord(taken.url, "", "", "", False, False, 0, 1.0), [])
+        frontier.commit()
+        store.close()
+    store, frontier = opened(path)
+    assert [page.url for page in frontier.history()] == [f"{H}/b", f"{H}/a"]
+    store.close()

@@ -1,0 +1,73 @@
+"""Media that stand on most pages of a site belong to none of them."""
+
+import pytest
+
+from mmcrawl.frontier import Sightings, open_store
+
+H = "http://h.test"
+NAV = f"{H}/nav.swf"
+
+
+@pytest.fixture
+def sightings(store):
+    return Sightings(store, store.job("crawl", {}))
+
+
+def see(sightings, *pages):
+    """Count pages given as (path, resources); return what each made known as site-wide."""
+    return [sightings.add(H + path, resources) for path, *resources in pages]
+
+
+def test_a_resource_on_five_pages_and_most_of_the_site_is_site_wide(sightings):
+    found = see(sightings, *[(f"/{n}", NAV, f"{H}/{n}.mp3") for n in range(5)])
+    assert found == [[], [], [], [], [NAV]]
+    assert NAV in sightings
+    assert f"{H}/0.mp3" not in sightings
+
+
+def test_half_of_the_pages_is_not_most(sightings):
+    see(sightings, *[(f"/other{n}",) for n in range(5)])
+    found = see(sightings, *[(f"/{n}", NAV) for n in range(6)])
+    assert found == [[], [], [], [], [], [NAV]]  # 5 of 10, then 6 of 11
+
+
+def test_a_part_of_a_site_has_its_own_frame(sightings):
+    see(sightings, *[(f"/news/{n}",) for n in range(20)])
+    found = see(sightings, *[(f"/club/{n}", NAV) for n in range(5)])
+    assert found[-1] == [NAV]
+
+
+def test_a_few_pages_in_a_large_site_keep_their_media(sightings):
+    see(sightings, *[(f"/{n}",) for n in range(20)])
+    assert see(sightings, *[(f"/{n}", NAV) for n in range(20, 30)]) == [[]] * 10
+
+
+def test_hosts_are_counted_apart(sightings):
+    see(sightings, *[(f"/{n}", NAV) for n in range(4)])
+    assert sightings.add("http://i.test/", [NAV]) == []
+    assert sightings.add(f"{H}/4", [NAV]) == [NAV]
+
+
+def test_what_was_found_is_told_once_and_stays(sightings):
+    see(sightings, *[(f"/{n}", NAV) for n in range(5)])
+    assert see(sightings, *[(f"/{n}",) for n in range(5, 50)], ("/50", NAV)) == [[]] * 46
+    assert NAV in sightings
+
+
+def test_a_resource_counts_once_for_a_page_in_every_section_of_it(sightings):
+    assert sightings.add(f"{H}/a/0", iter([NAV, NAV, NAV, NAV, NAV])) == []
+    see(sightings, *[("/x",)] * 6)
+    found = [sightings.add(f"{H}/a/{n}", iter([NAV])) for n in range(1, 5)]
+    assert found == [[], [], [], [NAV]]  # by section /a/, of which an iterator must reach
+
+
+def test_counts_and_finds_are_there_after_resuming(tmp_path):
+    uri = f"sqlite:///{tmp_path}/crawl.db"
+    for pages, expected in ((range(4), [[]] * 4), (range(4, 5), [[NAV]]), (range(5, 6), [[]])):
+        with open_store(uri) as store:
+            sightings = Sightings(store, store.job("crawl", {}))
+            assert see(sightings, *[(f"/{n}", NAV) for n in pages]) == expected
+            store.commit()
+    with open_store(uri) as store:
+        assert NAV in Sightings(store, store.job("crawl", {}))
+        assert NAV not in Sightings(store, store.job("other", {}))

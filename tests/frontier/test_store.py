@@ -1,0 +1,161 @@
+"""The file of a crawl: its jobs, and what is said when it cannot be used."""
+
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier import Job, NewLink, SqliteFrontier, SqliteStore, open_store
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "crawl.db"
+
+
+def opened(path: Path) -> SqliteStore:
+    return open_store(f"sqlite:///{path}")
+
+
+def refusal(path: Path) -> str:
+    """Return the one sentence with which opening `path` fails."""
+    with pytest.raises(StoreError) as caught:
+        opened(path)
+    message = str(caught.value)
+    assert str(path) in message
+    assert "\n" not in message
+    return message
+
+
+def filled(path: Path) -> None:
+    with opened(path) as store:
+        SqliteFrontier(store, store.job("crawl", {})).add([NewLink("http://h.test/")])
+        store.commit()
+
+
+# -- jobs -------------------------------------------------------------------------------------
+
+
+def test_a_job_is_found_again_by_its_name(store):
+    first = store.job("physics", {"topic": "物理", "max_layer": 5, "seeds": ("a", "b")})
+    assert first == Job(
+        0, "physics", {"topic": "物理", "max_layer": 5, "seeds": ("a", "b")}, None, ""
+    )
+    assert store.job("music", {}).number == 1
+    again = store.job("physics", {"topic": "物理", "max_layer": 5, "seeds": ["a", "b"]})
+    assert again.number == 0
+    assert [job.name for job in store.jobs()] == ["physics", "music"]
+
+
+def test_a_job_is_not_gone_on_with_under_other_arguments(store):
+    store.job("physics", {"topic": "物理", "algo": "urlrule"})
+    with pytest.raises(StoreError, match=r"topic='物理', not '化学'; use the same arguments"):
+        store.job("physics", {"topic": "化学", "algo": "urlrule"})
+    with pytest.raises(StoreError, match=r"m=None, not 3"):
+        store.job("physics", {"topic": "物理", "algo": "urlrule", "m": 3})
+
+
+def test_why_a_job_stopped_is_kept(store):
+    number = store.job("crawl", {}).number
+    store.stop_job(number, "shutdown", finished=False)
+    assert (store.jobs()[0].reason, store.jobs()[0].finished_at) == ("shutdown", None)
+    store.stop_job(number, "finished", finished=True)
+    assert store.job("crawl", {}).reason == "finished"
+    assert store.job("crawl", {}).finished_at is not None
+
+
+def test_a_job_remembers_plain_data(store):
+    one, two = store.job("one", {}).number, store.job("two", {}).number
+    assert store.memory(one) == {}
+    store.remember(one, {"words": {"光": 3}})
+    store.remember(one, {"words": {"光": 4}})
+    assert (store.memory(one), store.memory(two)) == ({"words": {"光": 4}}, {})
+
+
+def test_jobs_outlive_the_process_that_began_them(path):
+    with opened(path) as store:
+        store.job("crawl", {"topic": "物理"})
+        store.stop_job(0, "finished", finished=True)
+    with opened(path) as store:
+        assert [(job.name, job.arguments, job.reason) for job in store.jobs()] == [
+            ("crawl", {"topic": "物理"}, "finished")
+        ]
+
+
+# -- what cannot be opened ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("uri", ["", "crawl.db", "sqlite:///", "mongo://h/db", "sqlite://crawl.db"])
+def test_an_unknown_kind_of_store_is_refused(uri):
+    with pytest.raises(StoreError, match="is not understood; use sqlite:///FILE"):
+        open_store(uri)
+
+
+def test_a_store_in_a_folder_that_is_not_there_is_refused(tmp_path):
+    assert "there is no folder" in refusal(tmp_path / "missing" / "crawl.db")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_is_no_store(tmp_path):
+    (tmp_path / "crawl.db").mkdir()
+    assert "cannot be opened" in refusal(tmp_path / "crawl.db")
+
+
+def test_a_file_that_is_no_database_is_left_alone(path):
+    path.write_bytes(b"These are my notes.\n" * 200)
+    assert "is not a store of mmcrawl; name another file" in refusal(path)
+    assert path.read_bytes() == b"These are my notes.\n" * 200
+
+
+def test_the_database_of_another_program_is_left_alone(path):
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE bookmark (url TEXT)")
+        db.commit()
+    before = path.read_bytes()
+    assert "belongs to another program" in refusal(path)
+    assert path.read_bytes() == before
+
+
+def test_a_store_of_a_newer_version_is_left_alone(path):
+    filled(path)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA user_version = 2")
+    before = path.read_bytes()
+    assert "another version of mmcrawl (schema 2, this one has 1)" in refusal(path)
+    assert path.read_bytes() == before
+
+
+@pytest.fixture
+def unprivileged() -> Iterator[Path]:
+    """A folder that whoever runs the test may not write to once its permissions say so."""
+    with tempfile.TemporaryDirectory() as name:
+        root = os.geteuid() == 0
+        if root:
+            os.chown(name, NOBODY, NOBODY)
+            os.seteuid(NOBODY)
+        yield Path(name)
+        Path(name).chmod(0o700)
+        if root:
+            os.seteuid(0)
+
+
+def test_a_read_only_file_is_refused_and_stays_as_it_was(unprivileged):
+    path = unprivileged / "crawl.db"
+    filled(path)
+    before = path.read_bytes()
+    path.chmod(0o400)
+    with pytest.raises(StoreError, match="is read-only; change its permissions"):
+        filled(path)
+    assert path.read_bytes() == before
+
+
+def test_a_file_in_a_read_only_folder_is_refused(unprivileged):
+    unprivileged.chmod(0o500)
+    assert "cannot be opened: Permission denied" in refusal(unprivileged / "crawl.db")

@@ -1,0 +1,212 @@
+"""Sites on 127.0.0.1 that answer whatever bytes a test wants, and crawls in their own processes."""
+
+import os
+import re
+import socket
+import socketserver
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SETTINGS = {"AUTOTHROTTLE_ENABLED": "0", "RETRY_TIMES": "1", "REMOTE_CONTROL_ENABLED": "0"}
+SECONDS = 180
+
+
+@dataclass
+class Site:
+    """A server on a free port. Paths that were not set are answered with 404.
+
+    Attributes:
+        port: where it listens.
+        answers: by path, the bytes that are sent before the connection is closed, or a callable
+            that gets the connection and does what it likes with it.
+        asked: the paths that were asked for, in order.
+    """
+
+    port: int
+    answers: dict[str, bytes | Callable[[socket.socket], None]] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+
+    def url(self, path: str = "/") -> str:
+        """Return the address of a path."""
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def put(
+        self,
+        path: str,
+        body: bytes,
+        *,
+        kind: str = "text/html; charset=utf-8",
+        status: str = "200 OK",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """Answer a path with a body. `headers` replace those that would be right; "" omits one."""
+        fields = {"Content-Type": kind, "Content-Length": str(len(body)), "Connection": "close"}
+        lines = [f"{name}: {value}" for name, value in (fields | (headers or {})).items() if value]
+        head = "\r\n".join([f"HTTP/1.1 {status}", *lines])
+        self.answers[path] = head.encode("latin-1") + b"\r\n\r\n" + body
+
+    def page(self, path: str, title: str, *links: str, media: str = "") -> None:
+        """Answer a path with a small page; `media` is the file it offers under its title."""
+        film = f'<p><a href="{media}">{title}</a></p>' if media else ""
+        anchors = "".join(f'<li><a href="{link}">more</a></li>' for link in links)
+        body = f"<title>{title}</title><h1>{title}</h1>{film}<ul>{anchors}</ul>"
+        self.put(path, body.encode())
+
+
+class _Handler(socketserver.StreamRequestHandler):
+    def handle(self) -> None:
+        path = self.rfile.readline(65_537).split(b" ")[1].decode("latin-1")
+        while self.rfile.readline(65_537).strip():
+            pass
+        site: Site = self.server.site  # type: ignore[attr-defined]
+        site.asked.append(path)
+        answer = site.answers.get(path, b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+        try:
+            if callable(answer):
+                answer(self.connection)
+            else:
+                self.connection.sendall(answer)
+        except OSError:
+            return  # the crawler hung up, as it should on some pages
+
+
+class _Server(socketserver.ThreadingTCPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 64
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.site = Site(self.server_address[1])
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a crawl came to."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def errors(self) -> list[str]:
+        """What mmcrawl logged as errors, a line each."""
+        return re.findall(r"^.* \[mmcrawl\.\S+\] ERROR: (.*)$", self.err, re.MULTILINE)
+
+    @property
+    def words(self) -> str:
+        """Standard error with all white space as single spaces, however its lines were broken."""
+        return " ".join(self.err.split())
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A folder to crawl from: relative paths in arguments start there."""
+
+    folder: Path
+
+    def start(
+        self, *arguments: str, stderr: int = subprocess.PIPE, **settings: str
+    ) -> "subprocess.Popen[str]":
+        """Start `scrapy crawl focused`; an argument NAME=VALUE is given with `-a`."""
+        command = [sys.executable, "-m", "scrapy", "crawl", "focused"]
+        for argument in arguments:
+            option = argument.startswith("-") or "=" not in argument
+            command += [argument] if option else ["-a", argument]
+        for name, value in {**SETTINGS, **settings}.items():
+            command += ["-s", f"{name}={value}"]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONIOENCODING": "utf-8",
+            "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings",
+            "TERM": "xterm",
+        }
+        for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR"):
+            environment.pop(name, None)
+        return subprocess.Popen(
+            command,
+            cwd=self.folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            encoding="utf-8",
+        )
+
+    def crawl(self, *arguments: str, **settings: str) -> Run:
+        """Run `scrapy crawl focused` to its end; arguments as for `start`."""
+        with self.start(*arguments, **settings) as process:
+            try:
+                out, err = process.communicate(timeout=SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+        return Run(process.returncode, out, err)
+
+    def rows(self, store: str, query: str) -> list[tuple[object, ...]]:
+        """Return the rows of a query to a store in the folder, which no crawl is using."""
+        with closing(sqlite3.connect(f"file:{self.folder / store}?mode=ro", uri=True)) as db:
+            return db.execute(query).fetchall()
+
+    def links(self, store: str) -> dict[str, tuple[str, str]]:
+        """Return status and error of every link in a store of one job, by URL."""
+        query = "SELECT origin || path, status, error FROM link JOIN host ON host.id = link.host"
+        return {str(url): (str(s), str(e)) for url, s, e in self.rows(store, query)}
+
+    def media_pages(self, store: str) -> set[str]:
+        """Return the URLs of the media pages in a store."""
+        return {str(url) for (url,) in self.rows(store, "SELECT url FROM media_page")}
+
+
+@pytest.fixture(scope="session")
+def open_site() -> Iterator[Callable[[], Site]]:
+    """A function that opens one more site; all are closed at the end."""
+    servers: list[_Server] = []
+
+    def start() -> Site:
+        server = _Server()
+        servers.append(server)
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        return server.site
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.fixture(scope="session")
+def open_desk(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Desk]:
+    """A function that gives one more empty folder to crawl from."""
+    return lambda: Desk(tmp_path_factory.mktemp("desk"))
+
+
+@pytest.fixture
+def site(open_site: Callable[[], Site]) -> Site:
+    """A site of the test's own."""
+    return open_site()
+
+
+@pytest.fixture
+def desk(open_desk: Callable[[], Desk]) -> Desk:
+    """A folder of the test's own to crawl from."""
+    return open_desk()
+
+
+@pytest.fixture(scope="session")
+def closed_port() -> Iterator[int]:
+    """A port of 127.0.0.1 on which nothing listens."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield held.getsockname()[1]

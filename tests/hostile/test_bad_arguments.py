@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.hostile.conftest import Desk, Run
+
+TOPIC = "topic=physics-senior"
+FILES = {
+    "empty.txt": b"",
+    "bad_line.txt": b"http://a.test/\n\nhttp://[\n",
+    "utf16.txt": "http://a.test/".encode("utf-16"),
+    "latin.txt": "http://a.test/ # café".encode("latin-1"),
+    "topics.txt": b"http://a.test/ astrology\n",
+    "web.txt": b"no web at all",
+}
+CASES = {
+    ("algo=nope",): "algo: there is no algorithm 'nope'; it may be breadth, urlrule",
+    ("topic=nosuch",): "unknown topic 'nosuch'; `scrapy topic list` shows all topics",
+    ("media=film",): "media: there is no media kind 'film'; it may be any of audio, video,",
+    ("sites=all",): "sites: 'all' is not allowed; it may be hosts, domains or anywhere",
+    ("hard=maybe",): "hard: 'maybe' is not allowed; it may be true or false",
+    ("job=a/b",): "job: 'a/b' is not allowed; it may hold letters, digits, dots, dashes and",
+    ("max_pages=-1",): "max_pages: '-1' is not allowed; it may be a whole number from 0",
+    ("max_pages=abc",): "max_pages: 'abc' is not allowed; it may be a whole number from 0",
+    ("colour=red",): "there is no argument 'colour'; there are algo, topic, keywords, seeds,",
+    (TOPIC, "keywords=lens"): "give either topic or keywords, not both",
+    ("seeds=http://a.test/",): "no topic: give -a topic=NAME (`scrapy topic list` shows them) or",
+    ("store=redis://a",): "store: 'redis://a' is not understood; it may be sqlite:///FILE or",
+    (TOPIC, "web=nosuch"): "web: 'nosuch' does not exist; it may be demo, a folder with one folder",
+    (TOPIC, "seeds=nosuch.txt"): "there is no seed file nosuch.txt; give a file, or URLs with http",
+    (TOPIC, "seeds=empty.txt"): "empty.txt names no seeds; write one URL a line",
+    (TOPIC, "seeds=bad_line.txt"): "bad_line.txt, line 3: 'http://[' is no URL; write it as http",
+    (TOPIC, "seeds=utf16.txt"): "seed file utf16.txt is not UTF-8 text; save it as UTF-8",
+    (TOPIC, "seeds=latin.txt"): "seed file latin.txt is not UTF-8 text; save it as UTF-8",
+    ("seeds=topics.txt",): "unknown topic 'astrology'; `scrapy topic list` shows all topics",
+}
+
+
+@pytest.fixture(scope="module")
+def runs(open_desk: Callable[[], Desk]) -> dict[tuple[str, ...], Run]:
+    """Every case run once, each in a folder of its own that it must leave as it was."""
+
+    def run(arguments: tuple[str, ...]) -> Run:
+        desk = open_desk()
+        for name, content in FILES.items():
+            (desk.folder / name).write_bytes(content)
+        done = desk.crawl(*arguments)
+        left = {path.name: path.read_bytes() for path in desk.folder.iterdir()}
+        assert left == FILES, arguments
+        return done
+
+    with ThreadPoolExecutor(4) as pool:
+        return dict(zip(CASES, pool.map(run, CASES), strict=True))
+
+
+@pytest.mark.parametrize("arguments", CASES, ids=" ".join)
+def test_a_wrong_argument_is_one_sentence_and_code_2(
+    arguments: tuple[str, ...], runs: dict[tuple[str, ...], Run]
+) -> None:
+    run = runs[arguments]
+    assert run.code == 2
+    assert run.out == ""
+    [line] = run.err.splitlines()
+    assert line.startswith(f"scrapy crawl: {CASES[arguments]}")
+
+
+def test_a_file_that_is_no_stored_web_is_told_and_nothing_is_created(desk: Desk) -> None:
+    (desk.folder / "web.txt").write_bytes(FILES["web.txt"])
+    run = desk.crawl(TOPIC, "web=web.txt", "store=crawl.db")
+    assert run.code == 2
+    assert any("'web.txt' is no stored web: give 'demo', a folder" in e for e in run.errors)
+    assert [path.name for path in desk.folder.iterdir()] == ["web.txt"]

@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+import gzip
+import re
+import socket
+import struct
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.hostile.conftest import Desk, Run, Site
+
+TOPIC = "topic=physics-senior"
+OPTICS = (
+    "<title>光学 optics</title><h1>optics</h1>"
+    "<a href='/film/{0}.mp4'>optics</a><a href='{0}_on'>on</a>"
+)
+GZIP = {"Content-Encoding": "gzip"}
+HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+BAD_LINKS = (
+    b"http://[",
+    b"http://:80",
+    b"http://a:99999999/",
+    b"http://127.0.0.1:99999/",
+    b"http://",
+    b"//",
+    b"\0",
+    b"http://\xff\xfe/",
+    b"javascript:void(0)",
+    b"http://1.2.3.4.5/",
+    b"/" + b"y" * 3000,
+    b"/" + b"y" * 100_000,
+    b"/on_behind_bad_links",
+)
+
+
+def optics(name: str) -> bytes:
+    """A page that is found, with a link of its own that shows whether it was read to its end."""
+    return OPTICS.format(name).encode()
+
+
+def redirect(location: str) -> dict[str, object]:
+    return {"body": b"", "status": "302 Found", "headers": {"Location": location}}
+
+
+def endless(connection: socket.socket) -> None:
+    connection.sendall(HTML + b"\r\n" + optics("endless"))
+    for _ in range(800):
+        connection.sendall(b"a" * 65_536)
+
+
+def reset(connection: socket.socket) -> None:
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+
+
+PAGES: dict[str, dict[str, object]] = {
+    "/big": {"body": optics("big") + b"x" * 50_000_000},
+    "/bomb": {"body": gzip.compress(optics("bomb") + b"<p>a" * 25_000_000), "headers": GZIP},
+    "/bad_gzip": {"body": b"\x1f\x8b\x08\0this is no gzip", "headers": GZIP},
+    "/no_gzip": {"body": optics("no_gzip"), "headers": GZIP},
+    "/too_short": {"body": optics("too_short"), "headers": {"Content-Length": "99999"}},
+    "/bad_length": {"body": optics("bad_length"), "headers": {"Content-Length": "many"}},
+    "/loop": redirect("/loop"),
+    "/location": redirect("http://[::::/\xff"),
+    "/location_script": redirect("javascript:alert(1)"),
+    "/location_port": redirect("http://127.0.0.1:99999999/"),
+    "/location_empty": redirect(""),
+    "/odd_type": {"body": optics("odd_type"), "kind": "text/\x1b[31mred"},
+    "/mp3": {"body": b"ID3\x03\0\0\0\0\0\x21" + bytes(range(256)) * 400},
+    "/empty": {"body": b""},
+    "/too_long": {
+        "body": optics("too_long") + b"x" * 99,
+        "headers": {"Content-Length": str(len(optics("too_long")))},
+    },
+    "/deep": {"body": b"<div>" * 100_000 + optics("deep") + b"</div>" * 100_000},
+    "/nul": {"body": b"\0" * 200_000 + optics("nul")},
+    "/bad_links": {"body": b"".join(b"<a href='%s'>x</a>" % url for url in BAD_LINKS)},
+    "/charset": {"body": optics("charset"), "kind": "text/html; charset=x-klingon-8"},
+    "/charset_quote": {"body": optics("charset_quote"), "kind": 'text/html; charset="'},
+    "/good": {"body": optics("good")},
+}
+CHUNKS = HTML + b"Transfer-Encoding: chunked\r\n\r\n1000\r\n" + optics("cut_chunk")
+RAW: dict[str, bytes | Callable[[socket.socket], None]] = {
+    "/endless": endless,
+    "/cut": HTML + b"Content-Length: 5000\r\n\r\n" + optics("cut"),
+    "/cut_chunk": CHUNKS,
+    "/reset": reset,
+    "/nothing": b"",
+    "/garbage": b"\xff\xfe\0garbage\r\n\r\n",
+}
+ERRORS = {
+    "/big": "too large",
+    "/endless": "too large",
+    "/bomb": "too large",
+    "/bad_gzip": "broken compression",
+    "/no_gzip": "broken compression",
+    "/cut": "connection broken",
+    "/cut_chunk": "connection broken",
+    "/too_short": "connection broken",
+    "/bad_length": "connection broken",
+    "/reset": "connection broken",
+    "/nothing": "connection broken",
+    "/garbage": "connection broken",
+    "/location": "bad address: Invalid IPv6 URL",
+    "/location_script": "bad address: Missing scheme in request url: javascript:alert(1)",
+    "/location_port": "bad address: Port out of range 0-65535",
+    "/location_empty": "HTTP 302",
+    "/odd_type": "no page: text/\x1b[31mred",
+}
+FOUND = ("/too_long", "/deep", "/nul", "/charset", "/charset_quote", "/good")
+
+
+@dataclass
+class Outcome:
+    site: Site
+    run: Run
+    links: dict[str, tuple[str, str]]
+    found: set[str]
+
+    def link(self, path: str) -> tuple[str, str]:
+        return self.links[self.site.url(path)]
+
+
+@pytest.fixture(scope="module")
+def bad(open_site: Callable[[], Site], open_desk: Callable[[], Desk], closed_port: int) -> Outcome:
+    """One crawl of a site that holds everything that can be wrong with a page."""
+    site, desk = open_site(), open_desk()
+    for path, page in PAGES.items():
+        site.put(path, **page)  # type: ignore[arg-type]
+        site.page(f"{path}_on", "next")
+    site.answers.update(RAW)
+    site.page("/on_behind_bad_links", "next")
+    site.page("/", "All", *PAGES, *RAW)
+    seeds = f"seeds=http://nosuch.invalid/,http://127.0.0.1:{closed_port}/,{site.url()}"
+    run = desk.crawl(TOPIC, seeds, "store=crawl.db")
+    return Outcome(site, run, desk.links("crawl.db"), desk.media_pages("crawl.db"))
+
+
+def test_a_crawl_of_bad_pages_ends_in_good_order(bad: Outcome) -> None:
+    assert bad.run.code == 0
+    assert bad.run.errors == []
+    assert "Traceback" not in bad.run.err
+    assert {status for status, _ in bad.links.values()} == {"C", "E"}
+    assert "Finished: every link that may be followed was fetched." in bad.run.words
+
+
+@pytest.mark.parametrize("path", ERRORS)
+def test_a_page_that_cannot_be_had_ends_in_error_with_its_reason(path: str, bad: Outcome) -> None:
+    assert bad.link(path) == ("E", ERRORS[path])
+
+
+def test_a_redirect_loop_ends(bad: Outcome) -> None:
+    status, reason = bad.link("/loop")
+    assert status == "E"
+    assert "redirect" in reason
+    assert bad.site.asked.count("/loop") <= 30
+
+
+@pytest.mark.parametrize("path", FOUND)
+def test_what_is_odd_but_can_be_read_is_read_to_its_end(path: str, bad: Outcome) -> None:
+    assert bad.link(path) == ("C", "")
+    assert bad.link(f"{path}_on") == ("C", "")
+
+
+def test_only_pages_with_media_on_topic_are_found(bad: Outcome) -> None:
+    assert bad.found == {bad.site.url(path) for path in FOUND}
+
+
+@pytest.mark.parametrize("path", ["/mp3", "/empty", "/bad_links"])
+def test_a_page_of_rubbish_is_crawled_like_any_other(path: str, bad: Outcome) -> None:
+    assert bad.link(path) == ("C", "")
+
+
+def test_invalid_links_are_left_out_and_good_ones_behind_them_followed(bad: Outcome) -> None:
+    assert bad.link("/on_behind_bad_links") == ("C", "")
+    assert all(len(url) < 2100 for url in bad.links)
+    assert not [url for url in bad.links if "99999" in url or "[" in url]
+
+
+def test_seeds_that_cannot_be_reached_do_not_stop_the_others(
+    bad: Outcome, closed_port: int
+) -> None:
+    assert bad.links["http://nosuch.invalid/"] == ("E", "host not found")
+    assert bad.links[f"http://127.0.0.1:{closed_port}/"] == ("E", "connection refused")
+
+
+def test_the_closing_table_counts_the_reasons(bad: Outcome) -> None:
+    table = bad.run.words.partition("Not fetched or failed")[2].replace("│", "")
+    table = " ".join(table.split())
+    assert "7 connection broken" in table
+    assert "3 too large" in table
+    assert "2 broken compression" in table
+    assert re.search(r"… and \d+ more", table)
+    assert "1 address too long" in table
+
+
+@pytest.mark.parametrize("status", ["403 Forbidden", "500 Internal Server Error"])
+def test_a_site_whose_robots_txt_cannot_be_had_is_crawled(
+    status: str, site: Site, desk: Desk
+) -> None:
+    site.put("/robots.txt", b"<h1>no</h1>", status=status)
+    site.page("/", "optics", "/next", media="a.mp4")
+    site.page("/next", "lens", media="b.mp4")
+    run = desk.crawl(TOPIC, f"seeds={site.url()}", "store=crawl.db")
+    assert run.code == 0
+    assert desk.links("crawl.db") == {site.url("/"): ("C", ""), site.url("/next"): ("C", "")}
+
+
+def test_when_every_seed_fails_the_ending_says_that_nothing_could_be_fetched(
+    site: Site, desk: Desk, closed_port: int
+) -> None:
+    over = threading.Event()
+    site.answers["/"] = lambda connection: over.wait(120) and None
+    seeds = f"seeds={site.url()},http://127.0.0.1:{closed_port}/"
+    try:
+        run = desk.crawl(TOPIC, seeds, "store=crawl.db", DOWNLOAD_TIMEOUT="1", RETRY_ENABLED="0")
+    finally:
+        over.set()
+    assert desk.links("crawl.db") == {
+        site.url(): ("E", "no answer in time"),
+        f"http://127.0.0.1:{closed_port}/": ("E", "connection refused"),
+    }
+    assert "Nothing could be fetched" in run.words
+    assert "Finished" not in run.words
+    assert "Traceback" not in run.err
+
+
+def test_a_page_of_200_000_links_is_taken_in(site: Site, desk: Desk) -> None:
+    site.put("/", b"".join(b"<a href=n/%d>x</a>" % (n % 10_000) for n in range(200_000)))
+    run = desk.crawl(TOPIC, f"seeds={site.url()}", "store=crawl.db", "max_pages=1")
+    assert run.code == 0
+    [(waiting,)] = desk.rows("crawl.db", "SELECT count(*) FROM link WHERE status = 'W'")
+    assert waiting == 10_000

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import sqlite3
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.hostile.conftest import Desk, Site
+
+TOPIC = "topic=physics-senior"
+
+
+def foreign_database(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE link (id INTEGER PRIMARY KEY, url TEXT)")
+        db.execute("INSERT INTO link (url) VALUES ('http://a.test/')")
+
+
+def store_of_a_later_version(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("CREATE TABLE job (id INTEGER PRIMARY KEY)")
+        db.execute(f"PRAGMA application_id = {0x6D6D6372}")
+        db.execute("PRAGMA user_version = 999")
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (foreign_database, "crawl.db belongs to another program; name another file as the store"),
+        (
+            lambda path: path.write_text("This is my thesis. " * 500),
+            "crawl.db is not a store of mmcrawl; name another file",
+        ),
+        (store_of_a_later_version, "crawl.db was written by another version of mmcrawl"),
+    ],
+    ids=["other program", "no SQLite", "later version"],
+)
+def test_a_file_that_is_no_store_of_ours_is_left_as_it_was(
+    make: object, told: str, desk: Desk
+) -> None:
+    store = desk.folder / "crawl.db"
+    make(store)  # type: ignore[operator]
+    before = store.read_bytes()
+    run = desk.crawl(TOPIC, "web=demo", "store=crawl.db")
+    assert run.code == 1
+    [line] = run.errors
+    assert line.startswith(told)
+    assert store.read_bytes() == before
+
+
+def test_a_store_that_cannot_be_opened_is_told(desk: Desk) -> None:
+    (desk.folder / "crawl.db").mkdir()
+    run = desk.crawl(TOPIC, "web=demo", "store=crawl.db")
+    assert run.code == 1
+    assert run.errors == [
+        "store crawl.db cannot be opened; does its folder exist, and may you write there?"
+    ]
+
+
+def test_a_store_in_use_is_told_and_the_crawl_that_has_it_goes_on(desk: Desk, site: Site) -> None:
+    asked, go_on = threading.Event(), threading.Event()
+    site.page("/", "optics", media="a.mp4")
+    page = site.answers["/"]
+    assert isinstance(page, bytes)
+
+    def wait(connection: socket.socket) -> None:
+        asked.set()
+        go_on.wait(120)
+        connection.sendall(page)
+
+    site.answers["/"] = wait
+    arguments = (TOPIC, f"seeds={site.url()}", "store=crawl.db")
+    with desk.start(*arguments) as first:
+        try:
+            assert asked.wait(60)
+            second = desk.crawl(*arguments)
+        finally:
+            go_on.set()
+        first.communicate(timeout=60)
+    assert second.code == 1
+    assert second.errors == [
+        "store crawl.db is in use by another crawl; wait for it, or name another store"
+    ]
+    assert first.returncode == 0
+    assert desk.media_pages("crawl.db") == {site.url()}
+
+
+def test_a_job_keeps_its_arguments_and_may_change_its_limit(desk: Desk) -> None:
+    job = ("web=demo", "store=crawl.db", "job=mine")
+    assert desk.crawl(*job, TOPIC, "max_pages=5").code == 0
+    assert desk.rows("crawl.db", "SELECT count(*) FROM page") == [(5,)]
+    links = desk.links("crawl.db")
+    other = desk.crawl(*job, "topic=biology-senior")
+    assert other.code == 1
+    [line] = other.errors
+    assert "job 'mine' in crawl.db was started with topic='physics-senior', not" in line
+    assert desk.links("crawl.db") == links
+    assert desk.crawl(*job, TOPIC, "max_pages=9").code == 0
+    assert desk.rows("crawl.db", "SELECT count(*) FROM page") == [(9,)]
+
+
+@pytest.fixture
+def small_disk(desk: Desk) -> Iterator[Path]:
+    """A file system of 1 MB in the folder `disk`."""
+    disk = desk.folder / "disk"
+    disk.mkdir()
+    mount = shutil.which("mount")
+    if mount is None:
+        pytest.skip("there is no mount command to make a small file system with")
+    command = [mount, "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
+    made = subprocess.run(command, capture_output=True, text=True, check=False)
+    if made.returncode:
+        pytest.skip(f"a small file system cannot be mounted: {made.stderr.strip()}")
+    yield disk
+    subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_a_full_disk_stops_the_crawl_and_room_lets_it_go_on(desk: Desk, small_disk: Path) -> None:
+    arguments = (TOPIC, "web=demo", "store=disk/crawl.db", "-O", "media.jsonl")
+    full = desk.crawl(*arguments)
+    assert full.code == 1
+    [line] = full.errors
+    assert line.startswith("store disk/crawl.db cannot be written (")
+    assert line.endswith("); make room and run the same command again")
+    assert "Traceback" not in full.err
+    assert "run the same command to go on" in full.words
+    assert desk.rows("disk/crawl.db", "PRAGMA integrity_check") == [("ok",)]
+    crawled = {url for url, (status, _) in desk.links("disk/crawl.db").items() if status == "C"}
+    found = desk.media_pages("disk/crawl.db")
+    assert crawled
+    assert found <= feed_of(desk)
+
+    subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
+    again = desk.crawl(*arguments)
+    assert again.code == 0
+    assert "Finished: every link that may be followed was fetched." in again.words
+    links = desk.links("disk/crawl.db")
+    assert all(links[url][0] == "C" for url in crawled)
+    assert {status for status, _ in links.values()} == {"C", "E"}
+    assert len(feed_of(desk)) > len(found)
+    assert feed_of(desk) == desk.media_pages("disk/crawl.db")
+
+
+def feed_of(desk: Desk) -> set[str]:
+    lines = (desk.folder / "media.jsonl").read_text("utf-8").splitlines()
+    return {json.loads(line)["url"] for line in lines}

@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mmcrawl.items import MediaPageItem
+
+if TYPE_CHECKING:
+    from tests.hostile.conftest import Desk, Run
+
+DEMO = ("web=demo", "store=crawl.db")
+KINDS = ("audio", "video", "animation")
+
+
+@dataclass
+class Pieces:
+    """A crawl that was run in two pieces, and once more when it was finished."""
+
+    desk: Desk
+    first: Run
+    found_first: set[str]
+    second: Run
+    again: Run
+
+    def json_rows(self, name: str) -> list[dict[str, object]]:
+        lines = (self.desk.folder / name).read_text("utf-8").splitlines()
+        return [json.loads(line) for line in lines]
+
+    def csv_rows(self, name: str) -> list[dict[str, str]]:
+        with (self.desk.folder / name).open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def resources(self, page: str, kind: str) -> list[str]:
+        query = "SELECT url FROM media_resource WHERE page = '{}' AND kind = '{}' ORDER BY url"
+        return [str(row[0]) for row in self.desk.rows("crawl.db", query.format(page, kind))]
+
+
+@pytest.fixture(scope="module")
+def pieces(open_desk: Callable[[], Desk]) -> Pieces:
+    desk = open_desk()
+    first = desk.crawl(*DEMO, "max_pages=250", "-O", "first.jsonl", STATS_DUMP="1")
+    found_first = desk.media_pages("crawl.db")
+    (desk.folder / "media.csv").write_text("what was there before")
+    feeds = ("-O", "media.jsonl", "-O", "media.csv", "-O", "table:csv")
+    second = desk.crawl(*DEMO, *feeds, STATS_DUMP="1")
+    again = desk.crawl(*DEMO, "-O", "again.jsonl")
+    return Pieces(desk, first, found_first, second, again)
+
+
+def stats_of(run: Run) -> dict[str, float]:
+    found = re.findall(r"'(mmcrawl/[^']+|item_scraped_count)': ([\d.e-]+)", run.err)
+    return {name: float(number) for name, number in found}
+
+
+def test_a_feed_holds_exactly_the_media_pages_of_the_store(pieces: Pieces) -> None:
+    stored = pieces.desk.media_pages("crawl.db")
+    urls = [row["url"] for row in pieces.json_rows("media.jsonl")]
+    assert len(urls) == len(set(urls)) > 50
+    assert set(urls) == stored
+    assert {row["url"] for row in pieces.json_rows("first.jsonl")} == pieces.found_first
+
+
+def test_a_resumed_crawl_writes_what_both_pieces_found(pieces: Pieces) -> None:
+    assert pieces.first.code == 0, pieces.first.err
+    assert pieces.second.code == 0, pieces.second.err
+    assert pieces.found_first
+    assert len(pieces.found_first) < len(pieces.json_rows("media.jsonl"))
+
+
+def test_a_finished_crawl_writes_the_same_feed_again(pieces: Pieces) -> None:
+    assert pieces.again.code == 0
+    assert "was finished before; nothing was fetched" in pieces.again.words
+    assert pieces.json_rows("again.jsonl") == pieces.json_rows("media.jsonl")
+
+
+def test_a_row_holds_the_resources_of_its_page(pieces: Pieces) -> None:
+    for row in pieces.json_rows("media.jsonl"):
+        assert set(row) == {field.name for field in fields(MediaPageItem)}
+        for kind in KINDS:
+            assert row[kind] == pieces.resources(str(row["url"]), kind)
+            assert row[f"{kind}_count"] == len(row[kind])  # type: ignore[arg-type]
+
+
+def test_media_that_turned_out_to_be_site_wide_are_in_no_row(pieces: Pieces) -> None:
+    site_wide = {row[0] for row in pieces.desk.rows("crawl.db", "SELECT url FROM site_wide")}
+    assert any(str(url).endswith("/images/banner.swf") for url in site_wide)
+    scraped = sum(stats_of(run)["item_scraped_count"] for run in (pieces.first, pieces.second))
+    rows = pieces.json_rows("media.jsonl")
+    assert scraped > len(rows)  # some were found, and taken back
+    for row in rows:
+        assert not site_wide.intersection(row["audio"], row["video"], row["animation"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["media.csv", "table"])
+def test_a_csv_feed_has_the_same_rows(name: str, pieces: Pieces) -> None:
+    expected = {str(row["url"]): row for row in pieces.json_rows("media.jsonl")}
+    rows = pieces.csv_rows(name)
+    assert [row["url"] for row in rows] == list(expected)
+    for row in rows:
+        same = expected[row["url"]]
+        assert row["title"] == same["title"]
+        assert row["words"] == ",".join(same["words"])  # type: ignore[arg-type]
+        assert [int(row[f"{kind}_count"]) for kind in KINDS] == [same[f"{k}_count"] for k in KINDS]
+
+
+def test_chinese_text_can_be_read_in_a_feed(pieces: Pieces) -> None:
+    for name in ("media.jsonl", "media.csv"):
+        text = (pieces.desk.folder / name).read_text("utf-8")
+        assert "动量守恒定律flash课件" in text
+        assert "\\u" not in text
+
+
+def test_the_stats_hold_the_numbers_of_the_closing_table(pieces: Pieces) -> None:
+    stats, desk = stats_of(pieces.second), pieces.desk
+    pages = desk.rows("crawl.db", "SELECT count(*) FROM page")[0][0]
+    errors = desk.rows("crawl.db", "SELECT count(*) FROM link WHERE status = 'E'")[0][0]
+    patterns = desk.rows("crawl.db", "SELECT count(*) FROM pattern")[0][0]
+    assert stats["mmcrawl/pages"] == pages
+    assert stats["mmcrawl/media_pages"] == len(desk.media_pages("crawl.db"))
+    assert stats["mmcrawl/errors"] == errors
+    assert stats["mmcrawl/patterns"] == patterns > 0
+    assert stats["mmcrawl/waiting"] == stats["mmcrawl/held"] == 0
+    assert stats_of(pieces.first)["mmcrawl/waiting"] > 0
+    assert 0 < stats["mmcrawl/harvest_rate"] < 1
+    query = "SELECT count(DISTINCT url) FROM media_resource WHERE kind = '{}'"
+    for kind in KINDS:
+        count = desk.rows("crawl.db", query.format(kind))[0][0]
+        assert stats[f"mmcrawl/media/{kind}"] == count
+        assert f"{kind} resources {count}" in pieces.second.words
+    assert f"pages crawled {pages}" in pieces.second.words
+
+
+def test_an_output_that_is_no_terminal_gets_plain_lines(pieces: Pieces) -> None:
+    run = pieces.second
+    assert "\x1b" not in run.out + run.err
+    assert run.out == ""
+    assert max(map(len, run.err.split("Pages with media on topic")[1].splitlines())) <= 120
+    assert "Finished: every link that may be followed was fetched." in run.words
+    assert "Traceback" not in run.err
+
+
+def test_a_feed_that_cannot_be_written_is_told_before_anything_is_fetched(
+    open_desk: Callable[[], Desk],
+) -> None:
+    def run(path: str) -> Run:
+        desk = open_desk()
+        (desk.folder / "folder").mkdir()
+        (desk.folder / "file").write_text("kept")
+        done = desk.crawl("web=demo", "-O", "file:jsonl", "-O", f"{path}:jsonl")
+        assert (desk.folder / "file").read_text() == "kept"
+        return done
+
+    whys = {"folder": "Is a directory", "file/media.jsonl": "File exists|Not a directory"}
+    with ThreadPoolExecutor(2) as pool:
+        for (path, why), done in zip(whys.items(), pool.map(run, whys), strict=True):
+            assert done.code == 2
+            [line] = done.errors
+            assert re.fullmatch(f"Feed {path} cannot be written: ({why})", line)
+            assert "Traceback" not in done.err
+            assert "pages crawled" not in done.err

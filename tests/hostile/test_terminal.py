@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import os
+import re
+import socket
+import struct
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from rich.cells import cell_len
+
+if TYPE_CHECKING:
+    from tests.hostile.conftest import Desk, Site
+
+fcntl = pytest.importorskip("fcntl", reason="pseudo terminals are a matter of Unix")
+pty = pytest.importorskip("pty", reason="pseudo terminals are a matter of Unix")
+termios = pytest.importorskip("termios", reason="pseudo terminals are a matter of Unix")
+
+COLUMNS = 40
+TITLE = "[red]optics[/red] \x1b]0;owned\x07\x1b[2J\x9b31m lens"
+CURSOR_OR_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def run_on_terminal(desk: Desk, *arguments: str) -> tuple[int, str]:
+    """Crawl with standard error on a terminal of 40 columns; return code and all it was sent."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 30, COLUMNS, 0, 0))
+    pieces: list[bytes] = []
+
+    def read() -> None:
+        try:
+            while piece := os.read(ours, 65_536):
+                pieces.append(piece)
+        except OSError:
+            return  # the other side is closed
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    with desk.start(*arguments, stderr=theirs) as process:
+        os.close(theirs)
+        process.communicate(timeout=120)
+    reader.join(30)
+    os.close(ours)
+    return process.returncode, b"".join(pieces).decode("utf-8")
+
+
+def test_a_terminal_gets_panel_and_tables_and_nothing_a_site_could_do_to_it(
+    desk: Desk, site: Site
+) -> None:
+    site.page("/", "All", "/hostile", "/slow")
+    site.page("/hostile", TITLE, media="a.mp4")
+    site.page("/slow", "lens")
+    page = site.answers["/slow"]
+    assert isinstance(page, bytes)
+
+    def slowly(connection: socket.socket) -> None:
+        time.sleep(2)  # the panel is drawn twice a second
+        connection.sendall(page)
+
+    site.answers["/slow"] = slowly
+    code, text = run_on_terminal(desk, "topic=physics-senior", f"seeds={site.url()}")
+    assert code == 0
+    assert "owned\x07" not in text
+    assert "\x1b[2J" not in text
+    plain = CURSOR_OR_COLOUR.sub("", text)
+    assert not [c for c in plain if not c.isprintable() and c not in "\r\n"]
+    assert "of the last 500" in plain
+    assert "[red]" in plain
+    tables = plain.partition("pages crawled")[2].partition("Finished")[0]
+    assert "[red]" in tables
+    assert all(cell_len(line) <= COLUMNS for line in tables.splitlines())

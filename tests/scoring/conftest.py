@@ -1,0 +1,122 @@
+"""A crawl of a made-up web: the real frontier and a real scorer, pages given by a table."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from urllib.parse import urlsplit
+
+import pytest
+
+from mmcrawl.frontier import LinkScores, NewLink, PageRecord, SqliteFrontier, open_store
+from mmcrawl.page import physical_layer
+from mmcrawl.scoring import CrawledPage, LinkSimilarity, Scorer, make_scorer
+from mmcrawl.topic import Topic
+
+OPTICS = Topic("optics", "光学", (("光学", "optics"), ("折射", "refraction"), ("透镜", "lens")))
+
+
+class MadeUpCrawl:
+    """Crawls a web given as links by page; which pages are relevant, a function says.
+
+    Addresses without a host are of `h.test`. `content` gives the content score of a link.
+    """
+
+    def __init__(
+        self,
+        algorithm: str,
+        web: Mapping[str, Iterable[str]],
+        relevant: Callable[[str], bool] = lambda url: False,
+        content: Callable[[str], float] = lambda url: 0.0,
+        **parameters: object,
+    ) -> None:
+        self.web, self.is_relevant, self.content = web, relevant, content
+        self.store = open_store("memory:")
+        self.frontier = SqliteFrontier(self.store, self.store.job("crawl", {}))
+        self._make = lambda: make_scorer(
+            algorithm, self.frontier, LinkSimilarity(OPTICS), **parameters
+        )
+        self.scorer: Scorer = self._make()
+        self.fetched: list[str] = []
+        self.answer = LinkScores([], [], [])
+
+    def apply(self, answer: LinkScores) -> None:
+        self.answer = answer
+        self.frontier.apply(answer)
+
+    def add(self, *urls: str, parent: int | None = None) -> list[int]:
+        links = [
+            NewLink(
+                url=url if "//" in url else f"http://h.test{url}",
+                physical_layer=physical_layer(url if "//" in url else f"http://h.test{url}"),
+                content_score=self.content(url),
+            )
+            for url in urls
+        ]
+        return list(dict.fromkeys(n for n, _ in self.frontier.add(links, parent)))
+
+    def seed(self, *urls: str) -> None:
+        self.apply(self.scorer.added(self.add(*urls)))
+
+    def start(self) -> tuple[int, str] | None:
+        """Take the next link; return its id and its address in the web."""
+        link = self.frontier.next()
+        if link is None:
+            return None
+        self.apply(self.scorer.started(link.id))
+        url = link.url.removeprefix("http://h.test")
+        self.fetched.append(url)
+        return link.id, url
+
+    def finish(self, link: int, url: str) -> None:
+        links = self.add(*self.web.get(url, ()), parent=link)
+        relevant = self.is_relevant(url)
+        full = self.frontier.url(link)
+        record = PageRecord(full, "", "", "", relevant, relevant, len(links), 1.0)
+        self.frontier.complete(link, record, links)
+        self.apply(self.scorer.crawled(CrawledPage(link, full, relevant, relevant, links)))
+
+    def fail(self, link: int) -> None:
+        self.frontier.fail(link, "404")
+        self.apply(self.scorer.failed(link))
+
+    def run(self, pages: int = 10_000) -> list[str]:
+        """Crawl some pages one after another; return what was fetched by this call."""
+        before = len(self.fetched)
+        while len(self.fetched) < before + pages and (taken := self.start()) is not None:
+            self.finish(*taken)
+        return self.fetched[before:]
+
+    def replayed(self) -> tuple[Scorer, dict[int, float]]:
+        """Return a new scorer that was told the history, and the scores it gave to links."""
+        scorer, scores = self._make(), {}
+        answers = [scorer.added(self.frontier.without_parent())]
+        for page in self.frontier.history():
+            answers.append(scorer.started(page.id))
+            told = CrawledPage(page.id, page.url, page.relevant, page.contains_media, page.links)
+            answers.append(scorer.crawled(told))
+        answers.append(scorer.added(self.frontier.waiting()))
+        for answer in answers:
+            scores |= dict(zip(answer.ids, answer.score, strict=True))
+        return scorer, scores
+
+    def scores(self) -> dict[str, float]:
+        """Return the scores of the waiting links."""
+        records = map(self.frontier.record, self.frontier.waiting())
+        return {record.url.removeprefix("http://h.test"): record.score for record in records}
+
+    def layers(self) -> dict[int, int]:
+        """Return how many pages were fetched of each physical layer."""
+        found = [len(urlsplit(url).path.split("/")) - 1 for url in self.fetched]
+        return {layer: found.count(layer) for layer in sorted(set(found))}
+
+
+@pytest.fixture
+def made_up_crawl() -> Iterator[Callable[..., MadeUpCrawl]]:
+    """Make crawls whose stores are closed in the end."""
+    crawls = []
+
+    def make(*args: object, **options: object) -> MadeUpCrawl:
+        crawls.append(MadeUpCrawl(*args, **options))
+        return crawls[-1]
+
+    yield make
+    for crawl in crawls:
+        crawl.store.close()

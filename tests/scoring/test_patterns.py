@@ -1,0 +1,186 @@
+"""URL distance and patterns, on cases reckoned by hand and as properties."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmcrawl.scoring.patterns import (
+    ANY,
+    Pattern,
+    UrlParts,
+    distance,
+    generalise,
+    query_keys,
+    url_parts,
+)
+
+paths = st.lists(st.sampled_from(["a", "b", "c.htm", "*", ""]), min_size=1, max_size=4)
+query_pairs = st.lists(
+    st.tuples(st.sampled_from(["x", "y"]), st.sampled_from(["1", "2", "*"])), max_size=2
+)
+
+
+@st.composite
+def urls(draw, host="h", pairs=query_pairs):
+    query = "&".join(f"{key}={value}" for key, value in draw(pairs))
+    return url_parts(f"http://{host}/" + "/".join(draw(paths)) + (f"?{query}" if query else ""))
+
+
+def parts(path):
+    return url_parts(f"http://h/{path}")
+
+
+def pattern(*paths):
+    return generalise([parts(path) for path in paths])
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("a/b.htm", "a/b.htm", 0),
+        ("a/1.htm", "a/2.htm", 4),  # k = 1
+        ("a/1.htm", "b/2.htm", 8),  # k = 2
+        ("a/b", "a/b/c", 2),  # n - m = 1
+        ("a", "a/b/c/d", 6),
+        ("a/x", "b/x/y", 6),  # 4 + 2
+        ("c.php?id=1", "c.php?id=2", 1),  # (0 + 1)(1 + 1) - 1
+        ("c.php?id=1", "d.php?id=2", 9),  # (4 + 1)(1 + 1) - 1
+        ("c.php?id=1", "c.php", 1),
+        ("c.php?a=1&b=2", "c.php?b=2&a=1", 0),
+        ("a/b?x=1", "a/b/c?x=2", 5),  # (2 + 1)(1 + 1) - 1
+        ("", "a", 4),
+    ],
+)
+def test_distance_follows_equations_4_3_and_4_4(one, other, expected):
+    assert distance(parts(one), parts(other)) == expected
+
+
+def test_urls_of_different_hosts_are_not_compared():
+    assert distance(url_parts("http://h/a"), url_parts("http://i/a")) is None
+    assert distance(url_parts("http://h/a"), url_parts("https://H/a")) == 0
+    assert pattern("a", "b").distance(url_parts("http://i/a")) is None
+
+
+@settings(deadline=None)
+@given(urls(), urls())
+def test_distance_is_symmetric_and_zero_only_between_equals(one, other):
+    gap = distance(one, other)
+    assert gap == distance(other, one)
+    assert (gap == 0) is (one == other)
+
+
+@pytest.mark.parametrize(
+    ("paths", "form"),
+    [
+        (["xy/1.htm", "xy/2.htm"], "http://h/xy/*"),
+        (["c.php?photo_id=1", "c.php?photo_id=2"], "http://h/c.php?photo_id=*"),
+        (["c.php?a=1&b=2", "c.php?b=3&a=1"], "http://h/c.php?a=1&b=*"),
+        (["a/1/x", "b/2/x", "a/3/x"], "http://h/*/*/x"),
+        (["a/b", "a/b/c"], "http://h/a/b/**"),
+        (["a/b", "a/c/d/e"], "http://h/a/*/**"),
+        (["one.htm"], "http://h/one.htm"),
+    ],
+)
+def test_equal_parts_stay_and_others_become_a_star(paths, form):
+    assert str(pattern(*paths)) == form
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        [],
+        ["http://h/a", "http://i/a"],
+        ["http://h/a?x=1", "http://h/a?y=1"],
+        ["http://h/a", "http://h/a?x=1"],
+    ],
+)
+def test_urls_that_have_no_common_form_are_refused(group):
+    with pytest.raises(ValueError, match="one host with the same query keys"):
+        generalise([url_parts(url) for url in group])
+
+
+@pytest.mark.parametrize(
+    ("learnt_from", "url", "matches"),
+    [
+        (["xy/1", "xy/2"], "xy/3", True),
+        (["xy/1", "xy/2"], "yx/3", False),
+        (["xy/1", "xy/2"], "xy", False),
+        (["xy/1", "xy/2"], "xy/3/4", False),
+        (["xy/1", "xy/2"], "xy/3?a=1", False),
+        (["a/b", "a/b/c"], "a/b/d/e/f", True),
+        (["a/b", "a/b/c"], "a/x/d", False),
+        (["c?id=1", "c?id=2"], "c?id=77", True),
+        (["c?id=1", "c?id=2"], "c?no=77", False),
+        (["c?id=1", "c?id=2"], "c?id=77&page=2", False),
+        (["c?id=1&p=1", "c?id=2&p=1"], "c?p=2&id=9", False),
+    ],
+)
+def test_a_pattern_matches_urls_of_its_form(learnt_from, url, matches):
+    learnt = pattern(*learnt_from)
+    assert learnt.matches(parts(url)) is matches
+    assert (learnt.distance(parts(url)) == 0) is matches
+
+
+@pytest.mark.parametrize(
+    ("learnt_from", "url", "gap"),
+    [
+        (["xy/1", "xy/2"], "yx/3", 4),
+        (["xy/1", "xy/2"], "xy", 2),
+        (["xy/1", "xy/2"], "z/3/4", 6),
+        (["c?id=1", "c?id=2"], "c?no=7", 1),
+        (["c?id=1", "c?id=2"], "d?no=7", 9),
+        (["a/b", "a/b/c"], "x/b/c/d/e", 4),
+    ],
+)
+def test_the_distance_to_a_pattern_leaves_its_stars_out(learnt_from, url, gap):
+    assert pattern(*learnt_from).distance(parts(url)) == gap
+
+
+@settings(deadline=None)
+@given(st.lists(urls(pairs=st.just([("x", "1"), ("y", "2")])), min_size=1, max_size=5), urls())
+def test_a_pattern_matches_what_it_was_learnt_from_and_what_is_at_distance_zero(group, other):
+    learnt = generalise(group)
+    assert all(learnt.matches(url) for url in group)
+    assert learnt.matches(other) is (learnt.distance(other) == 0)
+
+
+def test_a_star_in_a_url_is_no_wildcard():
+    assert pattern("a/*").matches(parts("a/*"))
+    assert not pattern("a/*").matches(parts("a/b"))
+    assert distance(parts("a/*"), parts("a/b")) == 4
+    assert not pattern("c?id=*").matches(parts("c?id=1"))
+
+
+def test_a_url_is_cut_up_into_host_directories_and_sorted_query():
+    url = url_parts("http://H.test:80/a/b.php?y=2&x=1&flag&x=0#part")
+    assert url.host == "h.test:80"
+    assert url.directories == ("a", "b.php")
+    assert url.query == (("flag", ""), ("x", "0"), ("x", "1"), ("y", "2"))
+    assert query_keys(url) == ("flag", "x", "x", "y")
+    assert url_parts("http://h") == UrlParts("h", ("",), ())
+    assert url_parts("http://[h/a") == UrlParts("", ("http://[h/a",), ())
+
+
+class CountedDirectory(str):
+    """A directory that counts how often it is compared."""
+
+    __slots__ = ()
+    comparisons = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other):
+        CountedDirectory.comparisons += 1
+        return str.__eq__(self, other)
+
+    def __ne__(self, other):
+        return not self == other
+
+
+@pytest.mark.parametrize("method", ["matches", "distance"])
+@pytest.mark.parametrize("length", [100, 10_000])
+def test_the_work_of_a_hostile_pattern_grows_with_the_length_of_the_url_alone(method, length):
+    hostile = Pattern("h", (*(ANY, "a") * (length // 2), "b"), longer=True)
+    url = UrlParts("h", tuple(map(CountedDirectory, "a" * (length + 1))), ())
+    CountedDirectory.comparisons = 0
+    assert getattr(hostile, method)(url) == {"matches": False, "distance": 4}[method]
+    assert length // 2 <= CountedDirectory.comparisons <= 4 * (length + 1)

@@ -1,0 +1,138 @@
+"""The topic test: which pages are relevant, and the reasons it gives."""
+
+from dataclasses import replace
+
+import pytest
+
+from mmcrawl.page import LinkGroup, MediaResource, Page
+from mmcrawl.scoring import FIELD_WEIGHTS, TopicTest, Verdict
+from mmcrawl.topic import Topic
+
+OPTICS = Topic(
+    "optics",
+    "光学",
+    (("光学", "optics"), ("折射", "refraction"), ("透镜", "lens"), ("棱镜", "prism")),
+    media={"audio": (("光声效应",),)},
+)
+MUSIC = Topic("music", "音乐", (("音乐", "music"),))
+URL = "http://h.test/page.htm"
+FILM = MediaResource("http://h.test/f.mp4", "video", "a")
+SONG = MediaResource("http://h.test/s.mp3", "audio", "a")
+
+
+def judge(page, *media, kinds=("video",), threshold=0.5, **options):
+    return TopicTest(OPTICS, kinds, threshold, **options).judge(page, media)
+
+
+FIELDS = {
+    "title": {"title": "a lens"},
+    "headings": {"headings": "a lens"},
+    "keywords": {"keywords": "lens"},
+    "description": {"description": "lens"},
+    "groups": {"groups": (LinkGroup("Lens", 2), LinkGroup("Lens", 3))},
+    "url": {"url": "http://h.test/lens/1.htm"},
+    "text": {"text": "a lens, a lens"},
+}
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_word_is_worth_what_its_field_is(field):
+    verdict = judge(Page(**{"url": URL, **FIELDS[field]}), FILM)
+    weight = FIELD_WEIGHTS[field]
+    assert verdict.evidence == {"透镜": weight}
+    assert verdict.places == {"透镜": (field,)}
+    assert verdict.score == pytest.approx(weight / (weight + 1))
+    assert verdict.relevant is (weight >= 1)
+
+
+def test_the_text_of_wanted_media_is_a_field_of_its_own():
+    lens = replace(FILM, text="a lens")
+    verdict = judge(Page(URL), lens, replace(lens, url="http://h.test/g.mp4"))
+    assert verdict.evidence == {"透镜": FIELD_WEIGHTS["media"]}
+    assert judge(Page(URL), FILM, replace(SONG, text="a lens")).evidence == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "weight"),
+    [("lens lens", 0.25), ("lens lens lens", 0.5), ("lens, lenses, 透镜", 0.5)],
+)
+def test_a_word_that_stands_in_the_text_three_times_is_worth_twice_as_much(text, weight):
+    assert judge(Page(URL, text=text), FILM).evidence == {"透镜": weight}
+
+
+def test_three_times_in_a_title_is_not_worth_more():
+    assert judge(Page(URL, title="lens lens lens"), FILM).evidence == {"透镜": 1.0}
+
+
+def test_one_concept_adds_no_more_than_one_and_a_half():
+    page = Page(URL, title="lens", headings="lens", keywords="lens", text="lens")
+    verdict = judge(page, FILM)
+    assert verdict.evidence == {"透镜": 1.5}
+    assert verdict.places == {"透镜": ("title", "headings", "keywords", "text")}
+    assert verdict.score == pytest.approx(1.5 / 2.5)
+
+
+def test_the_evidence_of_all_concepts_adds_up():
+    verdict = judge(Page(URL, title="optics: lens", text="prism"), FILM)
+    assert verdict.evidence == {"光学": 1.0, "透镜": 1.0, "棱镜": 0.25}
+    assert verdict.score == pytest.approx(2.25 / 3.25)
+    assert verdict.words == ("光学", "透镜", "棱镜")
+
+
+@pytest.mark.parametrize(
+    ("text", "relevant"),
+    [("optics, refraction, lens and prism", True), ("optics, refraction and a lens", False)],
+)
+def test_four_words_in_the_text_are_enough_and_three_are_not(text, relevant):
+    assert judge(Page(URL, text=text), FILM).relevant is relevant
+
+
+@pytest.mark.parametrize(("threshold", "relevant"), [(0.5, True), (0.51, False), (0.1, True)])
+def test_the_score_has_to_reach_the_threshold(threshold, relevant):
+    verdict = judge(Page(URL, title="lens"), FILM, threshold=threshold)
+    assert (verdict.score, verdict.threshold, verdict.relevant) == (0.5, threshold, relevant)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "media", "wanted"),
+    [
+        (["video"], [SONG, FILM], (FILM,)),
+        (["audio", "video"], [SONG, FILM], (SONG, FILM)),
+        (["animation"], [SONG, FILM], ()),
+        (["video"], [], ()),
+    ],
+)
+def test_only_pages_with_media_of_a_wanted_kind_are_relevant(kinds, media, wanted):
+    verdict = judge(Page(URL, title="lens"), *media, kinds=kinds)
+    assert verdict.media == wanted
+    assert verdict.relevant is bool(wanted)
+    assert verdict.score == 0.5
+
+
+def test_words_of_a_media_kind_count_only_when_it_is_wanted():
+    page = Page(URL, title="光声效应")
+    assert judge(page, SONG, kinds=["audio"]).relevant
+    assert judge(page, SONG, FILM, kinds=["video"]).evidence == {}
+
+
+def test_the_media_judged_are_those_given_not_those_of_the_page():
+    page = Page(URL, title="lens", media=(FILM,))
+    assert not judge(page).relevant
+
+
+def test_a_page_without_words_has_no_score():
+    assert judge(Page(URL), FILM) == Verdict(False, 0.0, 0.5, (FILM,), {}, {})
+
+
+def test_hosts_may_have_topics_of_their_own():
+    test = TopicTest(OPTICS, ["video"], topics_by_host={"music.test": MUSIC})
+    song = Page("http://MUSIC.test:80/", title="music")
+    assert test.judge(song, [FILM]).words == ("音乐",)
+    assert not test.judge(replace(song, title="lens"), [FILM]).relevant
+    assert not test.judge(replace(song, url=URL), [FILM]).relevant
+    assert test.judge(Page(URL, title="lens"), [FILM]).relevant
+
+
+def test_the_topic_of_a_host_knows_which_kinds_are_wanted():
+    test = TopicTest(MUSIC, ["video"], topics_by_host={"h.test": OPTICS})
+    assert test.judge(Page(URL, title="光声效应"), [FILM]).evidence == {}

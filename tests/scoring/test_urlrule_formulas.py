@@ -1,0 +1,191 @@
+"""(4.6) and (4.8) against a plain computation that keeps everything in dictionaries."""
+
+from collections import Counter
+from fractions import Fraction
+from random import Random
+
+import pytest
+
+from mmcrawl.frontier import HELD
+from mmcrawl.scoring.clusters import SitePatterns
+from mmcrawl.scoring.patterns import url_parts
+
+D, ALPHA, NUM2 = 0.85, 0.4, 12
+
+
+class PlainUrlRule:
+    """The formulas on one site, computed anew for every question."""
+
+    def __init__(self, content):
+        self.content = content
+        self.known, self.parent, self.links = [], {}, {}
+        self.inflow, self.crawled = {}, {}
+        self.learnt = SitePatterns(near=5, m=3)
+        self.led_by = {}
+        self.founders = {}
+        self.probing = True
+        self.probed = Counter()
+
+    def discover(self, urls, parent):
+        for url in urls:
+            if url not in self.inflow:
+                self.known.append(url)
+                self.parent[url] = parent
+                self.inflow[url] = 0.0
+
+    def patterns(self):
+        return [str(learnt.pattern) for learnt in self.learnt.learnt]
+
+    def started(self, url):
+        best = self.learnt.best(parts(url))
+        self.led_by[url] = None if best is None else self.patterns()[best]
+        self.distance_then = self.distance(url)
+        self.probed[layer(url)] += self.probing and best is None
+
+    def visited(self, url, links, relevant):
+        """Spread the worth of a page, as (4.6) has it, to its links and its siblings."""
+        self.discover(links, url)
+        self.links[url] = links
+        siblings = [link for link in self.links.get(self.parent[url], ()) if link != url]
+        if links:
+            share = self.rank(url, self.distance_then) / len(links)
+            for link in [*links, *siblings]:
+                self.inflow[link] += share
+        self.crawled[url] = relevant
+        if relevant and self.learnt.add(parts(url)):
+            new = self.patterns()[-1]
+            self.founders[new] = [u for u, good in self.crawled.items() if good and matches(new, u)]
+        self.probing = self.probing and any(map(self.may_be_probed, self.waiting()))
+
+    def waiting(self):
+        return [url for url in self.known if url not in self.crawled]
+
+    def may_be_probed(self, url):
+        allowed = NUM2 * max(layer(url) - 1, 1)  # (4.2)
+        return self.learnt.best(parts(url)) is None and self.probed[layer(url)] < allowed
+
+    def distance(self, url):
+        gap = self.learnt.distance(parts(url))
+        return max(1 if gap is None else gap, 1)
+
+    def rank(self, url, distance):
+        return (1 - D) / len(self.known) + D * self.inflow[url] / distance
+
+    def scores(self):
+        ranks = {url: self.rank(url, self.distance(url)) for url in self.waiting()}
+        largest = max(ranks.values())
+        structures = {url: rank / largest for url, rank in ranks.items()}
+        return {url: (self.worth(url, share), share) for url, share in structures.items()}
+
+    def worth(self, url, structure):
+        s = ALPHA * self.content(url) + (1 - ALPHA) * structure
+        best = self.learnt.best(parts(url))
+        if best is not None:
+            pattern = self.patterns()[best]
+            fetched = [u for u, led in self.led_by.items() if led == pattern and u in self.crawled]
+            return s + rate([*fetched, *self.founders[pattern]], self.crawled)
+        return s * rate([u for u in self.crawled if place(u) == place(url)], self.crawled)
+
+
+def rate(pages, relevant):
+    return (sum(relevant[page] for page in pages) + 1) / (len(pages) + 2)
+
+
+def layer(url):
+    return url.partition("?")[0].count("/")
+
+
+def place(url):
+    path, query, _ = url.partition("?")
+    return path if query else path.rpartition("/")[0]
+
+
+def matches(pattern, url):
+    """Tell whether a pattern of the made-up site, which ends in its only star, matches."""
+    return url.startswith(pattern.removeprefix("http://h.test").removesuffix("*"))
+
+
+def parts(url):
+    return url_parts(f"http://h.test{url}")
+
+
+def made_up_site(seed):
+    """Return links by page: news, videos and scripts that link to each other at random."""
+    dice = Random(seed)
+    pages = [f"/{name}/{n}.htm" for name in ("v", "news", "old") for n in range(25)]
+    pages += [f"/play.php?id={n}" for n in range(15)]
+    web = {page: dice.sample(pages, dice.randrange(6)) for page in pages}
+    return {**web, "/": pages[::9]}
+
+
+def is_media_page(url):
+    return url.startswith(("/v/", "/play"))
+
+
+def content(url):
+    return len(url) % 5 / 8  # eighths are exact in single precision
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("hard", [False, True])
+def test_all_scores_of_a_site_are_those_of_the_formulas(made_up_crawl, seed, hard):
+    web = made_up_site(seed)
+    crawl = made_up_crawl("urlrule", web, is_media_page, content, hard=hard, num2=NUM2)
+    plain = PlainUrlRule(content)
+    crawl.seed("/")
+    plain.discover(["/"], None)
+    compared = 0
+    while (taken := crawl.start()) is not None:
+        link, url = taken
+        plain.started(url)
+        crawl.finish(link, url)
+        plain.visited(url, web[url], is_media_page(url))
+        waiting = crawl.frontier.waiting()
+        if plain.probing or len(waiting) < 12 or set(crawl.answer.ids) != set(waiting):
+            continue  # only a part was scored anew, by a largest structure of before
+        names = [crawl.frontier.url(n).removeprefix("http://h.test") for n in crawl.answer.ids]
+        expected = plain.scores()
+        for name, score, structure in zip(
+            names, crawl.answer.score, crawl.answer.structure, strict=True
+        ):
+            worth, share = expected[name]
+            assert structure == pytest.approx(share), name
+            if score == HELD:
+                assert hard
+                assert plain.learnt.best(parts(name)) is None
+            else:
+                assert score == pytest.approx(worth), name
+        compared += len(names)
+    assert compared > 20
+    assert set(plain.patterns()) == {pattern.pattern for pattern in crawl.scorer.patterns()}
+
+
+def test_structure_by_hand(made_up_crawl):
+    """Two pages that link to a third: (4.6) in fractions, |D| being 1 without patterns."""
+    web = {"/": ["/a/1", "/b/1", "/c/1"], "/a/1": ["/b/1", "/d/1"]}
+    crawl = made_up_crawl("urlrule", web, num2=1)
+    crawl.seed("/")
+    crawl.run(2)
+    base, d = Fraction(15, 100), Fraction(85, 100)
+    to_each = base / 4 / 3  # the seed's rank, 4 links known, over its 3 links
+    from_a = (base / 5 + d * to_each) / 2  # 5 links known; a has 2 links
+    ranks = {
+        "/b/1": base / 5 + d * (to_each + from_a + from_a),  # its page, and a as sibling
+        "/c/1": base / 5 + d * (to_each + from_a),
+        "/d/1": base / 5 + d * from_a,
+    }
+    for url, rank in ranks.items():
+        record = crawl.frontier.record(crawl.frontier.lookup(f"http://h.test{url}"))
+        assert record.structure_score == pytest.approx(float(rank / ranks["/b/1"]))
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.4, 1.0])
+def test_content_and_structure_are_weighed_by_alpha(made_up_crawl, alpha):
+    words = {"/a/1": 0.0, "/b/1": 0.5, "/c/1": 1.0}
+    crawl = made_up_crawl(
+        "urlrule", {"/": list(words)}, content=lambda url: words.get(url, 0.0), num2=0, alpha=alpha
+    )
+    crawl.seed("/")
+    crawl.run(1)
+    expected = {url: (alpha * own + 1 - alpha) / 2 for url, own in words.items()}  # 1/2: not seen
+    assert crawl.scores() == pytest.approx(expected)

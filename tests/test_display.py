@@ -1,0 +1,204 @@
+import io
+import re
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+
+from mmcrawl.display import Progress, Summary, closing_tables, progress_line, progress_panel
+from mmcrawl.frontier import MediaPageRecord, MediaResourceRecord, PatternRecord
+
+PROGRESS = Progress(
+    pages=1234,
+    pages_per_second=5.678,
+    media_pages=56,
+    media={"audio": 7, "video": 89, "animation": 10},
+    harvest_rate=0.4567,
+    waiting=321,
+    held=21,
+    patterns=3,
+    errors=4,
+)
+
+
+def media_page(
+    number: int = 1, title: str = "光的折射 lens", url: str = "http://a.test/1.htm"
+) -> MediaPageRecord:
+    films = tuple(
+        MediaResourceRecord(f"http://a.test/{i}.mp4", "video", "a", "") for i in range(number)
+    )
+    song = MediaResourceRecord("http://a.test/1.mp3", "audio", "a", "")
+    return MediaPageRecord(url, title, 0.876, ("光",), 200, 0.0, (*films, song))
+
+
+SUMMARY = Summary(
+    job="urlrule-physics-senior-abc123",
+    topic="高中物理 (Senior secondary physics)",
+    algo="urlrule",
+    ending="Finished: every link that may be followed was fetched.",
+    progress=PROGRESS,
+    seconds=75.2,
+    best=[media_page(3)],
+    patterns=[PatternRecord("a.test", "http://a.test/ke/*", 42)],
+    errors=Counter({"HTTP 404": 9, "host not found": 2}),
+    refused=Counter({"other site": 77}),
+)
+
+
+def shown(what: RenderableType, width: int = 120) -> str:
+    file = io.StringIO()
+    Console(file=file, width=width).print(what)
+    return file.getvalue()
+
+
+def words(what: RenderableType, width: int = 120) -> str:
+    return " ".join(re.sub("[│┃]", " ", shown(what, width)).split())
+
+
+def test_the_progress_line_has_every_number() -> None:
+    assert progress_line(PROGRESS) == (
+        "1234 pages (5.7/s), 56 with media on topic (7 audio, 89 video, 10 animation),"
+        " harvest rate 46%, 321 waiting, 3 patterns, 4 errors"
+    )
+
+
+def test_the_progress_panel_has_every_number() -> None:
+    text = words(progress_panel(PROGRESS))
+    for part in (
+        "pages 1234 (5.7/s)",
+        "media pages 56",
+        "found audio 7 video 89 animation 10",
+        "harvest rate 46% of the last 500",
+        "waiting 321 (+21 held)",
+        "patterns 3",
+        "errors 4",
+    ):
+        assert part in text
+    assert "held" not in words(progress_panel(replace(PROGRESS, held=0)))
+
+
+def test_the_closing_tables_tell_what_was_found_learnt_and_not_had() -> None:
+    text = words(closing_tables(SUMMARY))
+    for part in (
+        "高中物理 (Senior secondary physics) by urlrule, job urlrule-physics-senior-abc123",
+        "pages crawled 1234 in 75 s",
+        "with media on topic 56 (4.5%)",
+        "audio resources 7",
+        "video resources 89",
+        "animation resources 10",
+        "links still waiting 342",
+        "0.88 1 3 光的折射 lens http://a.test/1.htm",
+        "… and 55 more; -O media.jsonl or -O media.csv writes them all",
+        "42 http://a.test/ke/*",
+        "9 HTTP 404",
+        "2 host not found",
+        "77 other site",
+    ):
+        assert part in text
+    assert text.endswith(SUMMARY.ending)
+
+
+def test_an_empty_crawl_has_no_empty_tables() -> None:
+    nothing = replace(PROGRESS, pages=0, media_pages=0)
+    text = words(
+        closing_tables(
+            replace(
+                SUMMARY,
+                progress=nothing,
+                best=[],
+                patterns=[],
+                errors=Counter(),
+                refused=Counter(),
+            )
+        )
+    )
+    assert "with media on topic 0 (0.0%)" in text
+    for title in ("Pages with media", "Learnt URL", "Not fetched", "Links not followed"):
+        assert title not in text
+
+
+def test_long_tables_say_how_much_they_leave_out() -> None:
+    patterns = [PatternRecord("a.test", f"http://a.test/{i}/*", 2) for i in range(15)]
+    reasons = Counter({f"reason {i}": 20 - i for i in range(11)})
+    text = words(closing_tables(replace(SUMMARY, patterns=patterns, errors=reasons)))
+    assert "http://a.test/9/*" in text
+    assert "http://a.test/10/*" not in text
+    assert "… and 5 more" in text
+    assert "reason 7" in text
+    assert "reason 8" not in text
+    assert "… and 3 more" in text
+
+
+HOSTILE = [
+    "[red]alert[/red]",
+    "[/]",
+    "[link=http://evil.test]x[/link]",
+    "lens\\",
+    "[bold",
+    ":smiley: [1]",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_markup_in_what_a_site_says_is_shown_as_it_stands(text: str) -> None:
+    summary = replace(
+        SUMMARY,
+        best=[media_page(title=text, url=f"http://a.test/{text}")],
+        patterns=[PatternRecord("a.test", f"http://b.test/{text}*", 2)],
+        errors=Counter({f"no page: {text}": 1}),
+    )
+    assert words(closing_tables(summary)).count(text) == 4
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "\x1b[31m",
+        "\x1b]0;title\x07",
+        "\x9b2J",
+        "\x00",
+        "\x07",
+        "\x08",
+        "\x0b",
+        "\x7f",
+        "\u202e",
+        "\u2028",
+        "\ud800",
+    ],
+)
+def test_no_control_character_of_a_site_reaches_the_terminal(code: str) -> None:
+    summary = replace(
+        SUMMARY,
+        best=[media_page(title=f"le{code}ns", url=f"http://a.test/{code}")],
+        patterns=[PatternRecord("a.test", f"http://b.test/{code}*", 2)],
+        errors=Counter({f"no page: text/{code}": 1}),
+    )
+    text = shown(closing_tables(summary))
+    assert not [c for c in text if not c.isprintable() and c != "\n"]
+    assert re.search("le.*ns", text)
+
+
+def test_a_title_of_several_lines_takes_one() -> None:
+    summary = replace(SUMMARY, best=[media_page(title="a\r\n\tb\u3000c\xa0d")])
+    assert "a b c d" in words(closing_tables(summary))
+
+
+@pytest.mark.parametrize("width", [40, 60, 200])
+def test_the_tables_keep_to_the_width_of_the_terminal(width: int) -> None:
+    long = media_page(title="光学课件" * 30, url="http://a.test/" + "long/" * 40)
+    summary = replace(
+        SUMMARY,
+        best=[long],
+        patterns=[PatternRecord("a.test", "http://a.test/" + "x" * 200 + "/*", 2)],
+        errors=Counter({"reason " * 30: 1}),
+    )
+    for what in (closing_tables(summary), progress_panel(PROGRESS)):
+        for line in shown(what, width).splitlines():
+            assert cell_len(line) <= width
+    assert "harvest rate 46% of the last 500" in words(progress_panel(PROGRESS), width)
+    narrow = re.sub(r"[\s│┃]", "", shown(closing_tables(summary), width))
+    assert "x" * 200 in narrow
+    assert SUMMARY.ending.replace(" ", "") in narrow
+    assert "links still waiting" in words(closing_tables(summary), width)

@@ -1,0 +1,50 @@
+import gzip
+import zlib
+
+import pytest
+from scrapy import exceptions
+from scrapy.http import Response
+from scrapy.spidermiddlewares.httperror import HttpError
+from twisted.internet import error
+from twisted.python.failure import Failure
+from twisted.web.client import ResponseFailed
+
+from mmcrawl.failures import reason_of
+
+REPLY = Response("http://a.test/", status=418)
+BOMB = "Ignored response <200 http://a.test/> because its body exceeded DOWNLOAD_MAXSIZE (9 B)"
+
+
+@pytest.mark.parametrize(
+    ("problem", "reason"),
+    [
+        (HttpError(REPLY, "Ignoring non-200 response"), "HTTP 418"),
+        (exceptions.CannotResolveHostError("no results"), "host not found"),
+        (error.DNSLookupError("no results"), "host not found"),
+        (exceptions.DownloadTimeoutError("took longer"), "no answer in time"),
+        (error.TimeoutError(), "no answer in time"),
+        (error.TCPTimedOutError(), "no answer in time"),
+        (exceptions.DownloadConnectionRefusedError("111"), "connection refused"),
+        (error.ConnectionRefusedError(), "connection refused"),
+        (exceptions.DownloadCancelledError("5 bytes"), "too large"),
+        (exceptions.IgnoreRequest(BOMB), "too large"),
+        (exceptions.DownloadFailedError("lost"), "connection broken"),
+        (exceptions.ResponseDataLossError(), "connection broken"),
+        (ResponseFailed([Failure(error.ConnectionDone())]), "connection broken"),
+        (error.ConnectionLost(), "connection broken"),
+        (zlib.error("Error -3 while decompressing data"), "broken compression"),
+        (gzip.BadGzipFile("Not a gzipped file (b'<t')"), "broken compression"),
+        (exceptions.IgnoreRequest("Forbidden by robots.txt"), "forbidden by robots.txt"),
+        (exceptions.IgnoreRequest("max redirections reached"), "max redirections reached"),
+        (exceptions.IgnoreRequest(), "ignored"),
+        (ValueError("Invalid IPv6 URL"), "bad address: Invalid IPv6 URL"),
+        (RuntimeError("odd"), "RuntimeError: odd"),
+    ],
+)
+def test_a_failure_is_told_in_a_few_words(problem: Exception, reason: str) -> None:
+    assert reason_of(Failure(problem)) == reason
+
+
+@pytest.mark.parametrize("problem", [RuntimeError("x" * 9999), ValueError("x" * 9999)])
+def test_a_long_failure_is_cut(problem: Exception) -> None:
+    assert len(reason_of(Failure(problem))) == 200

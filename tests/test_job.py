@@ -1,0 +1,381 @@
+"""A crawl without the network: what a job makes of the pages that are reported to it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mmcrawl.frontier import Limits, NewLink, SqliteStore, Status, open_store, page_digest
+from mmcrawl.job import CrawlJob
+from mmcrawl.page import Page, parse_page
+from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
+from mmcrawl.topic import topic_from_keywords
+
+SEED = "http://site.test/"
+Web = Mapping[str, str]
+
+
+def page(*hrefs: str, media: str = "", title: str = "optics", head: str = "") -> str:
+    shown = f'<p><a href="{media}">film</a></p>' if media else ""
+    links = "".join(f'<p><a href="{href}">{href}</a></p>' for href in hrefs)
+    return f"<title>{title}</title>{head}{shown}{links}"
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[..., CrawlJob]]:
+    """Open a job. The same store once more: it is left as a kill leaves it, and taken up again."""
+    stores: dict[str, SqliteStore] = {}
+
+    def make(
+        store: str = "memory:",
+        algo: str = "breadth",
+        seeds: tuple[str, ...] = (SEED,),
+        limits: Limits | None = None,
+        **more: Any,
+    ) -> CrawlJob:
+        topic = topic_from_keywords("optics, lens")
+        similarity = LinkSimilarity(topic)
+        parameters = {"num2": 5, "m": 2} if algo == "urlrule" else {}
+        if store in stores:
+            stores[store].close()
+        stores[store] = open_store(store)
+        return CrawlJob(
+            stores[store],
+            stores[store].job("test", {}),
+            test=TopicTest(topic, {"video", "animation"}),
+            similarity=similarity,
+            make_scorer=lambda source: make_scorer(algo, source, similarity, **parameters),
+            limits=limits or Limits(),
+            seeds=seeds,
+            **more,
+        )
+
+    yield make
+    for store in stores.values():
+        store.close()
+
+
+def fetch(job: CrawlJob, web: Web, link: Any) -> bool | None:
+    """Report one page, as pipeline and scheduler do; tell whether it is relevant."""
+    body = web.get(link.url)
+    if body is None:
+        job.failed(link.id, "HTTP 404")
+        return None
+    parsed, digest = parse_page(body.encode(), link.url), page_digest(link.url, body.encode())
+    verdict = job.judge(parsed, digest)
+    if verdict.relevant:
+        job.keep_media(parsed, verdict, http_status=200, visited_at=1.0)
+    return job.crawled(link.id, parsed, verdict, layer=link.logical_layer, digest=digest)
+
+
+def crawl(job: CrawlJob, web: Web, most: int = 1000) -> list[str]:
+    """Fetch up to `most` links; return their addresses in order."""
+    taken: list[str] = []
+    while len(taken) < most and (link := job.next()):
+        taken.append(link.url)
+        fetch(job, web, link)
+        job.commit()
+    return taken
+
+
+def media_pages(job: CrawlJob) -> dict[str, list[str]]:
+    return {found.url: [r.url for r in found.resources] for found in job.findings.media_pages()}
+
+
+def status(job: CrawlJob, url: str) -> Status:
+    number = job.frontier.lookup(url)
+    assert number is not None
+    return job.frontier.record(number).status
+
+
+def test_a_crawl_fetches_what_its_pages_link_to_once_each(opened: Any) -> None:
+    web = {SEED: page("a", "b", "a#x"), f"{SEED}a": page("b", "c", "/"), f"{SEED}b": page("gone")}
+    job = opened()
+    assert crawl(job, web) == [SEED, f"{SEED}a", f"{SEED}b", f"{SEED}c", f"{SEED}gone"]
+    counts = {Status.CRAWLED: 3, Status.ERROR: 2, Status.WAITING: 0, Status.RUNNING: 0}
+    assert job.frontier.counts == counts
+    assert job.frontier.errors() == {"HTTP 404": 2}
+    assert job.frontier.pages == 3
+
+
+def test_a_page_is_recorded_with_the_way_to_it(opened: Any) -> None:
+    job = opened()
+    web = {SEED: page("a/"), f"{SEED}a/": page("b"), f"{SEED}a/b": page(media="f.mp4")}
+    crawl(job, web)
+    record = job.frontier.record(job.frontier.lookup(f"{SEED}a/b"))
+    assert record.url_path == (SEED, f"{SEED}a/", f"{SEED}a/b")
+    assert (record.logical_layer, record.physical_layer) == (3, 2)
+    assert record.relevant
+    assert record.contains_media
+    seed = job.frontier.record(0)
+    assert (seed.path_score, seed.total_path_score) == (1, 3)
+
+
+def test_a_relevant_page_is_kept_with_its_media(opened: Any) -> None:
+    job = opened()
+    web = {
+        SEED: page("a", "b", media="one.mp4"),
+        f"{SEED}a": page(media="two.mp4", title="cooking"),
+        f"{SEED}b": page(media="three.mp3"),  # audio is not wanted
+    }
+    crawl(job, web)
+    assert media_pages(job) == {SEED: [f"{SEED}one.mp4"]}
+
+
+def site_with_banner(pages: int, own: tuple[int, ...] = ()) -> dict[str, str]:
+    """A chain of pages that all show one animation, and some a film of their own."""
+    web = {}
+    for n in range(pages):
+        url = f"{SEED}{n}" if n else SEED
+        film = f"/{n}.mp4" if n in own else ""
+        web[url] = page(f"/{n + 1}", media=film, head='<embed src="/nav.swf">')
+    return web
+
+
+def test_media_that_turn_out_site_wide_are_taken_back(opened: Any) -> None:
+    job = opened()
+    web = site_with_banner(8, own=(2, 6))
+    crawl(job, web, most=4)
+    assert len(media_pages(job)) == 4
+    assert job.harvest_rate == 1.0
+    crawl(job, web, most=4)
+    assert media_pages(job) == {f"{SEED}{n}": [f"{SEED}{n}.mp4"] for n in (2, 6)}
+    records = {n: job.frontier.record(n) for n in range(8)}
+    assert [n for n, record in records.items() if record.relevant] == [2, 6]
+    assert [records[n].path_score for n in range(8)] == [2, 2, 2, 1, 1, 1, 1, 0]
+    assert [records[n].total_path_score for n in range(8)] == [8, 7, 6, 5, 4, 3, 2, 1]
+
+
+def test_the_scorer_unlearns_what_site_wide_media_taught_it(opened: Any) -> None:
+    job = opened(algo="urlrule")
+    web = {SEED: page(*(f"/a/{n}.html" for n in range(9)), title="optics")}
+    web |= {f"{SEED}a/{n}.html": page(media="/nav.swf", title=f"optics {n}") for n in range(9)}
+    crawl(job, web, most=5)
+    assert [str(record.pattern) for record in job.findings.patterns()]
+    crawl(job, web)
+    assert job.findings.patterns() == []
+    assert media_pages(job) == {}
+
+
+def test_what_is_site_wide_stays_so_when_the_crawl_goes_on(opened: Any, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    web = site_with_banner(12, own=(9,))
+    job = opened(store)
+    crawl(job, web, most=6)
+    again = opened(store)
+    link = again.next()
+    assert not again.judge(parse_page(web[link.url].encode(), link.url)).relevant
+    fetch(again, web, link)
+    crawl(again, web)
+    assert media_pages(again) == {f"{SEED}9": [f"{SEED}9.mp4"]}
+
+
+def test_a_page_whose_bytes_came_under_another_address_does_not_count(opened: Any) -> None:
+    film = page(media="/film.mp4")
+    web = {SEED: page("a", "b", "http://www.site.test/a", "http://other.test/a")}
+    web |= dict.fromkeys([f"{SEED}a", f"{SEED}b"], film)
+    web |= dict.fromkeys(["http://www.site.test/a", "http://other.test/a"], film)
+    job = opened(limits=Limits(sites="anywhere"))
+    crawl(job, web)
+    assert set(media_pages(job)) == {f"{SEED}a", "http://other.test/a"}
+    assert [job.frontier.record(n).relevant for n in range(5)] == [False, True, False, False, True]
+
+
+def test_of_two_equal_pages_under_way_at_once_one_counts(opened: Any) -> None:
+    film = page(media="/film.mp4").encode()
+    job = opened(seeds=(f"{SEED}a", f"{SEED}b"))
+    links = [job.next(), job.next()]
+    pages = [parse_page(film, link.url) for link in links]
+    digest = page_digest(SEED, film)
+    verdicts = [job.judge(parsed, digest) for parsed in pages]
+    assert [verdict.relevant for verdict in verdicts] == [True, True]
+    for parsed, verdict in zip(pages, verdicts, strict=True):
+        job.keep_media(parsed, verdict, http_status=200, visited_at=1.0)
+    told = [
+        job.crawled(link.id, parsed, verdict, digest=digest)
+        for link, parsed, verdict in zip(links, pages, verdicts, strict=True)
+    ]
+    assert told == [True, False]
+    assert set(media_pages(job)) == {f"{SEED}a"}
+
+
+def tangled_site(*, dead: bool) -> dict[str, str]:
+    """Four folders of pages that link to each other, two of them with films."""
+    folders = ("films", "texts", "more", "talks")
+    web = {SEED: page(*(f"{folder}/0.html" for folder in folders))}
+    for folder, other in zip(folders, (*folders[1:], folders[0]), strict=True):
+        for n in range(9):
+            hrefs = [f"{(n + 1) % 9}.html", f"{(n + 2) % 9}.html", "/", f"/{other}/{n}.html"]
+            if dead:
+                hrefs.append(f"/{folder}/dead{n}.html")
+            film = f"{n}.mp4" if folder in {"films", "talks"} else ""
+            web[f"{SEED}{folder}/{n}.html"] = page(*hrefs, media=film, title=f"optics {n}")
+    return web
+
+
+def in_pieces(opened: Any, store: str, web: Web, most: int, **more: Any) -> list[str]:
+    """Crawl to the end, leaving the job each time `most` links were fetched."""
+    taken: list[str] = []
+    while piece := crawl(opened(store, **more), web, most):
+        taken += piece
+    return taken
+
+
+@pytest.mark.parametrize("algo", ["breadth", "urlrule"])
+@pytest.mark.parametrize("most", [1, 4])
+def test_a_job_that_is_left_and_taken_up_fetches_the_same_links_in_the_same_order(
+    opened: Any, tmp_path: Path, algo: str, most: int
+) -> None:
+    web = tangled_site(dead=False)
+    seeds = (SEED, f"{SEED}texts/8.html", f"{SEED}films/7.html", f"{SEED}texts/3.html")
+    whole = crawl(opened(algo=algo, seeds=seeds), web)
+    assert len(whole) == len(web)
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    assert in_pieces(opened, store, web, most, algo=algo, seeds=seeds) == whole
+
+
+@pytest.mark.parametrize("algo", ["breadth", "urlrule"])
+def test_a_job_with_dead_links_that_is_left_and_taken_up_leaves_nothing_out(
+    opened: Any, tmp_path: Path, algo: str
+) -> None:
+    web = tangled_site(dead=True)
+    whole = crawl(opened(algo=algo), web)
+    assert len(whole) == len(web) + 36
+    pieces = in_pieces(opened, f"sqlite:///{tmp_path / 'crawl.db'}", web, 3, algo=algo)
+    assert sorted(pieces) == sorted(whole)
+
+
+def test_links_under_way_when_a_job_is_left_wait_again(opened: Any, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    web = {SEED: page("a", "b", "c")}
+    job = opened(store)
+    crawl(job, web, most=1)
+    assert [job.next().url, job.next().url] == [f"{SEED}a", f"{SEED}b"]
+    job.commit()
+    again = opened(store)
+    assert crawl(again, web) == [f"{SEED}{name}" for name in "abc"]
+
+
+def test_a_link_that_was_held_when_a_job_was_left_is_let_go_later(
+    opened: Any, tmp_path: Path
+) -> None:
+    store, names = f"sqlite:///{tmp_path / 'crawl.db'}", [f"a/{n}" for n in range(8)]
+    web = {SEED: page(*names), f"{SEED}a/target": page()}
+    web |= {f"{SEED}{name}": page(title=name) for name in names}
+    job = opened(store, algo="urlrule")
+    crawl(job, web, most=1)
+    probes = [job.next() for _ in range(5)]
+    assert job.redirected(probes[0].id, NewLink(f"{SEED}a/target", physical_layer=2))
+    assert job.next() is None  # no more probes until it is known what came of these
+    job.commit()
+    assert set(crawl(opened(store, algo="urlrule"), web)) == web.keys() - {SEED, probes[0].url}
+
+
+def test_what_was_not_committed_is_given_up(opened: Any, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    job = opened(store)
+    fetch(job, {SEED: page("a", media="f.mp4")}, job.next())
+    again = opened(store)
+    assert again.frontier.pages == 0
+    assert media_pages(again) == {}
+    assert again.next().url == SEED
+
+
+def test_a_trap_is_left_once_its_bound_is_reached_also_by_links_that_wait(opened: Any) -> None:
+    months = [f"/calendar?month={n}" for n in range(20)]
+    job = opened(limits=Limits(per_shape=6))
+    web = {SEED: page(*months, "/about")} | dict.fromkeys((f"{SEED}{m[1:]}" for m in months), "-")
+    taken = crawl(job, web)
+    assert taken == [SEED, *(f"{SEED}{m[1:]}" for m in months[:6]), f"{SEED}about"]
+    reason = "trap: nothing found on pages like this"
+    assert job.frontier.errors() == {reason: 14, "HTTP 404": 1}
+    assert job.harvest_rate == 0.0
+
+
+def test_one_find_lifts_the_bound_of_a_shape(opened: Any) -> None:
+    job = opened(limits=Limits(per_shape=6))
+    web = {SEED: page(*(f"/show?id={n}" for n in range(20)))}
+    web |= {f"{SEED}show?id={n}": page(media=f"{n}.mp4") if n == 3 else "-" for n in range(20)}
+    assert len(crawl(job, web)) == 21
+
+
+def test_bounds_hold_over_a_break(opened: Any, tmp_path: Path) -> None:
+    store, limits = f"sqlite:///{tmp_path / 'crawl.db'}", Limits(per_shape=6, per_host=9)
+    web = {SEED: page("/x", "/y", "/z", "/v", *(f"/n/{n}" for n in range(9)))}
+    web |= dict.fromkeys((f"{SEED}n/{n}" for n in range(9)), "-")
+    web |= dict.fromkeys((f"{SEED}{name}" for name in "xyzv"), "-")
+    taken = []
+    for _ in range(9):
+        job = opened(store, limits=limits)
+        taken += crawl(job, web, most=2)
+    assert len(taken) == 9  # of the host, four of them in the folder
+
+
+def test_seeds_are_fetched_whatever_the_bounds(opened: Any) -> None:
+    seeds = tuple(f"{SEED}{n}" for n in range(5))
+    job = opened(seeds=seeds, limits=Limits(per_shape=1, max_depth=1, max_layer=1, url_length=5))
+    assert crawl(job, dict.fromkeys(seeds, page("more", "/7"))) == list(seeds)
+    assert set(job.refused) <= {"address too long", "trap: nothing found on pages like this"}
+
+
+NOFOLLOW = '<a rel="nofollow" href="/b">b</a>'
+
+
+@pytest.mark.parametrize(
+    ("head", "obey", "taken", "refused"),
+    [
+        ("", True, ["a"], 1),
+        ("", False, ["b", "a"], 0),
+        ('<meta name="robots" content="index, nofollow">', True, [], 2),
+        ('<meta name="robots" content="none">', False, ["b", "a"], 0),
+    ],
+)
+def test_nofollow(opened: Any, head: str, obey: bool, taken: list[str], refused: int) -> None:
+    job = opened(obey_nofollow=obey)
+    assert crawl(job, {SEED: page("/a", head=head + NOFOLLOW)})[1:] == [f"{SEED}{n}" for n in taken]
+    assert job.refused["nofollow"] == refused
+
+
+def test_hosts_are_visited_under_their_real_names(opened: Any) -> None:
+    aliases = {"www.site.test": "site.test", "old.test:8080": "site.test"}
+    job = opened(seeds=("http://www.site.test/",), aliases=aliases)
+    web = {
+        SEED: page("http://www.site.test/a", "http://old.test:8080/a", "/a", "http://old.test/a"),
+        f"{SEED}a": page(),
+    }
+    assert crawl(job, web) == [SEED, f"{SEED}a"]
+    assert job.refused == {"other site": 1}
+
+
+def test_redirects_end_a_link_and_their_target_is_new_once(opened: Any) -> None:
+    job = opened(seeds=(SEED, f"{SEED}b"))
+    first, second = job.next(), job.next()
+    assert job.redirected(first.id, NewLink(f"{SEED}target", logical_layer=1))
+    assert not job.redirected(second.id, NewLink(f"{SEED}target#same"))
+    assert crawl(job, {}) == [f"{SEED}target"]
+    assert [status(job, url) for url in (SEED, f"{SEED}b")] == [Status.CRAWLED] * 2
+    assert job.frontier.pages == 0
+
+
+def test_the_harvest_rate_is_that_of_the_last_500_pages(opened: Any) -> None:
+    job = opened()
+    assert job.harvest_rate == 0.0
+    names = [f"/p{n}.html" for n in range(600)]
+    web = {SEED: page(*names)}
+    for n, name in enumerate(names):
+        film = f"{n}.mp4" if n < 300 else ""
+        web[f"{SEED}{name[1:]}"] = page(media=film, title=f"optics {n}")
+    crawl(job, web, most=401)
+    assert job.harvest_rate == pytest.approx(300 / 401)
+    crawl(job, web)
+    assert job.harvest_rate == pytest.approx(200 / 500)
+
+
+def test_judging_a_page_changes_nothing(opened: Any) -> None:
+    job = opened()
+    link = job.next()
+    parsed: Page = parse_page(page(media="f.mp4").encode(), link.url)
+    assert [job.judge(parsed, 7) for _ in range(9)] == [job.judge(parsed, 7)] * 9
+    assert job.judge(parsed, 7).relevant
+    assert media_pages(job) == {}

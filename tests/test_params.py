@@ -1,0 +1,183 @@
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from mmcrawl.errors import MmcrawlError
+from mmcrawl.params import DEMO_TOPIC, FocusedParams, explain
+from spiders.focused import FocusedSpider
+
+SEEDED = {"seeds": "http://a.test/", "topic": "physics-senior"}
+
+
+def sentences(**arguments: str) -> list[str]:
+    try:
+        FocusedParams(**arguments)
+    except ValidationError as error:
+        return explain(error)
+    except MmcrawlError as error:
+        return [str(error)]
+    return []
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "may_be"),
+    [
+        ("algo", "nope", "breadth, urlrule"),
+        ("algo", "", "breadth, urlrule"),
+        ("media", "film", "audio, video, animation"),
+        ("media", "audio,,video", "audio, video, animation"),
+        ("media", "", "audio, video, animation"),
+        ("sites", "all", "hosts, domains or anywhere"),
+        ("hard", "maybe", "true or false"),
+        ("job", "a/b", "letters, digits, dots, dashes and underscores"),
+        ("job", "a b", "letters, digits, dots, dashes and underscores"),
+        ("max_pages", "-1", "a whole number from 0"),
+        ("max_pages", "abc", "a whole number from 0"),
+        ("max_pages", "9" * 5000, "a whole number from 0"),
+        ("max_layer", "1.5", "a whole number from 0"),
+        ("max_depth", "", "a whole number from 0"),
+        ("store", "redis://host/0", "sqlite:///FILE or memory:"),
+        ("store", "sqlite:///", "sqlite:///FILE or memory:"),
+        ("store", "sqlite://crawl.db", "sqlite:///FILE or memory:"),
+        ("web", "/no/such/folder", "demo, a folder with one folder per host, or a .warc"),
+    ],
+)
+def test_a_wrong_value_is_told_with_the_name_and_what_it_may_be(
+    name: str, value: str, may_be: str
+) -> None:
+    told = sentences(**SEEDED, **{name: value})
+    assert len(told) == 1
+    assert told[0].startswith(f"{name}: ")
+    assert may_be in told[0]
+
+
+def test_an_unknown_argument_is_told_with_those_there_are() -> None:
+    [told] = sentences(**SEEDED, colour="red")
+    assert told.startswith("there is no argument 'colour'; there are ")
+    assert set(FocusedParams.model_fields) <= set(re.findall(r"\w+", told))
+
+
+def test_every_wrong_argument_is_told() -> None:
+    told = sentences(algo="x", sites="y", max_pages="z")
+    assert [sentence.partition(":")[0] for sentence in told] == ["algo", "max_pages", "sites"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"topic": "nosuch"}, "unknown topic 'nosuch'"),
+        ({"topic": "physics-senio"}, "did you mean physics-senior"),
+        ({"topic": ","}, "no topic is named"),
+        ({"topic": "/no/topic.toml"}, "there is no topic file /no/topic.toml"),
+        ({"keywords": " , "}, "topic 'keywords' holds no words"),
+        ({"topic": "physics-senior", "keywords": "lens"}, "either topic or keywords, not both"),
+        ({"seeds": "http://a.test/"}, "no topic: give -a topic=NAME"),
+        ({"web": "."}, "no topic: give -a topic=NAME"),
+        ({"topic": "physics-senior", "seeds": "nosuch.txt"}, "there is no seed file nosuch.txt"),
+    ],
+)
+def test_topics_and_seeds_that_are_missing_are_told(arguments: dict[str, str], told: str) -> None:
+    [sentence] = sentences(**arguments)
+    assert told in sentence
+
+
+def test_an_unknown_topic_of_a_seed_is_told(tmp_path: Path) -> None:
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text("http://a.test/ physics-senior\nhttp://b.test/ astrology\n")
+    [told] = sentences(seeds=str(seeds))
+    assert "unknown topic 'astrology'" in told
+
+
+def test_no_arguments_crawl_the_demo_and_keep_nothing() -> None:
+    params = FocusedParams()
+    assert (params.is_demo, params.topic, params.store_uri) == (True, DEMO_TOPIC, "memory:")
+    assert FocusedParams(web="demo").is_demo
+    assert not FocusedParams(**SEEDED).is_demo
+
+
+@pytest.mark.parametrize(
+    ("given", "uri"),
+    [
+        ("", "sqlite:///crawl.db"),
+        ("a.db", "sqlite:///a.db"),
+        ("/tmp/a.db", "sqlite:////tmp/a.db"),
+        ("sqlite:///a.db", "sqlite:///a.db"),
+        ("memory:", "memory:"),
+    ],
+)
+def test_a_store_may_be_given_as_a_path(given: str, uri: str) -> None:
+    assert FocusedParams(**SEEDED, store=given).store_uri == uri
+
+
+def test_media_kinds_have_other_names_and_no_order() -> None:
+    kinds = {FocusedParams(media=text).media for text in ("swf,audio", "audio, flash,animation")}
+    assert kinds == {"audio,animation"}
+    assert FocusedParams(media="swf").kinds == {"animation"}
+
+
+def test_seeds_bring_topics_of_their_own(tmp_path: Path) -> None:
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text("http://a.test/ physics-senior\nhttp://b.test/ biology-senior\n")
+    params = FocusedParams(seeds=str(seeds))
+    assert {host: topic.name for host, topic in params.topics_by_host.items()} == {
+        "a.test": "physics-senior",
+        "b.test": "biology-senior",
+    }
+    assert params.own_topic is None
+    assert re.fullmatch(r"[\w.-]+", params.job_name)
+
+
+def test_equal_arguments_make_the_same_job() -> None:
+    one = FocusedParams(**SEEDED, media="swf,audio")
+    other = FocusedParams(**SEEDED, media="audio,animation", algo="urlrule", hard="false")
+    assert one.job_name == other.job_name
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"algo": "breadth"},
+        {"topic": "biology-senior"},
+        {"topic": "", "keywords": "lens"},
+        {"seeds": "http://b.test/"},
+        {"web": "demo"},
+        {"media": "audio"},
+        {"sites": "domains"},
+        {"hard": "true"},
+        {"max_layer": "3"},
+        {"max_depth": "3"},
+    ],
+)
+def test_what_the_crawl_is_about_makes_another_job(other: dict[str, str]) -> None:
+    assert FocusedParams(**SEEDED).job_name != FocusedParams(**(SEEDED | other)).job_name
+
+
+@pytest.mark.parametrize("limit", [{"max_pages": "3"}, {"store": "a.db"}, {"_job": "6487ec7994"}])
+def test_limits_and_places_leave_the_job_the_same(limit: dict[str, str]) -> None:
+    assert FocusedParams(**SEEDED).identity() == FocusedParams(**SEEDED, **limit).identity()
+
+
+def test_a_job_has_the_name_it_is_given() -> None:
+    assert FocusedParams(**SEEDED, job="光学-2.a_b").job_name == "光学-2.a_b"
+
+
+@pytest.mark.parametrize("topic", ["physics-senior,biology-senior", "my words (2).txt"])
+def test_a_made_name_of_a_job_can_be_given_back(
+    topic: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my words (2).txt").write_text("光学\noptics\n")
+    name = FocusedParams(seeds="http://a.test/", topic=topic).job_name
+    assert FocusedParams(job=name).job_name == name
+
+
+def test_all_arguments_of_the_spider_are_in_its_schema() -> None:
+    schema = FocusedSpider.get_param_schema(normalize=True)
+    known = "algo topic keywords seeds job media max_pages max_layer max_depth sites hard store web"
+    assert set(schema["properties"]) == set(known.split())
+    assert all(entry["description"] for entry in schema["properties"].values())
+    assert schema["properties"]["sites"]["enum"] == ["hosts", "domains", "anywhere"]
+    assert schema["properties"]["max_pages"]["minimum"] == 0
+    assert "required" not in schema
