@@ -13,7 +13,7 @@ from mmcrawl.frontier import host_of, is_private_host
 from mmcrawl.items import PageItem
 from mmcrawl.job import CrawlJob
 from mmcrawl.page import Page, kind_by_headers, may_be_media, with_dynamic_media
-from mmcrawl.scheduler import FocusedScheduler
+from mmcrawl.scheduler import scheduler_of
 
 __all__ = ["DynamicLinksMiddleware"]
 
@@ -48,8 +48,8 @@ class DynamicLinksMiddleware:
         self, response: Response, result: AsyncIterator[Any]
     ) -> AsyncIterator[Any]:
         """Complete the pages among the results of a callback."""
-        scheduler = self.crawler.engine.scheduler
-        job = scheduler.job if isinstance(scheduler, FocusedScheduler) else None
+        scheduler = scheduler_of(self.crawler)
+        job = scheduler.job if scheduler else None
         async for output in result:
             if isinstance(output, PageItem) and job is not None:
                 output.page = await self._complete(output.page, job)

@@ -19,7 +19,7 @@ from mmcrawl.display import Progress, Summary, closing_tables, progress_line, pr
 from mmcrawl.frontier import Status
 from mmcrawl.items import MediaPageItem
 from mmcrawl.job import CrawlJob
-from mmcrawl.scheduler import FocusedScheduler
+from mmcrawl.scheduler import scheduler_of
 
 __all__ = ["CrawlProgress", "MediaFeedExporter"]
 
@@ -89,8 +89,8 @@ class CrawlProgress:
             self._console.print(closing_tables(self._summary(job, progress, spider, reason)))
 
     def _job(self) -> CrawlJob | None:
-        scheduler = self.crawler.engine.scheduler
-        return scheduler.job if isinstance(scheduler, FocusedScheduler) else None
+        scheduler = scheduler_of(self.crawler)
+        return scheduler.job if scheduler else None
 
     def _progress(self, job: CrawlJob) -> Progress:
         counts, found = job.frontier.counts, job.findings.counts()
@@ -175,8 +175,8 @@ class MediaFeedExporter(FeedExporter):
 
     async def close_spider(self, spider: Spider) -> None:
         """Write the media pages of the job and close the feeds."""
-        scheduler = self.crawler.engine.scheduler
-        if isinstance(scheduler, FocusedScheduler) and scheduler.job is not None:
+        scheduler = scheduler_of(self.crawler)
+        if scheduler is not None and scheduler.job is not None:
             for record in scheduler.job.findings.media_pages():
                 super().item_scraped(MediaPageItem.from_record(record), spider)
         await super().close_spider(spider)
@@ -192,7 +192,9 @@ def _ending(job: CrawlJob, reason: str) -> str:
     kept = job.store.path is not None
     again = "run the same command to go on" if kept else "it was kept in memory only"
     if reason == "finished" and not job.frontier.pages:
-        return "Nothing could be fetched; give -a job=NAME to try again."
+        return "Nothing could be fetched; " + (
+            "run the same command to try again." if kept else "see the reasons above."
+        )
     if reason == "finished":
         return "Finished: every link that may be followed was fetched."
     if reason == "already_finished":

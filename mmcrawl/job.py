@@ -12,6 +12,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from mmcrawl.frontier import (
+    TRAP,
     Admission,
     Findings,
     Job,
@@ -20,6 +21,7 @@ from mmcrawl.frontier import (
     MediaResourceRecord,
     NewLink,
     PageRecord,
+    PastFailure,
     Sightings,
     SqliteFrontier,
     SqliteStore,
@@ -36,6 +38,7 @@ logger = logging.getLogger(__name__)
 
 _PAGES_BETWEEN_CHECKPOINTS = 500
 _HARVEST_PAGES = 500
+_REDIRECT = "redirects to "
 
 
 class CrawlJob:
@@ -193,12 +196,13 @@ class CrawlJob:
             links_on_page=len(page.links),
             visited_at=visited_at,
             digest=digest,
+            topic_score=verdict.score,
         )
         links = list(dict.fromkeys(links))
         self.frontier.complete(link, record, links)
         self._admission.crawled(page.url, relevant=verdict.relevant)
         scores = self.scorer.crawled(
-            CrawledPage(link, page.url, verdict.relevant, bool(verdict.media), links)
+            CrawledPage(link, page.url, verdict.relevant, bool(verdict.media), links, verdict.score)
         )
         self.frontier.apply(scores)
         self._recent.append(verdict.relevant)
@@ -210,12 +214,12 @@ class CrawlJob:
         """Note that a link only leads on; tell whether its target is new and may be followed."""
         real = self._real(target.url)
         reason = self._admission.refuse(real, target.physical_layer, target.logical_layer)
-        self.frontier.leave(link, f"redirects to {real}")
+        self.frontier.leave(link, _REDIRECT + real)
         self.frontier.apply(self.scorer.failed(link))
         if reason is not None:
             self.refused[reason] += 1
             return False
-        return self.add([target], link)
+        return self.add([replace(target, url=real)], link)
 
     def retry(self, link: int, request: bytes | None, priority: int) -> None:
         """Let a link that is being fetched wait again."""
@@ -223,6 +227,7 @@ class CrawlJob:
 
     def failed(self, link: int, reason: str) -> None:
         """Note that a link that is being fetched cannot be had, and why."""
+        self._count_failure(self.frontier.url(link), reason)
         self.frontier.fail(link, reason)
         self.frontier.apply(self.scorer.failed(link))
 
@@ -328,16 +333,29 @@ class CrawlJob:
         if state := memory.get("similarity"):
             self._similarity.restore(state)
         self.scorer.added(self.frontier.without_parent())
-        for page in self.frontier.history():
-            self.scorer.started(page.id)
-            self.scorer.crawled(
-                CrawledPage(page.id, page.url, page.relevant, page.contains_media, page.links)
-            )
-            self._admission.crawled(page.url, relevant=page.relevant)
+        for past in self.frontier.history():
+            self.scorer.started(past.id)
+            if isinstance(past, PastFailure):
+                self.scorer.failed(past.id)
+                self._count_failure(past.url, past.error)
+            else:
+                self.scorer.crawled(
+                    CrawledPage(
+                        past.id,
+                        past.url,
+                        past.relevant,
+                        past.contains_media,
+                        past.links,
+                        past.topic_score,
+                    )
+                )
+                self._admission.crawled(past.url, relevant=past.relevant)
         self.scorer.added(self.frontier.waiting())
-        for link in self.frontier.without_page():
-            self.scorer.started(link)
-            self.scorer.failed(link)
+
+    def _count_failure(self, url: str, reason: str) -> None:
+        """Count a page that cannot be had against the bounds: dead links can be endless too."""
+        if not reason.startswith((TRAP, _REDIRECT)):
+            self._admission.crawled(url, relevant=False)
 
 
 def _seed_link(url: str) -> NewLink:

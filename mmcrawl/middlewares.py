@@ -7,16 +7,22 @@ from typing import Any, Self
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.robotstxt import (
+    RobotsTxtMiddleware as ScrapyRobotsTxtMiddleware,
+)
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
+from scrapy.robotstxt import RobotParser
+from scrapy.utils.httpobj import urlparse_cached
+from twisted.internet.defer import Deferred
 
 from mmcrawl.frontier import host_of, is_private_host
 from mmcrawl.items import NoPage, PageItem
 from mmcrawl.job import CrawlJob
 from mmcrawl.page import parse_page
-from mmcrawl.scheduler import LINK_KEY, FocusedScheduler
+from mmcrawl.scheduler import LINK_KEY, FocusedScheduler, scheduler_of
 
-__all__ = ["FrontierMiddleware", "PrivateNetworkMiddleware"]
+__all__ = ["FrontierMiddleware", "PrivateNetworkMiddleware", "RobotsTxtMiddleware"]
 
 logger = logging.getLogger(__name__)
 
@@ -89,10 +95,9 @@ class FrontierMiddleware:
 
     def _link_under_way(self, response: Response) -> int | None:
         """Return the link that led to a response; None if its report was made, or is not ours."""
-        scheduler = self.crawler.engine.scheduler
+        scheduler = scheduler_of(self.crawler)
         link: int | None = response.meta.get(LINK_KEY)
-        ours = isinstance(scheduler, FocusedScheduler) and scheduler.is_under_way(link)
-        return link if ours else None
+        return link if scheduler is not None and scheduler.is_under_way(link) else None
 
     def _item_settled(self, response: Response | None, **_: Any) -> None:
         link = response.meta.get(LINK_KEY) if isinstance(response, Response) else None
@@ -105,8 +110,8 @@ class FrontierMiddleware:
         if not outcome.complete or outcome.items_under_way > 0:
             return
         del self._outcomes[link]
-        scheduler = self.crawler.engine.scheduler
-        if isinstance(scheduler, FocusedScheduler):
+        scheduler = scheduler_of(self.crawler)
+        if scheduler is not None:
             scheduler.report(link, _report_of(link, outcome, scheduler))
 
 
@@ -155,8 +160,22 @@ class PrivateNetworkMiddleware:
         address = response.ip_address
         if address is None or address.is_global or request.meta.get("proxy"):
             return response
-        scheduler = self.crawler.engine.scheduler
-        job = scheduler.job if isinstance(scheduler, FocusedScheduler) else None
+        scheduler = scheduler_of(self.crawler)
+        job = scheduler.job if scheduler else None
         if job is None or job.private_allowed or is_private_host(host_of(request.url)):
             return response
         raise IgnoreRequest(f"{host_of(request.url)} stands for a private address")
+
+
+class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
+    """Scrapy's, with all requests obeying that wait while a robots.txt is being read.
+
+    In Scrapy 2.19 only the first of several waiting requests gets the parser; the others get None
+    and pass.
+    """
+
+    async def robot_parser(self, request: Request) -> RobotParser | None:
+        """Return the parser of the request's host once there is one; None if all is allowed."""
+        await super().robot_parser(request)
+        parser = self._parsers[urlparse_cached(request).netloc]
+        return None if isinstance(parser, Deferred) else parser

@@ -67,6 +67,8 @@ class FocusedParams(BaseModel):
     @field_validator("store")
     @classmethod
     def _known_store(cls, uri: str) -> str:
+        if uri == ":memory:":
+            return "memory:"
         if uri in {"", "memory:"} or re.match("sqlite:///.", uri):
             return uri
         if "://" in uri:

@@ -8,11 +8,12 @@ callback, errback, priority …) is kept with the link and given back.
 The spider whose crawl this is makes the job: `spider.make_job() -> CrawlJob`.
 """
 
+import gc
 import logging
 import pickle
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Self, cast
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -23,7 +24,6 @@ from scrapy.exceptions import CloseSpider
 from scrapy.spidermiddlewares.referer import DefaultReferrerPolicy
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import deferred_from_coro
-from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.request import request_from_dict
 from twisted.python.failure import Failure
 
@@ -33,7 +33,7 @@ from mmcrawl.frontier import NewLink, WaitingLink, canonical
 from mmcrawl.job import CrawlJob
 from mmcrawl.page import physical_layer
 
-__all__ = ["LINK_KEY", "FocusedScheduler"]
+__all__ = ["LINK_KEY", "FocusedScheduler", "scheduler_of"]
 
 logger = logging.getLogger(__name__)
 
@@ -48,8 +48,7 @@ class FocusedScheduler(BaseScheduler):
 
     A host is free while it has fewer requests under way than it may have at once; with a delay
     between requests that is one. So no request waits behind those of a slow host, and the choice
-    is made as late as it can be. A host's first request is sent alone: Scrapy reads robots.txt
-    before it, and lets requests pass that come while it is being read.
+    is made as late as it can be.
 
     A store that fails stops the crawl with the reason `store_error`: what was not committed is
     fetched again when the same command is run once there is room.
@@ -61,7 +60,6 @@ class FocusedScheduler(BaseScheduler):
         self.max_pages = 0
         self._spider: Spider | None = None
         self._under_way: dict[int, Request] = {}
-        self._visited: set[str] = set()
         self._unserialisable: dict[bytes, Request] = {}
         self._reports = 0
         self._failed = False
@@ -82,15 +80,17 @@ class FocusedScheduler(BaseScheduler):
             self.job = spider.make_job()  # type: ignore[attr-defined]
         except MmcrawlError as error:
             logger.error("%s", error)  # noqa: TRY400 - for a person, not for a debugger
-            raise CloseSpider(
-                "store_error" if isinstance(error, StoreError) else "bad_input"
-            ) from None
+            self._close_at_once("store_error" if isinstance(error, StoreError) else "bad_input")
+            return
         self.max_pages = getattr(spider, "max_pages", 0)
         self.crawler.signals.connect(self._release_store, signals.engine_stopped)
         self.crawler.signals.connect(self._name_limit, signals.spider_idle)
         if self.job.job.finished_at is not None:
-            raise CloseSpider("already_finished")
+            self._close_at_once("already_finished")
+            return
         self._commits.start(_COMMIT_SECONDS, now=False)
+        gc.collect()
+        gc.freeze()  # dictionaries and lexicons stay: no collection need walk them again
 
     def close(self, reason: str) -> None:
         """Commit and note why the crawl stopped. The store stays open for those who report."""
@@ -99,7 +99,8 @@ class FocusedScheduler(BaseScheduler):
         if self.job is None or self._failed or reason == "already_finished":
             return
         try:
-            self.job.stop(reason, finished=reason == "finished")
+            done = reason == "finished" and self.job.frontier.pages > 0
+            self.job.stop(reason, finished=done)
         except StoreError as error:
             self._give_up(error)
 
@@ -160,7 +161,7 @@ class FocusedScheduler(BaseScheduler):
         """End a link that is under way: `tell` reports to the job what became of it."""
         if self.job is None or self._failed or link not in self._under_way:
             return
-        self._end(link)
+        del self._under_way[link]
         try:
             self._tell(link, tell)
         except StoreError as error:
@@ -210,14 +211,9 @@ class FocusedScheduler(BaseScheduler):
             self._unserialisable.pop(new.request, None)
         return added
 
-    def _end(self, link: int) -> Request:
-        request = self._under_way.pop(link)
-        self._visited.add(urlparse_cached(request).netloc)
-        return request
-
     def _take_back(self, link: int, request: Request) -> bool:
         """Handle the retry or redirect of a request under way."""
-        before = self._end(link)
+        before = self._under_way.pop(link)
         request = request.replace(errback=_unwrapped(request.errback))
         target = canonical(request.url)
         if target == canonical(before.url) and request.method == before.method:
@@ -251,14 +247,9 @@ class FocusedScheduler(BaseScheduler):
         """Return a test that tells of an origin whether a request may be sent there now."""
         downloader = self.crawler.engine.downloader
         busy = Counter(downloader.get_slot_key(request) for request in downloader.active)
-        asked = {urlparse_cached(request).netloc for request in self._under_way.values()}
-        asked -= self._visited
 
         def free(origin: str) -> bool:
-            parts = urlsplit(origin)
-            if parts.netloc in asked:
-                return False
-            host = parts.hostname or ""
+            host = urlsplit(origin).hostname or ""
             slot = downloader.slots.get(host)
             if slot is None:
                 most = self._concurrency if not downloader._delay else 1
@@ -296,9 +287,18 @@ class FocusedScheduler(BaseScheduler):
         if self._failed:
             return
         self._failed = True
+        self._open_job.store.roll_back()
         logger.error("%s", error)
         self.crawler.stats.set_value("mmcrawl/store_error", str(error))
         deferred_from_coro(self.crawler.engine.close_spider_async(reason="store_error"))
+
+    def _close_at_once(self, reason: str) -> None:
+        """Close the spider as soon as it is open; Scrapy cannot end it in the midst of opening."""
+
+        def close() -> None:
+            raise CloseSpider(reason)
+
+        self.crawler.signals.connect(close, signals.spider_opened, weak=False)
 
     def _name_limit(self) -> None:
         """Close with the reason `max_pages` when only that limit keeps links waiting."""
@@ -308,6 +308,16 @@ class FocusedScheduler(BaseScheduler):
     def _release_store(self) -> None:
         if self.job is not None:
             self.job.store.close()
+
+
+def scheduler_of(crawler: Crawler) -> FocusedScheduler | None:
+    """Return the scheduler of a crawl if it is ours.
+
+    Not by `isinstance`: to Scrapy whatever has a scheduler's methods is an instance of any.
+    """
+    scheduler = crawler.engine.scheduler if crawler.engine else None
+    ours = FocusedScheduler in type(scheduler).mro()
+    return cast("FocusedScheduler", scheduler) if ours else None
 
 
 class _FailureReport:

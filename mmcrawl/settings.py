@@ -24,10 +24,12 @@ AUTOTHROTTLE_START_DELAY = 1.0
 AUTOTHROTTLE_MAX_DELAY = 30.0
 CONCURRENT_REQUESTS = 32
 CONCURRENT_REQUESTS_PER_DOMAIN = 8
+CONCURRENT_ITEMS = 4  # Scrapy starts as many tasks for every response; ours brings one item
 DOWNLOAD_MAXSIZE = 32 * 1024 * 1024
 DOWNLOAD_WARNSIZE = 0
 DOWNLOAD_TIMEOUT = 60
 RETRY_TIMES = 2
+RETRY_GIVE_UP_LOG_LEVEL = "DEBUG"  # the frontier's line says it with the reason
 
 SCHEDULER = "mmcrawl.scheduler.FocusedScheduler"
 SPIDER_MIDDLEWARES = {
@@ -35,6 +37,8 @@ SPIDER_MIDDLEWARES = {
     "mmcrawl.dynamic_links.DynamicLinksMiddleware": 900,
 }
 DOWNLOADER_MIDDLEWARES = {
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "mmcrawl.middlewares.RobotsTxtMiddleware": 100,
     "mmcrawl.middlewares.PrivateNetworkMiddleware": 620,
 }
 ITEM_PIPELINES = {

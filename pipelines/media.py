@@ -7,7 +7,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
 from mmcrawl.items import MediaPageItem, PageItem
-from mmcrawl.scheduler import FocusedScheduler
+from mmcrawl.scheduler import scheduler_of
 
 __all__ = ["MediaPipeline"]
 
@@ -28,8 +28,8 @@ class MediaPipeline:
 
     def process_item(self, item: Any) -> Any:
         """Judge a page; keep it if it is relevant."""
-        scheduler = self.crawler.engine.scheduler
-        if not isinstance(item, PageItem) or not isinstance(scheduler, FocusedScheduler):
+        scheduler = scheduler_of(self.crawler)
+        if not isinstance(item, PageItem) or scheduler is None:
             return item
         if scheduler.job is None:
             raise DropItem("no crawl is open", log_level="DEBUG")

@@ -222,28 +222,25 @@ def in_pieces(opened: Any, store: str, web: Web, most: int, **more: Any) -> list
     return taken
 
 
+@pytest.mark.parametrize("dead", [False, True])
 @pytest.mark.parametrize("algo", ["breadth", "urlrule"])
 @pytest.mark.parametrize("most", [1, 4])
 def test_a_job_that_is_left_and_taken_up_fetches_the_same_links_in_the_same_order(
-    opened: Any, tmp_path: Path, algo: str, most: int
+    opened: Any, tmp_path: Path, algo: str, most: int, dead: bool
 ) -> None:
-    web = tangled_site(dead=False)
+    web = tangled_site(dead=dead)
     seeds = (SEED, f"{SEED}texts/8.html", f"{SEED}films/7.html", f"{SEED}texts/3.html")
     whole = crawl(opened(algo=algo, seeds=seeds), web)
-    assert len(whole) == len(web)
+    assert len(whole) == len(web) + 36 * dead
     store = f"sqlite:///{tmp_path / 'crawl.db'}"
     assert in_pieces(opened, store, web, most, algo=algo, seeds=seeds) == whole
 
 
-@pytest.mark.parametrize("algo", ["breadth", "urlrule"])
-def test_a_job_with_dead_links_that_is_left_and_taken_up_leaves_nothing_out(
-    opened: Any, tmp_path: Path, algo: str
-) -> None:
-    web = tangled_site(dead=True)
-    whole = crawl(opened(algo=algo), web)
-    assert len(whole) == len(web) + 36
-    pieces = in_pieces(opened, f"sqlite:///{tmp_path / 'crawl.db'}", web, 3, algo=algo)
-    assert sorted(pieces) == sorted(whole)
+def test_seeds_are_tried_again_if_nothing_at_all_could_be_had(opened: Any, tmp_path: Path) -> None:
+    store, seeds = f"sqlite:///{tmp_path / 'crawl.db'}", (SEED, "http://other.test/")
+    assert crawl(opened(store, seeds=seeds), {}) == list(seeds)
+    assert crawl(opened(store, seeds=seeds), {SEED: page()}) == list(seeds)
+    assert crawl(opened(store, seeds=seeds), {SEED: page()}) == []
 
 
 def test_links_under_way_when_a_job_is_left_wait_again(opened: Any, tmp_path: Path) -> None:
@@ -291,6 +288,13 @@ def test_a_trap_is_left_once_its_bound_is_reached_also_by_links_that_wait(opened
     reason = "trap: nothing found on pages like this"
     assert job.frontier.errors() == {reason: 14, "HTTP 404": 1}
     assert job.harvest_rate == 0.0
+
+
+def test_dead_links_of_one_shape_are_a_trap_too(opened: Any) -> None:
+    job = opened(limits=Limits(per_shape=6))
+    web = {SEED: page(*(f"/gone/{n}" for n in range(20)))}
+    assert len(crawl(job, web)) == 7
+    assert job.frontier.errors()["HTTP 404"] == 6
 
 
 def test_one_find_lifts_the_bound_of_a_shape(opened: Any) -> None:

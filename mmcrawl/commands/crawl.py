@@ -3,6 +3,7 @@
 import argparse
 import logging
 import sys
+from typing import get_type_hints
 
 from pydantic import ValidationError
 from scrapy import Spider
@@ -63,10 +64,11 @@ class Command(ScrapyCrawl):
             spider = loader.load(args[0])
         except KeyError:
             return [f"there is no spider {args[0]!r}; there are {', '.join(sorted(loader.list()))}"]
-        if not hasattr(spider, "get_param_schema"):
+        model = get_type_hints(spider).get("args")
+        if not (isinstance(model, type) and issubclass(model, FocusedParams)):
             return []
         try:
-            FocusedParams(**opts.spargs)
+            model(**opts.spargs)
         except ValidationError as error:
             return explain(error)
         except MmcrawlError as error:

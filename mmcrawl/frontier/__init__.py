@@ -3,7 +3,7 @@
 Here also lives the store that keeps a crawl's state: its jobs, what it found and what it learnt.
 """
 
-from mmcrawl.frontier.admission import Admission, Limits, host_of, is_private_host
+from mmcrawl.frontier.admission import TRAP, Admission, Limits, host_of, is_private_host
 from mmcrawl.frontier.findings import (
     Findings,
     MediaPageRecord,
@@ -22,12 +22,13 @@ from mmcrawl.frontier.records import (
     WaitingLink,
 )
 from mmcrawl.frontier.sightings import Sightings
-from mmcrawl.frontier.sqlite import PastPage, SqliteFrontier
+from mmcrawl.frontier.sqlite import PastFailure, PastPage, SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore, open_store
 from mmcrawl.frontier.urls import canonical, page_digest, shape, split_origin, url_key
 
 __all__ = [
     "HELD",
+    "TRAP",
     "Admission",
     "Findings",
     "Job",
@@ -39,6 +40,7 @@ __all__ = [
     "MediaResourceRecord",
     "NewLink",
     "PageRecord",
+    "PastFailure",
     "PastPage",
     "PatternRecord",
     "PendingOrder",

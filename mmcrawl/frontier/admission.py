@@ -11,7 +11,10 @@ from tldextract import TLDExtract
 
 from mmcrawl.frontier.urls import shape
 
-__all__ = ["Admission", "Limits", "host_of", "is_private_host"]
+__all__ = ["TRAP", "Admission", "Limits", "host_of", "is_private_host"]
+
+TRAP = "trap: "
+"""What reasons begin with that bound endless spaces of pages."""
 
 _domains = TLDExtract(suffix_list_urls=(), cache_dir=None)
 _PRIVATE_SUFFIXES = (".local", ".localhost", ".internal", ".lan", ".home.arpa")
@@ -103,7 +106,7 @@ class Admission:
             ("below max_layer", 0 < limits.max_layer < physical_layer),
             ("beyond max_depth", 0 < limits.max_depth < logical_layer),
             ("private network", not self.private_allowed and is_private_host(host)),
-            ("trap: repeating path", 0 < limits.repeats < _repeats(url)),
+            (f"{TRAP}repeating path", 0 < limits.repeats < _repeats(url)),
         )
         return next((reason for reason, broken in rules if broken), None) or self.exhausted(url)
 
@@ -111,11 +114,11 @@ class Admission:
         """Return why no more pages like this one are fetched, None if they are."""
         limits = self._limits
         if limits.per_host and self._pages_of_host[host_of(url)] >= limits.per_host:
-            return "trap: host has its share"
+            return f"{TRAP}host has its share"
         if limits.per_shape:
             form = shape(url)
             if self._pages_of_shape[form] >= limits.per_shape and form not in self._good_shapes:
-                return "trap: nothing found on pages like this"
+                return f"{TRAP}nothing found on pages like this"
         return None
 
     def crawled(self, url: str, *, relevant: bool) -> None:

@@ -101,7 +101,8 @@ class WaitingLink:
 class PageRecord:
     """What is remembered of a crawled page besides its link record.
 
-    `digest` tells pages of the same bytes (`page_digest`), 0 if it was not taken.
+    `digest` tells pages of the same bytes (`page_digest`), 0 if it was not taken; `topic_score` is
+    what the topic test gave the page, in [0, 1].
     """
 
     url: str
@@ -113,6 +114,7 @@ class PageRecord:
     links_on_page: int
     visited_at: float
     digest: int = 0
+    topic_score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from mmcrawl.frontier.records import (
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.urls import split_origin, url_key
 
-__all__ = ["PastPage", "SqliteFrontier"]
+__all__ = ["PastFailure", "PastPage", "SqliteFrontier"]
 
 _JOB_SHIFT = 40
 _RECENT_KEYS = 50_000
@@ -48,8 +48,17 @@ class PastPage:
     url: str
     relevant: bool
     contains_media: bool
-    logical_layer: int
+    topic_score: float
     links: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class PastFailure:
+    """A link that was fetched and led to no page: an error, or a redirect."""
+
+    id: int
+    url: str
+    error: str
 
 
 class SqliteFrontier:
@@ -57,7 +66,8 @@ class SqliteFrontier:
 
     Args:
         store: an open store.
-        job: the job whose links these are. Links left running by a crawl that died wait again.
+        job: the job whose links these are. Links left running by a crawl that died wait again; so
+            do those that failed, if nothing at all could be fetched.
     """
 
     def __init__(self, store: SqliteStore, job: Job) -> None:
@@ -73,6 +83,7 @@ class SqliteFrontier:
         self._counts: Counter[Status] = Counter()
         self._size = 0
         self._pages = 0
+        self._settled = 0
         self._load()
 
     # -- what is there --------------------------------------------------------------------------
@@ -199,31 +210,21 @@ class SqliteFrontier:
         )
         return [row[0] - self._base for row in rows]
 
-    def without_page(self) -> list[int]:
-        """Return the links that were fetched and led to no page: errors and redirects."""
+    def history(self) -> Iterator[PastPage | PastFailure]:
+        """Yield what became of the links that were fetched, in the order in which it did."""
         rows = self.store.db.execute(
-            "SELECT link.id FROM link LEFT JOIN page USING (id) WHERE link.id >= ?"
-            " AND link.id < ? AND status IN ('C', 'E') AND page.id IS NULL ORDER BY link.id",
+            "SELECT id, url, relevant, contains_media, topic_score, links, error FROM link"
+            " LEFT JOIN page USING (id) WHERE id >= ? AND id < ? AND settled IS NOT NULL"
+            " ORDER BY settled",
             (self._base, self._base + (1 << _JOB_SHIFT)),
         )
-        return [row[0] - self._base for row in rows]
-
-    def history(self) -> Iterator[PastPage]:
-        """Yield the crawled pages in the order they were crawled."""
-        rows = self.store.db.execute(
-            "SELECT id, url, relevant, contains_media, logical_layer, links FROM page"
-            " JOIN link USING (id) WHERE id >= ? AND id < ? ORDER BY seq",
-            (self._base, self._base + (1 << _JOB_SHIFT)),
-        )
-        for number, url, relevant, media, layer, links in rows:
-            yield PastPage(
-                number - self._base,
-                url,
-                bool(relevant),
-                bool(media),
-                layer,
-                list(array("I", links)),
-            )
+        for number, url, relevant, media, score, links, error in rows:
+            link = number - self._base
+            if url is None:
+                yield PastFailure(link, self.url(link), error)
+            else:
+                outlinks = list(array("I", links))
+                yield PastPage(link, url, bool(relevant), bool(media), score, outlinks)
 
     def errors(self) -> Counter[str]:
         """Return how many links ended in error, by reason."""
@@ -307,15 +308,14 @@ class SqliteFrontier:
     def complete(self, link: int, page: PageRecord, links: Sequence[int]) -> None:
         """Mark a running link crawled: the page it led to, and the ids of the links on it."""
         with self.store.writing() as db:
-            self._set_status(link, Status.RUNNING, Status.CRAWLED)
+            self._settle(link, Status.CRAWLED)
             self._pages += 1
             db.execute(
-                "INSERT INTO page (id, seq, url, title, keywords, description, digest,"
-                " contains_media, relevant, links, links_on_page, visited_at, path_score,"
-                " total_path_score) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
+                "INSERT INTO page (id, url, title, keywords, description, digest,"
+                " contains_media, relevant, topic_score, links, links_on_page, visited_at,"
+                " path_score, total_path_score) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
                 (
                     self._base + link,
-                    self._pages,
                     page.url,
                     page.title,
                     page.keywords,
@@ -323,6 +323,7 @@ class SqliteFrontier:
                     page.digest,
                     page.contains_media,
                     page.relevant,
+                    page.topic_score,
                     array("I", links).tobytes(),
                     page.links_on_page,
                     page.visited_at,
@@ -378,9 +379,16 @@ class SqliteFrontier:
         for number, origin in rows:
             self._hosts[origin] = number
             self._origins.append(origin)
+        self._pages, self._settled = db.execute(
+            "SELECT count(page.id), coalesce(max(settled), 0) FROM link LEFT JOIN page USING (id)"
+            " WHERE id >= ? AND id < ?",
+            ours,
+        ).fetchone()
         with self.store.writing():
             db.execute(
-                "UPDATE link SET status = 'W' WHERE id >= ? AND id < ? AND status = 'R'", ours
+                "UPDATE link SET status = 'W', error = '', settled = NULL"
+                " WHERE id >= ? AND id < ? AND (status = 'R' OR status = 'E' AND ?)",
+                (*ours, self._pages == 0),
             )
         self.store.commit()
         rows = db.execute(
@@ -390,9 +398,6 @@ class SqliteFrontier:
         for status, count, last in rows:
             self._counts[Status(status)] = count
             self._size = max(self._size, last - self._base + 1)
-        self._pages = db.execute(
-            "SELECT count(*) FROM page WHERE id >= ? AND id < ?", ours
-        ).fetchone()[0]
         rows = db.execute(
             "SELECT id, host, score, priority FROM link WHERE id >= ? AND id < ? AND status = 'W'",
             ours,
@@ -476,8 +481,16 @@ class SqliteFrontier:
 
     def _end(self, link: int, status: Status, error: str) -> None:
         with self.store.writing() as db:
-            self._set_status(link, Status.RUNNING, status)
+            self._settle(link, status)
             db.execute("UPDATE link SET error = ? WHERE id = ?", (error, self._base + link))
+
+    def _settle(self, link: int, status: Status) -> None:
+        """End a running link, and note when it ended beside the others."""
+        self._set_status(link, Status.RUNNING, status)
+        self._settled += 1
+        self.store.db.execute(
+            "UPDATE link SET settled = ? WHERE id = ?", (self._settled, self._base + link)
+        )
 
     def _way_to(self, link: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return all anchors and all URLs from the seed to a link."""

@@ -39,13 +39,14 @@ CREATE TABLE link (
     status TEXT NOT NULL, score REAL NOT NULL, content REAL NOT NULL, structure REAL NOT NULL,
     parent INTEGER, logical_layer INTEGER NOT NULL, physical_layer INTEGER NOT NULL,
     priority INTEGER NOT NULL, url_words TEXT NOT NULL, anchor TEXT NOT NULL,
-    group_title TEXT NOT NULL, request BLOB, error TEXT NOT NULL DEFAULT ''
+    group_title TEXT NOT NULL, request BLOB, error TEXT NOT NULL DEFAULT '', settled INTEGER
 );
 CREATE INDEX link_key ON link (key);
 CREATE TABLE page (
-    id INTEGER PRIMARY KEY, seq INTEGER NOT NULL, url TEXT NOT NULL, title TEXT NOT NULL,
+    id INTEGER PRIMARY KEY, url TEXT NOT NULL, title TEXT NOT NULL,
     keywords TEXT NOT NULL, description TEXT NOT NULL, digest INTEGER NOT NULL,
-    contains_media INTEGER NOT NULL, relevant INTEGER NOT NULL, links BLOB NOT NULL,
+    contains_media INTEGER NOT NULL, relevant INTEGER NOT NULL, topic_score REAL NOT NULL,
+    links BLOB NOT NULL,
     links_on_page INTEGER NOT NULL, visited_at REAL NOT NULL,
     path_score INTEGER NOT NULL, total_path_score INTEGER NOT NULL
 );
@@ -155,10 +156,14 @@ class SqliteStore:
             with self.writing():
                 self.db.commit()
 
-    def close(self) -> None:
-        """Close without committing: what was not committed is given up."""
+    def roll_back(self) -> None:
+        """Give up what was not committed."""
         if self.db.in_transaction:
             self.db.rollback()
+
+    def close(self) -> None:
+        """Close without committing: what was not committed is given up."""
+        self.roll_back()
         self.db.close()
         self._release()
 

@@ -11,12 +11,15 @@ from w3lib.url import canonicalize_url
 __all__ = ["SplitOrigin", "canonical", "page_digest", "shape", "split_origin", "url_key"]
 
 # Already canonical: nothing in it that canonicalisation could change. Most links are like this.
-_PLAIN = re.compile(r"https?://[a-z0-9.-]+(?::\d+)?(?:/(?!\.)[A-Za-z0-9._~-]*)+\Z")
+_PLAIN = re.compile(r"https?://[a-z0-9.-]+(?:/(?!\.)[A-Za-z0-9._~-]*)+\Z")
 _SESSION_PATH = re.compile(r";(?:jsessionid|sessionid|phpsessid|sid)=[^/?#;]*", re.IGNORECASE)
 _SESSION_QUERY = re.compile(
     r"(?<=[?&])(?:jsessionid|phpsessid|aspsessionid[a-z]*|sessionid|session_id|cfid|cftoken|zenid"
     r"|(?:sid|s)(?==[0-9a-f]{16}))=[^&#]*(?:&|(?=#)|\Z)",
     re.IGNORECASE,
+)
+_DEFAULT_PORT = re.compile(
+    r"(?i)^(http://[^/?#]*):80(?=[/?#]|\Z)|^(https://[^/?#]*):443(?=[/?#]|\Z)"
 )
 _DIGITS = re.compile(r"\d+")
 
@@ -24,15 +27,15 @@ _DIGITS = re.compile(r"\d+")
 def canonical(url: str) -> str:
     """Return the form of `url` under which duplicates are recognised.
 
-    Session ids are cut out, the rest is w3lib's canonicalisation: query sorted, fragment dropped,
-    escapes and host case normalised.
+    Session ids and default ports are cut out, the rest is w3lib's canonicalisation: query sorted,
+    fragment dropped, escapes and host case normalised.
 
     >>> canonical("http://H.test/a.jsp;jsessionid=1F2?b=2&a=1#top")
     'http://h.test/a.jsp?a=1&b=2'
     """
     if _PLAIN.match(url):
         return url
-    url = _SESSION_PATH.sub("", url)
+    url = _DEFAULT_PORT.sub(r"\1\2", _SESSION_PATH.sub("", url))
     return canonicalize_url(_SESSION_QUERY.sub("", url))
 
 

@@ -38,6 +38,7 @@ class CrawledPage:
         relevant: it holds media of the wanted kinds and is on topic.
         contains_media: it holds media of the wanted kinds, on topic or not.
         links: ids of the links on it that may be followed, each once.
+        topic_score: what the topic test gave it, with media or without, in [0, 1].
     """
 
     id: int
@@ -45,6 +46,7 @@ class CrawledPage:
     relevant: bool
     contains_media: bool
     links: Sequence[int]
+    topic_score: float = 0.0
 
 
 class LinkSource(Protocol):

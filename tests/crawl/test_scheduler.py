@@ -64,11 +64,12 @@ def test_spellings_of_one_address_are_fetched_once(tools: Any, folder_web: Any) 
         "case": ("HTTP://SITE.test/case.html", "http://site.TEST/case.html", "/case.html"),
         "escape": ("/%7euser.html", "/~user.html", "/%7Euser.html"),
         "fragment": ("/a.html", "/a.html#1", "/a.html#2"),
+        "port": ("/port.html", "http://site.test:80/port.html"),
         "session": ("/s.html;jsessionid=1F?x=1", "/s.html?x=1&PHPSESSID=00112233", "/s.html?x=1"),
     }
     different = ["/list.html?a=2&b=2", "/CASE.html", "/a.html?b=c", "/a.html?b=d"]
     hrefs = [href for group in spellings.values() for href in group]
-    names = "list.html case.html ~user.html a.html s.html;jsessionid=1F"
+    names = "list.html port.html case.html ~user.html a.html s.html;jsessionid=1F"
     pages = {"index.html": tools.links(*hrefs, *different)}
     # The same links again, issued by the spider itself.
     spider = f"""

@@ -16,5 +16,6 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqliteStor
 
 @pytest.fixture
 def frontier(store: SqliteStore) -> SqliteFrontier:
-    """The empty frontier of the store's first job."""
+    """The empty frontier of a job that is not the store's first."""
+    store.job("another", {})
     return SqliteFrontier(store, store.job("crawl", {}))

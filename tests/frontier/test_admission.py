@@ -42,9 +42,11 @@ def test_a_domain_is_what_was_registered_under_a_public_suffix():
         ({"max_layer": 0}, 99, 1, None),
         ({"max_depth": 2}, 1, 2, None),
         ({"max_depth": 2}, 1, 3, "beyond max_depth"),
+        ({"max_depth": 1}, 1, 2, "beyond max_depth"),
         ({"max_depth": 0}, 1, 99, None),
         ({"url_length": len(SEED)}, 1, 1, None),
         ({"url_length": len(SEED) - 1}, 1, 1, "address too long"),
+        ({"url_length": 1}, 1, 1, "address too long"),
         ({"url_length": 0}, 1, 1, None),
     ],
 )

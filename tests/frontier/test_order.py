@@ -148,6 +148,18 @@ def test_links_of_a_busy_host_wait_for_it_and_keep_their_place():
     assert popped(order) == [0, 1]
 
 
+def test_the_best_links_of_hosts_may_change_any_number_of_times():
+    order, current = PendingOrder(), {}
+    for link in range(12):
+        current[link] = float(link)
+        order.push(link, link % 4, current[link])
+    for step in range(600):
+        link = step * 7 % 12
+        current[link] = float(step * 31 % 101)
+        order.rescore(link, current[link])
+    assert popped(order) == sorted(current, key=lambda link: (-current[link], link))
+
+
 def test_a_host_is_asked_for_only_while_it_has_links():
     order = PendingOrder()
     order.push(0, host=5, score=1.0)

@@ -25,6 +25,7 @@ def path(tmp_path: Path) -> Path:
 
 def opened(path: Path) -> tuple[SqliteStore, SqliteFrontier]:
     store = open_store(f"sqlite:///{path}")
+    store.job("another", {})
     return store, SqliteFrontier(store, store.job("crawl", {}))
 
 

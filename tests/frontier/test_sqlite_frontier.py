@@ -9,6 +9,8 @@ from mmcrawl.frontier import (
     LinkScores,
     NewLink,
     PageRecord,
+    PastFailure,
+    PastPage,
     SqliteFrontier,
     Status,
 )
@@ -55,7 +57,7 @@ def test_a_record_holds_every_field_of_the_link_and_its_page(frontier):
             group_title="初中物理",
             url_words="物理 1",
             logical_layer=2,
-            physical_layer=2,
+            physical_layer=3,
             content_score=0.25,
         ),
         parent=seed,
@@ -67,7 +69,7 @@ def test_a_record_holds_every_field_of_the_link_and_its_page(frontier):
     children = add(frontier, "/a", "/b", parent=lesson)
     frontier.complete(
         lesson,
-        PageRecord(f"{H}/wuli/1.htm?a=b", "折射", "光", "动画", True, True, 9, 12.5),
+        PageRecord(f"{H}/wuli/1.htm?a=b", "折射", "光", "动画", True, False, 9, 12.5),
         children,
     )
     record = frontier.record(lesson)
@@ -83,8 +85,8 @@ def test_a_record_holds_every_field_of_the_link_and_its_page(frontier):
     assert record.url_path == (f"{H}/", f"{H}/wuli/1.htm?a=b")
     assert record.internal_urls == (f"{H}/a", f"{H}/b")
     assert (record.score, record.content_score, record.structure_score) == (0.75, 0.25, 0.5)
-    assert (record.logical_layer, record.physical_layer, record.links_on_page) == (2, 2, 9)
-    assert (record.contains_media, record.relevant, record.visited_at) == (True, True, 12.5)
+    assert (record.logical_layer, record.physical_layer, record.links_on_page) == (2, 3, 9)
+    assert (record.contains_media, record.relevant, record.visited_at) == (True, False, 12.5)
     assert record.error == ""
 
 
@@ -93,6 +95,7 @@ def test_a_link_that_was_not_fetched_has_a_record_too(frontier):
     record = frontier.record(link)
     assert (record.status, record.title, record.internal_urls) == ("W", "", ())
     assert (record.visited_at, record.contains_media, record.link_ratio) == (None, False, 0.0)
+    assert (record.links_on_page, record.path_score, record.total_path_score) == (0, 0, 0)
     with pytest.raises(KeyError):
         frontier.record(link + 1)
 
@@ -133,7 +136,11 @@ def test_a_link_waits_runs_and_ends(frontier):
     assert frontier.counts == {"W": 1, "R": 0, "C": 2, "E": 1}
     assert (len(frontier), frontier.ready, frontier.pages) == (4, 1, 1)
     assert frontier.errors() == Counter({"404": 1})
-    assert frontier.without_page() == [1, 2]
+    assert [(type(past), past.id, past.url) for past in frontier.history()] == [
+        (PastPage, 0, f"{H}/crawled"),
+        (PastFailure, 1, f"{H}/moved"),
+        (PastFailure, 2, f"{H}/broken"),
+    ]
     assert frontier.waiting() == [3]
 
 
@@ -238,6 +245,20 @@ def test_a_link_that_waits_again_keeps_its_score(frontier):
     assert taken(frontier) == ["/a", "/b", "/c"]
 
 
+def test_a_link_that_waits_again_takes_its_new_priority(frontier):
+    add(frontier, NewLink(f"{H}/a", priority=1), "/b")
+    link = frontier.next()
+    frontier.requeue(link.id, None, -1)
+    assert taken(frontier) == ["/b", "/a"]
+
+
+def test_a_link_knows_the_page_it_was_found_on(frontier):
+    seed, _ = add(frontier, "/", "/other")
+    assert frontier.next().parent is None
+    add(frontier, "/a", parent=seed, scores=[2.0])
+    assert frontier.next().parent == seed
+
+
 def test_history_is_told_in_the_order_in_which_pages_were_crawled(frontier):
     add(frontier, "/a", "/b", "/c", scores=[1.0, 2.0, 3.0])
     third, second = frontier.next(), frontier.next()
@@ -288,4 +309,7 @@ def test_two_jobs_of_a_store_know_nothing_of_each_other(store):
     assert (one.url(0), two.url(0)) == (f"{H}/x", "http://other.test/")
     assert two.without_parent() == [0, 1]
     assert taken(one) == ["/a"]
+    one.fail(1, "404")
+    assert (one.errors(), two.errors()) == (Counter({"404": 1}), Counter())
+    assert ([past.id for past in one.history()], list(two.history())) == ([0, 1], [])
     assert two.ready == 2

@@ -82,6 +82,7 @@ def test_a_job_remembers_plain_data(store):
 def test_jobs_outlive_the_process_that_began_them(path):
     with opened(path) as store:
         store.job("crawl", {"topic": "物理"})
+    with opened(path) as store:
         store.stop_job(0, "finished", finished=True)
     with opened(path) as store:
         assert [(job.name, job.arguments, job.reason) for job in store.jobs()] == [

@@ -54,6 +54,7 @@ def test_a_file_that_is_no_store_of_ours_is_left_as_it_was(
     assert run.code == 1
     [line] = run.errors
     assert line.startswith(told)
+    assert "Traceback" not in run.err
     assert store.read_bytes() == before
 
 

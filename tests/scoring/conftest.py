@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from mmcrawl.frontier import LinkScores, NewLink, PageRecord, SqliteFrontier, open_store
+from mmcrawl.frontier.sqlite import PastFailure
 from mmcrawl.page import physical_layer
 from mmcrawl.scoring import CrawledPage, LinkSimilarity, Scorer, make_scorer
 from mmcrawl.topic import Topic
@@ -88,10 +89,13 @@ class MadeUpCrawl:
         """Return a new scorer that was told the history, and the scores it gave to links."""
         scorer, scores = self._make(), {}
         answers = [scorer.added(self.frontier.without_parent())]
-        for page in self.frontier.history():
-            answers.append(scorer.started(page.id))
-            told = CrawledPage(page.id, page.url, page.relevant, page.contains_media, page.links)
-            answers.append(scorer.crawled(told))
+        for past in self.frontier.history():
+            answers.append(scorer.started(past.id))
+            if isinstance(past, PastFailure):
+                answers.append(scorer.failed(past.id))
+                continue
+            page = CrawledPage(past.id, past.url, past.relevant, past.contains_media, past.links)
+            answers.append(scorer.crawled(page))
         answers.append(scorer.added(self.frontier.waiting()))
         for answer in answers:
             scores |= dict(zip(answer.ids, answer.score, strict=True))
