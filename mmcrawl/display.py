@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass
 
+from rich import box
 from rich.columns import Columns
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -15,6 +16,7 @@ __all__ = ["Progress", "Summary", "closing_tables", "progress_line", "progress_p
 _MOST_PAGES = 20
 _MOST_PATTERNS = 10
 _MOST_REASONS = 8
+_SHORT_NAMES = {"audio": "audio", "video": "video", "animation": "swf"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +94,21 @@ def closing_tables(summary: Summary) -> RenderableType:
     """Return the tables a crawl ends with: what was found, what was learnt, what went wrong."""
     parts: list[RenderableType] = [_heading(summary), _totals(summary)]
     if summary.best:
-        parts.append(_media_table(summary))
+        parts += [_title("Pages with media on topic"), _media_table(summary)]
     if summary.patterns:
-        parts.append(_pattern_table(summary.patterns))
+        parts += [_title("Learnt URL patterns"), _pattern_table(summary.patterns)]
     for title, reasons in (
         ("Not fetched or failed", summary.errors),
         ("Links not followed", summary.refused),
     ):
         if reasons:
-            parts.append(_reason_table(title, reasons))
-    parts.append(Text(summary.ending, style="bold"))
+            parts += [_title(title), _reason_table(reasons)]
+    parts.append(_title(summary.ending))
     return Group(*parts)
+
+
+def _title(text: str) -> Text:
+    return Text(f"\n{text}", style="bold")
 
 
 def _heading(summary: Summary) -> Text:
@@ -130,24 +136,21 @@ def _totals(summary: Summary) -> Table:
 def _media_table(summary: Summary) -> Table:
     more = summary.progress.media_pages - len(summary.best)
     table = Table(
-        title="Pages with media on topic",
-        title_justify="left",
+        box=box.SIMPLE_HEAD,
         caption=f"… and {more} more; -O media.jsonl or -O media.csv writes them all"
         if more > 0
         else None,
         caption_justify="left",
     )
     table.add_column("score", justify="right")
-    table.add_column("audio", justify="right")
-    table.add_column("video", justify="right")
-    table.add_column("swf", justify="right")
-    table.add_column("title", max_width=40, no_wrap=True, overflow="ellipsis")
+    table.add_column("media", no_wrap=True)
+    table.add_column("title", max_width=34, no_wrap=True, overflow="ellipsis")
     table.add_column("page", overflow="fold")
     for page in summary.best[:_MOST_PAGES]:
-        counts = [page.count(kind) for kind in ("audio", "video", "animation")]
+        counts = {name: page.count(kind) for kind, name in _SHORT_NAMES.items()}
         table.add_row(
             f"{page.topic_score:.2f}",
-            *(str(count) if count else "" for count in counts),
+            ", ".join(f"{count} {name}" for name, count in counts.items() if count),
             _literal(page.title),
             _literal(page.url),
         )
@@ -155,7 +158,7 @@ def _media_table(summary: Summary) -> Table:
 
 
 def _pattern_table(patterns: list[PatternRecord]) -> Table:
-    table = Table(title="Learnt URL patterns", title_justify="left")
+    table = Table(box=box.SIMPLE_HEAD)
     table.add_column("media pages", justify="right")
     table.add_column("pattern", overflow="fold")
     for record in patterns[:_MOST_PATTERNS]:
@@ -165,8 +168,8 @@ def _pattern_table(patterns: list[PatternRecord]) -> Table:
     return table
 
 
-def _reason_table(title: str, reasons: Counter[str]) -> Table:
-    table = Table(title=title, title_justify="left", show_header=False)
+def _reason_table(reasons: Counter[str]) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(justify="right")
     table.add_column(overflow="fold")
     for reason, count in reasons.most_common(_MOST_REASONS):

@@ -12,6 +12,7 @@ from rich.live import Live
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
+from scrapy.exporters import CsvItemExporter
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 from scrapy.utils.asyncio import create_looping_call
 
@@ -21,7 +22,7 @@ from mmcrawl.items import MediaPageItem
 from mmcrawl.job import CrawlJob
 from mmcrawl.scheduler import scheduler_of
 
-__all__ = ["CrawlProgress", "MediaFeedExporter"]
+__all__ = ["CrawlProgress", "MediaCsvExporter", "MediaFeedExporter"]
 
 logger = logging.getLogger(__name__)
 
@@ -180,6 +181,13 @@ class MediaFeedExporter(FeedExporter):
             for record in scheduler.job.findings.media_pages():
                 super().item_scraped(MediaPageItem.from_record(record), spider)
         await super().close_spider(spider)
+
+
+class MediaCsvExporter(CsvItemExporter):
+    """CSV whose cells of several values are joined by "; ", since addresses may hold commas."""
+
+    def __init__(self, file: Any, **kwargs: Any) -> None:
+        super().__init__(file, **{"join_multivalued": "; "} | kwargs)
 
 
 def _try_to_write(path: Path) -> None:

@@ -52,6 +52,7 @@ EXTENSIONS = {
     "scrapy.extensions.telnet.TelnetConsole": None,
 }
 FEED_EXPORT_ENCODING = "utf-8"
+FEED_EXPORTERS = {"csv": "mmcrawl.extensions.MediaCsvExporter"}
 
 LOG_LEVEL = "INFO"
 STATS_DUMP = False

@@ -89,7 +89,7 @@ def test_the_closing_tables_tell_what_was_found_learnt_and_not_had() -> None:
         "video resources 89",
         "animation resources 10",
         "links still waiting 342",
-        "0.88 1 3 光的折射 lens http://a.test/1.htm",
+        "0.88 1 audio, 3 video 光的折射 lens http://a.test/1.htm",
         "… and 55 more; -O media.jsonl or -O media.csv writes them all",
         "42 http://a.test/ke/*",
         "9 HTTP 404",

@@ -127,6 +127,25 @@ def test_a_resumed_frontier_goes_on_numbering_and_recognises_its_links(path):
     store.close()
 
 
+@pytest.mark.parametrize(("crawled", "waiting"), [(False, [0, 1]), (True, [])])
+def test_links_that_failed_wait_again_only_if_nothing_could_be_fetched(path, crawled, waiting):
+    store, frontier = opened(path)
+    add(frontier, "/a", "/b")
+    frontier.fail(frontier.next().id, "no network")
+    link = frontier.next()
+    if crawled:
+        frontier.complete(link.id, PageRecord(link.url, "", "", "", False, False, 0, 1.0), [])
+    else:
+        frontier.fail(link.id, "no network")
+    frontier.commit()
+    store.close()
+
+    store, frontier = opened(path)
+    assert frontier.waiting() == waiting
+    assert len(list(frontier.history())) == 2 - len(waiting)
+    store.close()
+
+
 def test_pages_crawled_after_resuming_come_later_in_the_history(path):
     for link in ("/b", "/a"):
         store, frontier = opened(path)

@@ -106,7 +106,7 @@ def test_a_csv_feed_has_the_same_rows(name: str, pieces: Pieces) -> None:
     for row in rows:
         same = expected[row["url"]]
         assert row["title"] == same["title"]
-        assert row["words"] == ",".join(same["words"])  # type: ignore[arg-type]
+        assert row["words"] == "; ".join(same["words"])  # type: ignore[arg-type]
         assert [int(row[f"{kind}_count"]) for kind in KINDS] == [same[f"{k}_count"] for k in KINDS]
 
 

@@ -5,8 +5,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from mmcrawl.frontier import LinkScores, NewLink, PageRecord, SqliteFrontier, open_store
-from mmcrawl.frontier.sqlite import PastFailure
+from mmcrawl.frontier import (
+    LinkScores,
+    NewLink,
+    PageRecord,
+    PastFailure,
+    SqliteFrontier,
+    open_store,
+)
 from mmcrawl.page import physical_layer
 from mmcrawl.scoring import CrawledPage, LinkSimilarity, Scorer, make_scorer
 from mmcrawl.topic import Topic
