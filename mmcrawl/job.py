@@ -83,7 +83,7 @@ class CrawlJob:
         self._similarity = similarity
         self._obey_nofollow = obey_nofollow
         self._patterns = 0
-        self._recent: deque[bool] = deque(maxlen=_HARVEST_PAGES)
+        self._recent: deque[tuple[int, bool]] = deque(maxlen=_HARVEST_PAGES)
         self._recall()
         self._add([_seed_link(seed) for seed in seeds], None)
         self.commit()
@@ -101,7 +101,8 @@ class CrawlJob:
     @property
     def harvest_rate(self) -> float:
         """Share of relevant pages among the last 500 crawled in this run, in [0, 1]."""
-        return sum(self._recent) / len(self._recent) if self._recent else 0.0
+        found = sum(relevant for _, relevant in self._recent)
+        return found / len(self._recent) if self._recent else 0.0
 
     @property
     def private_allowed(self) -> bool:
@@ -205,7 +206,7 @@ class CrawlJob:
             CrawledPage(link, page.url, verdict.relevant, bool(verdict.media), links, verdict.score)
         )
         self.frontier.apply(scores)
-        self._recent.append(verdict.relevant)
+        self._recent.append((link, verdict.relevant))
         if self.frontier.pages % _PAGES_BETWEEN_CHECKPOINTS == 0:
             self._remember()
         return verdict.relevant
@@ -313,6 +314,8 @@ class CrawlJob:
                 lost.append(number)
         for resource in site_wide:
             logger.info("%s stands on most pages of its site and counts for none", resource)
+        recent = ((link, relevant and link not in lost) for link, relevant in self._recent)
+        self._recent = deque(recent, maxlen=_HARVEST_PAGES)
         self.frontier.revise(lost)
         self.frontier.apply(self.scorer.revised(lost))
 

@@ -147,6 +147,12 @@ def test_media_that_turn_out_site_wide_are_taken_back(opened: Any) -> None:
     assert [records[n].total_path_score for n in range(8)] == [8, 7, 6, 5, 4, 3, 2, 1]
 
 
+def test_the_harvest_rate_forgets_pages_that_were_taken_back(opened: Any) -> None:
+    job = opened()
+    crawl(job, site_with_banner(8, own=(2, 6)), most=8)
+    assert job.harvest_rate == 2 / 8
+
+
 def test_the_scorer_unlearns_what_site_wide_media_taught_it(opened: Any) -> None:
     job = opened(algo="urlrule")
     web = {SEED: page(*(f"/a/{n}.html" for n in range(9)), title="optics")}
