@@ -1,7 +1,6 @@
 """From arguments and settings to an open crawl."""
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from mmcrawl.errors import SeedError
 from mmcrawl.frontier import Limits, open_store
@@ -49,7 +48,6 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
         topics_by_host=args.topics_by_host,
     )
     similarity = LinkSimilarity(args.whole_topic.wanting(args.kinds))
-    parameters: Mapping[str, Any] = {"hard": args.hard} if args.algo == "urlrule" else {}
     store = open_store(args.store_uri)
     try:
         return CrawlJob(
@@ -57,7 +55,9 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
             store.job(args.job_name, args.identity()),
             test=test,
             similarity=similarity,
-            make_scorer=lambda source: make_scorer(args.algo, source, similarity, **parameters),
+            make_scorer=lambda source: make_scorer(
+                args.algo, source, similarity, **args.parameters
+            ),
             limits=_limits(args, settings, replayed=web is not None),
             seeds=seeds,
             aliases=web.aliases() if web else None,

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from mmcrawl.frontier import host_of
-from mmcrawl.scoring import algorithm_names
+from mmcrawl.scoring import algorithm_names, parameter_names, parse_parameters
 from mmcrawl.seeds import Seed, read_seeds
 from mmcrawl.topic import MEDIA_KINDS, Topic, load_topic, load_topics, topic_from_keywords, union
 
@@ -22,9 +22,12 @@ _KIND_NAMES = {"swf": "animation", "flash": "animation"}
 
 
 class FocusedParams(BaseModel):
-    """Arguments of `scrapy crawl focused`, each given as `-a NAME=VALUE`."""
+    """Arguments of `scrapy crawl focused`, each given as `-a NAME=VALUE`.
 
-    model_config = ConfigDict(extra="forbid", ignored_types=(cached_property,))
+    Others than these are parameters of the algorithm, e.g. `-a algo=urlrule -a alpha=0.5`.
+    """
+
+    model_config = ConfigDict(extra="allow", ignored_types=(cached_property,))
 
     algo: str = Field("urlrule", description="how waiting links are ordered")
     topic: str = Field("", description="topics by name or file, parted by commas")
@@ -94,7 +97,7 @@ class FocusedParams(BaseModel):
                     "no topic: give -a topic=NAME (`scrapy topic list` shows them)"
                     " or -a keywords=WORDS"
                 )
-        _ = self.whole_topic
+        _ = self.whole_topic, self.parameters
         return self
 
     @property
@@ -131,6 +134,18 @@ class FocusedParams(BaseModel):
         distinct = list({topic.name: topic for topic in topics}.values())
         return distinct[0] if len(distinct) == 1 else union(distinct)
 
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """Parameters of the algorithm."""
+        own = [name for name in parameter_names(self.algo) if name not in type(self).model_fields]
+        texts = {name: str(value) for name, value in (self.model_extra or {}).items()}
+        for name in texts.keys() - own:
+            arguments = ", ".join(type(self).model_fields)
+            more = f"; {self.algo} has {', '.join(own)} as well" if own else ""
+            raise ValueError(f"there is no argument {name!r}; there are {arguments}{more}")
+        hard = {"hard": self.hard} if "hard" in parameter_names(self.algo) else {}
+        return hard | parse_parameters(self.algo, texts)
+
     @property
     def store_uri(self) -> str:
         """Where the crawl is kept; a demo run is kept nowhere unless a store is named."""
@@ -149,6 +164,7 @@ class FocusedParams(BaseModel):
             "max_layer": self.max_layer,
             "max_depth": self.max_depth,
             "hard": self.hard,
+            **({"parameters": self.model_extra} if self.model_extra else {}),
         }
 
     @property
@@ -182,9 +198,6 @@ _MAY_BE: dict[str, Callable[[], str]] = {
 def _sentence(details: dict[str, Any]) -> str:
     cause = details.get("ctx", {}).get("error")
     name = str(details["loc"][0]) if details["loc"] else ""
-    if details["type"] == "extra_forbidden":
-        known = ", ".join(FocusedParams.model_fields)
-        return f"there is no argument {name!r}; there are {known}"
     if cause is not None and not name:
         return str(cause)
     message = str(cause) if cause is not None else f"{details['input']!r} is not allowed"

@@ -6,7 +6,7 @@ test, which says whether a fetched page was worth it, lives here too.
 
 from mmcrawl.scoring.base import CrawledPage, LinkSource, LinkText, Scorer
 from mmcrawl.scoring.breadth import Breadth
-from mmcrawl.scoring.registry import algorithm_names, make_scorer
+from mmcrawl.scoring.registry import algorithm_names, make_scorer, parameter_names, parse_parameters
 from mmcrawl.scoring.relevance import FIELD_WEIGHTS, TopicTest, Verdict
 from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.scoring.urlrule import UrlRule
@@ -24,4 +24,6 @@ __all__ = [
     "Verdict",
     "algorithm_names",
     "make_scorer",
+    "parameter_names",
+    "parse_parameters",
 ]

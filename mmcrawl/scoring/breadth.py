@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from mmcrawl.frontier import LinkScores, PatternRecord
-from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkText
+from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
+from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = ["Breadth"]
 
@@ -13,6 +14,9 @@ class Breadth:
     """Breadth-first search: all scores are equal, so links come in the order of discovery."""
 
     name: ClassVar[str] = "breadth"
+
+    def __init__(self, source: LinkSource, similarity: LinkSimilarity) -> None:
+        """Neither is needed; all algorithms are made alike."""
 
     def content(self, text: LinkText) -> float:
         """Return 0: the words of a link do not matter."""

@@ -1,24 +1,32 @@
 """The algorithms by name: ours, and those other packages register."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib.metadata import entry_points
-from typing import Any
+from inspect import Parameter, signature
+from pkgutil import resolve_name
+from typing import Any, cast
 
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring.base import LinkSource, Scorer
-from mmcrawl.scoring.breadth import Breadth
 from mmcrawl.scoring.similarity import LinkSimilarity
-from mmcrawl.scoring.urlrule import UrlRule
 
-__all__ = ["ENTRY_POINT_GROUP", "algorithm_names", "make_scorer"]
+__all__ = [
+    "ENTRY_POINT_GROUP",
+    "algorithm_names",
+    "make_scorer",
+    "parameter_names",
+    "parse_parameters",
+]
 
 ENTRY_POINT_GROUP = "mmcrawl.scorers"
 """Group under which a package registers `name = module:factory`; the factory is called like the
-constructor of a scorer: `factory(source, similarity, **parameters)`."""
+constructor of a scorer: `factory(source, similarity, **parameters)`. Its keyword-only parameters
+can be set with `-a`, if their defaults are numbers, truth values or strings."""
 
-_OURS: Mapping[str, Callable[..., Scorer]] = {
-    "breadth": lambda source, similarity: Breadth(),
-    "urlrule": UrlRule,
+_OURS: Mapping[str, str] = {
+    "breadth": "mmcrawl.scoring.breadth:Breadth",
+    "urlrule": "mmcrawl.scoring.urlrule:UrlRule",
 }
 
 
@@ -33,17 +41,81 @@ def make_scorer(
     """Return a new scorer of the algorithm called `name`.
 
     Raises:
-        MmcrawlError: there is no such algorithm, or it takes no such parameter.
+        MmcrawlError: there is no such algorithm, it cannot be loaded, it takes no such parameter,
+            or a parameter is out of its range.
     """
-    factory = _OURS.get(name)
-    if factory is None:
-        found = entry_points(group=ENTRY_POINT_GROUP, name=name)
-        if not found:
-            raise MmcrawlError(
-                f"unknown algorithm {name!r}; there are {', '.join(algorithm_names())}"
-            )
-        factory = next(iter(found)).load()
+    factory = _factory(name)
+    for parameter in parameters:
+        _check(name, parameter)
     try:
         return factory(source, similarity, **parameters)
-    except TypeError as error:
+    except ValueError as error:
         raise MmcrawlError(f"algorithm {name}: {error}") from error
+
+
+def parameter_names(name: str) -> list[str]:
+    """Return the names of an algorithm's parameters, which are keyword-only in its constructor.
+
+    Raises:
+        MmcrawlError: there is no such algorithm, or it cannot be loaded.
+    """
+    return list(_parameters(name))
+
+
+def parse_parameters(name: str, texts: Mapping[str, str]) -> dict[str, Any]:
+    """Return parameters of an algorithm from what a user typed.
+
+    Args:
+        name: of the algorithm.
+        texts: value of each parameter, e.g. `{"alpha": "0.5", "hard": "true"}`.
+
+    Raises:
+        MmcrawlError: it has no such parameter, or the value is of another type.
+    """
+    return {parameter: _value(name, parameter, text) for parameter, text in texts.items()}
+
+
+@cache
+def _factory(name: str) -> Callable[..., Scorer]:
+    if name in _OURS:
+        return cast("Callable[..., Scorer]", resolve_name(_OURS[name]))
+    found = entry_points(group=ENTRY_POINT_GROUP, name=name)
+    if not found:
+        known = ", ".join(algorithm_names())
+        raise MmcrawlError(f"unknown algorithm {name!r}; there are {known}")
+    entry = next(iter(found))
+    try:
+        return cast("Callable[..., Scorer]", entry.load())
+    except (ImportError, AttributeError) as error:
+        raise MmcrawlError(f"algorithm {name}: {entry.value} cannot be loaded ({error})") from error
+
+
+def _parameters(name: str) -> dict[str, Any]:
+    """Return the defaults of what can be set."""
+    return {
+        parameter.name: parameter.default
+        for parameter in signature(_factory(name)).parameters.values()
+        if parameter.kind is Parameter.KEYWORD_ONLY
+    }
+
+
+def _check(name: str, parameter: str) -> None:
+    known = _parameters(name)
+    if parameter not in known:
+        has = "; it has " + ", ".join(known) if known else "; it has none"
+        raise MmcrawlError(f"algorithm {name} has no parameter {parameter!r}{has}")
+
+
+def _value(name: str, parameter: str, text: str) -> Any:
+    _check(name, parameter)
+    default = _parameters(name)[parameter]
+    if isinstance(default, bool):
+        words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+        if text.lower() not in words:
+            raise MmcrawlError(f"{parameter}: {text!r} is not allowed; it may be true or false")
+        return words[text.lower()]
+    try:
+        return type(default)(text)
+    except ValueError:
+        kind = "a whole number" if isinstance(default, int) else "a number"
+        raise MmcrawlError(f"{parameter}: {text!r} is not allowed; it may be {kind}") from None

@@ -193,7 +193,7 @@ class UrlRule:
         self._spread(page)
         self._directories.count(self._directory[page.id], relevant=page.relevant)
         changed = self._judge_pattern(site, page)
-        if page.relevant and site.patterns.add(url_parts(page.url)):
+        if page.relevant and site.patterns.add(url_parts(self._source.known(page.id).url)):
             self._measure_all(site)
             changed = True
         self._end_probe(site, page.id)

@@ -262,12 +262,12 @@ def test_a_link_knows_the_page_it_was_found_on(frontier):
 def test_history_is_told_in_the_order_in_which_pages_were_crawled(frontier):
     add(frontier, "/a", "/b", "/c", scores=[1.0, 2.0, 3.0])
     third, second = frontier.next(), frontier.next()
-    frontier.complete(second.id, page(f"{H}/b"), [0, 2])
     frontier.complete(third.id, page(f"{H}/c-as-answered", relevant=True), [])
+    frontier.complete(second.id, page(f"{H}/b"), [0, 2])
     past = list(frontier.history())
     assert [(p.id, p.url, p.relevant, p.contains_media, p.links) for p in past] == [
-        (1, f"{H}/b", False, False, [0, 2]),
         (2, f"{H}/c-as-answered", True, True, []),
+        (1, f"{H}/b", False, False, [0, 2]),
     ]
     assert list(frontier.outlinks(1)) == [0, 2]
     assert list(frontier.outlinks(0)) == []

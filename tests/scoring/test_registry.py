@@ -1,9 +1,12 @@
 """Algorithms by name, those of other packages included."""
 
+import sys
+
 import pytest
 
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring import Breadth, LinkSimilarity, UrlRule, algorithm_names, make_scorer
+from mmcrawl.scoring.registry import _factory, parameter_names, parse_parameters
 from mmcrawl.topic import Topic
 
 SIMILARITY = LinkSimilarity(Topic("optics", "光学", (("光学",),)))
@@ -24,6 +27,9 @@ def plug_in(tmp_path, monkeypatch):
         "        self.layers = layers\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
+    yield
+    _factory.cache_clear()
+    sys.modules.pop("deepest_first", None)
 
 
 @pytest.mark.parametrize(("name", "kind"), [("breadth", Breadth), ("urlrule", UrlRule)])
@@ -47,7 +53,7 @@ def test_an_unknown_name_is_answered_with_the_names_there_are():
 
 @pytest.mark.parametrize("name", ["breadth", "urlrule"])
 def test_a_parameter_the_algorithm_does_not_have_is_named(name):
-    with pytest.raises(MmcrawlError, match=rf"^algorithm {name}: .*'speed'"):
+    with pytest.raises(MmcrawlError, match=rf"^algorithm {name} has no parameter 'speed'; it has "):
         make_scorer(name, None, SIMILARITY, speed=3)
 
 
@@ -55,5 +61,31 @@ def test_a_parameter_the_algorithm_does_not_have_is_named(name):
 def test_another_package_can_register_an_algorithm():
     assert "deepest" in algorithm_names()
     assert make_scorer("deepest", None, SIMILARITY, layers=5).layers == 5
-    with pytest.raises(MmcrawlError, match=r"algorithm deepest: .*'hard'"):
+    with pytest.raises(MmcrawlError, match=r"deepest has no parameter 'hard'; it has layers"):
         make_scorer("deepest", None, SIMILARITY, hard=True)
+
+
+@pytest.mark.usefixtures("plug_in")
+def test_an_algorithm_that_cannot_be_loaded_is_told(tmp_path):
+    (tmp_path / "deepest_first.py").write_text("import nothing_there")
+    sys.modules.pop("deepest_first", None)
+    with pytest.raises(MmcrawlError, match=r"deepest_first:Deepest cannot be loaded \(No module"):
+        parameter_names("deepest")
+
+
+def test_parameters_are_read_by_the_type_of_their_default():
+    texts = {"alpha": "0.5", "num2": "7", "hard": "yes"}
+    assert parse_parameters("urlrule", texts) == {"alpha": 0.5, "num2": 7, "hard": True}
+
+
+@pytest.mark.parametrize(
+    ("parameter", "text", "told"),
+    [
+        ("alpha", "much", "alpha: 'much' is not allowed; it may be a number"),
+        ("num2", "0.5", "num2: '0.5' is not allowed; it may be a whole number"),
+        ("hard", "maybe", "hard: 'maybe' is not allowed; it may be true or false"),
+    ],
+)
+def test_a_wrong_value_of_a_parameter_is_one_sentence(parameter, text, told):
+    with pytest.raises(MmcrawlError, match=f"^{told}$"):
+        parse_parameters("urlrule", {parameter: text})

@@ -171,6 +171,13 @@ def test_a_barren_directory_sinks_below_one_not_seen_yet(made_up_crawl):
     assert max(scores, key=scores.get) == "/new/1"
 
 
+def test_a_directory_with_finds_comes_first_before_it_has_a_pattern(school):
+    crawl = school(m=50, num2=8)
+    crawl.run(9)
+    assert all(map(is_video, crawl.run(16)))
+    assert crawl.scorer.patterns() == []
+
+
 def test_sites_learn_apart(made_up_crawl):
     other = [f"http://i.test/v/{n}" for n in range(6)]
     crawl = made_up_crawl("urlrule", {"/": [*VIDEOS[:6], *other]}, relevant=is_video, num2=10)

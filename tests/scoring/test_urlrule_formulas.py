@@ -162,7 +162,7 @@ def test_all_scores_of_a_site_are_those_of_the_formulas(made_up_crawl, seed, har
 
 def test_structure_by_hand(made_up_crawl):
     """Two pages that link to a third: (4.6) in fractions, |D| being 1 without patterns."""
-    web = {"/": ["/a/1", "/b/1", "/c/1"], "/a/1": ["/b/1", "/d/1"]}
+    web = {"/": ["/a/1", "/b/1", "/c/1"], "/a/1": ["/b/1", "/d/1"], "/b/1": ["/e/1"]}
     crawl = made_up_crawl("urlrule", web, num2=1)
     crawl.seed("/")
     crawl.run(2)
@@ -177,6 +177,13 @@ def test_structure_by_hand(made_up_crawl):
     for url, rank in ranks.items():
         record = crawl.frontier.record(crawl.frontier.lookup(f"http://h.test{url}"))
         assert record.structure_score == pytest.approx(float(rank / ranks["/b/1"]))
+
+    assert crawl.run(1) == ["/b/1"]
+    from_b = base / 6 + d * (to_each + from_a + from_a)  # 6 links known; b has 1 link
+    sibling = base / 6 + d * (to_each + from_a + from_b)  # c
+    child = base / 6 + d * from_b  # e
+    record = crawl.frontier.record(crawl.frontier.lookup("http://h.test/e/1"))
+    assert record.structure_score == pytest.approx(float(child / max(ranks["/b/1"], sibling)))
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.4, 1.0])
