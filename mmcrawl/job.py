@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import urlsplit
 
+from mmcrawl.errors import StoreError
 from mmcrawl.frontier import (
     TRAP,
     Admission,
     Findings,
     Job,
     Limits,
+    LinkScores,
     MediaPageRecord,
     MediaResourceRecord,
     NewLink,
@@ -26,18 +28,20 @@ from mmcrawl.frontier import (
     SqliteFrontier,
     SqliteStore,
     WaitingLink,
+    host_of,
 )
 from mmcrawl.page import Link, Page, physical_layer
 from mmcrawl.scoring import CrawledPage, LinkSimilarity, LinkText, Scorer, TopicTest, Verdict
 from mmcrawl.text import translate_url, url_text
 from mmcrawl.topic import Topic
 
-__all__ = ["CrawlJob"]
+__all__ = ["CrawlJob", "media_page"]
 
 logger = logging.getLogger(__name__)
 
 _PAGES_BETWEEN_CHECKPOINTS = 500
 _HARVEST_PAGES = 500
+_MOST_POINTLESS_LINKS = 200
 _REDIRECT = "redirects to "
 
 
@@ -51,7 +55,7 @@ class CrawlJob:
         similarity: scores the words of links; its counts are kept with the job.
         make_scorer: makes the algorithm, given the frontier to look links up in.
         limits: which links may be followed.
-        seeds: addresses the crawl starts from, in order.
+        seeds: addresses the crawl starts from, in order. Hosts they redirect to count as theirs.
         aliases: other names of hosts; links to them are followed under the name they stand for.
         obey_nofollow: leave links alone that the page asks not to follow.
     """
@@ -75,6 +79,8 @@ class CrawlJob:
         self.findings = Findings(store, job)
         self.scorer = make_scorer(self.frontier)
         self.refused: Counter[str] = Counter()
+        self.interrupted = False
+        self._moved_seeds: set[int] = set()
         self._sightings = Sightings(store, job)
         self._aliases = dict(aliases or {})
         seeds = [self._real(seed) for seed in seeds]
@@ -115,14 +121,24 @@ class CrawlJob:
         """Take the best link of a host that is `ready` (given its origin) to be fetched.
 
         A link that has become pointless while it waited, because pages like it hold nothing, is
-        marked in error with that reason, and the one after it taken.
+        marked in error with that reason, and the one after it taken. After many such links None is
+        returned although there are more, so that a trap left behind does not hold up everything
+        else; `interrupted` tells.
         """
-        while (link := self.frontier.next(ready)) is not None:
+        for _ in range(_MOST_POINTLESS_LINKS):
+            link = self.frontier.next(ready)
+            if link is None:
+                break
             self.frontier.apply(self.scorer.started(link.id))
             reason = None if link.parent is None else self._admission.exhausted(link.url)
             if reason is None:
+                self.interrupted = False
                 return link
             self.failed(link.id, reason)
+        else:
+            self.interrupted = True
+            return None
+        self.interrupted = False
         return None
 
     def judge(self, page: Page, digest: int = 0) -> Verdict:
@@ -136,24 +152,6 @@ class CrawlJob:
         twin = self.frontier.twin(page.url, digest) if verdict.relevant else None
         return replace(verdict, relevant=False, twin=twin) if twin else verdict
 
-    def keep_media(
-        self, page: Page, verdict: Verdict, *, http_status: int, visited_at: float
-    ) -> MediaPageRecord:
-        """Keep a relevant page with its media; it becomes durable with the page itself."""
-        record = MediaPageRecord(
-            url=page.url,
-            title=page.title,
-            topic_score=verdict.score,
-            words=verdict.words,
-            status=http_status,
-            visited_at=visited_at,
-            resources=tuple(
-                MediaResourceRecord(r.url, r.kind, r.tag, r.text) for r in verdict.media
-            ),
-        )
-        self.findings.add_media_page(record)
-        return record
-
     def crawled(
         self,
         link: int,
@@ -163,6 +161,7 @@ class CrawlJob:
         *,
         layer: int = 1,
         digest: int = 0,
+        http_status: int = 200,
     ) -> bool:
         """Take in a fetched page: its record, its links, its media, and what they change.
 
@@ -173,6 +172,7 @@ class CrawlJob:
             requests: further links the spider asked for.
             layer: logical layer of the link.
             digest: the page's `page_digest`.
+            http_status: status it came with.
 
         Returns:
             Whether the page is relevant after all: its media may turn out to be site-wide, or the
@@ -182,9 +182,9 @@ class CrawlJob:
         self._see_media(page, link)
         if verdict is None or verdict.relevant:
             verdict = self.judge(page, digest)
-        if not verdict.relevant:
-            self.findings.drop_media_page(page.url)
-        self._similarity.observe(page)
+        if verdict.relevant:
+            self.findings.add_media_page(media_page(page, verdict, http_status, visited_at))
+        words = self._similarity.observe(page)
         links = self._links_of(page, link, layer)
         links += [number for number, _ in self.frontier.add(list(requests), link)]
         record = PageRecord(
@@ -202,10 +202,11 @@ class CrawlJob:
         links = list(dict.fromkeys(links))
         self.frontier.complete(link, record, links)
         self._admission.crawled(page.url, relevant=verdict.relevant)
-        scores = self.scorer.crawled(
-            CrawledPage(link, page.url, verdict.relevant, bool(verdict.media), links, verdict.score)
+        crawled = CrawledPage(
+            link, page.url, verdict.relevant, bool(verdict.media), links, verdict.score
         )
-        self.frontier.apply(scores)
+        self.frontier.apply(self._scores_after(crawled))
+        self.store.note(self.job.number, self._similarity.note(words))
         self._recent.append((link, verdict.relevant))
         if self.frontier.pages % _PAGES_BETWEEN_CHECKPOINTS == 0:
             self._remember()
@@ -214,6 +215,7 @@ class CrawlJob:
     def redirected(self, link: int, target: NewLink) -> bool:
         """Note that a link only leads on; tell whether its target is new and may be followed."""
         real = self._real(target.url)
+        self._follow_seed(link, real)
         reason = self._admission.refuse(real, target.physical_layer, target.logical_layer)
         self.frontier.leave(link, _REDIRECT + real)
         self.frontier.apply(self.scorer.failed(link))
@@ -310,8 +312,10 @@ class CrawlJob:
                 continue
             self.findings.drop_media_page(record.url)
             number = self.frontier.lookup(record.url)
-            if number is not None and number != link:
+            if number is not None:
                 lost.append(number)
+        for number in lost:
+            self._admission.revised(self.frontier.url(number))
         for resource in site_wide:
             logger.info("%s stands on most pages of its site and counts for none", resource)
         recent = ((link, relevant and link not in lost) for link, relevant in self._recent)
@@ -335,12 +339,16 @@ class CrawlJob:
         memory = self.store.memory(self.job.number)
         if state := memory.get("similarity"):
             self._similarity.restore(state)
+        for note in self.store.notes(self.job.number):
+            self._similarity.take_note(note)
         self.scorer.added(self.frontier.without_parent())
         for past in self.frontier.history():
             self.scorer.started(past.id)
             if isinstance(past, PastFailure):
                 self.scorer.failed(past.id)
                 self._count_failure(past.url, past.error)
+                if past.error.startswith(_REDIRECT):
+                    self._follow_seed(past.id, past.error.removeprefix(_REDIRECT))
             else:
                 self.scorer.crawled(
                     CrawledPage(
@@ -354,11 +362,46 @@ class CrawlJob:
                 )
                 self._admission.crawled(past.url, relevant=past.relevant)
         self.scorer.added(self.frontier.waiting())
+        self.frontier.apply(self.scorer.added(self.frontier.held()))
+
+    def _scores_after(self, page: CrawledPage) -> LinkScores:
+        """Return what the algorithm says to a page; one that fails there loses no link."""
+        try:
+            return self.scorer.crawled(page)
+        except StoreError:
+            raise
+        except Exception:
+            logger.exception("Algorithm %s failed at %s", self.scorer.name, page.url)
+            nothing = [0.0] * len(page.links)
+            return LinkScores(list(page.links), nothing, nothing)
+
+    def _follow_seed(self, link: int, target: str) -> None:
+        """Take the host a seed redirects to, at once or by steps, for one of the crawl's."""
+        known = self.frontier.known(link)
+        if known.parent is None or known.parent in self._moved_seeds:
+            self._moved_seeds.add(link)
+            self._admission.admit(target)
+            self._test.moved(host_of(known.url), host_of(target))
 
     def _count_failure(self, url: str, reason: str) -> None:
         """Count a page that cannot be had against the bounds: dead links can be endless too."""
         if not reason.startswith((TRAP, _REDIRECT)):
             self._admission.crawled(url, relevant=False)
+
+
+def media_page(
+    page: Page, verdict: Verdict, http_status: int, visited_at: float
+) -> MediaPageRecord:
+    """Return the record of a relevant page with its media (the paper's MultiMedia)."""
+    return MediaPageRecord(
+        url=page.url,
+        title=page.title,
+        topic_score=verdict.score,
+        words=verdict.words,
+        status=http_status,
+        visited_at=visited_at,
+        resources=tuple(MediaResourceRecord(r.url, r.kind, r.tag, r.text) for r in verdict.media),
+    )
 
 
 def _seed_link(url: str) -> NewLink:

@@ -1,17 +1,20 @@
 """Spider and downloader middlewares: the report of each page to the frontier, and good manners."""
 
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import dataclass, field
+from http.cookiejar import Cookie
 from typing import Any, Self
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.cookies import CookiesMiddleware as ScrapyCookiesMiddleware
 from scrapy.downloadermiddlewares.robotstxt import (
     RobotsTxtMiddleware as ScrapyRobotsTxtMiddleware,
 )
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
+from scrapy.http.cookies import CookieJar
 from scrapy.robotstxt import RobotParser
 from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.defer import Deferred
@@ -21,8 +24,14 @@ from mmcrawl.items import NoPage, PageItem
 from mmcrawl.job import CrawlJob
 from mmcrawl.page import parse_page
 from mmcrawl.scheduler import LINK_KEY, FocusedScheduler, scheduler_of
+from mmcrawl.text import is_public_suffix
 
-__all__ = ["FrontierMiddleware", "PrivateNetworkMiddleware", "RobotsTxtMiddleware"]
+__all__ = [
+    "CookiesMiddleware",
+    "FrontierMiddleware",
+    "PrivateNetworkMiddleware",
+    "RobotsTxtMiddleware",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -136,7 +145,13 @@ def _report_of(
     layer = int(response.meta.get("depth", 0)) + 1
 
     return lambda job: job.crawled(
-        link, item.page, item.verdict, requests, layer=layer, digest=item.digest
+        link,
+        item.page,
+        item.verdict,
+        requests,
+        layer=layer,
+        digest=item.digest,
+        http_status=item.http_status,
     )
 
 
@@ -179,3 +194,23 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         await super().robot_parser(request)
         parser = self._parsers[urlparse_cached(request).netloc]
         return None if isinstance(parser, Deferred) else parser
+
+
+class CookiesMiddleware(ScrapyCookiesMiddleware):
+    """Scrapy's, with the public suffix list that is at hand.
+
+    Scrapy 2.19 downloads the list at the first cookie and lets everything wait for it.
+    """
+
+    def _process_cookies(
+        self, cookies: Iterable[Cookie], *, jar: CookieJar, request: Request
+    ) -> None:
+        """Keep cookies for later requests; of those for a public suffix only the host's own."""
+        host = host_of(request.url)
+        for cookie in cookies:
+            domain = cookie.domain.removeprefix(".")
+            if domain and is_public_suffix(domain):
+                if domain != host:
+                    continue
+                cookie.domain = host
+            jar.set_cookie_if_ok(cookie, request)

@@ -2,20 +2,22 @@
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from mmcrawl.errors import WebError
 from mmcrawl.frontier import host_of
+from mmcrawl.replay import open_web
 from mmcrawl.scoring import algorithm_names, parameter_names, parse_parameters
 from mmcrawl.seeds import Seed, read_seeds
 from mmcrawl.topic import MEDIA_KINDS, Topic, load_topic, load_topics, topic_from_keywords, union
 
-__all__ = ["DEMO_TOPIC", "FocusedParams", "explain"]
+__all__ = ["DEMO_TOPIC", "FocusedParams", "explain", "parse_kinds"]
 
 DEMO_TOPIC = "physics-senior"
 _KIND_NAMES = {"swf": "animation", "flash": "animation"}
@@ -61,11 +63,7 @@ class FocusedParams(BaseModel):
     @field_validator("media")
     @classmethod
     def _known_kinds(cls, text: str) -> str:
-        kinds = [_KIND_NAMES.get(kind.strip(), kind.strip()) for kind in text.split(",")]
-        unknown = [kind for kind in kinds if kind not in MEDIA_KINDS]
-        if unknown:
-            raise ValueError(f"there is no media kind {unknown[0]!r}")
-        return ",".join(kind for kind in MEDIA_KINDS if kind in kinds)
+        return ",".join(parse_kinds(text))
 
     @field_validator("store")
     @classmethod
@@ -81,7 +79,12 @@ class FocusedParams(BaseModel):
     @field_validator("web")
     @classmethod
     def _existing_web(cls, text: str) -> str:
-        if text not in {"", "demo"} and not Path(text).expanduser().exists():
+        if text.startswith(("sim:", "portal:")):
+            try:
+                open_web(text)
+            except WebError as error:
+                raise ValueError(str(error).rstrip(".")) from error
+        elif text not in {"", "demo"} and not os.path.exists(os.path.expanduser(text)):
             raise ValueError(f"{text!r} does not exist")
         return text
 
@@ -177,6 +180,19 @@ class FocusedParams(BaseModel):
         return f"{self.algo}-{topic}-{digest[:6]}"
 
 
+def parse_kinds(text: str) -> list[str]:
+    """Return the media kinds that `text` names, parted by commas; ValueError for an unknown one.
+
+    >>> parse_kinds("swf, video")
+    ['video', 'animation']
+    """
+    kinds = [_KIND_NAMES.get(kind.strip(), kind.strip()) for kind in text.split(",")]
+    unknown = [kind for kind in kinds if kind not in MEDIA_KINDS]
+    if unknown:
+        raise ValueError(f"there is no media kind {unknown[0]!r}")
+    return [kind for kind in MEDIA_KINDS if kind in kinds]
+
+
 def explain(error: ValidationError) -> list[str]:
     """Return a sentence for each wrong argument: its name, what was wrong, what it may be."""
     return [_sentence(dict(details)) for details in error.errors()]
@@ -190,7 +206,10 @@ _MAY_BE: dict[str, Callable[[], str]] = {
     "sites": lambda: "it may be hosts, domains or anywhere",
     "hard": lambda: "it may be true or false",
     "job": lambda: "it may hold letters, digits, dots, dashes and underscores",
-    "web": lambda: "it may be demo, a folder with one folder per host, or a .warc or .warc.gz file",
+    "web": lambda: (
+        "it may be demo, a folder with one folder per host, or a .warc or .warc.gz file,"
+        " sim:NAME=VALUE,… or portal:WEB;WEB;…"
+    ),
     **dict.fromkeys(("max_pages", "max_layer", "max_depth"), lambda: _WHOLE),
 }
 

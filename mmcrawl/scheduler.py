@@ -13,6 +13,8 @@ import logging
 import pickle
 from collections import Counter
 from collections.abc import Callable
+from math import inf
+from time import time
 from typing import Any, Self, cast
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -22,7 +24,7 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.spidermiddlewares.referer import DefaultReferrerPolicy
-from scrapy.utils.asyncio import create_looping_call
+from scrapy.utils.asyncio import call_later, create_looping_call
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.request import request_from_dict
 from twisted.python.failure import Failure
@@ -62,6 +64,7 @@ class FocusedScheduler(BaseScheduler):
         self._under_way: dict[int, Request] = {}
         self._unserialisable: dict[bytes, Request] = {}
         self._reports = 0
+        self._asked_at = inf
         self._failed = False
         self._commits = create_looping_call(self._commit)
         self._referrer = DefaultReferrerPolicy()
@@ -136,6 +139,8 @@ class FocusedScheduler(BaseScheduler):
         try:
             link = self.job.next(self._free_hosts())
             if link is None:
+                if self.job.interrupted:
+                    self._ask_again(0.0)
                 return None
             request = self._request_for(link)
         except StoreError as error:
@@ -197,7 +202,9 @@ class FocusedScheduler(BaseScheduler):
         except Exception as error:
             logger.exception("Page of link %d could not be taken in", link)
             self.crawler.stats.inc_value("mmcrawl/internal_errors")
-            self._open_job.failed(link, f"internal error: {type(error).__name__}: {error}"[:200])
+            if self._open_job.frontier.is_running(link):
+                reason = f"internal error: {type(error).__name__}: {error}"[:200]
+                self._open_job.failed(link, reason)
 
     @property
     def _open_job(self) -> CrawlJob:
@@ -244,9 +251,14 @@ class FocusedScheduler(BaseScheduler):
             request.headers["Referer"] = referrer
 
     def _free_hosts(self) -> Callable[[str], bool]:
-        """Return a test that tells of an origin whether a request may be sent there now."""
+        """Return a test that tells of an origin whether a request may be sent there now.
+
+        A host whose delay is not over is not free: its request would wait in the downloader, where
+        it takes the place of one to another host.
+        """
         downloader = self.crawler.engine.downloader
         busy = Counter(downloader.get_slot_key(request) for request in downloader.active)
+        now = time()
 
         def free(origin: str) -> bool:
             host = urlsplit(origin).hostname or ""
@@ -255,9 +267,26 @@ class FocusedScheduler(BaseScheduler):
                 most = self._concurrency if not downloader._delay else 1
             else:
                 most = slot.concurrency if not slot.delay else 1
+                wait = slot.lastseen + slot.delay - now
+                if wait > 0 and slot.delay:
+                    self._ask_again(wait)
+                    return False
             return busy[host] < most
 
         return free
+
+    def _ask_again(self, seconds: float) -> None:
+        """Let the engine ask for a request after some time, unless it will before."""
+        due = time() + seconds
+        if due < self._asked_at:
+            self._asked_at = due
+            call_later(seconds, self._ask)
+
+    def _ask(self) -> None:
+        self._asked_at = inf
+        slot = self.crawler.engine._slot
+        if slot is not None:
+            slot.nextcall.schedule()
 
     def _serialise(self, request: Request) -> bytes:
         """Return a request as bytes; for one that cannot be, the key it is kept under in RAM."""

@@ -1,4 +1,4 @@
-"""Keeps relevant pages with their media in the store, and turns them into rows for feeds."""
+"""Judges pages, and turns relevant ones into rows for feeds."""
 
 import time
 from typing import Any, Self
@@ -7,16 +7,18 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
 from mmcrawl.items import MediaPageItem, PageItem
+from mmcrawl.job import media_page
 from mmcrawl.scheduler import scheduler_of
 
 __all__ = ["MediaPipeline"]
 
 
 class MediaPipeline:
-    """Stores media pages (the paper's MultiMedia) and passes on one `MediaPageItem` for each.
+    """Judges each page, and passes on a `MediaPageItem` (the paper's MultiMedia) if it is relevant.
 
     A page that is not relevant ends here: it is dropped from the items, not from the crawl. Put
-    pipelines that want every page before this one.
+    pipelines that want every page before this one. The store gets the page from the frontier, in
+    one commit with its links, whatever becomes of the item.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -27,7 +29,7 @@ class MediaPipeline:
         return cls(crawler)
 
     def process_item(self, item: Any) -> Any:
-        """Judge a page; keep it if it is relevant."""
+        """Judge a page."""
         scheduler = scheduler_of(self.crawler)
         if not isinstance(item, PageItem) or scheduler is None:
             return item
@@ -36,7 +38,5 @@ class MediaPipeline:
         item.verdict = scheduler.job.judge(item.page, item.digest)
         if not item.verdict.relevant:
             raise DropItem("not relevant", log_level="DEBUG")
-        record = scheduler.job.keep_media(
-            item.page, item.verdict, http_status=item.http_status, visited_at=time.time()
-        )
+        record = media_page(item.page, item.verdict, item.http_status, time.time())
         return MediaPageItem.from_record(record)

@@ -67,7 +67,8 @@ class FocusedSpider(Args[FocusedParams], Spider):
             return
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
         page = parse_page(response.body, response.url, content_type)
-        yield PageItem(page, response.status, page_digest(response.url, response.body))
+        media = (resource.url for resource in page.media)
+        yield PageItem(page, response.status, page_digest(response.url, response.body, media))
 
     def _stop_at_media(self, headers: Headers, request: Request) -> None:
         """End the download of what turns out, by its headers, to be no page."""

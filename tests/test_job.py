@@ -62,10 +62,9 @@ def fetch(job: CrawlJob, web: Web, link: Any) -> bool | None:
     if body is None:
         job.failed(link.id, "HTTP 404")
         return None
-    parsed, digest = parse_page(body.encode(), link.url), page_digest(link.url, body.encode())
+    parsed = parse_page(body.encode(), link.url)
+    digest = page_digest(link.url, body.encode(), [shown.url for shown in parsed.media])
     verdict = job.judge(parsed, digest)
-    if verdict.relevant:
-        job.keep_media(parsed, verdict, http_status=200, visited_at=1.0)
     return job.crawled(link.id, parsed, verdict, layer=link.logical_layer, digest=digest)
 
 
@@ -196,14 +195,43 @@ def test_of_two_equal_pages_under_way_at_once_one_counts(opened: Any) -> None:
     digest = page_digest(SEED, film)
     verdicts = [job.judge(parsed, digest) for parsed in pages]
     assert [verdict.relevant for verdict in verdicts] == [True, True]
-    for parsed, verdict in zip(pages, verdicts, strict=True):
-        job.keep_media(parsed, verdict, http_status=200, visited_at=1.0)
     told = [
         job.crawled(link.id, parsed, verdict, digest=digest)
         for link, parsed, verdict in zip(links, pages, verdicts, strict=True)
     ]
     assert told == [True, False]
     assert set(media_pages(job)) == {f"{SEED}a"}
+
+
+def test_pages_of_the_same_bytes_with_other_media_are_different_pages(opened: Any) -> None:
+    job = opened(seeds=tuple(f"{SEED}{n}/play.htm" for n in range(3)))
+    lesson = '<title>optics</title><embed src="main.swf">'
+    crawl(job, {f"{SEED}{n}/play.htm": lesson for n in range(3)})
+    assert len(media_pages(job)) == 3
+
+
+def test_a_page_taken_back_before_it_was_reported_changes_no_counts(opened: Any) -> None:
+    job, web = opened(), site_with_banner(8)
+    web[SEED] = page(*(f"/{n}" for n in range(1, 8)), head='<embed src="/nav.swf">')
+    fetch(job, web, job.next())
+    late = job.next()
+    parsed = parse_page(web[late.url].encode(), late.url)
+    verdict = job.judge(parsed)
+    assert verdict.relevant
+    crawl(job, web)
+    assert job.crawled(late.id, parsed, verdict) is False
+    assert media_pages(job) == {}
+    assert job.frontier.record(0).path_score == 0
+
+
+def test_two_answers_of_one_address_do_not_erase_each_other(opened: Any) -> None:
+    job = opened()
+    form = f"{SEED}search"
+    job.add([NewLink(form, extra=b"POST1", filtered=False), NewLink(form, extra=b"POST2")])
+    found, nothing = page(media="/film.mp4"), page(title="nothing")
+    for body, link in zip((page(), found, nothing), iter(job.next, None), strict=False):
+        fetch(job, {link.url: body}, link)
+    assert set(media_pages(job)) == {form}
 
 
 def tangled_site(*, dead: bool) -> dict[str, str]:
@@ -310,6 +338,26 @@ def test_one_find_lifts_the_bound_of_a_shape(opened: Any) -> None:
     assert len(crawl(job, web)) == 21
 
 
+def test_what_a_site_wide_animation_made_look_good_is_bounded_like_the_rest(opened: Any) -> None:
+    days = {f"{SEED}calendar?day={n}": f"/calendar?day={n + 1}" for n in range(60)}
+    web = {url: page(next_day, head='<embed src="/nav.swf">') for url, next_day in days.items()}
+    job = opened(seeds=(f"{SEED}calendar?day=0",), limits=Limits(per_shape=20))
+    assert len(crawl(job, web)) == 20
+    assert media_pages(job) == {}
+
+
+def test_a_trap_left_behind_is_drained_in_portions(opened: Any) -> None:
+    job = opened(limits=Limits(per_shape=2))
+    web = {SEED: page(*(f"/n/{n}" for n in range(450)))}
+    web |= dict.fromkeys((f"{SEED}n/{n}" for n in range(450)), "-")
+    crawl(job, web, most=3)
+    portions = []
+    while job.frontier.ready:
+        assert job.next() is None
+        portions.append(job.interrupted)
+    assert portions == [True, True, False]
+
+
 def test_bounds_hold_over_a_break(opened: Any, tmp_path: Path) -> None:
     store, limits = f"sqlite:///{tmp_path / 'crawl.db'}", Limits(per_shape=6, per_host=9)
     web = {SEED: page("/x", "/y", "/z", "/v", *(f"/n/{n}" for n in range(9)))}
@@ -366,6 +414,64 @@ def test_redirects_end_a_link_and_their_target_is_new_once(opened: Any) -> None:
     assert crawl(job, {}) == [f"{SEED}target"]
     assert [status(job, url) for url in (SEED, f"{SEED}b")] == [Status.CRAWLED] * 2
     assert job.frontier.pages == 0
+
+
+def test_the_host_a_seed_redirects_to_is_one_of_the_crawl(opened: Any, tmp_path: Path) -> None:
+    store, new = f"sqlite:///{tmp_path / 'crawl.db'}", "http://www.new.test/"
+    web = {new: page("/a", "http://elsewhere.test/"), f"{new}a": page(media="/f.mp4")}
+    job = opened(store)
+    seed = job.next()
+    assert job.redirected(seed.id, NewLink("http://new.test/"))
+    step = job.next()
+    assert job.redirected(step.id, NewLink(new))
+    job.commit()
+    job = opened(store)
+    assert crawl(job, web) == [new, f"{new}a"]
+    assert set(media_pages(job)) == {f"{new}a"}
+    assert job.refused["other site"] == 1
+
+
+def test_a_link_that_redirects_to_another_site_is_not_followed(opened: Any) -> None:
+    job = opened()
+    fetch(job, {SEED: page("/out")}, job.next())
+    assert not job.redirected(job.next().id, NewLink("http://elsewhere.test/"))
+    assert job.next() is None
+
+
+def test_an_algorithm_that_fails_at_a_page_loses_no_link(opened: Any) -> None:
+    web = {SEED: page("a", "b")}
+    job = opened()
+    job.scorer.crawled = lambda page: 1 / 0
+    assert crawl(job, web) == [SEED, f"{SEED}a", f"{SEED}b"]
+
+
+@pytest.mark.parametrize("pages", [3, 501])
+def test_word_counts_are_those_of_all_pages_also_after_a_kill(
+    opened: Any, tmp_path: Path, pages: int
+) -> None:
+    store, names = f"sqlite:///{tmp_path / 'crawl.db'}", [str(n) for n in range(600)]
+    job = opened(store, limits=Limits(per_shape=0))
+    web = {f"{SEED}{n}": page(title=f"optics {n}") for n in names} | {SEED: page(*names)}
+    crawl(job, web, most=pages)
+    counts = job._similarity.state()
+    assert opened(store, limits=Limits(per_shape=0))._similarity.state() == counts
+
+
+def test_probes_under_way_at_a_kill_hold_nothing_back(opened: Any, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    lessons, others = [f"/m{n}/p.htm" for n in range(1, 6)], [f"/g/{n}.htm" for n in range(20)]
+    web = {SEED: page(*lessons, *others)}
+    web |= {f"{SEED}m{n}/p.htm": page(media=f"f{n}.mp4", title=f"optics {n}") for n in range(1, 5)}
+    web |= {f"{SEED}g/{n}.htm": page(title=f"text {n}") for n in range(20)}
+    job = opened(store, algo="urlrule")
+    fetch(job, web, job.next())
+    for link in [job.next() for _ in range(5)][:4]:
+        fetch(job, web, link)
+    job.commit()
+    job = opened(store, algo="urlrule")
+    crawl(job, web)
+    assert job.frontier.pages == len(web)
+    assert job.frontier.counts[Status.WAITING] == 0
 
 
 def test_the_harvest_rate_is_that_of_the_last_500_pages(opened: Any) -> None:

@@ -2,13 +2,13 @@
 
 import argparse
 import mimetypes
+import os
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, ClassVar
 
 from rich.console import Console, Group, RenderableType
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 from scrapy import Request, Spider
@@ -17,9 +17,12 @@ from scrapy.exceptions import UsageError
 from scrapy.http import Response, TextResponse
 from twisted.python.failure import Failure
 
+from mmcrawl.crawls import topic_threshold
+from mmcrawl.display import literal
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.failures import reason_of
 from mmcrawl.page import Page, parse_page
+from mmcrawl.params import parse_kinds
 from mmcrawl.replay import open_web
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.scoring import FIELD_WEIGHTS, TopicTest, Verdict
@@ -38,6 +41,10 @@ from mmcrawl.topic import (
 __all__ = ["Command"]
 
 _MOST_TOPICS = 5
+_NO_PAGES = (
+    *("audio/", "video/", "image/", "application/x-shockwave-flash"),
+    *("application/pdf", "application/zip"),
+)
 
 
 class Command(ScrapyCommand):
@@ -61,6 +68,9 @@ class Command(ScrapyCommand):
             "-t", "--topic", default="", help="topic to score for, by name or file (default: all)"
         )
         parser.add_argument("-k", "--keywords", default="", help="words to score for instead")
+        parser.add_argument(
+            "--media", default=",".join(MEDIA_KINDS), help="media kinds that are wanted (default: all)"
+        )
         parser.add_argument("--web", default="", help="stored web to take the page from, or 'demo'")
         parser.add_argument("--url", default="", help="address of a page that is given as a file")
 
@@ -69,7 +79,7 @@ class Command(ScrapyCommand):
         if not args or args[0] not in {"list", "show", "score"}:
             raise UsageError("say list, show NAME or score URL-or-file")
         if len(args) != (1 if args[0] == "list" else 2):
-            raise UsageError(f"scrapy topic {args[0]}: give one {_ARGUMENT[args[0]]}")
+            raise UsageError(f"scrapy topic {args[0]}: {_ARGUMENT[args[0]]}")
         try:
             self._do(args, opts)
         except MmcrawlError as error:
@@ -83,17 +93,19 @@ class Command(ScrapyCommand):
         elif args[0] == "show":
             console.print(_description(load_topic(args[1])))
         else:
+            threshold = topic_threshold(self.settings)  # type: ignore[arg-type]
             topics = _topics(opts)
             page = self._page(args[1], opts)
             if page is not None:
-                threshold = self.settings.getfloat("MMCRAWL_TOPIC_THRESHOLD")  # type: ignore[union-attr]
                 console.print(_explanation(page, topics, threshold))
 
     def _page(self, name: str, opts: argparse.Namespace) -> Page | None:
         """Return the page of a file or URL; None, and the exit code 1, if it cannot be had."""
-        path = Path(name).expanduser()
-        if path.is_file():
+        path = Path(os.path.expanduser(name))
+        if os.path.isfile(path):
             content_type = mimetypes.guess_type(name)[0] or "text/html"
+            if content_type.startswith(_NO_PAGES):
+                return self._refuse(name, f"no page: {content_type}")
             return parse_page(path.read_bytes(), opts.url or "http://localhost/", content_type)
         if "://" not in name:
             raise MmcrawlError(f"there is no file {name}; give a file, or a URL with http://")
@@ -105,13 +117,21 @@ class Command(ScrapyCommand):
         spider = type("TopicScore", (_OnePage,), {"custom_settings": _OWN_SETTINGS | settings})
         self.crawler_process.crawl(spider, url=name, outcome=outcome)  # type: ignore[union-attr]
         self.crawler_process.start()  # type: ignore[union-attr]
-        if outcome.page is None:
-            print(f"scrapy topic: {name}: {outcome.reason}", file=sys.stderr)
-            self.exitcode = 1
-        return outcome.page
+        return outcome.page or self._refuse(name, outcome.reason)
+
+    def _refuse(self, name: str, reason: str) -> None:
+        print(literal(f"scrapy topic: {name}: {reason}"), file=sys.stderr)
+        self.exitcode = 1
 
 
-_ARGUMENT = {"list": "nothing more", "show": "NAME", "score": "URL or file"}
+_ARGUMENT = {
+    "list": "takes no further argument",
+    "show": "give one NAME",
+    "score": "give one URL or file",
+}
+_BY_ITSELF = (
+    "This is the page by itself: a crawl leaves out media that stand on most pages of a site."
+)
 _OWN_SETTINGS: dict[str, Any] = {
     "SCHEDULER": "scrapy.core.scheduler.Scheduler",
     "SPIDER_MIDDLEWARES": {},
@@ -148,11 +168,18 @@ class _OnePage(Spider):
 
 
 def _topics(opts: argparse.Namespace) -> list[Topic]:
+    """Return the topics to score for, with the words for the wanted media kinds."""
+    try:
+        kinds = parse_kinds(opts.media)
+    except ValueError as error:
+        raise MmcrawlError(f"--media: {error}; there are {', '.join(MEDIA_KINDS)}") from None
     if opts.keywords:
-        return [topic_from_keywords(opts.keywords)]
-    if opts.topic:
-        return [load_topics(opts.topic)]
-    return [load_topic(name) for name in topic_names()]
+        topics = [topic_from_keywords(opts.keywords)]
+    elif opts.topic:
+        topics = [load_topics(opts.topic)]
+    else:
+        topics = [load_topic(name) for name in topic_names()]
+    return [topic.wanting(kinds) for topic in topics]
 
 
 def _topic_table(topics: list[Topic]) -> RenderableType:
@@ -189,7 +216,7 @@ def _description(topic: Topic) -> RenderableType:
 def _explanation(page: Page, topics: list[Topic], threshold: float) -> RenderableType:
     """Return why a page is relevant to a topic, or is not; of several topics, to the nearest."""
     verdicts = [
-        (topic, TopicTest(topic, MEDIA_KINDS, threshold).judge(page, page.media))
+        (topic, TopicTest(topic, topic.wanted, threshold).judge(page, page.media))
         for topic in topics
     ]
     verdicts.sort(key=lambda pair: -pair[1].score)
@@ -197,7 +224,7 @@ def _explanation(page: Page, topics: list[Topic], threshold: float) -> Renderabl
     if len(verdicts) > 1:
         parts.append(_ranking(verdicts[:_MOST_TOPICS]))
     topic, verdict = verdicts[0]
-    parts += [_evidence(verdict), _models(page, topic), _conclusion(topic, verdict)]
+    parts += [_evidence(verdict), _models(page, topic), _conclusion(page, topic, verdict)]
     return Group(*parts)
 
 
@@ -218,7 +245,7 @@ def _about(page: Page) -> RenderableType:
         ("encoding", page.encoding),
         ("links", f"{len(page.links)} in {len(page.groups)} groups"),
     ):
-        table.add_row(name, escape(value))
+        table.add_row(name, literal(value))
     return table
 
 
@@ -231,7 +258,7 @@ def _media(page: Page) -> RenderableType:
     table.add_column("text", max_width=30)
     table.add_column("address", overflow="fold")
     for resource in page.media:
-        table.add_row(resource.kind, resource.tag, escape(resource.text), escape(resource.url))
+        table.add_row(resource.kind, resource.tag, literal(resource.text), literal(resource.url))
     return table
 
 
@@ -241,7 +268,7 @@ def _ranking(verdicts: list[tuple[Topic, Verdict]]) -> RenderableType:
     table.add_column("topic", style="cyan")
     table.add_column("words found", overflow="fold")
     for topic, verdict in verdicts:
-        table.add_row(f"{verdict.score:.2f}", topic.name, escape(" ".join(verdict.words)))
+        table.add_row(f"{verdict.score:.2f}", topic.name, literal(" ".join(verdict.words)))
     return table
 
 
@@ -252,7 +279,7 @@ def _evidence(verdict: Verdict) -> RenderableType:
     table.add_column("where it stands (weight)", overflow="fold")
     for word in verdict.words:
         places = ", ".join(f"{field} ({FIELD_WEIGHTS[field]:g})" for field in verdict.places[word])
-        table.add_row(f"{verdict.evidence[word]:.2f}", escape(word), places)
+        table.add_row(f"{verdict.evidence[word]:.2f}", literal(word), places)
     return table if verdict.words else Text("no word of the topic stands on this page")
 
 
@@ -267,13 +294,15 @@ def _models(page: Page, topic: Topic) -> RenderableType:
     )
 
 
-def _conclusion(topic: Topic, verdict: Verdict) -> RenderableType:
+def _conclusion(page: Page, topic: Topic, verdict: Verdict) -> RenderableType:
     total = sum(verdict.evidence.values())
     on_topic = verdict.score >= verdict.threshold
-    why_not = "" if verdict.relevant else " (no media)" if on_topic else " (not on topic)"
-    return Text.assemble(
+    missing = "none of the wanted media" if page.media else "no media"
+    why_not = "" if verdict.relevant else f" ({missing})" if on_topic else " (not on topic)"
+    conclusion = Text.assemble(
         f"score = {total:.2f} / ({total:.2f} + 1) = {verdict.score:.2f},"
         f" threshold {verdict.threshold:g}: ",
         ("relevant" if verdict.relevant else "not relevant", "bold"),
         f"{why_not} to {topic.title} ({topic.name})",
     )
+    return Group(conclusion, Text(_BY_ITSELF, style="dim")) if verdict.relevant else conclusion

@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from tldextract import TLDExtract
-
 from mmcrawl.frontier.urls import shape
+from mmcrawl.text import split_host
 
 __all__ = ["TRAP", "Admission", "Limits", "host_of", "is_private_host"]
 
 TRAP = "trap: "
 """What reasons begin with that bound endless spaces of pages."""
 
-_domains = TLDExtract(suffix_list_urls=(), cache_dir=None)
 _PRIVATE_SUFFIXES = (".local", ".localhost", ".internal", ".lan", ".home.arpa")
 
 
@@ -57,8 +55,7 @@ def host_of(url: str) -> str:
 
 @lru_cache(maxsize=16_384)
 def _domain_of(host: str) -> str:
-    parts = _domains.extract_str(host)
-    return parts.top_domain_under_public_suffix or host
+    return split_host(host).top_domain_under_public_suffix or host
 
 
 @lru_cache(maxsize=16_384)
@@ -93,7 +90,7 @@ class Admission:
         self._domains = {_domain_of(host) for host in self._hosts}
         self.private_allowed = limits.private or any(is_private_host(host) for host in self._hosts)
         self._pages_of_shape: Counter[str] = Counter()
-        self._good_shapes: set[str] = set()
+        self._good_pages_of_shape: Counter[str] = Counter()
         self._pages_of_host: Counter[str] = Counter()
 
     def refuse(self, url: str, physical_layer: int, logical_layer: int) -> str | None:
@@ -117,7 +114,8 @@ class Admission:
             return f"{TRAP}host has its share"
         if limits.per_shape:
             form = shape(url)
-            if self._pages_of_shape[form] >= limits.per_shape and form not in self._good_shapes:
+            barren = not self._good_pages_of_shape[form]
+            if barren and self._pages_of_shape[form] >= limits.per_shape:
                 return f"{TRAP}nothing found on pages like this"
         return None
 
@@ -125,9 +123,17 @@ class Admission:
         """Count a fetched page against the bounds."""
         self._pages_of_host[host_of(url)] += 1
         form = shape(url)
-        if relevant:
-            self._good_shapes.add(form)
         self._pages_of_shape[form] += 1
+        self._good_pages_of_shape[form] += relevant
+
+    def revised(self, url: str) -> None:
+        """Note that a page counted as relevant is not."""
+        self._good_pages_of_shape[shape(url)] -= 1
+
+    def admit(self, url: str) -> None:
+        """Count the host of `url` among the sites of the crawl: a seed redirects there."""
+        self._hosts.add(host_of(url))
+        self._domains.add(_domain_of(host_of(url)))
 
     def _in_sites(self, host: str) -> bool:
         if not host:

@@ -83,6 +83,9 @@ class KnownLink:
     content: float
     physical_layer: int
     parent: int | None
+    logical_layer: int = 1
+    anchor: str = ""
+    group_title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

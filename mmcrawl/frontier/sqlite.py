@@ -67,7 +67,7 @@ class SqliteFrontier:
     Args:
         store: an open store.
         job: the job whose links these are. Links left running by a crawl that died wait again; so
-            do those that failed, if nothing at all could be fetched.
+            do those that failed or led astray, if no page at all could be fetched.
     """
 
     def __init__(self, store: SqliteStore, job: Job) -> None:
@@ -106,6 +106,15 @@ class SqliteFrontier:
     def counts(self) -> dict[Status, int]:
         """How many links have each status."""
         return {status: self._counts[status] for status in Status}
+
+    def held(self) -> list[int]:
+        """Return the waiting links that may not be fetched for now."""
+        return [link for link in self.waiting() if self._order.is_held(link)]
+
+    def is_running(self, link: int) -> bool:
+        """Tell whether a link is being fetched."""
+        row = self.store.db.execute("SELECT status FROM link WHERE id = ?", (self._base + link,))
+        return str(row.fetchone()[0]) == Status.RUNNING
 
     def waiting_by_origin(self) -> dict[str, int]:
         """Return how many links of each host may be fetched."""
@@ -168,8 +177,9 @@ class SqliteFrontier:
 
     def known(self, link: int) -> KnownLink:
         """Return what scoring asks of a link."""
-        host, path, content, layer, parent = self.store.db.execute(
-            "SELECT host, path, content, physical_layer, parent FROM link WHERE id = ?",
+        host, path, content, layer, parent, *more = self.store.db.execute(
+            "SELECT host, path, content, physical_layer, parent, logical_layer, anchor, group_title"
+            " FROM link WHERE id = ?",
             (self._base + link,),
         ).fetchone()
         return KnownLink(
@@ -177,6 +187,7 @@ class SqliteFrontier:
             content,
             layer,
             None if parent is None else parent - self._base,
+            *more,
         )
 
     def outlinks(self, page: int) -> Sequence[int]:
@@ -187,9 +198,10 @@ class SqliteFrontier:
         return array("I", row[0]) if row else ()
 
     def twin(self, page: str, digest: int) -> str | None:
-        """Return the address of a crawled page with this digest, other than `page` itself."""
+        """Return the address of a relevant page with this digest, other than `page` itself."""
         row = self.store.db.execute(
-            "SELECT url FROM page WHERE digest = ? AND url <> ? AND id >= ? AND id < ? LIMIT 1",
+            "SELECT url FROM page WHERE digest = ? AND url <> ? AND relevant"
+            " AND id >= ? AND id < ? LIMIT 1",
             (digest, page, self._base, self._base + (1 << _JOB_SHIFT)),
         ).fetchone()
         return str(row[0]) if row and digest else None
@@ -379,16 +391,16 @@ class SqliteFrontier:
         for number, origin in rows:
             self._hosts[origin] = number
             self._origins.append(origin)
-        self._pages, self._settled = db.execute(
-            "SELECT count(page.id), coalesce(max(settled), 0) FROM link LEFT JOIN page USING (id)"
-            " WHERE id >= ? AND id < ?",
+        self._pages, self._settled, under_way = db.execute(
+            "SELECT count(page.id), coalesce(max(settled), 0), total(status IN ('W', 'R'))"
+            " FROM link LEFT JOIN page USING (id) WHERE id >= ? AND id < ?",
             ours,
         ).fetchone()
         with self.store.writing():
             db.execute(
                 "UPDATE link SET status = 'W', error = '', settled = NULL"
-                " WHERE id >= ? AND id < ? AND (status = 'R' OR status = 'E' AND ?)",
-                (*ours, self._pages == 0),
+                " WHERE id >= ? AND id < ? AND (status = 'R' OR status <> 'W' AND ?)",
+                (*ours, self._pages == 0 and not under_way),
             )
         self.store.commit()
         rows = db.execute(

@@ -50,6 +50,9 @@ CREATE TABLE page (
     links_on_page INTEGER NOT NULL, visited_at REAL NOT NULL,
     path_score INTEGER NOT NULL, total_path_score INTEGER NOT NULL
 );
+CREATE TABLE note (
+    id INTEGER PRIMARY KEY, job INTEGER NOT NULL, text TEXT NOT NULL
+);
 CREATE INDEX page_digest ON page (digest);
 CREATE TABLE media_page (
     job INTEGER NOT NULL, url TEXT NOT NULL, title TEXT NOT NULL, topic_score REAL NOT NULL,
@@ -210,9 +213,23 @@ class SqliteStore:
         memory: dict[str, Any] = json.loads(row[0])
         return memory
 
-    def remember(self, number: int, memory: Mapping[str, Any]) -> None:
-        """Keep a job's small plain data, e.g. word counts, in place of what was there."""
+    def note(self, number: int, note: Any) -> None:
+        """Keep plain data of a job until the next `remember`."""
         with self.writing():
+            self.db.execute(
+                "INSERT INTO note (job, text) VALUES (?, ?)",
+                (number, json.dumps(note, ensure_ascii=False)),
+            )
+
+    def notes(self, number: int) -> list[Any]:
+        """Return what was noted since the last `remember`, in order."""
+        rows = self.db.execute("SELECT text FROM note WHERE job = ? ORDER BY id", (number,))
+        return [json.loads(row[0]) for row in rows]
+
+    def remember(self, number: int, memory: Mapping[str, Any]) -> None:
+        """Keep a job's plain data, e.g. word counts, in place of what was there and of notes."""
+        with self.writing():
+            self.db.execute("DELETE FROM note WHERE job = ?", (number,))
             self.db.execute(
                 "UPDATE job SET memory = ? WHERE id = ?",
                 (json.dumps(memory, ensure_ascii=False), number),

@@ -1,6 +1,7 @@
 """How URLs are told apart: the form under which two addresses are one page, and its short key."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
@@ -52,14 +53,18 @@ def url_key(job: int, url: str, extra: bytes = b"") -> int:
     return int.from_bytes(digest.digest(), "big", signed=True)
 
 
-def page_digest(url: str, body: bytes) -> int:
-    """Return a 64-bit digest of a body and the host it came from; never 0.
+def page_digest(url: str, body: bytes, media: Iterable[str] = ()) -> int:
+    """Return a 64-bit digest of a body, the host it came from, and its media; never 0.
 
-    `http` and `https`, with and without `www.`, are one host here.
+    `http` and `https`, with and without `www.`, are one host here. The addresses of the media tell
+    pages apart that have the same bytes and name other files: `<embed src="main.swf">` in the
+    folders of two lessons.
     """
     host = (urlsplit(url).hostname or "").removeprefix("www.")
     digest = blake2b(host.encode() + b"\n", digest_size=8)
     digest.update(body)
+    for address in media:
+        digest.update(address.partition("://")[2].removeprefix("www.").encode() + b"\n")
     return int.from_bytes(digest.digest(), "big", signed=True) or 1
 
 

@@ -14,10 +14,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+import webencodings
 from w3lib.encoding import (
     html_body_declared_encoding,
     http_content_type_encoding,
     read_bom,
+    resolve_encoding,
     to_unicode,
 )
 
@@ -33,6 +35,11 @@ _KNOWN = names(
     "utf-8 utf-16 utf-16-le utf-16-be gb18030 big5hkscs hz euc_jp iso2022_jp cp932 cp949 cp866 "
     "cp874 koi8-r koi8-u mac-roman mac-cyrillic"
 ).union((f"cp125{n}" for n in range(9)), (f"iso8859-{n}" for n in range(2, 17)))
+# A declaration by a label that browsers know and Python does not: windows-949, x-gbk.
+_HEADER_LABEL = re.compile(r"""charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
+_META_LABEL = re.compile(rb"""<meta\s[^>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.I)
+_COMMENT = re.compile(rb"<!--.*?(?:-->|$)", re.DOTALL)
+_HEAD = 4_096  # bytes that are searched for a declaration
 _SAMPLE = 200_000  # bytes read for a guess
 _SAMPLE_CHARACTERS = 2_000
 _MANY_ERRORS = 0.02  # share of the characters outside ASCII
@@ -87,9 +94,9 @@ def decode_page(body: bytes, content_type: str | None) -> tuple[str, bytes]:
 
 
 def _page_encoding(body: bytes, content_type: str | None) -> str:
-    declared = _known(http_content_type_encoding(content_type))
+    declared = _in_header(content_type)
     if declared is None:
-        declared = _known(html_body_declared_encoding(body))
+        declared = _in_meta(body)
         if declared is not None and declared.startswith("utf-16"):
             declared = UTF8  # its meta tag could not have been read
     if body.isascii() and not (declared or "").startswith(("utf-16", "hz", "iso2022")):
@@ -100,6 +107,26 @@ def _page_encoding(body: bytes, content_type: str | None) -> str:
             return GB if _is_short_chinese(body) else UTF8
         return _guess(body) or WESTERN
     return _overruled(body, declared, valid_utf8) or declared
+
+
+def _in_header(content_type: str | None) -> str | None:
+    encoding = http_content_type_encoding(content_type)
+    if encoding is None and (label := _HEADER_LABEL.search(content_type or "")):
+        encoding = _by_label(label[1])
+    return _known(encoding)
+
+
+def _in_meta(body: bytes) -> str | None:
+    encoding = html_body_declared_encoding(body)
+    if encoding is None and (label := _META_LABEL.search(_COMMENT.sub(b"", body[:_HEAD]))):
+        encoding = _by_label(label[1].decode("ascii", "replace"))
+    return _known(encoding)
+
+
+def _by_label(label: str) -> str | None:
+    """Return the Python name of an encoding that the WHATWG standard lists, or None."""
+    encoding = webencodings.lookup(label)
+    return resolve_encoding(encoding.codec_info.name) if encoding is not None else None
 
 
 def _known(encoding: str | None) -> str | None:

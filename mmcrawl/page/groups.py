@@ -10,7 +10,7 @@ declared ones. *Surroundings* are the run's own links.
 Where the title is looked for, first success wins:
 
 1. lines of the container before its first link: most rules, then the nearest to the links;
-2. the line immediately before the container, with no link in between;
+2. lines before the container, with no link in between: most rules, then the nearest;
 3. lines among the links, if one of the rules met is size or colour (a short cell of a table of
    links, such as a date, is no title); most rules, then the first.
 """
@@ -60,7 +60,7 @@ class Run:
 
     __slots__ = ("among", "around", "before", "leading", "links", "looks", "merged", "titled")
 
-    def __init__(self, around: Look, before: Line | None) -> None:
+    def __init__(self, around: Look, before: tuple[Line, ...]) -> None:
         self.around = around
         self.before = before
         self.leading: list[Line] = []
@@ -95,11 +95,10 @@ class Run:
 
     def title(self) -> str:
         """The text that names the links, or ""."""
-        # Ties: the last of the leading lines, the first of those among the links.
-        if leading := self._best(reversed(self.leading)):
-            return leading.text
-        if self.before is not None and self._rules(self.before) >= 2:
-            return self.before.text
+        # Ties: the last of the lines before the links, the first of those among them.
+        for lines in (self.leading, self.before):
+            if best := self._best(reversed(lines)):
+                return best.text
         among = self._best(line for line in self.among if self._stands_out(line))
         return among.text if among else ""
 
@@ -129,8 +128,8 @@ class GroupTracker:
     """Follows containers, lines and links in document order and sorts the links into runs."""
 
     def __init__(self) -> None:
-        self._open = [("body", Run(PLAIN, None))]
-        self._previous: Line | None = None  # the line just read, if nothing followed it yet
+        self._open = [("body", Run(PLAIN, ()))]
+        self._previous: tuple[Line, ...] = ()  # the last lines since the last link
 
     def open_container(self, tag: str, look: Look) -> None:
         self._open.append((tag, Run(look, self._previous)))
@@ -156,17 +155,17 @@ class GroupTracker:
         """A heading begins: links after it belong to another run of the same container."""
         tag, run = self._open[-1]
         if run.links:
-            self._open[-1] = (tag, Run(run.around, None))
+            self._open[-1] = (tag, Run(run.around, ()))
 
     def add_line(self, line: Line | None) -> None:
         """A line ended; None stands for one that cannot be a title."""
-        self._previous = line
         if line is not None:
+            self._previous = (*self._previous[1 - _KEPT :], line)
             self._open[-1][1].add_line(line)
 
     def add_link(self, look: Look, in_title: bool) -> Run:
         """Return the run that the link belongs to so far; ask its ``final()`` at the end."""
-        self._previous = None
+        self._previous = ()
         run = self._open[-1][1]
         run.add_link(look, in_title)
         return run

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from mmcrawl.page.looks import Attributes
 
+LONGEST = 2_000
+
 
 class Head:
     """Declared metadata; of each the first that says anything counts, as in browsers.
 
     Attributes:
-        title, keywords, description: Whitespace collapsed.
+        title, keywords, description: Whitespace collapsed; at most 2,000 characters of each.
         language: Lower case, or "".
         base: The first ``<base href>``, or "".
         nofollow, noindex: From the robots declaration.
@@ -31,14 +33,14 @@ class Head:
         self.base = self.base or attributes.get("href", "").strip()
 
     def take_title(self, text: str) -> None:
-        self.title = self.title or " ".join(text.split())
+        self.title = self.title or _collapse(text)
 
     def take_meta(self, name: str, content: str) -> None:
         """Take one meta tag: its name, property or header in lower case, and its content."""
         if name == "keywords":
-            self.keywords = self.keywords or " ".join(content.split())
+            self.keywords = self.keywords or _collapse(content)
         elif name == "description":
-            self.description = self.description or " ".join(content.split())
+            self.description = self.description or _collapse(content)
         elif name == "content-language":
             self._take_language(content)
         elif name == "robots":
@@ -48,3 +50,7 @@ class Head:
 
     def _take_language(self, code: str) -> None:
         self.language = self.language or code.strip().lower().partition(",")[0]
+
+
+def _collapse(text: str) -> str:
+    return " ".join(text.split())[:LONGEST].rstrip()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from mmcrawl.page.groups import Run
-from mmcrawl.page.media import media_in_values, media_kind
+from mmcrawl.page.media import is_of_no_media, media_in_values, media_kind
 from mmcrawl.page.model import Link, LinkGroup, MediaResource
 from mmcrawl.page.references import Reference
-from mmcrawl.page.urls import Resolver, Target
+from mmcrawl.page.urls import Resolver, Target, resource_key
 
 _LINK_TAGS = frozenset({"a", "area", "frame"})
 
@@ -16,19 +16,22 @@ Resolved = tuple[Reference, Target]
 
 
 def media_resources(
-    references: Iterable[Resolved], resolve: Resolver, page_host: str
+    references: Iterable[Resolved], resolve: Resolver, page_url: str, page_host: str
 ) -> tuple[MediaResource, ...]:
     """Return what the page plays or links to as a media file, each resource once.
 
-    Two URLs that differ only in http and https are one resource; the first text that any of its
-    references has is the resource's.
+    Two URLs with the same :func:`resource_key` are one resource, under the first of them; the first
+    text that any of its references has is the resource's. The page itself is none.
     """
     found: dict[str, MediaResource] = {}
+    own_key = resource_key(page_url)
     for reference, target in references:
         if not (target.media or target.hosted or reference.tag not in _LINK_TAGS):
             continue
         for url, kind in _media_of(reference, target, resolve, page_host):
-            key = url.removeprefix("http://").removeprefix("https://")
+            key = resource_key(url)
+            if key == own_key:
+                continue
             known = found.get(key)
             if known is None:
                 found[key] = MediaResource(url, kind, reference.tag, reference.text)
@@ -52,13 +55,14 @@ def _media_of(
 
 
 def _kind(reference: Reference, target: Target, page_host: str) -> str | None:
-    if reference.only_kind:
-        return reference.kind
+    kind = None if is_of_no_media(reference.mime) else reference.kind
+    if reference.only_kind and kind:
+        return kind
     if target.hosted and not _is_navigation(reference, target, page_host):
         return target.hosted
     if reference.may_be_page:
         return target.media
-    return target.media or media_kind("", reference.mime) or reference.kind
+    return target.media or media_kind("", reference.mime) or kind
 
 
 def _is_navigation(reference: Reference, target: Target, page_host: str) -> bool:

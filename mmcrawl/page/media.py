@@ -28,10 +28,13 @@ _EXTENSIONS = {ext: kind for kind, (exts, _) in _TABLE.items() for ext in exts.s
 _MIME_TYPES = {mime: kind for kind, (_, mimes) in _TABLE.items() for mime in mimes.split()}
 # Types a server gives when it does not know: the extension decides.
 _VAGUE = frozenset({"application/octet-stream", "binary/octet-stream", "text/plain"})
+_NO_MEDIA = ("image/", "text/", "font/", "application/pdf", "application/zip")
 
 EXTENSION_PATTERN = "|".join(sorted(_EXTENSIONS, key=len, reverse=True))
-_MEDIA_FILE = re.compile(rf"[^/\\]\.({EXTENSION_PATTERN})\s*(?:;[^/]*)?$", re.IGNORECASE)
+# Of the last part of a path: with "/" in the text the time would be quadratic.
+_MEDIA_FILE = re.compile(rf"[^\\]\.({EXTENSION_PATTERN})\s*(?:;.*)?$", re.IGNORECASE | re.DOTALL)
 _MENTIONS_MEDIA = re.compile(rf"\.(?:{EXTENSION_PATTERN})\b", re.IGNORECASE)
+_LONGEST_VALUE = 8_192
 
 
 def media_kind(url: str, mime: str | None = None) -> str | None:
@@ -68,24 +71,38 @@ def _kind_by_extension(url: str) -> str | None:
         path = urlsplit(url).path
     except ValueError:
         return None
-    match = _MEDIA_FILE.search(unquote(path))
-    if match is None:
-        return None
+    name = unquote(path).rpartition("/")[2]
+    match = _MEDIA_FILE.search(name)
     # "www.abc.net.au" without its scheme is a host name, not a file.
-    name = path.rpartition("/")[2]
-    return None if name.lower().startswith("www.") else _EXTENSIONS[match[1].lower()]
+    if match is None or name.lower().startswith("www."):
+        return None
+    return _EXTENSIONS[match[1].lower()]
+
+
+def is_of_no_media(mime: str | None) -> bool:
+    """Whether a declared type is known to be neither audio, video nor animation.
+
+    >>> is_of_no_media("image/jpeg"), is_of_no_media("video/mp4"), is_of_no_media("x/y")
+    (True, False, False)
+    """
+    mime = (mime or "").partition(";")[0].strip().lower()
+    return mime.startswith(_NO_MEDIA) and mime not in _VAGUE
 
 
 def media_in_values(query: str) -> Iterator[str]:
     """Yield the media file names among the values of a query string or a player's variables.
 
-    Values are split at ``&`` and at the first ``=``, then percent-decoded.
+    Values are split at ``&`` and at the first ``=``, then percent-decoded; those of over 8,192
+    characters are data and no names.
 
     >>> list(media_in_values("skin=a.zip&file=http%3A//h.test/a.mp3&autostart=1"))
     ['http://h.test/a.mp3']
     """
     for pair in query.split("&"):
         _, equals, value = pair.partition("=")
-        value = unquote(value if equals else pair).strip()
+        value = value if equals else pair
+        if len(value) > _LONGEST_VALUE:
+            continue
+        value = unquote(value).strip()
         if value and media_kind(value):
             yield value

@@ -71,7 +71,8 @@ class Page:
     Attributes:
         url: As given to the parser.
         encoding: The Python codec name the body was decoded with.
-        title, keywords, description: Of the head, whitespace collapsed.
+        title, keywords, description: Of the head, whitespace collapsed; at most 2,000 characters
+            of each.
         language: As declared, lower case (``zh-cn``), or "".
         links: In document order, each URL once, without links to the page itself. The first
             occurrence that has an anchor text gives anchor and group.

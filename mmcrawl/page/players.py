@@ -140,7 +140,8 @@ class MediaElements:
         may_be_page: bool = False,
         is_player: bool = False,
     ) -> None:
-        if href is None or not href.strip():
+        # "#" and "?" are what scripts put in later, or nothing.
+        if href is None or not href.partition("#")[0].strip("? \t\r\n"):
             return
         self._references.append(
             Reference(

@@ -25,7 +25,8 @@ _MENTIONS_MEDIA = re.compile(rf"\.(?:{EXTENSION_PATTERN})\b", re.IGNORECASE)
 _PAGE_NAME = re.compile(rf"[^\s/?]\.(?:{_PAGE_EXTENSIONS})(?:[?#]|$)", re.IGNORECASE)
 _QUERY = re.compile(r"[\w./-]+\?[\w.-]+=[^\s]*$")
 _NAVIGATES = re.compile(r"location|open|\bhref\b|goto|jump", re.IGNORECASE)
-_FLASH_CALL = re.compile(r"AC_FL_RunContent\s*\(([^)]{0,4000})\)")
+# What it is called with, up to the first parenthesis inside.
+_FLASH_CALL = re.compile(r"AC_FL_RunContent\s*\(([^()]{0,4000})")
 _FLASH_MOVIE = re.compile(r"""["'](?:movie|src)["']\s*,\s*["']([^"'<>\s]{1,500})["']""", re.I)
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit
 
-from w3lib.url import safe_url_string
+from w3lib.url import canonicalize_url, safe_url_string
 
 from mmcrawl.page.hosted import hosted_kind
 from mmcrawl.page.media import media_kind
@@ -32,13 +32,19 @@ _INNER_BREAKS = {9: None, 10: None, 13: None}
 # A navigation link is written the same way on every page of a site.
 _CACHED = 16_384
 _LONGEST = 8_192
+# Host names have at most 253 characters; the standard library is slow on longer ones.
+_LONG_AUTHORITY = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//[^/?]{256}", re.IGNORECASE)
+_HAS_DOTS = re.compile(r"/(?:\.|%2e)", re.IGNORECASE)
+_DEFAULT_PORT = re.compile(r"^(?:http://([^/?]*):80|https://([^/?]*):443)(?=[/?]|$)")
+_NO_QUERY_ENCODINGS = ("utf-16", "utf-32", "hz")
 
 
 class Target(NamedTuple):
     """What a reference points at.
 
     Attributes:
-        url: Absolute, without fragment, percent-encoded as ``w3lib.url.safe_url_string`` does.
+        url: Absolute, without fragment and dot segments, percent-encoded as
+            ``w3lib.url.safe_url_string`` does.
         host: In lower case, without port.
         media: The kind of media file the path names, or None.
         hosted: The kind of the item on a media host that the URL names, or None.
@@ -65,17 +71,33 @@ def physical_layer(url: str) -> int:
     return 1 + sum(1 for directory in path.split("/")[:-1] if directory)
 
 
+@lru_cache(maxsize=_CACHED)
+def resource_key(url: str) -> str:
+    """Return what the addresses of one media file have in common.
+
+    Left out are the scheme of the web, its default port, and needless percent-encoding.
+
+    >>> resource_key("https://h.test:443/%61.mp3")
+    'h.test/a.mp3'
+    """
+    try:
+        url = canonicalize_url(_DEFAULT_PORT.sub(r"http://\1\2", url, count=1))
+    except ValueError:
+        return url
+    return url.removeprefix("http://").removeprefix("https://")
+
+
 class Resolver:
     """Turns the references of one page into targets.
 
     Args:
         base: The URL that relative references start from.
-        encoding: The page's; a browser encodes a query with it.
+        encoding: The page's; a browser encodes a query with it; UTF-16 and HZ it replaces by UTF-8.
     """
 
     def __init__(self, base: str, encoding: str) -> None:
         self._base = base
-        self._encoding = encoding
+        self._encoding = "utf-8" if encoding.startswith(_NO_QUERY_ENCODINGS) else encoding
         address = base.partition("#")[0].partition("?")[0]
         root = address.find("/", address.find("//") + 2)
         self._origin = address if root < 0 else address[:root]
@@ -108,8 +130,11 @@ class Resolver:
 def _resolve(base: str, reference: str, encoding: str) -> Target | None:
     reference = reference.translate(_INNER_BREAKS)
     path, mark, query = reference.partition("?")
+    path = path.replace("\\", "/")
+    if _LONG_AUTHORITY.match(path):
+        return None
     try:
-        absolute = urljoin(base, path.replace("\\", "/") + mark + query)
+        absolute = urljoin(base, path + mark + query)
     except ValueError:
         return None
     return _classify(absolute, encoding)
@@ -120,6 +145,9 @@ def _classify(absolute: str, encoding: str) -> Target | None:
     try:
         url = _safe(absolute, encoding).partition("#")[0]
         parts = urlsplit(url)
+        if _HAS_DOTS.search(parts.path):
+            parts = parts._replace(path=_without_dots(parts.path))
+            url = parts.geturl()
         host = parts.hostname
     except ValueError:
         return None
@@ -137,6 +165,23 @@ def _safe(url: str, encoding: str) -> str:
         return safe_url_string(url, encoding)
     except UnicodeEncodeError:  # the query holds a character the page's encoding lacks
         return safe_url_string(url)
+
+
+def _without_dots(path: str) -> str:
+    """Return a path with its segments ``.`` and ``..`` resolved, as browsers do.
+
+    >>> _without_dots("/a/../b/./c/%2E%2e")
+    '/b/'
+    """
+    kept: list[str] = []
+    name = ""
+    for segment in path.split("/")[1:]:
+        name = segment.lower().replace("%2e", ".")
+        if name == "..":
+            del kept[-1:]
+        elif name != ".":
+            kept.append(segment)
+    return "/".join(["", *kept, *([""] if name in (".", "..") else [])])
 
 
 def _is_download(path: str) -> bool:

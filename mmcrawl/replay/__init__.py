@@ -1,15 +1,18 @@
 """Stored webs, answered as if they were the network.
 
-A stored web is a folder with one folder per host, a WARC file, or the generated demo web. It takes
-a URL and returns what the server returned, so experiments, tests and the first run of a new user
-crawl through the ordinary engine without a socket. Only `mmcrawl.replay.handler`, the Scrapy
-download handler, knows Scrapy; it is not imported from here.
+A stored web is a folder with one folder per host, a WARC file, the generated demo web, a simulated
+one of any size, or a portal to several of them. It takes a URL and returns what the server
+returned, so experiments, tests and the first run of a new user crawl through the ordinary engine
+without a socket. Only `mmcrawl.replay.handler`, the Scrapy download handler, knows Scrapy; it is
+not imported from here.
 """
 
 from mmcrawl.replay.demo import DemoConfig, DemoWeb
 from mmcrawl.replay.folder import FolderWeb
 from mmcrawl.replay.latency import Latency
 from mmcrawl.replay.opening import open_web
+from mmcrawl.replay.portal import PortalWeb
+from mmcrawl.replay.simulated import SimulatedWeb, SimulationConfig
 from mmcrawl.replay.warc import WarcWeb
 from mmcrawl.replay.web import SizedWeb, StoredResponse, StoredWeb
 
@@ -18,6 +21,9 @@ __all__ = [
     "DemoWeb",
     "FolderWeb",
     "Latency",
+    "PortalWeb",
+    "SimulatedWeb",
+    "SimulationConfig",
     "SizedWeb",
     "StoredResponse",
     "StoredWeb",

@@ -55,7 +55,7 @@ class FolderWeb:
     Raises
     ------
     WebError
-        The folder or its manifest cannot be read, or it holds no host.
+        The folder or its manifest cannot be read, or it holds no host, or it is that of one host.
     """
 
     def __init__(self, root: Path) -> None:
@@ -63,8 +63,12 @@ class FolderWeb:
         self._manifest = _read_manifest(root / MANIFEST)
         try:
             folders = {d.path.name.lower(): d for d in self._root.directories()}
+            index = self._root.file(*INDEX_NAMES)
         except OSError as error:
             raise WebError(f"The folder '{root}' cannot be read: {error}.") from error
+        # HTTrack writes an index of its own beside the folders of the hosts.
+        if index and not self._manifest and not any("." in name for name in folders):
+            raise WebError(f"The folder '{root}' looks like one site: give the folder that holds it.")
         if self._manifest:
             for host in self._manifest.keys() - folders.keys():
                 logger.warning("%s names the host %s, which has no folder", root / MANIFEST, host)

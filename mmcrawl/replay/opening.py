@@ -1,19 +1,23 @@
 """From what a user types to a stored web."""
 
+import os
 from pathlib import Path
 
 from mmcrawl.errors import WebError
 from mmcrawl.replay.demo import DemoWeb
 from mmcrawl.replay.folder import FolderWeb
+from mmcrawl.replay.portal import PortalWeb
+from mmcrawl.replay.simulated import SimulatedWeb, SimulationConfig
 from mmcrawl.replay.warc import WarcWeb
 from mmcrawl.replay.web import StoredWeb
 
 __all__ = ["open_web"]
 
 WARC_SUFFIXES = (".warc", ".warc.gz")
+SIMULATED, PORTAL = "sim:", "portal:"
 WHAT_IT_CAN_BE = (
     "give 'demo', a folder with one folder per host, or a .warc or .warc.gz file (or a folder of"
-    " them)"
+    " them), sim:NAME=VALUE,… or portal:WEB;WEB;…"
 )
 
 
@@ -24,7 +28,9 @@ def open_web(spec: str) -> StoredWeb:
     ----------
     spec
         `demo`; the path of a folder that has one folder per host (see `FolderWeb`); the path of a
-        `.warc` or `.warc.gz` file, or of a folder that holds only such files (see `WarcWeb`).
+        `.warc` or `.warc.gz` file, or of a folder that holds only such files (see `WarcWeb`);
+        `sim:NAME=VALUE,…` (see `SimulationConfig` for the names); `portal:WEB;WEB;…`, each of them
+        any of the others (see `PortalWeb`).
 
     Raises
     ------
@@ -33,7 +39,11 @@ def open_web(spec: str) -> StoredWeb:
     """
     if spec == "demo":
         return DemoWeb()
-    path = Path(spec).expanduser()
+    if spec.startswith(SIMULATED):
+        return SimulatedWeb(SimulationConfig.parse(spec.removeprefix(SIMULATED)))
+    if spec.startswith(PORTAL):
+        return _open_portal(spec.removeprefix(PORTAL))
+    path = Path(os.path.expanduser(spec))
     try:
         if spec and path.is_dir():
             return _open_folder(path)
@@ -44,6 +54,15 @@ def open_web(spec: str) -> StoredWeb:
         raise WebError(f"The stored web {spec!r} cannot be read: {error}.") from error
     state = "is no stored web" if found else "does not exist"
     raise WebError(f"{spec!r} {state}: {WHAT_IT_CAN_BE}.")
+
+
+def _open_portal(specs: str) -> PortalWeb:
+    parts = [part.strip() for part in specs.split(";") if part.strip()]
+    if not parts:
+        raise WebError(f"The portal leads nowhere: give {PORTAL}WEB or {PORTAL}WEB;WEB;….")
+    if any(part.startswith(PORTAL) for part in parts):
+        raise WebError("A portal cannot lead to another portal: join their webs in one.")
+    return PortalWeb(tuple(open_web(part) for part in parts))
 
 
 def _open_folder(path: Path) -> StoredWeb:

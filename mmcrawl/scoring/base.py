@@ -77,7 +77,10 @@ class Scorer(Protocol):
         """Return how well a link's own words fit the topic, in [0, 1]."""
 
     def added(self, links: Iterable[int]) -> LinkScores:
-        """Take in links that come from no page: seeds, redirects, requests of the spider."""
+        """Take in links that come from no page: seeds, redirects, requests of the spider.
+
+        Those that are known already are scored anew: links that were held may be free now.
+        """
 
     def started(self, link: int) -> LinkScores:
         """Note that a link is being fetched."""

@@ -26,7 +26,16 @@ can be set with `-a`, if their defaults are numbers, truth values or strings."""
 
 _OURS: Mapping[str, str] = {
     "breadth": "mmcrawl.scoring.breadth:Breadth",
+    "fish": "mmcrawl.scoring.fish:Fish",
+    "hits": "mmcrawl.scoring.hits:Hits",
+    "learned": "mmcrawl.scoring.learned:Learned",
+    "pagerank": "mmcrawl.scoring.pagerank:PageRank",
+    "shark": "mmcrawl.scoring.shark:Shark",
+    "shark-improved": "mmcrawl.scoring.shark_improved:SharkImproved",
+    "topic-centric-pagerank": "mmcrawl.scoring.topic_centric_pagerank:TopicCentricPageRank",
+    "topicrank": "mmcrawl.scoring.topicrank:TopicRank",
     "urlrule": "mmcrawl.scoring.urlrule:UrlRule",
+    "weighted-pagerank": "mmcrawl.scoring.weighted_pagerank:WeightedPageRank",
 }
 
 

@@ -87,6 +87,11 @@ class TopicTest:
         own = topics_by_host or {}
         self._own_topics = {host: topic.wanting(self.kinds) for host, topic in own.items()}
 
+    def moved(self, host: str, target: str) -> None:
+        """Search `target` for what `host` was to be searched for: a seed redirects there."""
+        if host in self._own_topics:
+            self._own_topics.setdefault(target, self._own_topics[host])
+
     def judge(self, page: Page, media: Sequence[MediaResource]) -> Verdict:
         """Return the verdict on a page that holds `media` (its own, without site-wide ones)."""
         topic = self._own_topics.get(host_of(page.url), self.topic)

@@ -30,10 +30,15 @@ class LinkSimilarity:
         self._vectors = VectorSpaceModel(topic)
         self._words = lru_cache(maxsize=_CACHED_TEXTS)(self._vectors.words)
 
-    def observe(self, page: Page) -> None:
-        """Count a crawled page: its title, headings and group titles are a document of (3.13)."""
+    def observe(self, page: Page) -> list[str]:
+        """Count a crawled page: its title, headings and group titles are a document of (3.13).
+
+        Returns its words.
+        """
         texts = {page.title, page.headings, *(group.title for group in page.groups)}
-        self._vectors.observe({word for text in texts if text for word in self._words(text)})
+        words = sorted({word for text in texts if text for word in self._words(text)})
+        self._vectors.observe(words)
+        return words
 
     def shark(self, text: LinkText, beta: float) -> float:
         """Return Score(title) · [β · Score(anchor) + (1 − β) · Score(url)] (3.12, 4.7), in [0, 1].
@@ -46,6 +51,31 @@ class LinkSimilarity:
             own *= vectors.scaled(vectors.score(self._words(text.group_title)))
         return own * (_SCRIPT_WEIGHT if text.from_script else 1.0)
 
+    def neighborhood(self, text: LinkText, beta: float) -> float:
+        """Return β · sim(anchor) + (1 − β) · context (Hersovici et al. 1998), in [0, 1].
+
+        The context of an anchor on topic counts 1, that of another one by the words around it:
+        group title and URL words.
+        """
+        anchor = self._share(text.anchor)
+        context = 1.0 if anchor else self._share(text.group_title, text.url_words)
+        own = beta * anchor + (1 - beta) * context
+        return own * (_SCRIPT_WEIGHT if text.from_script else 1.0)
+
+    def topicrank(self, text: LinkText) -> float:
+        """Return 0.6 · sim(anchor) + 0.4 · sim(url) (3.8), in [0, 1]."""
+        own = 0.6 * self._share(text.anchor) + 0.4 * self._share(text.url_words)
+        return own * (_SCRIPT_WEIGHT if text.from_script else 1.0)
+
+    def note(self, words: list[str]) -> dict[str, Any]:
+        """Return what has changed with a page that was observed, and its links, as plain data."""
+        return {"words": words, "largest": [self._boolean.largest, self._vectors.largest]}
+
+    def take_note(self, note: Mapping[str, Any]) -> None:
+        """Take over what `note` gave for the next page."""
+        self._vectors.observe(note["words"])
+        self._boolean.largest, self._vectors.largest = note["largest"]
+
     def state(self) -> dict[str, Any]:
         """Return what was learnt, as plain data."""
         return {"boolean": self._boolean.state(), "vectors": self._vectors.state()}
@@ -55,5 +85,5 @@ class LinkSimilarity:
         self._boolean.restore(state["boolean"])
         self._vectors.restore(state["vectors"])
 
-    def _share(self, text: str) -> float:
-        return self._boolean.scaled(self._boolean.score(text)) if text else 0.0
+    def _share(self, *texts: str) -> float:
+        return self._boolean.scaled(self._boolean.score(*texts)) if any(texts) else 0.0

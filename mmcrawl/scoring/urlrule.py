@@ -162,8 +162,10 @@ class UrlRule:
 
     def added(self, links: Iterable[int]) -> LinkScores:
         """Take in seeds, redirects and requests of the spider; they are probed first."""
-        new = [link for link in links if self._register(link)]
-        return self._scores_of(new)
+        links = list(links)
+        for link in links:
+            self._register(link)
+        return self._scores_of([link for link in links if self._state[link] == _WAITING])
 
     def started(self, link: int) -> LinkScores:
         """Count a fetch against the numbers of its layer."""

@@ -7,6 +7,7 @@ Dictionaries are read on first use.
 """
 
 from mmcrawl.text.lexicon import Lexicon
+from mmcrawl.text.public_suffixes import is_public_suffix, split_host
 from mmcrawl.text.scripts import has_han, unify
 from mmcrawl.text.segmentation import segment
 from mmcrawl.text.stop_words import is_stop_word
@@ -18,8 +19,10 @@ __all__ = [
     "Lexicon",
     "UrlWord",
     "has_han",
+    "is_public_suffix",
     "is_stop_word",
     "segment",
+    "split_host",
     "split_url",
     "stem",
     "translate_url",

@@ -1,10 +1,11 @@
 """A set of words and phrases that is looked for in text: forward maximum matching (section 4.1.1).
 
-Two tables are kept. Words that hold a Han character (力学, X射线) are matched as characters: a
-compiled character class finds the places where a word's first two characters stand, and only
-there the table of words is asked, longest first. Words of other scripts ("Newton's second law")
-are matched as sequences of stems, longest first. Both are linear in the text: at each place at
-most as many looks as the words beginning there have different lengths.
+Two tables are kept. Words that hold a Han character (力学, X射线) are matched as characters, whether
+or not a blank parts Han from other letters (X 射线): a compiled character class finds the places
+where a word's first two characters stand, and only there the table of words is asked, longest
+first. Words of other scripts ("Newton's second law") are matched as sequences of stems, longest
+first. Both are linear in the text: at each place at most as many looks as the words beginning there
+have different lengths.
 """
 
 import re
@@ -14,13 +15,17 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from mmcrawl.errors import TopicError
-from mmcrawl.text.scripts import has_han, unify
+from mmcrawl.text.scripts import HAN, has_han, unify
 from mmcrawl.text.words import LONGEST_WORD, stems
 
 __all__ = ["Lexicon"]
 
 _SHORT_TEXT = 200  # characters: anchors and titles repeat on every page of a site, bodies do not
 _KEPT_TEXTS = 20_000
+_OTHER = f"[^\\W_{HAN}]"
+# Begins with the blank, which is quickly found.
+_BLANK_AT_HAN = re.compile(f" (?:(?<=[{HAN}] )(?={_OTHER})|(?<={_OTHER} )(?=[{HAN}]))")
+_ALL_HAN = re.compile(f"[{HAN}]+")
 
 Hit = tuple[int, int, str]
 """Start, end (exclusive) and the lexicon's word."""
@@ -50,6 +55,7 @@ class Lexicon:
             names[key] = word
             if isinstance(key, str):
                 self._han.add(key, word)
+                self._han.add(_form(" ".join(unify(word).split())), word)  # 阿基米德 原理
             else:
                 self._phrases[key[0]].append((key[1:], word))
         self._names = names
@@ -95,8 +101,13 @@ class Lexicon:
         """
         return self._find_short(text) if len(text) <= _SHORT_TEXT else self._find(text)
 
+    def form(self, text: str) -> str:
+        """`text` as the words are looked for in it: unified, no blank between Han and letters."""
+        text = unify(text)
+        return _form(text) if self._han.mixed and not text.isascii() else text
+
     def han_hits(self, text: str) -> Iterator[Hit]:
-        """Places of the words with Han characters in a unified text, from the left."""
+        """Places of the words with Han characters in a text in its :meth:`form`, from the left."""
         return self._han.hits(text)
 
     def phrase_hits(self, sequence: list[str]) -> Iterator[Hit]:
@@ -113,7 +124,7 @@ class Lexicon:
                     break
 
     def _find(self, text: str) -> Mapping[str, int]:
-        text = unify(text)
+        text = self.form(text)
         counts: Counter[str] = Counter()
         if not text.isascii():
             hits = list(self._han.hits(text))
@@ -136,7 +147,7 @@ class _HanWords:
 
     def add(self, word: str, name: str) -> None:
         self._names[word] = name
-        self.mixed = self.mixed or re.search("[a-z0-9]", word) is not None or not word.isalnum()
+        self.mixed = self.mixed or _ALL_HAN.fullmatch(word) is None
 
     def compile(self) -> None:
         if not self._names:
@@ -180,6 +191,11 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 
 def _is_latin(character: str) -> bool:
     return character.isascii() and character.isalnum()
+
+
+def _form(text: str) -> str:
+    """`text` without the blanks between a Han character and another letter or digit."""
+    return _BLANK_AT_HAN.sub("", text)
 
 
 def _blank(text: str, hits: list[Hit]) -> str:

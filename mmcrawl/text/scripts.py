@@ -20,6 +20,10 @@ _COMPATIBILITY = re.compile(
     "[\u00b2\u00b3\u00b9\u0300-\u036f\u2070-\u209c\uf900-\ufb06"
     "\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff66-\uff9f]"
 )
+# Sorting a run of combining marks takes quadratic time; between slices it is cut. A slice ends
+# before no mark, unless there are too many.
+_LONG_TEXT = 512
+_SLICES = re.compile("(?s).{1,512}(?![\u0300-\u036f\uff9e\uff9f])|.{1,512}")
 
 
 def has_han(text: str) -> bool:
@@ -39,7 +43,8 @@ def unify(text: str) -> str:
     if text.isascii():
         return text.lower()
     if _COMPATIBILITY.search(text) is not None:
-        text = unicodedata.normalize("NFKC", text)
+        slices = (text,) if len(text) <= _LONG_TEXT else _SLICES.findall(text)
+        text = "".join([unicodedata.normalize("NFKC", part) for part in slices])
     traditional, table = _simplifying()
     found = len(traditional.findall(text))
     if found * 8 > len(text):

@@ -25,9 +25,9 @@ def segment(text: str, lexicon: Lexicon | None = None) -> list[str]:
     >>> segment("牛頓的 Experiments, 1687")
     ['牛顿', '的', 'experi', '1687']
     """
-    text = unify(text)
     if lexicon is None:
-        return list(_plain_words(text))
+        return list(_plain_words(unify(text)))
+    text = lexicon.form(text)
     words: list[str] = []
     end = 0
     for start, after, name in lexicon.han_hits(text):

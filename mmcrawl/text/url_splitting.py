@@ -7,8 +7,7 @@ import re
 from functools import cache, lru_cache
 from urllib.parse import unquote_to_bytes
 
-import tldextract
-
+from mmcrawl.text.public_suffixes import split_host
 from mmcrawl.text.resources import data_words
 from mmcrawl.text.scripts import HAN, has_han, unify
 from mmcrawl.text.segmentation import segment
@@ -69,8 +68,7 @@ def _directory_words(path: str) -> tuple[str, ...]:
 def _host_words(host: str) -> tuple[str, ...]:
     if not host:
         return ()
-    # tldextract reads ports and user names as browsers do, and takes any string for a host.
-    parts = _suffixes()(host)
+    parts = split_host(host)
     labels = parts.subdomain.removeprefix("www").split(".")
     if parts.suffix or labels == [""]:
         labels.append(parts.domain)  # otherwise the domain is a top-level one that is not listed
@@ -165,12 +163,6 @@ def _without_punycode(label: str) -> str:
         return label[4:].encode("ascii").decode("punycode")
     except UnicodeError:
         return label
-
-
-@cache
-def _suffixes() -> tldextract.TLDExtract:
-    """The public suffix list that tldextract brings along; it fetches and caches nothing."""
-    return tldextract.TLDExtract(cache_dir=None, suffix_list_urls=())
 
 
 @cache

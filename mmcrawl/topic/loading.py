@@ -1,5 +1,6 @@
 """Topics by name, from files, and from a few words."""
 
+import os
 import re
 from difflib import get_close_matches
 from functools import cache
@@ -33,7 +34,7 @@ def load_topic(name_or_path: str) -> Topic:
     if name in topic_names():
         return _shipped(name)
     path = Path(name)
-    if path.is_file():
+    if os.path.isfile(path):  # False for a name that is too long, where pathlib raises
         return _from_file(path)
     if "/" in name or "\\" in name or path.suffix in {".toml", ".txt"}:
         raise TopicError(f"there is no topic file {name}")

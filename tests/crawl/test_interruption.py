@@ -203,8 +203,6 @@ def crawl(file, dies_after=None):
         if response.status == 200:
             page = parse_page(response.body, link.url)
             verdict = job.judge(page)
-            if verdict.relevant:
-                job.keep_media(page, verdict, http_status=200, visited_at=1.0)
             if reports % 4 == 1:
                 job.commit()  # between the page's media and the page
             job.crawled(link.id, page, verdict)

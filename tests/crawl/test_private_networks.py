@@ -63,13 +63,13 @@ OPEN = ["93.184.216.34", "[2606:4700::1]", "example.org", "localhost.example.org
 def job_from(seed: str, *, private: bool = False) -> CrawlJob:
     """A crawl that may go anywhere, from one seed."""
     topic = topic_from_keywords("optics")
-    store = open_store("memory:")
+    store, similarity = open_store("memory:"), LinkSimilarity(topic)
     return CrawlJob(
         store,
         store.job("test", {}),
         test=TopicTest(topic, {"video"}),
-        similarity=LinkSimilarity(topic),
-        make_scorer=lambda source: Breadth(),
+        similarity=similarity,
+        make_scorer=lambda source: Breadth(source, similarity),
         limits=Limits(sites="anywhere", private=private),
         seeds=[seed],
     )

@@ -274,9 +274,11 @@ def test_history_is_told_in_the_order_in_which_pages_were_crawled(frontier):
 
 
 def test_the_twin_of_a_page_is_another_page_of_the_same_bytes(frontier):
-    [link] = add(frontier, "/a")
-    crawl(frontier, link, digest=77)
+    one, other = add(frontier, "/a", "/c")
+    crawl(frontier, one, digest=77, relevant=True)
+    crawl(frontier, other, digest=79, relevant=False)
     assert frontier.twin(f"{H}/b", 77) == f"{H}/a"
+    assert frontier.twin(f"{H}/b", 79) is None
     assert frontier.twin(f"{H}/a", 77) is None
     assert frontier.twin(f"{H}/b", 78) is None
     assert frontier.twin(f"{H}/b", 0) is None

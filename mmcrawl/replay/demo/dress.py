@@ -3,7 +3,6 @@
 from html import escape
 
 from mmcrawl.replay.demo import dress_div, dress_html5, dress_table
-from mmcrawl.replay.demo.config import DemoConfig
 from mmcrawl.replay.demo.dice import Dice
 from mmcrawl.replay.demo.model import Page
 from mmcrawl.replay.demo.texts import about, fill, paragraphs, prose
@@ -18,12 +17,12 @@ DRESSES = {
 }
 
 
-def respond(page: Page, config: DemoConfig) -> StoredResponse:
-    """The page, written out in its dress and charset.
+def respond(page: Page, seed: int) -> StoredResponse:
+    """The page, written out in its dress and charset; `seed` chooses its sentences.
 
     Only the parts of the sites that are in UTF-8 name it in the header too.
     """
-    dice = Dice(config.seed, page.url, "text")
+    dice = Dice(seed, page.url, "text")
     make = dress_table.frameset if page.frames else DRESSES[page.style.dress]
     body = make(page, _text(page, dice)).encode(page.style.charset)
     in_header = "; charset=utf-8" if page.style.charset == "utf-8" else ""

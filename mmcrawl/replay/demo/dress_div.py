@@ -3,7 +3,7 @@
 from html import escape
 
 from mmcrawl.replay.demo.embedding import embed
-from mmcrawl.replay.demo.markup import anchor, keywords, meta_robots
+from mmcrawl.replay.demo.markup import anchor, banner, keywords, meta_robots
 from mmcrawl.replay.demo.model import Group, Page
 
 __all__ = ["page"]
@@ -19,7 +19,7 @@ PAGE = """<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" \
 <script type="text/javascript" src="/js/swfobject.js"></script>
 </head>
 <body>
-<div id="header"><h2>{site}</h2>
+<div id="header"><h2>{site}</h2>{banner}
 <ul id="nav">{nav}</ul></div>
 <div id="wrap">
 <div id="main">
@@ -55,6 +55,7 @@ def page(page: Page, text: list[str]) -> str:
         title=escape(page.title),
         keywords=keywords(page),
         site=style.site,
+        banner=banner(page),
         nav="".join(f"<li>{anchor(page, link)}</li>" for link in style.nav),
         info="发布：本站编辑 点击：1024" if text else "",
         content="\n".join(filter(None, content)),

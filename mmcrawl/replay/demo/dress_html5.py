@@ -5,7 +5,7 @@ from html import escape
 from urllib.parse import urljoin
 
 from mmcrawl.replay.demo.embedding import embed
-from mmcrawl.replay.demo.markup import anchor, meta_robots
+from mmcrawl.replay.demo.markup import anchor, banner, meta_robots
 from mmcrawl.replay.demo.model import Group, Page
 
 __all__ = ["page"]
@@ -20,7 +20,7 @@ PAGE = """<!doctype html>
 {linked_data}<link rel="stylesheet" href="/style.css">
 </head>
 <body>
-<header><a href="/">{site}</a><nav><ul>{nav}</ul></nav></header>
+<header><a href="/">{site}</a><nav><ul>{nav}</ul></nav>{banner}</header>
 <main>
 <article>
 <h1>{title}</h1>
@@ -41,7 +41,8 @@ VIDEOS = ("video", "source")
 
 def page(page: Page, text: list[str]) -> str:
     style = page.style
-    words = ": " + ", ".join(page.lesson.words) if page.lesson else ""
+    named = page.lesson.words if page.lesson else page.keywords
+    words = ": " + ", ".join(named) if named else ""
     media = [f"<figure>{embed(page, medium)}</figure>" for medium in page.media]
     body = [f"<p>{paragraph}</p>" for paragraph in text]
     return PAGE.format(
@@ -52,6 +53,7 @@ def page(page: Page, text: list[str]) -> str:
         words=escape(words),
         site=style.site,
         linked_data=_linked_data(page),
+        banner=banner(page),
         nav="".join(f"<li>{anchor(page, link)}</li>" for link in style.nav),
         content="\n".join(filter(None, [*media, *body, page.extra])),
         lists="\n".join(_list(page, group) for group in page.groups),

@@ -3,7 +3,7 @@
 from html import escape
 
 from mmcrawl.replay.demo.embedding import embed
-from mmcrawl.replay.demo.markup import anchor, keywords, meta_robots
+from mmcrawl.replay.demo.markup import anchor, banner, keywords, meta_robots
 from mmcrawl.replay.demo.model import Group, Page
 
 __all__ = ["frameset", "page"]
@@ -41,11 +41,6 @@ PAGE = """<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">
 </html>
 """
 
-BANNER = (
-    '<object classid="clsid:D27CDB6E-AE6D-11cf-96B8-444553540000" width="590" height="80">'
-    '<param name="movie" value="{0}"><embed src="{0}" width="590" height="80"></embed></object>'
-)
-
 GROUP = """<table width="100%" border="0" cellspacing="1" cellpadding="2" bgcolor="#99CCFF">
 <tr><td bgcolor="#CCE5FF"><font color="{colour}"><b>{title}</b></font></td></tr>
 <tr><td bgcolor="#FFFFFF">
@@ -78,7 +73,7 @@ def page(page: Page, text: list[str]) -> str:
         title=escape(page.title),
         keywords=keywords(page),
         site=style.site,
-        banner=BANNER.format(style.banner_swf) if style.banner_swf else "",
+        banner=banner(page),
         nav=" | ".join(anchor(page, link) for link in style.nav),
         left="\n".join(_group(page, n, group) for n, group in enumerate(narrow)),
         content="\n".join(filter(None, content)),

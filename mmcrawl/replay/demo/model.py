@@ -56,6 +56,7 @@ class Page:
     style: Style
     lesson: Lesson | None = None
     prose: str = ""
+    keywords: tuple[str, ...] = ()  # of a page that is about no lesson
     sentences: int = 8
     groups: tuple[Group, ...] = ()
     media: tuple[Medium, ...] = ()

@@ -53,4 +53,14 @@ Handclaps, a cheap organ and a singer who means every word: pop at its best.
 Fans waited four hours in the rain at {place} and sang along to everything.
 The remix adds strings and takes away the bridge, which is a pity.
 Lyrics are printed in the booklet together with drawings by {name}.
+
+games
+Snake, level {n}|Marble Pop {n}|Farm of {place}: walkthrough|Pirate cards|High scores {year}
+Use the arrow keys to steer and the space bar to jump over the fence.
+The key to level {n} is under the barrel behind the windmill.
+Match {n} marbles of one colour and the row disappears with a bell.
+This week's highest score belongs to {name} from {place}.
+If the game does not start, reload the page and allow the plug-in.
+Players who liked this one also tried the pirate card game.
+Seeds planted at night are ready for harvest before breakfast.
 """

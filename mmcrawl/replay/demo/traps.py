@@ -12,7 +12,14 @@ from mmcrawl.replay.demo.dress import respond
 from mmcrawl.replay.demo.model import Group, Link, Page
 from mmcrawl.replay.web import StoredResponse, answer, moved
 
-__all__ = ["DEAD_LINKS", "REDIRECTS", "answer_trap", "with_sessions", "without_session"]
+__all__ = [
+    "DEAD_LINKS",
+    "REDIRECTS",
+    "answer_trap",
+    "month_table",
+    "with_sessions",
+    "without_session",
+]
 
 # Links of the demo web that lead nowhere, as some do on every site.
 DEAD_LINKS = frozenset(
@@ -67,6 +74,16 @@ def with_sessions(page: Page, requested: str, config: DemoConfig) -> Page:
     return replace(page, groups=groups)
 
 
+def month_table(year: int, month: int) -> str:
+    """The HTML of one month's days by week; any year from 1."""
+    # The Gregorian calendar repeats after 400 years.
+    first, days = calendar.monthrange(2000 + year % 400, month)
+    cells = ["<td></td>"] * first + [f"<td>{day}</td>" for day in range(1, days + 1)]
+    weeks = "".join(f"<tr>{''.join(cells[n : n + 7])}</tr>" for n in range(0, len(cells), 7))
+    head = "".join(f"<th>{day}</th>" for day in WEEKDAYS.split())
+    return f"<table><tr>{head}</tr>{weeks}</table>"
+
+
 def _calendar(path: str, config: DemoConfig) -> StoredResponse | None:
     """A month with links to the one before and the one after, for very many years."""
     query = parse_qs(urlsplit(path).query)
@@ -76,11 +93,6 @@ def _calendar(path: str, config: DemoConfig) -> StoredResponse | None:
         return None
     if not (FIRST_YEAR <= year <= LAST_YEAR and 1 <= month <= 12):
         return None
-    # The Gregorian calendar repeats after 400 years.
-    first, days = calendar.monthrange(2000 + year % 400, month)
-    cells = ["<td></td>"] * first + [f"<td>{day}</td>" for day in range(1, days + 1)]
-    weeks = "".join(f"<tr>{''.join(cells[n : n + 7])}</tr>" for n in range(0, len(cells), 7))
-    head = "".join(f"<th>{day}</th>" for day in WEEKDAYS.split())
     turning = tuple(
         Link(f"{physics.ROOT}calendar?year={y}&month={m}", anchor)
         for y, m, anchor in (
@@ -94,6 +106,6 @@ def _calendar(path: str, config: DemoConfig) -> StoredResponse | None:
         f"Calendar {year}-{month:02}",
         physics.STYLE,
         groups=(Group("Turn the page", turning),),
-        extra=f"<table><tr>{head}</tr>{weeks}</table>",
+        extra=month_table(year, month),
     )
-    return respond(page, config)
+    return respond(page, config.seed)

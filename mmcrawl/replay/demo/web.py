@@ -86,7 +86,7 @@ class DemoWeb:
         host, path = key
         page = self._plan.pages.get(key)
         if page:
-            return respond(with_sessions(page, url, self._config), self._config)
+            return respond(with_sessions(page, url, self._config), self._config.seed)
         trap = answer_trap(key, self._config)
         if trap:
             return trap

@@ -1,0 +1,225 @@
+"""`scrapy experiment`: which algorithm finds the most on a stored web, in tables and figures."""
+
+import argparse
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from mmcrawl.errors import MmcrawlError
+from mmcrawl.experiment import (
+    Change,
+    Comparison,
+    CrawlError,
+    ExperimentError,
+    Outcome,
+    Plan,
+    algorithms_of,
+    compare,
+    run_experiment,
+)
+from mmcrawl.experiment.measures import PUBLISHED_SHARE
+from mmcrawl.experiment.plan import SHARED
+from mmcrawl.scoring import algorithm_names
+
+__all__ = ["Command"]
+
+_NEEDED = ("matplotlib", "jinja2")
+_CACHE = ".mmcrawl-truth"
+_COMPARED = {
+    "recall": "recall",
+    "precision": "precision",
+    "recall_at_share": f"recall at {PUBLISHED_SHARE:.0%}",
+    "area_share": "area share",
+    "pages_per_second": "pages/s",
+}
+
+
+class Command(ScrapyCommand):
+    """Compare algorithms on a stored web."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        """Return how the command is used."""
+        return "[options] | --compare DIR1 DIR2"
+
+    def short_desc(self) -> str:
+        """Return what the command does."""
+        return "Compare algorithms on a stored web; writes tables, figures and a report"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options."""
+        super().add_options(parser)
+        add = parser.add_argument
+        add("--web", default="demo", help="stored web: demo, a folder, a WARC file (default: demo)")
+        add("--topic", default="", help="topics by name or file, parted by commas")
+        add("--keywords", default="", help="words to look for instead of a topic")
+        add("--seeds", default="", help="seed file or URLs (default: those the web names)")
+        add("--media", default="", help="wanted kinds: audio,video,animation (default: all)")
+        add("--sites", default="", help="hosts, domains or anywhere (default: hosts)")
+        add("--max-layer", default="", help="deepest directory layer (default: 20)")
+        add("--max-depth", default="", help="most clicks from a seed (default: any)")
+        add(
+            "--algos",
+            default="all",
+            metavar="A,B:NAME=VALUE;NAME=VALUE,…",
+            help="algorithms with their parameters (default: all)",
+        )
+        add("--budget", default="", metavar="PAGES", help="pages a run may fetch (default: all)")
+        add("--repeat", default="1", metavar="N", help="runs of each algorithm (default: 1)")
+        add(
+            "--parallel", default="1", metavar="N", help="runs at once (default: 1, for true times)"
+        )
+        add("--out", default="experiment", metavar="DIR", help="folder to write to")
+        add("--cache", default="", metavar="DIR", help="folder of truths (default: beside --out)")
+        add("--compare", nargs=2, metavar="DIR", help="show how two experiments differ")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Compare algorithms, or two experiments."""
+        if args:
+            raise UsageError(f"{args[0]!r} is not understood; all is said with options")
+        console = Console(width=None if sys.stdout.isatty() else 110)
+        try:
+            if opts.compare:
+                first, second = map(Path, opts.compare)
+                console.print(_differences(compare(first, second), first, second))
+            else:
+                self._experiment(opts, console)
+        except CrawlError as error:
+            self._say(error, 1)
+        except MmcrawlError as error:
+            self._say(error, 2)
+        except KeyboardInterrupt:
+            self._say("stopped; run the same command to go on", 130)
+
+    def _experiment(self, opts: argparse.Namespace, console: Console) -> None:
+        missing = [name for name in _NEEDED if find_spec(name) is None]
+        if missing:
+            raise ExperimentError(
+                f"the report needs {' and '.join(missing)}; install it with"
+                " pip install 'mmcrawl[experiment]'"
+            )
+        plan = _plan(opts)
+        from mmcrawl.experiment.report import write_report
+
+        out = Path(opts.out).expanduser()
+        cache = Path(opts.cache).expanduser() if opts.cache else out.absolute().parent / _CACHE
+        parallel = _whole(opts.parallel, "--parallel")
+        with _ended_by_signal():
+            outcome = run_experiment(plan, out, cache=cache, parallel=parallel)
+        report = write_report(outcome, out)
+        console.print(_summary(outcome, report))
+        if not outcome.truth.relevant:
+            raise ExperimentError(
+                f"no page of the web {plan.web} is relevant to {plan.topic_title}, so recall is"
+                " undefined; the report tells only pages and times"
+            )
+
+    def _say(self, problem: object, code: int) -> None:
+        print(f"scrapy experiment: {problem}", file=sys.stderr)
+        self.exitcode = code
+
+
+@contextmanager
+def _ended_by_signal() -> Iterator[None]:
+    """Let SIGTERM end what runs as Ctrl-C does, so that no crawl is left behind."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _plan(opts: argparse.Namespace) -> Plan:
+    settings = dict(pair.split("=", 1) for pair in opts.set)
+    plan = Plan(
+        web=opts.web,
+        arguments={name: value for name in SHARED if (value := getattr(opts, name))},
+        algorithms=algorithms_of(opts.algos, algorithm_names()),
+        budget=_whole(opts.budget, "--budget") if opts.budget else 0,
+        repeat=_whole(opts.repeat, "--repeat"),
+        settings=settings,
+    )
+    plan.check()
+    return plan
+
+
+def _whole(text: str, option: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise ExperimentError(f"{option} {text}: give a whole number from 1")
+    return int(text)
+
+
+def _summary(outcome: Outcome, report: Path) -> RenderableType:
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("algorithm")
+    for name in (
+        "pages",
+        "relevant",
+        "precision",
+        "recall",
+        f"at {PUBLISHED_SHARE:.0%}",
+        "area share",
+        "pages/s",
+    ):
+        table.add_column(name, justify="right")
+    times = {row["label"]: row["pages_per_minute"]["mean"] for row in outcome.times["algorithms"]}
+    for row in outcome.results["algorithms"]:
+        minute = times[row["label"]]
+        shares = (row[n]["mean"] for n in ("precision", "recall", "recall_at_share", "area_share"))
+        table.add_row(
+            Text(row["label"]),
+            f"{row['fetched']['mean']:g}",
+            f"{row['relevant']['mean']:g}",
+            *map(_percent, shares),
+            "" if minute is None else f"{minute / 60:.0f}",
+        )
+    return Group(table, Text(outcome.results["says"]), Text(f"\nReport: {report}", style="bold"))
+
+
+def _differences(comparison: Comparison, first: Path, second: Path) -> RenderableType:
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("algorithm")
+    for title in _COMPARED.values():
+        table.add_column(title, justify="right")
+    for label, measures in comparison.algorithms.items():
+        cells = (_change(name, measures[name]) for name in _COMPARED)
+        table.add_row(Text(label), *cells)
+    parts: list[RenderableType] = [Text(f"From {first} to {second}"), table]
+    parts += [
+        Text(f"Not in {folder}: {', '.join(labels)}")
+        for folder, labels in zip((first, second), comparison.missing, strict=True)
+        if labels
+    ]
+    if comparison.other_inputs:
+        parts.append(Text(f"Not the same: {', '.join(comparison.other_inputs)}", style="bold"))
+    return Group(*parts)
+
+
+def _change(name: str, change: Change) -> str:
+    if change.difference is None or change.after is None:
+        return "–"
+    if name == "pages_per_second":
+        return f"{change.after:.0f} ({change.difference:+.0f})"
+    return f"{change.after:.1%} ({100 * change.difference:+.1f})"
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"

@@ -1,0 +1,11 @@
+"""Webs of any size and shape, for experiments that no stored web allows.
+
+A simulated web is generated page by page when asked for, from a few numbers that say how large it
+is, how media are spread over it and what lies in the way. It knows which of its pages are relevant.
+Texts, layouts and ways of embedding media are those of the demo web.
+"""
+
+from mmcrawl.replay.simulated.config import SimulationConfig
+from mmcrawl.replay.simulated.web import SimulatedWeb
+
+__all__ = ["SimulatedWeb", "SimulationConfig"]

@@ -1,0 +1,136 @@
+"""`scrapy experiment`: what a person types, and what comes back."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from scrapy.cmdline import ScrapyArgumentParser
+from scrapy.settings import Settings
+
+from mmcrawl.commands import experiment as module
+
+ROOT = Path(__file__).parents[2]
+FILM = '<title>Optics {0}</title><a href="{0}.mp4">Optics {0}</a>'
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An own folder to work in, with a small web in it."""
+    host = tmp_path / "web" / "site.test"
+    host.mkdir(parents=True)
+    links = "".join(f'<a href="{n}.htm">part {n}</a>' for n in range(1, 9))
+    (host / "index.htm").write_text(f"<title>Home</title>{links}")
+    for number in range(1, 9):
+        (host / f"{number}.htm").write_text(
+            FILM.format(number) if number % 2 else f"<title>News {number}</title>"
+        )
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*args: str) -> int:
+    """Run the command in this process; return its exit code."""
+    command = module.Command()
+    command.settings = Settings()
+    parser = ScrapyArgumentParser(conflict_handler="resolve")
+    command.add_options(parser)
+    options, rest = parser.parse_known_args(args)
+    command.run(rest, options)
+    return command.exitcode
+
+
+WEB = ("--web", "web", "--keywords", "optics")
+
+
+def test_an_experiment_and_the_comparison_of_two(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "scrapy", "experiment", *WEB, "--parallel", "2"),
+            *("--algos", "breadth,urlrule:hard=true", "--budget", "5", "--out", "one"),
+            *("-s", "MMCRAWL_TOPIC_THRESHOLD=0.4"),
+        ],
+        capture_output=True,
+        text=True,
+        env=os.environ
+        | {
+            "PYTHONPATH": str(ROOT),
+            "PYTHONIOENCODING": "utf-8",
+            "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings",
+        },
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "After 21% of the web (2 pages)" in " ".join(done.stdout.split())
+    assert "Report: one/report.html" in done.stdout
+    assert "truth: done, 9 pages, 4 relevant" in done.stderr
+    assert (folder / ".mmcrawl-truth").is_dir()
+    text = (folder / "one" / "report.html").read_text(encoding="utf-8")
+    assert "urlrule:hard=true" in text
+    assert "MMCRAWL_TOPIC_THRESHOLD=0.4" in text
+    assert run("--compare", "one", "one") == 0
+    assert "(+0.0)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["--algos", "nope"], "there is no algorithm 'nope'; there are breadth, "),
+        (["--budget", "0"], "--budget 0: give a whole number from 1"),
+        (["--repeat", "many"], "--repeat many: give a whole number from 1"),
+        (["--parallel", "-1"], "--parallel -1: give a whole number from 1"),
+        (["--web", "nowhere"], "web: 'nowhere' does not exist; it may be demo, "),
+        (["--topic", "nosuch", "--keywords="], "unknown topic 'nosuch'"),
+        (["--seeds", "http://else.test/"], "seed http://else.test/ is not in the web web, which"),
+        (["--out", "notes"], "the folder notes holds other files (letter.txt); name another with"),
+        (["--out", "letter.txt"], "the folder letter.txt cannot be written"),
+        (["--cache", "letter.txt/x"], "the cache letter.txt/x cannot be written"),
+        (["--compare", "notes", "notes"], "notes holds no finished experiment"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_input_is_one_sentence_and_code_2(
+    folder: Path, capsys: pytest.CaptureFixture[str], args: list[str], said: str
+) -> None:
+    (folder / "notes").mkdir()
+    (folder / "notes" / "letter.txt").write_text("Dear")
+    (folder / "letter.txt").write_text("Dear")
+    before = {path for path in folder.rglob("*") if "experiment" not in path.parts}
+    assert run(*WEB, "--algos", "breadth", *args) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    [line] = err.splitlines()
+    assert line.startswith(f"scrapy experiment: {said}")
+    after = {p for p in folder.rglob("*") if "experiment" not in p.relative_to(folder).parts}
+    assert after == before
+
+
+def test_seeds_that_lead_nowhere_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(*WEB, "--algos", "breadth", "--seeds", "http://site.test/no.htm") == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert "no page of the web web can be fetched from its seeds (HTTP 404)" in last
+
+
+def test_without_matplotlib_a_sentence_says_what_to_install(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda name: None if name == "matplotlib" else name)
+    assert run(*WEB) == 2
+    assert capsys.readouterr().err == (
+        "scrapy experiment: the report needs matplotlib; install it with"
+        " pip install 'mmcrawl[experiment]'\n"
+    )
+
+
+def test_a_web_without_relevant_pages_is_reported_and_ends_with_code_2(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("--web", "web", "--keywords", "zymurgy", "--algos", "breadth") == 2
+    out, err = capsys.readouterr()
+    assert "is relevant to zymurgy, so recall is undefined" in err.splitlines()[-1]
+    assert "breadth" in out
+    assert (folder / "experiment" / "report.html").exists()

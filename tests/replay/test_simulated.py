@@ -1,0 +1,433 @@
+import gc
+import hashlib
+import os
+import random
+import re
+import subprocess
+import sys
+import tracemalloc
+from collections import Counter, deque
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from scrapy.settings import Settings
+
+from mmcrawl.crawls import make_job
+from mmcrawl.errors import WebError
+from mmcrawl.frontier import NewLink, page_digest
+from mmcrawl.page import Page, parse_page
+from mmcrawl.params import FocusedParams, explain
+from mmcrawl.replay import SimulatedWeb, SimulationConfig, StoredResponse, open_web
+from mmcrawl.replay.demo.texts import lessons
+from mmcrawl.replay.simulated import pages
+
+DEAD = re.compile(r"/old[1-3]\.htm")
+PLAYERS = {"www.youtube.com", "player.bilibili.com"}
+SMALL = "pages=600,sites=3"
+DIGEST = """
+import hashlib
+from mmcrawl.replay import open_web
+web = open_web("sim:pages=600,sites=3")
+digest = hashlib.sha256()
+for url in web.page_urls():
+    digest.update(url.encode() + web.get(url).body)
+print(digest.hexdigest())
+"""
+
+
+def simulated(parameters: str) -> SimulatedWeb:
+    return SimulatedWeb(SimulationConfig.parse(parameters))
+
+
+def fetch(web: SimulatedWeb, url: str) -> StoredResponse:
+    response = web.get(url)
+    assert response is not None, url
+    return response
+
+
+def page_at(web: SimulatedWeb, url: str) -> Page:
+    response = fetch(web, url)
+    return parse_page(response.body, url, response.header("Content-Type") or "")
+
+
+def directory(url: str) -> str:
+    return url.rpartition("/")[0]
+
+
+def crawl(web: SimulatedWeb) -> tuple[dict[str, int], dict[str, int]]:
+    """Clicks from the start pages to every page, and the status of everything asked for."""
+    clicks = dict.fromkeys(web.start_urls(), 0)
+    statuses: dict[str, int] = {}
+    waiting = deque(clicks)
+    while waiting:
+        url = waiting.popleft()
+        response = fetch(web, url)
+        statuses[url] = response.status
+        found = [response.header("Location") or ""] if response.status == 301 else []
+        if response.status == 200:
+            found = [link.url for link in page_at(web, url).links]
+        for target in found:
+            if target not in clicks:
+                clicks[target] = clicks[url] + (response.status == 200)
+                waiting.append(target)
+    return {url: n for url, n in clicks.items() if statuses[url] == 200}, statuses
+
+
+def found_by_a_full_crawl(spec: str) -> set[str]:
+    """The media pages that a crawl in order of discovery ends with, without its bound on shapes."""
+    web = open_web(spec)
+    args = FocusedParams(algo="breadth", topic="physics-senior", web=spec, store="memory:")
+    job = make_job(args, Settings({"MMCRAWL_BARREN_PAGES_PER_SHAPE": 0}), web)
+    while (link := job.next()) is not None:
+        response = web.get(link.url)
+        assert response is not None
+        if response.status == 301:
+            location = response.header("Location") or ""
+            job.redirected(link.id, NewLink(location, logical_layer=link.logical_layer))
+        elif response.status == 200:
+            page = parse_page(response.body, link.url, response.header("Content-Type") or "")
+            digest = page_digest(link.url, response.body)
+            verdict = job.judge(page, digest)
+            job.crawled(link.id, page, verdict, layer=link.logical_layer, digest=digest)
+        else:
+            job.failed(link.id, str(response.status))
+    found = {record.url for record in job.findings.media_pages()}
+    job.store.close()
+    return found
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "",
+        "adjacency=0,banner=1",
+        "adjacency=1,tunnel=10,dynamic=1",
+        "media=0.5,noise=1,banner=1,languages=zh",
+        "media=0,banner=1,sites=40",
+        "languages=en,tunnel=0,noise=0,sites=1,seed=7",
+        "pages=50,sites=1,media=0.5,tunnel=10",
+    ],
+)
+def test_a_full_crawl_finds_what_the_generator_says_is_relevant(parameters: str) -> None:
+    web = simulated(parameters)
+    found = found_by_a_full_crawl(f"sim:{parameters}")
+    assert found == web.relevant_urls()
+
+
+@pytest.mark.parametrize("parameters", ["", "pages=50,sites=1,tunnel=10,media=0.5", "noise=1"])
+def test_all_pages_are_reached_and_every_other_link_is_dead_on_purpose(parameters: str) -> None:
+    web = simulated(parameters)
+    urls = list(web.page_urls())
+    assert len(urls) == len(set(urls)) == SimulationConfig.parse(parameters).pages
+    clicks, statuses = crawl(web)
+    assert clicks.keys() == set(urls)
+    assert {urlsplit(url).path for url, status in statuses.items() if status == 301} == {
+        "/index.asp",
+        "/old/",
+    }
+    assert set(statuses.values()) <= {200, 301, 404}
+    assert all(DEAD.search(url) for url, status in statuses.items() if status == 404)
+    assert any(status == 404 for status in statuses.values()) or "noise=1" not in parameters
+
+
+def test_media_files_answer_with_their_type() -> None:
+    web = simulated(SMALL)
+    for url in web.page_urls():
+        for resource in page_at(web, url).media:
+            if urlsplit(resource.url).netloc not in PLAYERS:
+                response = fetch(web, resource.url)
+                assert response.status == 200, resource.url
+                assert "text/html" not in (response.header("Content-Type") or "")
+
+
+def test_the_same_parameters_give_the_same_bytes_in_any_order_on_any_machine() -> None:
+    web, other = simulated(SMALL), simulated(SMALL)
+    digest = hashlib.sha256()
+    for url in web.page_urls():
+        digest.update(url.encode() + fetch(web, url).body)
+    for url in reversed(list(web.page_urls())):
+        assert fetch(other, url) == fetch(web, url)
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.getcwd()}
+        there = subprocess.run(
+            [sys.executable, "-c", DIGEST], env=environment, capture_output=True, check=True
+        )
+        assert there.stdout.decode().strip() == digest.hexdigest()
+
+
+def test_another_seed_gives_another_web() -> None:
+    one, two = simulated(f"{SMALL},seed=1"), simulated(f"{SMALL},seed=2")
+    assert not set(one.page_urls()) & set(two.page_urls())
+    paths = [{urlsplit(url).path for url in web.relevant_urls()} for web in (one, two)]
+    assert paths[0] != paths[1]
+    fronts = [fetch(web, web.start_urls()[0]).body for web in (one, two)]
+    assert fronts[0].replace(b"sim1", b"") != fronts[1].replace(b"sim2", b"")
+
+
+def share_of_fullest(web: SimulatedWeb, share: float = 0.2) -> float:
+    """Share of the relevant pages that the directories with most of them hold, given their share
+    of all pages."""
+    relevant = Counter(map(directory, web.relevant_urls()))
+    pages = Counter(map(directory, web.page_urls()))
+    by_density = sorted(pages, key=lambda name: -relevant[name] / pages[name])
+    covered = held = 0
+    for name in by_density:
+        if covered + pages[name] > share * sum(pages.values()):
+            break
+        covered += pages[name]
+        held += relevant[name]
+    return held / sum(relevant.values())
+
+
+def test_adjacency_gathers_relevant_pages_in_few_directories() -> None:
+    settings = (0, 0.25, 0.5, 0.75, 1)
+    shares = [share_of_fullest(simulated(f"pages=20000,adjacency={a}")) for a in settings]
+    assert shares == sorted(shares)
+    assert shares[0] < 0.35
+    assert shares[-1] == 1
+
+
+def test_without_adjacency_every_directory_has_its_share() -> None:
+    web = simulated("pages=20000,adjacency=0,sites=2")
+    relevant = Counter(map(directory, web.relevant_urls()))
+    pages = Counter(map(directory, web.page_urls()))
+    large = [name for name, count in pages.items() if count >= 200]
+    assert len(large) > 20
+    assert all(0.03 < relevant[name] / pages[name] < 0.2 for name in large)
+
+
+@pytest.mark.parametrize("sites", [1, 5])
+@pytest.mark.parametrize("media", [0, 0.02, 0.1, 0.3, 0.5])
+@pytest.mark.parametrize("adjacency", [0, 0.5, 1])
+def test_the_share_of_relevant_pages_is_the_one_asked_for(
+    media: float, adjacency: float, sites: int
+) -> None:
+    parameters = f"pages=10000,sites={sites},media={media},adjacency={adjacency},tunnel=3"
+    found = len(simulated(parameters).relevant_urls())
+    assert found == pytest.approx(10_000 * media, rel=0.1, abs=30)
+
+
+def media_directories(web: SimulatedWeb) -> set[str]:
+    """The directories whose pages are mostly relevant."""
+    relevant = Counter(map(directory, web.relevant_urls()))
+    pages = Counter(map(directory, web.page_urls()))
+    return {name for name in relevant if relevant[name] > 0.4 * pages[name]}
+
+
+@pytest.mark.parametrize("tunnel", [1, 2, 5, 10])
+def test_a_tunnel_is_as_many_clicks_longer_as_it_has_pages(tunnel: int) -> None:
+    direct = simulated("adjacency=1,noise=0.5,tunnel=0")
+    behind = simulated(f"adjacency=1,noise=0.5,tunnel={tunnel}")
+    near, far = crawl(direct)[0], crawl(behind)[0]
+    names = media_directories(direct) & media_directories(behind)
+    assert len(names) >= 4
+    for name in names:
+        assert far[f"{name}/"] - near[f"{name}/"] == tunnel
+
+
+def test_pages_of_a_tunnel_are_off_the_topic() -> None:
+    web = simulated("tunnel=3")
+    pages = [page_at(web, url) for url in web.page_urls() if "/zhuanti" in url]
+    assert len(pages) >= 12
+    for page in pages:
+        assert not page.media or all("banner" in resource.url for resource in page.media)
+        assert "物理" not in page.title
+        assert "physics" not in page.title.lower()
+
+
+def test_noise_is_the_share_of_cross_links_that_lead_off_the_topic() -> None:
+    shares = []
+    for noise in (0, 0.3, 0.6, 1):
+        web = simulated(f"adjacency=1,noise={noise}")
+        relevant = web.relevant_urls()
+        off = total = 0
+        for url in sorted(relevant):
+            page = page_at(web, url)
+            groups = [page.groups[link.group].title for link in page.links]
+            for link, title in zip(page.links, groups, strict=True):
+                if title in ("Related", "相关内容"):
+                    total += 1
+                    off += link.url not in relevant
+        shares.append(off / total)
+    assert shares == sorted(shares)
+    assert shares[0] < 0.35  # one page in five of a directory of media has none
+    assert shares[-1] == 1
+
+
+@pytest.mark.parametrize("share", [0, 0.3, 0.7, 1])
+def test_the_share_of_directories_with_dynamic_addresses(share: float) -> None:
+    web = simulated(f"pages=20000,sites=20,dynamic={share}")
+    items = [url for url in web.page_urls() if "calendar" not in url and "zhuanti" not in url]
+    all_of_them = {directory(url) for url in items if url.count("/") > 3}
+    dynamic = {directory(url) for url in items if "show.asp?id=" in url}
+    assert len(dynamic) / len(all_of_them) == pytest.approx(share, abs=0.12)
+
+
+@pytest.mark.parametrize("share", [0, 0.5, 1])
+def test_the_share_of_sites_with_an_animation_above_every_page(share: float) -> None:
+    web = simulated(f"pages=5000,sites=100,banner={share}")
+    fronts = [fetch(web, url).body for url in web.start_urls()]
+    with_banner = [b"/images/banner.swf" in body for body in fronts]
+    assert sum(with_banner) / 100 == pytest.approx(share, abs=0.12)
+    of_site = dict(
+        zip((urlsplit(url).netloc for url in web.start_urls()), with_banner, strict=True)
+    )
+    for url in random.Random(1).sample(list(web.page_urls()), 300):
+        has_one = b"/images/banner.swf" in fetch(web, url).body
+        assert has_one == of_site[urlsplit(url).netloc]
+
+
+@pytest.mark.parametrize(
+    ("languages", "charsets"),
+    [("zh", {"gb2312", "utf-8"}), ("en", {"utf-8"}), ("mixed", {"gb2312", "utf-8"})],
+)
+def test_pages_are_in_the_charset_they_name(languages: str, charsets: set[str]) -> None:
+    web = simulated(f"{SMALL},languages={languages}")
+    named, hans = set(), 0
+    for url in web.page_urls():
+        response = fetch(web, url)
+        found = re.search(rb'charset="?([\w-]+)', response.body)
+        assert found
+        charset = found[1].decode().lower()
+        named.add(charset)
+        text = response.body.decode("gbk" if charset == "gb2312" else charset)
+        hans += bool(re.search("[一-鿿]", text))
+        in_header = response.header("Content-Type") == "text/html; charset=utf-8"
+        assert in_header == (charset == "utf-8")
+    assert named == charsets
+    expected = {"zh": 600, "en": 0}.get(languages)
+    assert hans == expected if expected is not None else 0 < hans < 600
+
+
+def test_media_alone_and_the_topic_alone_do_not_make_a_page_relevant() -> None:
+    web = simulated("banner=0")
+    relevant = web.relevant_urls()
+    others = [page_at(web, url) for url in web.page_urls() if url not in relevant]
+    with_media = [page for page in others if page.media]
+    names = [lesson.name for language in ("zh", "en") for lesson in lessons(language)]
+    on_topic = [page for page in others if any(name in page.title for name in names)]
+    assert len(with_media) > 0.5 * len(relevant)
+    assert len(on_topic) > 0.5 * len(relevant)
+
+
+def test_links_into_and_out_of_pages_have_heavy_tails() -> None:
+    web = simulated("pages=4000,sites=2")
+    into: Counter[str] = Counter()
+    out = []
+    for url in web.page_urls():
+        links = {link.url for link in page_at(web, url).links}
+        into.update(links)
+        out.append(len(links))
+    for degrees in (sorted(into.values()), sorted(out)):
+        assert degrees[-1] > 2.5 * degrees[len(degrees) // 2]
+    top = sorted(into.values(), reverse=True)
+    assert sum(top[: len(top) // 100]) > 0.1 * sum(top)
+
+
+def test_directories_lie_on_several_layers() -> None:
+    web = simulated("pages=8000,sites=1")
+    layers = Counter(urlsplit(url).path.count("/") for url in web.page_urls())
+    assert set(layers) == {1, 2, 3, 4}
+    assert all(layers[layer] > 400 for layer in (2, 3, 4))
+
+
+def test_a_hundred_thousand_pages_are_neither_planned_nor_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    web = simulated("pages=100000,sites=2")
+    urls = random.Random(1).sample(list(web.page_urls()), 2000)
+    calls = Counter[str]()
+    made = pages.item
+
+    def counted(*args: object) -> object:
+        calls["item"] += 1
+        return made(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(pages, "item", counted)
+    for url in urls[:200]:
+        assert fetch(web, url).status == 200
+    assert calls["item"] < 200 * 50  # no more than the links on those pages
+    gc.collect()
+    tracemalloc.start()
+    for url in urls:
+        fetch(web, url)
+    gc.collect()
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 1_000_000
+
+
+def test_hosts_have_a_second_name_and_others_do_not_exist() -> None:
+    web = simulated(SMALL)
+    moved = fetch(web, "https://WWW.site1.sim2009.test/x?a=1")
+    assert moved.status == 301
+    assert moved.header("Location") == "https://site1.sim2009.test/x?a=1"
+    assert web.aliases()["www.site1.sim2009.test"] == "site1.sim2009.test"
+    assert web.get("http://elsewhere.test/") is None
+    assert fetch(web, "http://site1.sim2009.test/nothing.htm").status == 404
+    head = web.get("http://site1.sim2009.test/", "HEAD")
+    assert head is not None
+    assert (head.status, head.body) == (200, b"")
+
+
+def test_names_that_only_look_like_those_of_pages_are_not_found() -> None:
+    web = simulated(f"{SMALL},tunnel=2,dynamic=0.5")
+    for url in random.Random(1).sample(list(web.page_urls()), 200):
+        if url.endswith("/"):
+            assert fetch(web, f"{url}index_0.htm").status == 404
+            continue
+        assert fetch(web, re.sub(r"(\d+)(\D*)$", r"9\g<1>000\2", url)).status == 404
+        assert fetch(web, url.rpartition("/")[0] + "/x" + url.rpartition("/")[2]).status == 404
+
+
+@given(st.text())
+def test_any_url_is_answered(text: str) -> None:
+    web = simulated("pages=50,sites=1")
+    web.get(text)
+    web.get("http://site1.sim2009.test/" + text)
+    web.get("http://site1.sim2009.test/calendar.asp?" + text)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "told"),
+    [
+        ("colour=red", "no parameter 'colour'; it has pages, sites, media, adjacency, tunnel"),
+        ("pages", "'pages' is no parameter.*NAME=VALUE"),
+        ("pages=many", "pages=many.*a whole number from 50 to 10000000"),
+        ("pages=10", "a whole number from 50"),
+        ("pages=99,sites=2", "too few for 2 sites: give at least 50 a site"),
+        ("sites=0", "sites=0.*a whole number from 1 to 10000"),
+        ("tunnel=1.5", "a whole number from 0 to 10"),
+        ("seed=-1", "a whole number from 0"),
+        ("seed=" + "9" * 5000, "a whole number from 0"),
+        ("media=0.6", "media=0.6.*a number from 0 to 0.5"),
+        ("adjacency=nan", "adjacency=nan.*a number from 0 to 1"),
+        ("noise=-0.1", "a number from 0 to 1"),
+        ("languages=fr", "one of zh, en, mixed"),
+        ("seed=1,seed=2", "'seed'.*given twice"),
+    ],
+)
+def test_a_wrong_parameter_is_refused_in_one_sentence(parameters: str, told: str) -> None:
+    with pytest.raises(WebError, match=told) as caught:
+        open_web(f"sim:{parameters}")
+    assert str(caught.value).endswith(".")
+    assert "\n" not in str(caught.value)
+
+
+def test_parameters_that_are_not_given_keep_their_defaults() -> None:
+    assert SimulationConfig.parse("") == SimulationConfig()
+    assert SimulationConfig.parse(" pages = 5000 , seed=7,") == SimulationConfig(pages=5000, seed=7)
+    assert isinstance(open_web("sim:"), SimulatedWeb)
+    assert isinstance(open_web("sim:pages=500,languages=en"), SimulatedWeb)
+
+
+def test_the_spider_takes_a_simulated_web_as_its_argument() -> None:
+    args = {"algo": "breadth", "topic": "physics-senior"}
+    assert FocusedParams(**args, web="sim:pages=500").web == "sim:pages=500"
+    with pytest.raises(ValidationError) as caught:
+        FocusedParams(**args, web="sim:pages=5")
+    [told] = explain(caught.value)
+    assert told.startswith("web: pages=5 does not describe a simulated web")

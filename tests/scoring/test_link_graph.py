@@ -1,0 +1,302 @@
+"""What all link-graph algorithms do: when they rank anew, what waits, what a replay comes to."""
+
+from math import isfinite
+from random import Random
+
+import numpy as np
+import pytest
+
+from mmcrawl.frontier import HELD
+from mmcrawl.scoring import CrawledPage
+from mmcrawl.scoring.link_graph import Column, LinkGraph, RescoreSchedule, converge
+
+ALGORITHMS = ["pagerank", "weighted-pagerank", "topic-centric-pagerank", "hits", "topicrank"]
+every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS)
+BATCHES = pytest.mark.parametrize("growth", [0, 1e9], ids=["batches", "estimates"])
+
+
+def ids(*numbers):
+    return np.array(numbers, dtype=np.int64)
+
+
+# -- order ----------------------------------------------------------------------------------------
+
+
+@BATCHES
+@every_algorithm
+def test_a_second_parent_moves_a_waiting_link_to_the_front(made_up_crawl, algorithm, growth):
+    web = {"/": ["/a", "/b", "/c"], "/a": ["/c"]}
+    crawl = made_up_crawl(algorithm, web, growth=growth)
+    crawl.seed("/")
+    assert crawl.run(2) == ["/", "/a"]
+    assert crawl.run() == ["/c", "/b"]
+
+
+@pytest.mark.parametrize("algorithm", ["pagerank", "topic-centric-pagerank", "topicrank"])
+def test_a_batch_carries_the_news_to_the_links_of_links(made_up_crawl, algorithm):
+    """Two pages are as good as each other until a third links to one of them."""
+    below = {page: [f"{page}{n}" for n in range(4)] for page in ("/p", "/q")}
+    crawl = made_up_crawl(algorithm, {"/": ["/p", "/q"], "/late": ["/q"], **below}, growth=0)
+    crawl.seed("/")
+    assert crawl.run(3) == ["/", "/p", "/q"]
+    assert len(set(np.round(list(crawl.scores().values()), 6))) == 1
+    crawl.seed("/late")
+    assert crawl.run() == ["/late", *below["/q"], *below["/p"]]
+
+
+@BATCHES
+@pytest.mark.parametrize("algorithm", ["topic-centric-pagerank", "topicrank"])
+def test_links_on_topic_come_first_if_words_count(made_up_crawl, algorithm, growth):
+    crawl = made_up_crawl(
+        algorithm,
+        {"/": ["/a", "/b", "/c"]},
+        content=lambda url: {"/b": 0.5, "/c": 1.0}.get(url, 0.0),
+        growth=growth,
+    )
+    crawl.seed("/")
+    assert crawl.run() == ["/", "/c", "/b", "/a"]
+
+
+@every_algorithm
+def test_seeds_and_targets_of_redirects_come_before_all_that_is_ranked(made_up_crawl, algorithm):
+    crawl = made_up_crawl(
+        algorithm, {"/": ["/a", "/b", "/c"]}, content=lambda url: float(url in {"/b", "/c"})
+    )
+    crawl.seed("/", "/second")
+    assert crawl.run(2) == ["/", "/second"]
+    link, _ = crawl.start()
+    crawl.frontier.leave(link, "redirects to /target")
+    crawl.apply(crawl.scorer.failed(link))
+    crawl.apply(crawl.scorer.added(crawl.add("/target", parent=link)))
+    assert crawl.run(1) == ["/target"]
+
+
+def test_seeds_are_told_apart_by_their_words(made_up_crawl):
+    crawl = made_up_crawl("topicrank", {}, content=lambda url: float(url == "/b"))
+    crawl.seed("/a", "/b")
+    assert crawl.answer.score == pytest.approx([0.6 * 2, 0.4 + 0.6 * 2])
+    assert crawl.answer.structure == [1, 1]
+    assert crawl.run() == ["/b", "/a"]
+
+
+@every_algorithm
+def test_a_seed_that_a_page_links_to_is_ranked_like_any_link(made_up_crawl, algorithm):
+    crawl = made_up_crawl(algorithm, {"/": ["/a", "/seed"], "/a": ["/a"]})
+    crawl.seed("/", "/seed")
+    crawl.run(1)
+    assert crawl.scores()["/seed"] == crawl.scores()["/a"]
+
+
+# -- what is answered -----------------------------------------------------------------------------
+
+
+def random_web(seed, pages=60):
+    dice = Random(seed)
+    names = [f"/{n}" for n in range(pages)]
+    return {"/": names[:3]} | {name: dice.sample(names, dice.randrange(8)) for name in names}
+
+
+def word_score(url):
+    return len(url) * ord(url[-1]) % 5 / 8
+
+
+@pytest.mark.parametrize("growth", [0, 0.05, 1e9])
+@every_algorithm
+def test_every_waiting_link_can_be_fetched_and_has_a_score_in_range(
+    made_up_crawl, algorithm, growth
+):
+    crawl = made_up_crawl(algorithm, random_web(1), content=word_score, growth=growth)
+    crawl.seed("/")
+    while (taken := crawl.start()) is not None:
+        crawl.finish(*taken)
+        assert len(set(crawl.answer.ids)) == len(crawl.answer.ids)
+        assert all(isfinite(s) and 0 <= s <= 2 for s in crawl.answer.score)
+        assert all(0 <= s <= 2 for s in crawl.answer.structure)
+        assert crawl.frontier.ready == len(crawl.frontier.waiting())
+        assert HELD not in crawl.scores().values()
+    assert set(crawl.fetched) >= {"/", "/0", "/1", "/2"}
+
+
+@every_algorithm
+def test_a_batch_scores_just_the_waiting_links_by_the_largest_of_them(made_up_crawl, algorithm):
+    crawl = made_up_crawl(algorithm, random_web(2), growth=0)
+    crawl.seed("/")
+    for _ in range(12):
+        crawl.run(1)
+        assert sorted(crawl.answer.ids) == crawl.frontier.waiting()
+        assert max(crawl.answer.structure) == 1
+
+
+@every_algorithm
+def test_a_link_that_outgrows_all_others_brings_them_down(made_up_crawl, algorithm):
+    web = {"/": [f"/{n}" for n in range(9)] + ["/hub"]} | {f"/{n}": ["/hub"] for n in range(9)}
+    crawl = made_up_crawl(algorithm, web, growth=1e9)
+    crawl.seed("/")
+    crawl.run(1)
+    hub = crawl.frontier.lookup("http://h.test/hub")
+    answers = []
+    for link in range(1, 9):  # the order they were found in; the hub is busy
+        page = CrawledPage(link, "", False, False, [hub])
+        answers.append(crawl.scorer.crawled(page))
+    assert [answer.structure[answer.ids.index(hub)] for answer in answers] != [1.0] * 8
+    assert all(max(answer.structure) <= 2 for answer in answers)
+    whole = [answer for answer in answers if len(answer.ids) > 1]
+    assert 1 <= len(whole) <= 4
+    for answer in whole:
+        assert answer.structure[answer.ids.index(hub)] == 1
+        assert sorted(answer.structure)[-2] < 0.5
+
+
+@every_algorithm
+def test_a_page_may_link_to_itself_or_to_nothing(made_up_crawl, algorithm):
+    crawl = made_up_crawl(algorithm, {"/": ["/", "/a"], "/a": [], "/b": ["/b"]})
+    crawl.seed("/", "/b")
+    assert sorted(crawl.run()) == ["/", "/a", "/b"]
+    assert np.isfinite(crawl.scorer.ranks).all()
+
+
+@every_algorithm
+def test_a_dead_link_is_scored_no_more_but_stays_where_it_is_linked(made_up_crawl, algorithm):
+    web = {"/": ["/dead", "/a", "/b"], "/a": ["/dead", "/c"], "/b": ["/a"]}
+    crawl = made_up_crawl(algorithm, web, growth=0)
+    crawl.seed("/")
+    crawl.run(1)
+    link, url = crawl.start()
+    assert url == "/dead"
+    crawl.fail(link)
+    assert crawl.answer.ids == []
+    assert "/c" in crawl.run()
+    assert link not in crawl.answer.ids
+    assert crawl.scorer.ranks[link] > 0
+    assert crawl.scorer.ranks.sum() == pytest.approx(1)
+
+
+@every_algorithm
+def test_taking_back_that_a_page_is_relevant_changes_nothing(made_up_crawl, algorithm):
+    crawl = made_up_crawl(algorithm, random_web(3), relevant=lambda url: True)
+    crawl.seed("/")
+    crawl.run(5)
+    before = crawl.scorer.ranks
+    assert crawl.scorer.revised([0, 1]).ids == []
+    assert (crawl.scorer.ranks == before).all()
+    assert crawl.scorer.patterns() == []
+
+
+# -- replay ---------------------------------------------------------------------------------------
+
+
+def crawl_with_accidents(crawl, seed, steps):
+    """Crawl with several fetches under way; some fail, are tried again, or lead elsewhere."""
+    dice, under_way = Random(seed), []
+    crawl.seed("/", "/7")
+    for step in range(steps):
+        while len(under_way) < 4 and (taken := crawl.start()) is not None:
+            under_way.append(taken)
+        if not under_way:
+            break
+        link, url = under_way.pop(dice.randrange(len(under_way)))
+        fate = dice.random()
+        if fate < 0.1:
+            crawl.fail(link)
+        elif fate < 0.2:
+            crawl.frontier.leave(link, "redirects")
+            crawl.apply(crawl.scorer.failed(link))
+            crawl.apply(crawl.scorer.added(crawl.add(f"/{dice.randrange(90)}", parent=link)))
+        elif fate < 0.3:
+            crawl.frontier.requeue(link, None, 0)
+        else:
+            crawl.finish(link, url)
+        if step == steps // 2:
+            crawl.seed("/5", "/late")
+
+
+@pytest.mark.parametrize("growth", [0.05, 0.5])
+@pytest.mark.parametrize("seed", range(4))
+@every_algorithm
+def test_a_replay_comes_to_the_same_ranks_and_answers(made_up_crawl, algorithm, seed, growth):
+    web = random_web(seed, 80)
+    crawl = made_up_crawl(algorithm, web, content=word_score, growth=growth)
+    crawl_with_accidents(crawl, seed, 45)
+    again, _ = crawl.replayed()
+    assert (again.ranks == crawl.scorer.ranks).all()
+    for _ in range(12):
+        taken = crawl.start()
+        if taken is None:
+            break
+        link, url = taken
+        again.started(link)
+        crawl.finish(link, url)
+        links = crawl.add(*web.get(url, ()))
+        page = CrawledPage(link, crawl.frontier.url(link), False, False, links)
+        assert again.crawled(page) == crawl.answer
+
+
+@every_algorithm
+def test_a_replay_gives_the_waiting_links_their_scores(made_up_crawl, algorithm):
+    crawl = made_up_crawl(algorithm, random_web(5), content=word_score)
+    crawl.seed("/", "/never-linked")
+    crawl.run(1)
+    crawl.run(20)
+    _, scores = crawl.replayed()
+    for link in crawl.frontier.waiting():
+        assert crawl.frontier.record(link).score == scores[link]
+
+
+# -- parts ----------------------------------------------------------------------------------------
+
+
+def test_batches_come_when_the_graph_has_grown_and_often_while_it_is_small():
+    graph, schedule, due = LinkGraph(), RescoreSchedule(0.1), []
+    next_id = 1
+    graph.admit(ids(0))
+    for page in range(6_000):
+        new = np.arange(next_id, next_id + 8)
+        next_id += 8
+        graph.admit(new)
+        graph.add_page(page, new)
+        if schedule.due(graph):
+            due.append(page + 1)
+    assert due[:5] == [1, 2, 3, 4, 5]
+    small = [pages for pages in due if pages <= 1_250]  # 16 nodes and edges a page, up to 20,000
+    assert max(np.diff(small)) == 10
+    large = [pages for pages in due if pages > 1_260]
+    assert np.diff(large) / large[:-1] == pytest.approx(0.1, rel=0.02)
+
+
+def test_the_graph_counts_links_pages_and_degrees():
+    graph = LinkGraph()
+    assert graph.admit(ids(4)).tolist() == [4]
+    assert graph.admit(ids(1, 4, 2)).tolist() == [1, 2]
+    graph.add_page(4, ids(1, 4, 2))
+    graph.add_page(1, ids())
+    graph.add_page(2, ids(1))
+    assert (graph.nodes, graph.pages, graph.edges) == (3, 3, 4)
+    assert [link in graph for link in (0, 1, 4, 5)] == [False, True, True, False]
+    assert graph.indegree.values.tolist() == [0, 2, 1, 0, 1]
+    assert graph.outdegree.values.tolist() == [0, 0, 1, 0, 3]
+    assert graph.sources.values.tolist() == [4, 2]
+    dense = graph.matrix(np.array([0.1, 0.2, 0.3, 1.0])).toarray()
+    assert dense.tolist() == [[0, 0.1, 0.3, 0, 0.2], [0, 1.0, 0, 0, 0]]
+
+
+def test_a_column_grows_and_keeps_its_numbers():
+    column = Column(np.int32)
+    for number in range(1_000):
+        column.extend([number, -number])
+    column.reserve(2_010)
+    column.reserve(3)
+    assert len(column) == 2_010
+    assert column.values[:2_000].tolist() == [x for n in range(1_000) for x in (n, -n)]
+    assert not column.values[2_000:].any()
+
+
+def test_iteration_stops_at_the_tolerance_or_after_the_most_steps():
+    steps = []
+
+    def halve(ranks):
+        steps.append(1)
+        return ranks / 2
+
+    assert converge(halve, np.array([1.0]), tolerance=0.1, most=50).tolist() == [1 / 16]
+    assert len(steps) == 4
+    assert converge(halve, np.array([1.0]), tolerance=0.0, most=3).tolist() == [1 / 8]

@@ -1,0 +1,154 @@
+"""Shark-search: inherited and neighbourhood scores, reckoned by hand."""
+
+import pytest
+
+from mmcrawl.frontier import KnownLink, NewLink, PageRecord, SqliteFrontier, open_store
+from mmcrawl.scoring import CrawledPage, LinkSimilarity, LinkText
+from mmcrawl.scoring.shark import Shark
+from mmcrawl.topic import Topic
+
+OPTICS = Topic("optics", "光学", (("光学", "optics"), ("折射", "refraction"), ("透镜", "lens")))
+
+
+class Links:
+    """Links known by the page they were found on and their content score."""
+
+    def __init__(self, parents, content):
+        self.parents, self.contents = parents, content
+
+    def known(self, link):
+        return KnownLink(
+            f"http://h.test/{link}", self.contents.get(link, 0.0), 1, self.parents[link]
+        )
+
+    def outlinks(self, page):
+        return ()
+
+
+def made(parents, content=None, **parameters):
+    return Shark(Links(parents, content or {}), LinkSimilarity(OPTICS), **parameters)
+
+
+def page(number, links, topic_score=0.0, relevant=False):
+    return CrawledPage(number, f"http://h.test/{number}", relevant, relevant, links, topic_score)
+
+
+def scores(answer):
+    return dict(zip(answer.ids, answer.score, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (LinkText("lens", "", ""), 0.8 * 0.5 + 0.2 * 1),  # an anchor on topic needs no context
+        (LinkText("lens", "news", "contact"), 0.8 * 0.5 + 0.2 * 1),
+        (LinkText("lens optics", "", ""), 0.8 * 1 + 0.2 * 1),
+        (LinkText("more", "lens 2 htm", ""), 0.2 * 0.5),
+        (LinkText("more", "lens 2 htm", "optics"), 0.2 * 1),
+        (LinkText("more", "news", "contact"), 0),
+        (LinkText("lens", "", "", from_script=True), 0.6 / 2),
+        (LinkText("", "", ""), 0),
+    ],
+)
+def test_neighbourhood_is_anchor_and_context(text, expected):
+    similarity = LinkSimilarity(OPTICS)
+    similarity.shark(LinkText("optics lens", "", ""), 1)  # two concepts are the most seen: 1
+    assert Shark(Links({}, {}), similarity).content(text) == pytest.approx(expected)
+
+
+def test_scores_by_hand():
+    scorer = made({0: None, 1: 0, 2: 0, 3: 1, 4: 3}, {1: 0.6, 2: 0.2})
+    assert scores(scorer.added([0])) == {0: 1.0}
+    answer = scores(scorer.crawled(page(0, [1, 2], 0.8)))
+    # inherited: 0.5 · 0.8 = 0.4; scores: 0.5 · 0.4 + 0.5 · 0.6 and 0.5 · 0.4 + 0.5 · 0.2
+    assert answer == pytest.approx({1: 0.5, 2: 0.3})
+    answer = scores(scorer.crawled(page(1, [3], 0.0)))
+    # page 1 has no relevance: its link inherits 0.5 · 0.4, and is worth half of that
+    assert answer == pytest.approx({3: 0.1})
+    answer = scores(scorer.crawled(page(3, [4], 0.1)))
+    # page 3 has little, but has it: 0.5 · 0.1, though it inherited more
+    assert answer == pytest.approx({4: 0.025})
+
+
+def test_parameters_weigh_the_parts():
+    scorer = made({0: None, 1: 0}, {1: 0.6}, gamma=0.9, delta=0.25)
+    scorer.added([0])
+    # 0.9 · 0.25 · 0.8 + 0.1 · 0.6
+    assert scores(scorer.crawled(page(0, [1], 0.8))) == pytest.approx({1: 0.24})
+
+
+def test_the_most_that_any_page_offers_is_inherited():
+    scorer = made({0: None, 1: None, 2: None, 3: 0})
+    scorer.added([0, 1, 2])
+    assert scores(scorer.crawled(page(0, [3], 0.4))) == pytest.approx({3: 0.1})
+    assert scores(scorer.crawled(page(1, [3], 0.2))) == {}
+    assert scores(scorer.crawled(page(2, [3], 0.8))) == pytest.approx({3: 0.2})
+
+
+def test_an_irrelevant_seed_passes_nothing_on():
+    scorer = made({0: None, 1: 0})
+    scorer.added([0])
+    assert scores(scorer.crawled(page(0, [1]))) == {1: 0.0}
+
+
+def test_the_target_of_a_redirect_takes_the_place_of_the_link_that_led_to_it():
+    scorer = made({0: None, 1: 0, 2: 1, 3: None, 4: 3}, {1: 0.2, 2: 0.2})
+    scorer.added([0, 3])
+    scorer.crawled(page(0, [1], 0.8))
+    assert scorer.failed(1).ids == []
+    assert scores(scorer.added([2])) == pytest.approx({2: 0.3})
+    again = made({0: None, 1: 0, 2: 1, 3: None}, {1: 0.2, 2: 0.2})
+    again.added([0, 3])
+    again.crawled(page(0, [1], 0.8))
+    again.failed(1)
+    # a replay may be told of the target by a page that offers it less
+    assert scores(again.crawled(page(3, [2], 0.1))) == pytest.approx({2: 0.3})
+    scorer.failed(3)
+    assert scores(scorer.added([4])) == {4: 1.0}  # a seed that redirects
+
+
+def test_revision_and_failure_change_nothing():
+    scorer = made({0: None, 1: 0, 2: 0})
+    scorer.added([0])
+    scorer.crawled(page(0, [1, 2], 0.8, relevant=True))
+    assert scorer.revised([0]).ids == []
+    assert scorer.failed(1).ids == []
+    assert scorer.patterns() == []
+
+
+def test_waiting_links_move_when_a_better_page_holds_them_and_a_replay_agrees():
+    web = {"/": ["/a", "/b", "/c"], "/a": ["/x", "/c"], "/b": ["/y"], "/c": ["/z", "/x", "/a"]}
+    topic = {"/": 0.3, "/a": 0.9, "/c": 0.0}
+    store = open_store("memory:")
+    frontier = SqliteFrontier(store, store.job("crawl", {}))
+
+    def add(urls, parent=None):
+        links = [NewLink(f"http://h.test{url}", content_score=len(url) % 3 / 4) for url in urls]
+        return [number for number, _ in frontier.add(links, parent)]
+
+    scorer = Shark(frontier, LinkSimilarity(OPTICS))
+    frontier.apply(scorer.added(add(["/"])))
+    fetched, given = [], []
+    for _ in range(4):
+        link = frontier.next()
+        url = link.url.removeprefix("http://h.test")
+        fetched.append(url)
+        links = add(web.get(url, ()), link.id)
+        value = topic.get(url, 0.0)
+        record = PageRecord(url, "", "", "", False, False, len(links), 1.0, topic_score=value)
+        frontier.complete(link.id, record, links)
+        answer = scorer.crawled(page(link.id, links, value))
+        given += answer.score
+        frontier.apply(answer)
+    assert fetched == ["/", "/a", "/c", "/x"]  # /a lifts /c over /b
+    assert all(0 <= score < 1000 for score in given)
+
+    again = Shark(frontier, LinkSimilarity(OPTICS))
+    again.added(frontier.without_parent())
+    for past in frontier.history():
+        again.started(past.id)
+        again.crawled(page(past.id, past.links, past.topic_score))
+    waiting = frontier.waiting()
+    assert len(waiting) == 3 - 1
+    assert scores(again.added(waiting)) == {n: frontier.record(n).score for n in waiting}
+    store.close()
