@@ -1,19 +1,30 @@
 """From arguments and settings to an open crawl."""
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
-from mmcrawl.errors import SeedError
+from mmcrawl.errors import MmcrawlError, SeedError
 from mmcrawl.frontier import Limits, open_store
 from mmcrawl.job import CrawlJob
 from mmcrawl.params import FocusedParams
 from mmcrawl.replay import StoredWeb
 from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
 
-__all__ = ["SettingsLike", "make_job"]
+__all__ = ["SettingsLike", "check_settings", "make_job", "topic_threshold", "with_stored_web"]
+
+_WHOLE_NUMBERS = (
+    "MMCRAWL_BARREN_PAGES_PER_SHAPE",
+    "MMCRAWL_HEAD_REQUESTS",
+    "MMCRAWL_PAGES_PER_HOST",
+)
+_THRESHOLD = "MMCRAWL_TOPIC_THRESHOLD"
 
 
 class SettingsLike(Protocol):
     """The part of Scrapy's settings that is asked here."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a setting as it stands."""
 
     def getint(self, name: str, default: int = 0) -> int:
         """Return a whole number."""
@@ -25,6 +36,43 @@ class SettingsLike(Protocol):
         """Return a truth value."""
 
 
+def topic_threshold(settings: SettingsLike) -> float:
+    """Return the score a page must reach to be on topic, in (0, 1).
+
+    Raises:
+        MmcrawlError: MMCRAWL_TOPIC_THRESHOLD is something else.
+    """
+    try:
+        threshold = settings.getfloat(_THRESHOLD, 0.5)
+    except (TypeError, ValueError):
+        threshold = 0.0
+    if not 0 < threshold < 1:
+        raise MmcrawlError(f"{_THRESHOLD} must be a number between 0 and 1, as 0.5")
+    return threshold
+
+
+def check_settings(settings: SettingsLike) -> None:
+    """Check the settings that are numbers.
+
+    Raises:
+        MmcrawlError: one of them is none, or out of its range.
+    """
+    topic_threshold(settings)
+    for name in _WHOLE_NUMBERS:
+        try:
+            good = settings.getint(name) >= 0
+        except (TypeError, ValueError):
+            good = False
+        if not good:
+            raise MmcrawlError(f"{name} must be a whole number from 0")
+
+
+def with_stored_web(arguments: Mapping[str, Any], settings: SettingsLike) -> dict[str, Any]:
+    """Return spider arguments in which `web` is what MMCRAWL_WEB names, if it was not given."""
+    stored = settings.get("MMCRAWL_WEB")
+    return {**arguments, "web": arguments.get("web") or str(stored)} if stored else {**arguments}
+
+
 def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None) -> CrawlJob:
     """Open the job that `args` describe, a new one or one that goes on.
 
@@ -34,17 +82,17 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
         web: the stored web that is crawled, None for the network.
 
     Raises:
-        MmcrawlError: the store cannot be used, the job was begun with other arguments, or there are
-            no seeds.
+        MmcrawlError: the store cannot be used, the job was begun with other arguments, there are no
+            seeds, or a setting is wrong.
     """
+    check_settings(settings)
     seeds = [seed.url for seed in args.seed_list] or list(web.start_urls() if web else ())
     if not seeds:
         raise SeedError("no seeds: give -a seeds=FILE or URL")
-    threshold = settings.getfloat("MMCRAWL_TOPIC_THRESHOLD", 0.5)
     test = TopicTest(
         args.own_topic or args.whole_topic,
         args.kinds,
-        threshold,
+        topic_threshold(settings),
         topics_by_host=args.topics_by_host,
     )
     similarity = LinkSimilarity(args.whole_topic.wanting(args.kinds))
@@ -69,10 +117,11 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
 
 
 def _limits(args: FocusedParams, settings: SettingsLike, *, replayed: bool) -> Limits:
+    most_clicks = settings.getint("DEPTH_LIMIT")  # Scrapy counts a seed as 0
     return Limits(
         sites=args.sites,
         max_layer=args.max_layer,
-        max_depth=args.max_depth,
+        max_depth=args.max_depth or (most_clicks + 1 if most_clicks else 0),
         url_length=settings.getint("URLLENGTH_LIMIT", 2083),
         per_host=settings.getint("MMCRAWL_PAGES_PER_HOST"),
         per_shape=settings.getint("MMCRAWL_BARREN_PAGES_PER_SHAPE", 200),

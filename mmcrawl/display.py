@@ -11,7 +11,7 @@ from rich.text import Text
 
 from mmcrawl.frontier import MediaPageRecord, PatternRecord
 
-__all__ = ["Progress", "Summary", "closing_tables", "progress_line", "progress_panel"]
+__all__ = ["Progress", "Summary", "closing_tables", "literal", "progress_line", "progress_panel"]
 
 _MOST_PAGES = 20
 _MOST_PATTERNS = 10
@@ -151,8 +151,8 @@ def _media_table(summary: Summary) -> Table:
         table.add_row(
             f"{page.topic_score:.2f}",
             ", ".join(f"{count} {name}" for name, count in counts.items() if count),
-            _literal(page.title),
-            _literal(page.url),
+            literal(page.title),
+            literal(page.url),
         )
     return table
 
@@ -162,7 +162,7 @@ def _pattern_table(patterns: list[PatternRecord]) -> Table:
     table.add_column("media pages", justify="right")
     table.add_column("pattern", overflow="fold")
     for record in patterns[:_MOST_PATTERNS]:
-        table.add_row(str(record.urls), _literal(record.pattern))
+        table.add_row(str(record.urls), literal(record.pattern))
     if len(patterns) > _MOST_PATTERNS:
         table.add_row("", f"… and {len(patterns) - _MOST_PATTERNS} more")
     return table
@@ -173,12 +173,12 @@ def _reason_table(reasons: Counter[str]) -> Table:
     table.add_column(justify="right")
     table.add_column(overflow="fold")
     for reason, count in reasons.most_common(_MOST_REASONS):
-        table.add_row(str(count), _literal(reason))
+        table.add_row(str(count), literal(reason))
     if len(reasons) > _MOST_REASONS:
         table.add_row("", f"… and {len(reasons) - _MOST_REASONS} more")
     return table
 
 
-def _literal(text: str) -> Text:
+def literal(text: str) -> Text:
     """Return words of a site as they stand: no markup, nothing a terminal would act upon."""
     return Text("".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split())))

@@ -60,6 +60,7 @@ class CrawlProgress:
         if job is None or job.job.finished_at is not None:
             return
         self._started = monotonic()
+        self._seen.append((self._started, job.frontier.pages))
         if self._panel:
             self._live = Live(console=self._console, auto_refresh=False, transient=True)
             self._live.start()
@@ -162,7 +163,14 @@ class MediaFeedExporter(FeedExporter):
             super().item_scraped(item, spider)
 
     def open_spider(self, spider: Spider) -> None:
-        """Open the feeds; a file that cannot be written closes the spider with one line."""
+        """Open the feeds; a file that cannot be written closes the spider with one line.
+
+        Without a job, because it was refused, files keep what they hold. The scheduler is opened
+        before this is called.
+        """
+        scheduler = scheduler_of(self.crawler)
+        if scheduler is not None and scheduler.job is None:
+            return
         super().open_spider(spider)
         for slot in self.slots:
             if isinstance(slot.storage, FileFeedStorage):

@@ -88,7 +88,7 @@ class CrawlJob:
         self._test = test
         self._similarity = similarity
         self._obey_nofollow = obey_nofollow
-        self._patterns = 0
+        self._patterns = self.findings.patterns()
         self._recent: deque[tuple[int, bool]] = deque(maxlen=_HARVEST_PAGES)
         self._recall()
         self._add([_seed_link(seed) for seed in seeds], None)
@@ -241,9 +241,9 @@ class CrawlJob:
     def commit(self) -> None:
         """Make everything reported so far durable."""
         patterns = self.scorer.patterns()
-        if patterns or self._patterns:
+        if patterns != self._patterns:
             self.findings.keep_patterns(patterns)
-        self._patterns = len(patterns)
+            self._patterns = patterns
         self.frontier.commit()
 
     def stop(self, reason: str, *, finished: bool) -> None:

@@ -70,11 +70,12 @@ class FocusedParams(BaseModel):
     def _known_store(cls, uri: str) -> str:
         if uri == ":memory:":
             return "memory:"
-        if uri in {"", "memory:"} or re.match("sqlite:///.", uri):
+        if uri in {"", "memory:"}:
             return uri
-        if "://" in uri:
+        path = uri.removeprefix("sqlite:///")
+        if not path or "://" in path:
             raise ValueError(f"{uri!r} is not understood")
-        return f"sqlite:///{uri}"
+        return f"sqlite:///{os.path.expanduser(path)}"
 
     @field_validator("web")
     @classmethod

@@ -1,5 +1,6 @@
 """Seed lists: one URL a line, with an optional topic of its own."""
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,20 +30,22 @@ def read_seeds(text: str) -> list[Seed]:
     Raises:
         SeedError: no such file, an empty list, or a line that is no URL (named with its number).
     """
-    path = Path(text).expanduser()
-    if path.is_file():
+    path = None if "://" in text else Path(os.path.expanduser(text))
+    if path is None:
+        seeds = _listed(text)
+    elif os.path.isfile(path):  # False for a name that is too long, where pathlib raises
         seeds = list(_read_file(path))
-    elif "/" in text.removeprefix("http://").removeprefix("https://") or "://" in text:
-        if "://" not in text:
-            raise SeedError(f"there is no seed file {text}; give a file, or URLs with http://")
-        seeds = [_seed(part, "seed ") for part in text.split(",") if part.strip()]
-    elif path.suffix in {".txt", ".csv", ".lst"} or "." not in text:
+    elif "/" in text or path.suffix in {".txt", ".csv", ".lst"} or "." not in text:
         raise SeedError(f"there is no seed file {text}; give a file, or URLs with http://")
     else:
-        seeds = [_seed(part, "seed ") for part in text.split(",") if part.strip()]
+        seeds = _listed(text)
     if not seeds:
         raise SeedError(f"{text} names no seeds; write one URL a line")
     return list({seed.url: seed for seed in seeds}.values())
+
+
+def _listed(text: str) -> list[Seed]:
+    return [_seed(part, "seed ") for part in text.split(",") if part.strip()]
 
 
 def _read_file(path: Path) -> Iterator[Seed]:

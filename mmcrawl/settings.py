@@ -37,9 +37,11 @@ SPIDER_MIDDLEWARES = {
     "mmcrawl.dynamic_links.DynamicLinksMiddleware": 900,
 }
 DOWNLOADER_MIDDLEWARES = {
+    "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "mmcrawl.middlewares.RobotsTxtMiddleware": 100,
     "mmcrawl.middlewares.PrivateNetworkMiddleware": 620,
+    "mmcrawl.middlewares.CookiesMiddleware": 700,
 }
 ITEM_PIPELINES = {
     "pipelines.media.MediaPipeline": 900,

@@ -9,7 +9,7 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response, TextResponse
 from scrapy_spider_metadata import Args
 
-from mmcrawl.crawls import make_job
+from mmcrawl.crawls import make_job, with_stored_web
 from mmcrawl.frontier import page_digest
 from mmcrawl.items import NoPage, PageItem
 from mmcrawl.job import CrawlJob
@@ -36,6 +36,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        kwargs = with_stored_web(kwargs, crawler.settings)
         spider: Self = super().from_crawler(crawler, *args, **kwargs)
         if spider.args.web or spider.args.is_demo:
             replay = replay_settings(spider.args.web or "demo")

@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from mmcrawl.frontier import Limits, NewLink, SqliteStore, Status, open_store, page_digest
+from mmcrawl.frontier import (
+    Findings,
+    Limits,
+    NewLink,
+    PatternRecord,
+    SqliteStore,
+    Status,
+    open_store,
+    page_digest,
+)
 from mmcrawl.job import CrawlJob
 from mmcrawl.page import Page, parse_page
 from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
@@ -495,3 +504,27 @@ def test_judging_a_page_changes_nothing(opened: Any) -> None:
     assert [job.judge(parsed, 7) for _ in range(9)] == [job.judge(parsed, 7)] * 9
     assert job.judge(parsed, 7).relevant
     assert media_pages(job) == {}
+
+
+def test_patterns_are_written_only_when_they_have_changed(
+    opened: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = f"sqlite:///{tmp_path}/crawl.db"
+    job = opened(store, algo="urlrule")
+    web = {SEED: page(*(f"/a/{n}.html" for n in range(9)))}
+    web |= {f"{SEED}a/{n}.html": page(media=f"{n}.mp4", title=f"optics {n}") for n in range(9)}
+    kept = []
+    original = Findings.keep_patterns
+
+    def noted(findings: Findings, patterns: list[PatternRecord]) -> None:
+        kept.append([record.urls for record in patterns])
+        original(findings, patterns)
+
+    monkeypatch.setattr(Findings, "keep_patterns", noted)
+    crawl(job, web, most=5)
+    job.commit()
+    job.commit()
+    assert kept == [[3], [4]]
+    again = opened(store, algo="urlrule")
+    assert [record.urls for record in again.findings.patterns()] == [4]
+    assert kept == [[3], [4]]

@@ -3,7 +3,9 @@ from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
+from scrapy.settings import Settings
 
+from mmcrawl.crawls import topic_threshold
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.params import DEMO_TOPIC, FocusedParams, explain
 from spiders.focused import FocusedSpider
@@ -105,9 +107,15 @@ def test_no_arguments_crawl_the_demo_and_keep_nothing() -> None:
         ("/tmp/a.db", "sqlite:////tmp/a.db"),
         ("sqlite:///a.db", "sqlite:///a.db"),
         ("memory:", "memory:"),
+        ("~/a.db", "sqlite:////home/me/a.db"),
+        ("sqlite:///~/a.db", "sqlite:////home/me/a.db"),
+        ("~nobody-of-that-name/a.db", "sqlite:///~nobody-of-that-name/a.db"),
     ],
 )
-def test_a_store_may_be_given_as_a_path(given: str, uri: str) -> None:
+def test_a_store_may_be_given_as_a_path(
+    given: str, uri: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
     assert FocusedParams(**SEEDED, store=given).store_uri == uri
 
 
@@ -181,3 +189,25 @@ def test_all_arguments_of_the_spider_are_in_its_schema() -> None:
     assert schema["properties"]["sites"]["enum"] == ["hosts", "domains", "anywhere"]
     assert schema["properties"]["max_pages"]["minimum"] == 0
     assert "required" not in schema
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "~nosuchuser/x", "物" * 100])
+def test_a_path_that_no_file_can_have_does_not_exist(name: str) -> None:
+    [web] = sentences(**SEEDED, web=name)
+    assert web.startswith("web: ")
+    assert "does not exist" in web
+    [topic] = sentences(seeds="http://a.test/", topic=name)
+    assert "topic" in topic
+    [seeds] = sentences(seeds=name, topic="physics-senior")
+    assert seeds.startswith("there is no seed file")
+
+
+@pytest.mark.parametrize("value", ["0", "1", "1.5", "-0.1", "nan", "half", ""])
+def test_a_threshold_outside_0_and_1_names_the_setting(value: str) -> None:
+    with pytest.raises(MmcrawlError, match="MMCRAWL_TOPIC_THRESHOLD must be a number between 0"):
+        topic_threshold(Settings({"MMCRAWL_TOPIC_THRESHOLD": value}))
+
+
+def test_a_threshold_between_0_and_1_is_taken() -> None:
+    assert topic_threshold(Settings({"MMCRAWL_TOPIC_THRESHOLD": "0.25"})) == 0.25
+    assert topic_threshold(Settings()) == 0.5

@@ -56,6 +56,26 @@ def test_a_file_wins_over_a_host_of_its_name(
     assert read_seeds("a.test") == [Seed("http://b.test")]
 
 
+@pytest.mark.parametrize("url", ["http://a.test/" + "x" * 5000, "http://a.test/" + "d/" * 3000])
+def test_a_url_may_be_longer_than_any_file_name(url: str) -> None:
+    assert read_seeds(f"{url},http://b.test/") == [Seed(url), Seed("http://b.test/")]
+
+
+def test_what_has_the_form_of_a_url_is_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "http:").mkdir()
+    (tmp_path / "http:" / "a.test").write_text("http://b.test/\n")
+    assert read_seeds("http://a.test") == [Seed("http://a.test")]
+
+
+@pytest.mark.parametrize("text", ["x" * 5000, "~nobody-of-that-name/seeds.txt", "a\0b/"])
+def test_what_cannot_name_a_file_is_told(text: str) -> None:
+    with pytest.raises(SeedError, match="there is no seed file"):
+        read_seeds(text)
+
+
 @pytest.mark.parametrize("text", ["nosuch.txt", "seeds/physics.txt", "nosuch", "list.csv"])
 def test_a_missing_file_is_named(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -11,6 +11,7 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
 from scrapy.spiderloader import get_spider_loader
 
+from mmcrawl.crawls import check_settings, with_stored_web
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.params import FocusedParams, explain
 
@@ -68,7 +69,8 @@ class Command(ScrapyCrawl):
         if not (isinstance(model, type) and issubclass(model, FocusedParams)):
             return []
         try:
-            model(**opts.spargs)
+            check_settings(self.settings)
+            model(**with_stored_web(opts.spargs, self.settings))
         except ValidationError as error:
             return explain(error)
         except MmcrawlError as error:

@@ -64,7 +64,7 @@ class Command(ScrapyCommand):
         """Add the options."""
         super().add_options(parser)
         add = parser.add_argument
-        add("--web", default="demo", help="stored web: demo, a folder, a WARC file (default: demo)")
+        add("--web", default="demo", help="stored web (default: demo), as for -a web=WEB")
         add("--topic", default="", help="topics by name or file, parted by commas")
         add("--keywords", default="", help="words to look for instead of a topic")
         add("--seeds", default="", help="seed file or URLs (default: those the web names)")

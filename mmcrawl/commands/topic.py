@@ -21,7 +21,7 @@ from mmcrawl.crawls import topic_threshold
 from mmcrawl.display import literal
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.failures import reason_of
-from mmcrawl.page import Page, parse_page
+from mmcrawl.page import Page, media_kind, parse_page
 from mmcrawl.params import parse_kinds
 from mmcrawl.replay import open_web
 from mmcrawl.replay.handler import replay_settings
@@ -41,10 +41,7 @@ from mmcrawl.topic import (
 __all__ = ["Command"]
 
 _MOST_TOPICS = 5
-_NO_PAGES = (
-    *("audio/", "video/", "image/", "application/x-shockwave-flash"),
-    *("application/pdf", "application/zip"),
-)
+_NO_PAGES = ("audio/", "video/", "image/", "application/pdf", "application/zip")
 
 
 class Command(ScrapyCommand):
@@ -69,7 +66,9 @@ class Command(ScrapyCommand):
         )
         parser.add_argument("-k", "--keywords", default="", help="words to score for instead")
         parser.add_argument(
-            "--media", default=",".join(MEDIA_KINDS), help="media kinds that are wanted (default: all)"
+            "--media",
+            default=",".join(MEDIA_KINDS),
+            help="media kinds that are wanted (default: all)",
         )
         parser.add_argument("--web", default="", help="stored web to take the page from, or 'demo'")
         parser.add_argument("--url", default="", help="address of a page that is given as a file")
@@ -104,8 +103,9 @@ class Command(ScrapyCommand):
         path = Path(os.path.expanduser(name))
         if os.path.isfile(path):
             content_type = mimetypes.guess_type(name)[0] or "text/html"
-            if content_type.startswith(_NO_PAGES):
-                return self._refuse(name, f"no page: {content_type}")
+            if media_kind(path.name) or content_type.startswith(_NO_PAGES):
+                self._refuse(name, f"no page: {content_type}")
+                return None
             return parse_page(path.read_bytes(), opts.url or "http://localhost/", content_type)
         if "://" not in name:
             raise MmcrawlError(f"there is no file {name}; give a file, or a URL with http://")
@@ -117,7 +117,9 @@ class Command(ScrapyCommand):
         spider = type("TopicScore", (_OnePage,), {"custom_settings": _OWN_SETTINGS | settings})
         self.crawler_process.crawl(spider, url=name, outcome=outcome)  # type: ignore[union-attr]
         self.crawler_process.start()  # type: ignore[union-attr]
-        return outcome.page or self._refuse(name, outcome.reason)
+        if outcome.page is None:
+            self._refuse(name, outcome.reason)
+        return outcome.page
 
     def _refuse(self, name: str, reason: str) -> None:
         print(literal(f"scrapy topic: {name}: {reason}"), file=sys.stderr)

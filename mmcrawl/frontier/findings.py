@@ -9,6 +9,10 @@ from mmcrawl.frontier.store import Job, SqliteStore
 
 __all__ = ["Findings", "MediaPageRecord", "MediaResourceRecord", "PatternRecord"]
 
+_MEDIA_PAGES = (
+    "SELECT url, title, topic_score, words, status, visited_at FROM media_page WHERE job = ?"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class MediaResourceRecord:
@@ -67,9 +71,11 @@ class Findings:
     def __init__(self, store: SqliteStore, job: Job) -> None:
         self._store = store
         self._job = job.number
+        self._counts: dict[str, int] | None = None
 
     def add_media_page(self, page: MediaPageRecord) -> None:
         """Keep a media page, in place of what was kept for its URL."""
+        self._counts = None
         with self._store.writing() as db:
             db.execute(
                 "DELETE FROM media_resource WHERE job = ? AND page = ?", (self._job, page.url)
@@ -95,7 +101,7 @@ class Findings:
             )
 
     def pages_showing(self, resources: Iterable[str]) -> list[MediaPageRecord]:
-        """Return the media pages that name any of some resources."""
+        """Return the media pages that name any of some resources, best topic score first."""
         pages = {
             row[0]
             for resource in resources
@@ -103,10 +109,16 @@ class Findings:
                 "SELECT page FROM media_resource WHERE job = ? AND url = ?", (self._job, resource)
             )
         }
-        return [page for page in self.media_pages() if page.url in pages] if pages else []
+        found = [
+            record
+            for page in pages
+            for record in self._records(f"{_MEDIA_PAGES} AND url = ?", page)
+        ]
+        return sorted(found, key=lambda record: (-record.topic_score, record.url))
 
     def drop_media_page(self, url: str) -> None:
         """Forget a page that turned out to be no media page."""
+        self._counts = None
         with self._store.writing() as db:
             db.execute("DELETE FROM media_page WHERE job = ? AND url = ?", (self._job, url))
             db.execute("DELETE FROM media_resource WHERE job = ? AND page = ?", (self._job, url))
@@ -117,38 +129,13 @@ class Findings:
 
     def media_pages(self) -> Iterator[MediaPageRecord]:
         """Yield the media pages, best topic score first."""
-        db = self._store.db
-        rows = db.execute(
-            "SELECT url, title, topic_score, words, status, visited_at FROM media_page"
-            " WHERE job = ? ORDER BY topic_score DESC, url",
-            (self._job,),
-        ).fetchall()
-        for url, title, score, words, status, visited_at in rows:
-            resources = db.execute(
-                "SELECT url, kind, tag, text FROM media_resource WHERE job = ? AND page = ?"
-                " ORDER BY url",
-                (self._job, url),
-            )
-            yield MediaPageRecord(
-                url,
-                title,
-                score,
-                tuple(json.loads(words)),
-                status,
-                visited_at,
-                tuple(MediaResourceRecord(*row) for row in resources),
-            )
+        return self._records(f"{_MEDIA_PAGES} ORDER BY topic_score DESC, url")
 
     def counts(self) -> dict[str, int]:
         """Return the number of media pages, and of distinct resources of each kind."""
-        db = self._store.db
-        pages = db.execute("SELECT count(*) FROM media_page WHERE job = ?", (self._job,))
-        kinds = db.execute(
-            "SELECT kind, count(DISTINCT url) FROM media_resource WHERE job = ? GROUP BY kind",
-            (self._job,),
-        )
-        counts = {"pages": int(pages.fetchone()[0]), "audio": 0, "video": 0, "animation": 0}
-        return counts | {kind: int(number) for kind, number in kinds}
+        if self._counts is None:
+            self._counts = self._count()
+        return dict(self._counts)
 
     def keep_patterns(self, patterns: Iterable[PatternRecord]) -> None:
         """Keep the learnt patterns in place of the former ones."""
@@ -166,3 +153,34 @@ class Findings:
             (self._job,),
         )
         return [PatternRecord(*row) for row in rows]
+
+    def _records(self, query: str, *values: object) -> Iterator[MediaPageRecord]:
+        """Yield the media pages that a query, begun as `_MEDIA_PAGES`, finds."""
+        db = self._store.db
+        for url, title, score, words, status, visited_at in db.execute(
+            query, (self._job, *values)
+        ).fetchall():
+            resources = db.execute(
+                "SELECT url, kind, tag, text FROM media_resource WHERE job = ? AND page = ?"
+                " ORDER BY url",
+                (self._job, url),
+            )
+            yield MediaPageRecord(
+                url,
+                title,
+                score,
+                tuple(json.loads(words)),
+                status,
+                visited_at,
+                tuple(MediaResourceRecord(*row) for row in resources),
+            )
+
+    def _count(self) -> dict[str, int]:
+        db = self._store.db
+        pages = db.execute("SELECT count(*) FROM media_page WHERE job = ?", (self._job,))
+        kinds = db.execute(
+            "SELECT kind, count(DISTINCT url) FROM media_resource WHERE job = ? GROUP BY kind",
+            (self._job,),
+        )
+        counts = {"pages": int(pages.fetchone()[0]), "audio": 0, "video": 0, "animation": 0}
+        return counts | {kind: int(number) for kind, number in kinds}

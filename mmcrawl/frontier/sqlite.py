@@ -259,15 +259,18 @@ class SqliteFrontier:
             url_key(self.job, link.url, link.extra) if link.filtered else None for link in links
         ]
         rows, answer = [], []
+        unwritten: dict[int, int] = {}
         with self.store.writing() as db:
             for link, key in zip(links, keys, strict=True):
-                known = self._find(key) if key is not None else None
+                known = None if key is None else unwritten.get(key)
+                if known is None and key is not None:
+                    known = self._find(key)
                 if known is None:
                     known, new = self._size, True
                     self._size += 1
                     rows.append(self._row(known, key, link, parent))
                     if key is not None:
-                        self._note_key(key, known)
+                        unwritten[key] = known
                 else:
                     new = False
                 answer.append((known, new))
@@ -277,6 +280,8 @@ class SqliteFrontier:
                 " VALUES (?, ?, ?, ?, 'W', ?, ?, 0.0, ?, ?, ?, ?, ?, ?, ?, ?)",
                 rows,
             )
+        for key, known in unwritten.items():
+            self._note_key(key, known)
         self._counts[Status.WAITING] += len(rows)
         return answer
 

@@ -68,7 +68,9 @@ class FolderWeb:
             raise WebError(f"The folder '{root}' cannot be read: {error}.") from error
         # HTTrack writes an index of its own beside the folders of the hosts.
         if index and not self._manifest and not any("." in name for name in folders):
-            raise WebError(f"The folder '{root}' looks like one site: give the folder that holds it.")
+            raise WebError(
+                f"The folder '{root}' looks like one site: give the folder that holds it."
+            )
         if self._manifest:
             for host in self._manifest.keys() - folders.keys():
                 logger.warning("%s names the host %s, which has no folder", root / MANIFEST, host)

@@ -6,17 +6,18 @@ words of anchor and address, how well they fit the topic): that its page is *rel
 pages first found on it are, that it *leads* on. Either is a logistic model over hashed features
 that learns from every fetch (`OnlineLogisticModel`). A link is worth
 
-    P(relevant) + lookahead · P(a page found there is relevant)
+    P(relevant) + lookahead · P(a page found there is relevant) + novelty / √(1 + n)
 
-both at the optimistic end of what the model holds possible. So what is unlike anything fetched so
-far is tried, and no more than needed to know it: exploration needs neither a probing stage nor
-chance, and the same crawl goes the same way twice. Nothing is known beforehand but that words of
-the topic in anchor and address are a good sign.
+with n the pages fetched from its directory so far, and both probabilities at the optimistic end of
+what the model holds possible. So where nothing promises much, what was tried least is tried, and
+tunnels are crossed; where something was found, that decides. There is no probing stage and nothing
+is left to chance: the same crawl goes the same way twice. Nothing is known beforehand but that
+words of the topic in anchor and address are a good sign.
 
 It stands on: links scored by an online classifier while crawling (Meusel, Mika & Blanco, CIKM
-2014, who choose hosts by a bandit); optimism in the face of uncertainty for linear models (Li et
-al., WWW 2010; Chapelle & Li, NIPS 2011); worth that lies further on (Rennie & McCallum, ICML 1999);
-siblings and URL patterns as evidence (Yang 2009, 4.1), which are features here.
+2014, who choose hosts by a bandit); optimism in the face of uncertainty, by counts (Auer,
+Cesa-Bianchi & Fischer 2002) and for linear models (Li et al., WWW 2010); worth that lies further on
+(Rennie & McCallum, ICML 1999); siblings and URL patterns as evidence (Yang 2009, 4.1), which are features here.
 
 Cost: a fetch updates both models and scores the links first found; all waiting links are scored
 anew, with numpy, once for every 2 % of them that were fetched, and those whose score changed
@@ -32,7 +33,7 @@ from numpy.typing import NDArray
 
 from mmcrawl.frontier import LinkScores, PatternRecord
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
-from mmcrawl.scoring.link_features import BITS, WIDTH, link_features
+from mmcrawl.scoring.link_features import BITS, WIDTH, directory_of, link_features
 from mmcrawl.scoring.online_model import OnlineLogisticModel
 from mmcrawl.scoring.similarity import LinkSimilarity
 
@@ -40,7 +41,6 @@ __all__ = ["Learned"]
 
 _UNKNOWN, _WAITING, _TAKEN = 0, 1, 2
 _SEED_SCORE = 10.0
-_FEWEST_BETWEEN_RESCORES = 0
 _NOTICEABLE = 0.01
 
 
@@ -52,6 +52,7 @@ class Learned:
         similarity: how well a link's words fit the topic.
         explore: optimism, in standard deviations of the model's log-odds, at least 0.
         lookahead: weight of what a page leads to, at least 0.
+        novelty: what a link is worth more in a directory of which nothing was fetched, at least 0.
         variance: of a weight before anything was learnt, above 0; more learns faster.
         bias: log-odds of a link nothing is known of.
         fit: what a perfect fit of the link's words to the topic adds to the log-odds.
@@ -67,6 +68,7 @@ class Learned:
         *,
         explore: float = 0.5,
         lookahead: float = 0.5,
+        novelty: float = 0.5,
         variance: float = 0.3,
         bias: float = -2.0,
         fit: float = 3.0,
@@ -75,7 +77,7 @@ class Learned:
         if variance <= 0:
             raise ValueError(f"variance must be above 0, not {variance}")
         self._source, self._similarity = source, similarity
-        self._explore, self._lookahead = explore, lookahead
+        self._explore, self._lookahead, self._novelty = explore, lookahead, novelty
         self._fit, self._beta = fit, beta
         self._relevant = OnlineLogisticModel(BITS, bias=bias, variance=variance)
         self._leads = OnlineLogisticModel(BITS, bias=bias, variance=variance)
@@ -83,6 +85,9 @@ class Learned:
         self._features = np.zeros((1024, WIDTH), dtype=np.uint32)
         self._content = np.zeros(1024, dtype=np.float32)
         self._score = np.zeros(1024, dtype=np.float32)
+        self._directory = np.zeros(1024, dtype=np.int32)
+        self._directories: dict[str, int] = {}
+        self._fetched = array("i")
         self._parent = array("i")
         self._outcome = bytearray()
         self._waiting = 0
@@ -105,6 +110,7 @@ class Learned:
         """Note that a link waits no more."""
         self._register(link)
         self._waiting -= self._state[link] == _WAITING
+        self._fetched[self._directory[link]] += 1
         self._state[link] = _TAKEN
         return NO_SCORES
 
@@ -113,15 +119,14 @@ class Learned:
         self._outcome[page.id] = _outcome(page)
         self._learn(page.id, page.relevant)
         new = [link for link in page.links if self._register(link)]
-        self._fetched_since_rescore += 1
-        if self._fetched_since_rescore > max(_FEWEST_BETWEEN_RESCORES, self._waiting // 100):
-            return self._rescore(new)
-        return self._scores_of(new)
+        if not page.links:
+            self._leads.learn(self._features[page.id], False)
+        return self._rescore(new) if self._is_due() else self._scores_of(new)
 
     def failed(self, link: int) -> LinkScores:
         """Learn that a link like this, and the page it stood on, lead to nothing."""
         self._learn(link, False)
-        return NO_SCORES
+        return self._rescore([]) if self._is_due() else NO_SCORES
 
     def revised(self, links: Iterable[int]) -> LinkScores:
         """Learn the contrary of what was learnt from pages that turned out not to be relevant."""
@@ -146,8 +151,15 @@ class Learned:
         self._parent[link] = -1 if known.parent is None else known.parent
         self._features[link] = link_features(known, found_on)
         self._content[link] = known.content
+        self._directory[link] = self._number(directory_of(known.url))
         self._waiting += 1
         return True
+
+    def _number(self, directory: str) -> int:
+        number = self._directories.setdefault(directory, len(self._fetched))
+        if number == len(self._fetched):
+            self._fetched.append(0)
+        return number
 
     def _reserve(self, link: int) -> None:
         missing = link + 1 - len(self._outcome)
@@ -159,6 +171,12 @@ class Learned:
             self._features = _doubled(self._features)
             self._content = _doubled(self._content)
             self._score = _doubled(self._score)
+            self._directory = _doubled(self._directory)
+
+    def _is_due(self) -> bool:
+        """Count a fetch, and tell whether it is time to score all waiting links anew."""
+        self._fetched_since_rescore += 1
+        return self._fetched_since_rescore > self._waiting // 50
 
     def _learn(self, link: int, relevant: bool) -> None:
         fit = self._fit * float(self._content[link])
@@ -188,6 +206,8 @@ class Learned:
         relevant = self._relevant.predict(rows, optimism=self._explore, offset=fit)
         leads = self._leads.predict(rows, optimism=self._explore)
         score = relevant + self._lookahead * leads
+        fetched = np.frombuffer(self._fetched, dtype=np.int32)[self._directory[ids]]
+        score += self._novelty / np.sqrt(1 + fetched)
         parents = np.frombuffer(self._parent, dtype=np.int32)[ids]
         score += _SEED_SCORE * (parents < 0)
         self._score[ids] = score

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mmcrawl.frontier import KnownLink
 
-__all__ = ["BITS", "WIDTH", "link_features"]
+__all__ = ["BITS", "WIDTH", "directory_of", "link_features"]
 
 BITS = 20
 """Features are numbers in [1, 2**BITS)."""
@@ -24,6 +24,16 @@ _WORD = re.compile(r"[a-z]{2,}|[\u3400-\u9fff]{1,2}")
 _MOST_DIRECTORIES = 4
 _MOST_WORDS = 6
 _MOST_CLICKS = 12
+
+
+def directory_of(url: str) -> str:
+    """Return the directory of an address; what one script makes is a directory of its own.
+
+    >>> directory_of("http://h/a/b.htm"), directory_of("http://h/a/show.asp?id=3")
+    ('http://h/a', 'http://h/a/show.asp')
+    """
+    path, query, _ = url.partition("?")
+    return path if query else path.rpartition("/")[0]
 
 
 def link_features(link: KnownLink, found_on: str) -> NDArray[np.uint32]:

@@ -46,7 +46,8 @@ class OnlineLogisticModel:
         logit = self._bias + offset + self._mean[rows].sum(axis=-1, dtype=np.float64)
         if optimism:
             logit += optimism * np.sqrt(self._variance[rows].sum(axis=-1, dtype=np.float64))
-        return 1 / (1 + np.exp(-logit))
+        probability: Values = 1 / (1 + np.exp(-logit))
+        return probability
 
     def learn(self, row: Rows, outcome: bool, offset: float = 0.0) -> None:
         """Learn from a thing with the features `row`, shape (width,), and what it was."""

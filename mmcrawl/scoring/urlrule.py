@@ -20,14 +20,16 @@ How the paper is read, and where this goes on from it:
 * Patterns go on being learnt while a site is guided.
 
 Cost: a page re-scores its links and its siblings. A site is re-scored whole, with numpy, when its
-patterns change and otherwise once for every 2 % of its waiting links that were fetched. 35 bytes of
-RAM a link; addresses are looked up in the frontier.
+patterns change and otherwise once for every 2 % of its waiting links that were fetched. A new
+pattern is measured against all waiting links at once (`waiting_urls.py`). 35 bytes of RAM a link,
+and 4 more with 8 for each directory and query value while it waits; addresses are looked up in the
+frontier.
 """
 
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,8 +37,9 @@ import numpy as np
 from mmcrawl.frontier import HELD, LinkScores, PatternRecord
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
 from mmcrawl.scoring.clusters import SitePatterns
-from mmcrawl.scoring.patterns import url_parts
+from mmcrawl.scoring.patterns import UrlParts, url_parts
 from mmcrawl.scoring.similarity import LinkSimilarity
+from mmcrawl.scoring.site_state import Directories, Site
 
 __all__ = ["UrlRule"]
 
@@ -45,61 +48,8 @@ _Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
 _UNKNOWN, _WAITING, _PROBED, _TAKEN = 0, 1, 2, 3
 _NO_PATTERN = -1
+_FAR = 2**31 - 1
 _LAST_PROBED_LAYER = 10
-
-
-@dataclass(slots=True)
-class _Site:
-    """What is known of one host.
-
-    `probed` and `unprobed` count, by physical layer, the probes begun and the waiting links that
-    match no pattern; `under_way` are the probes whose outcome is not known yet.
-    """
-
-    host: str
-    patterns: SitePatterns
-    links: "array[int]" = field(default_factory=lambda: array("I"))
-    probing: bool = True
-    probed: Counter[int] = field(default_factory=Counter)
-    unprobed: Counter[int] = field(default_factory=Counter)
-    under_way: int = 0
-    largest: float = 0.0
-    fetched_since_rescore: int = 0
-
-
-class _Directories:
-    """How many links, pages and media pages each directory has.
-
-    The pages that one script makes (`show.asp?id=…`) count as a directory of their own.
-    """
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self.links = array("i")
-        self.pages = array("i")
-        self.relevant = array("i")
-
-    def place(self, url: str) -> int:
-        """Return the number of the directory a new link is in, and count the link."""
-        path, query, _ = url.partition("?")
-        number = self._numbers.setdefault(
-            path if query else path.rpartition("/")[0], len(self.links)
-        )
-        if number == len(self.links):
-            for column in (self.links, self.pages, self.relevant):
-                column.append(0)
-        self.links[number] += 1
-        return number
-
-    def count(self, number: int, *, relevant: bool) -> None:
-        """Count a page fetched from a directory."""
-        self.pages[number] += 1
-        self.relevant[number] += relevant
-
-    def rates(self, numbers: _Ids) -> _Numbers:
-        """Return the share of media pages to expect in each of some directories, in (0, 1)."""
-        relevant = np.frombuffer(self.relevant, dtype=np.int32)[numbers]
-        return np.asarray((relevant + 1) / (np.frombuffer(self.pages, dtype=np.int32)[numbers] + 2))
 
 
 class UrlRule:
@@ -139,7 +89,7 @@ class UrlRule:
         self._hard = hard
         self._d, self._beta, self._alpha = d, beta, alpha
         self._m, self._near, self._num2 = m, near, num2
-        self._sites: list[_Site] = []
+        self._sites: list[Site] = []
         self._site_of_host: dict[str, int] = {}
         self._state = bytearray()
         self._layer = bytearray()
@@ -148,7 +98,7 @@ class UrlRule:
         self._pattern = array("i")
         self._distance = array("i")
         self._directory = array("i")
-        self._directories = _Directories()
+        self._directories = Directories()
         self._content = array("f")
         self._probe = array("f")
         self._inflow = array("d")
@@ -221,6 +171,7 @@ class UrlRule:
                 if self._pattern[page] != _NO_PATTERN:
                     site.patterns.learnt[self._pattern[page]].relevant -= 1
             site.patterns.remove(urls)
+            site.measured.clear()
             self._measure_all(site)
             answers.append(self._rescore(site))
         return _join(answers)
@@ -246,7 +197,7 @@ class UrlRule:
         parts = url_parts(known.url)
         number = self._site_of_host.setdefault(parts.host, len(self._sites))
         if number == len(self._sites):
-            self._sites.append(_Site(parts.host, SitePatterns(self._near, self._m)))
+            self._sites.append(Site(parts.host, SitePatterns(self._near, self._m)))
         site = self._sites[number]
         layer = min(known.physical_layer, 255)
         self._state[link] = _WAITING
@@ -258,7 +209,8 @@ class UrlRule:
         self._probe[link] = 1 / self._directories.links[self._directory[link]]
         site.links.append(link)
         site.unprobed[layer] += 1
-        self._measure(site, link, known.url)
+        site.urls.add(link, parts)
+        self._measure(site, link, parts)
         self._known += 1
         return True
 
@@ -274,20 +226,50 @@ class UrlRule:
             self._probe.extend([0.0] * missing)
             self._inflow.extend([0.0] * missing)
 
-    def _measure(self, site: _Site, link: int, url: str) -> None:
-        """Find the pattern a link matches, and how far the nearest one is (1 if there is none)."""
-        parts = url_parts(url)
-        best = site.patterns.best(parts)
-        gap = site.patterns.distance(parts)
-        matched = self._pattern[link] != _NO_PATTERN
-        site.unprobed[self._layer[link]] += matched - (best is not None)
-        self._pattern[link] = _NO_PATTERN if best is None else best
+    def _measure(self, site: Site, link: int, url: UrlParts) -> None:
+        """Find the pattern a new link matches, and how far the nearest is (1 if there is none)."""
+        best = site.patterns.best(url)
+        gap = site.patterns.distance(url)
+        if best is not None:
+            self._pattern[link] = best
+            site.unprobed[self._layer[link]] -= 1
         self._distance[link] = 1 if gap is None else max(gap, 1)
 
-    def _measure_all(self, site: _Site) -> None:
-        site.links = array("I", [link for link in site.links if self._state[link] == _WAITING])
-        for link in site.links:
-            self._measure(site, link, self._source.known(link).url)
+    def _measure_all(self, site: Site) -> None:
+        """Measure the waiting links against the patterns that changed since this was done last.
+
+        The others cannot have become the nearest or the most general one of a link meanwhile.
+        """
+        links = self._waiting(site)
+        pattern = np.frombuffer(self._pattern, dtype=np.int32)
+        distance = np.frombuffer(self._distance, dtype=np.int32)
+        sizes = [learnt.urls for learnt in site.patterns.learnt]
+        if not any(site.measured):
+            pattern[links] = _NO_PATTERN
+            distance[links] = _FAR if any(sizes) else 1
+        for index, (size, before) in enumerate(zip_longest(sizes, site.measured, fillvalue=0)):
+            if size != before:
+                self._measure_against(site, index, np.array(sizes), pattern, distance)
+        site.measured = sizes
+        unmatched = links[pattern[links] == _NO_PATTERN]
+        layers = np.frombuffer(self._layer, dtype=np.uint8)[unmatched]
+        site.unprobed = Counter(layers.tolist())
+
+    @staticmethod
+    def _measure_against(
+        site: Site, index: int, sizes: _Ids, pattern: _Ids, distance: _Ids
+    ) -> None:
+        """Note for every waiting link whether one pattern is the nearest and the one to take.
+
+        Of several that match, the one that generalises most URLs is taken, then the oldest.
+        """
+        for links, gaps in site.urls.gaps(site.patterns.learnt[index].pattern):
+            distance[links] = np.minimum(distance[links], np.maximum(gaps, 1))
+            matching = links[gaps == 0]
+            taken = pattern[matching]
+            alike = (sizes[taken] == sizes[index]) & (taken > index)
+            better = (taken == _NO_PATTERN) | (sizes[taken] < sizes[index]) | alike
+            pattern[matching[better]] = index
 
     # -- the graph ------------------------------------------------------------------------------
 
@@ -313,7 +295,7 @@ class UrlRule:
 
     # -- patterns and stages --------------------------------------------------------------------
 
-    def _judge_pattern(self, site: _Site, page: CrawledPage) -> bool:
+    def _judge_pattern(self, site: Site, page: CrawledPage) -> bool:
         """Note how the pattern did that led to a page; tell whether that changes much."""
         if self._pattern[page.id] == _NO_PATTERN:
             return False
@@ -327,16 +309,16 @@ class UrlRule:
         """NUM(n) = NUM(2) · (n − 1), n ≤ 10 (4.2); layer 1 has as many as layer 2."""
         return 0 if layer > _LAST_PROBED_LAYER else self._num2 * max(layer - 1, 1)
 
-    def _may_probe(self, site: _Site, layer: int) -> bool:
+    def _may_probe(self, site: Site, layer: int) -> bool:
         """Tell whether a layer has probes left; the first probe of a site may be of any layer."""
         return not site.probed or site.probed[layer] < self._allowed(layer)
 
-    def _end_probe(self, site: _Site, link: int) -> None:
+    def _end_probe(self, site: Site, link: int) -> None:
         if self._state[link] == _PROBED:
             self._state[link] = _TAKEN
             site.under_way -= 1
 
-    def _settle(self, site: _Site, changed: bool, touched: set[int]) -> LinkScores:
+    def _settle(self, site: Site, changed: bool, touched: set[int]) -> LinkScores:
         """Move the site to the next stage if it is time, and re-score what has changed."""
         if site.probing and not site.under_way:
             left = (layer for layer, count in site.unprobed.items() if count > 0)
@@ -360,23 +342,28 @@ class UrlRule:
         for number, ids in by_site.items():
             site, of_site = self._sites[number], np.array(ids, dtype=np.uint32)
             ranks = self._ranks(of_site)
-            largest = np.maximum.accumulate(np.maximum(ranks, site.largest))
-            site.largest = float(largest[-1])
-            answers.append(self._scores(site, of_site, ranks / largest))
+            site.largest = max(float(ranks.max()), site.largest)
+            answers.append(self._scores(site, of_site, ranks / site.largest))
         return answers[0] if len(answers) == 1 else _join(answers)
 
-    def _rescore(self, site: _Site) -> LinkScores:
+    def _rescore(self, site: Site) -> LinkScores:
         """Score all waiting links of a site anew."""
         site.fetched_since_rescore = 0
-        state = np.frombuffer(self._state, dtype=np.uint8)
-        links = np.frombuffer(site.links, dtype=np.uint32)
-        links = links[state[links] == _WAITING]
+        links = self._waiting(site)
         if not len(links):
             return NO_SCORES
-        site.links = array("I", links.tobytes())
         ranks = self._ranks(links)
         site.largest = float(ranks.max())
         return self._scores(site, links, ranks / site.largest)
+
+    def _waiting(self, site: Site) -> _Ids:
+        """Return the waiting links of a site, and forget the others there."""
+        state = np.frombuffer(self._state, dtype=np.uint8)
+        known = np.frombuffer(site.links, dtype=np.uint32)
+        links: _Ids = known[state[known] == _WAITING]
+        site.links = array("I", links.tobytes())
+        site.urls.keep(state, _WAITING)
+        return links
 
     def _ranks(self, links: _Ids) -> _Numbers:
         """PR(p) of (4.6) for many links."""
@@ -384,7 +371,7 @@ class UrlRule:
         inflow = np.frombuffer(self._inflow)[links]
         return np.asarray((1 - self._d) / self._known + self._d * inflow / gaps)
 
-    def _scores(self, site: _Site, links: _Ids, structure: _Numbers) -> LinkScores:
+    def _scores(self, site: Site, links: _Ids, structure: _Numbers) -> LinkScores:
         """S of (4.8), lifted by the rate of a link's pattern or weighed by its directory's."""
         content = np.frombuffer(self._content, dtype=np.float32)[links].astype(np.float64)
         score = self._alpha * content + (1 - self._alpha) * structure

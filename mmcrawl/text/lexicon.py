@@ -1,11 +1,11 @@
 """A set of words and phrases that is looked for in text: forward maximum matching (section 4.1.1).
 
-Two tables are kept. Words that hold a Han character (力学, X射线) are matched as characters, whether
-or not a blank parts Han from other letters (X 射线): a compiled character class finds the places
-where a word's first two characters stand, and only there the table of words is asked, longest
-first. Words of other scripts ("Newton's second law") are matched as sequences of stems, longest
-first. Both are linear in the text: at each place at most as many looks as the words beginning there
-have different lengths.
+Two tables are kept. Words that hold a Han character (力学, X射线) are matched as characters, with
+or without a blank between Han and other letters (X 射线): a compiled character class finds the
+places where a word's first two characters stand, and only there the table of words is asked,
+longest first. Words of other scripts ("Newton's second law") are matched as sequences of stems,
+longest first. Both are linear in the text: at each place at most as many looks as the words
+beginning there have different lengths.
 """
 
 import re
@@ -24,7 +24,7 @@ _SHORT_TEXT = 200  # characters: anchors and titles repeat on every page of a si
 _KEPT_TEXTS = 20_000
 _OTHER = f"[^\\W_{HAN}]"
 # Begins with the blank, which is quickly found.
-_BLANK_AT_HAN = re.compile(f" (?:(?<=[{HAN}] )(?={_OTHER})|(?<={_OTHER} )(?=[{HAN}]))")
+_BLANK_AT_HAN = re.compile(f" (?:(?=[{HAN}])(?<={_OTHER} )|(?<=[{HAN}] )(?={_OTHER}))")
 _ALL_HAN = re.compile(f"[{HAN}]+")
 
 Hit = tuple[int, int, str]

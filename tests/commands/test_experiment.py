@@ -47,12 +47,12 @@ WEB = ("--web", "web", "--keywords", "optics")
 def test_an_experiment_and_the_comparison_of_two(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    options = (
+        *(*WEB, "--parallel", "2", "--budget", "5", "--out", "one"),
+        *("--algos", "breadth,urlrule:hard=true", "-s", "MMCRAWL_TOPIC_THRESHOLD=0.4"),
+    )
     done = subprocess.run(
-        [
-            *(sys.executable, "-m", "scrapy", "experiment", *WEB, "--parallel", "2"),
-            *("--algos", "breadth,urlrule:hard=true", "--budget", "5", "--out", "one"),
-            *("-s", "MMCRAWL_TOPIC_THRESHOLD=0.4"),
-        ],
+        [sys.executable, "-m", "scrapy", "experiment", *options],
         capture_output=True,
         text=True,
         env=os.environ
@@ -72,6 +72,8 @@ def test_an_experiment_and_the_comparison_of_two(
     text = (folder / "one" / "report.html").read_text(encoding="utf-8")
     assert "urlrule:hard=true" in text
     assert "MMCRAWL_TOPIC_THRESHOLD=0.4" in text
+    assert run(*options) == 0  # in another process the same experiment is known again
+    assert "urlrule:hard=true: kept, 5 pages" in capsys.readouterr().err
     assert run("--compare", "one", "one") == 0
     assert "(+0.0)" in capsys.readouterr().out
 

@@ -65,6 +65,50 @@ def test_score_of_a_file_uses_the_address_given(tmp_path: Path) -> None:
     assert "not relevant (no media)" in shown
 
 
+def test_score_counts_only_the_media_that_are_wanted() -> None:
+    page = "http://wuli.demo.test/gaozhong/wuli/donghua/dongliang09.htm"
+    score = ("score", "--web", "demo", "--topic", "physics-senior", page, "--media")
+    assert "not relevant (none of the wanted media)" in topic(*score, "audio").stdout
+    assert "threshold 0.5: relevant to" in topic(*score, "audio,swf").stdout
+
+
+def test_a_relevant_page_is_said_to_be_judged_by_itself(tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    for media, said in (("a.mp4", True), ("a.htm", False)):
+        file.write_text(f"<title>lens</title><a href={media}>a</a>")
+        shown = topic("score", "-k", "lens", str(file)).stdout
+        assert ("a crawl leaves out media that stand on most pages of a site" in shown) is said
+
+
+@pytest.mark.parametrize(
+    ("name", "mime"),
+    [
+        ("song.mp3", "audio/mpeg"),
+        ("a.swf", "application/"),
+        ("a.png", "image/png"),
+    ],
+)
+def test_a_file_that_is_no_page_is_refused(name: str, mime: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"<title>lens</title>")
+    shown = topic("score", "-k", "lens", str(tmp_path / name))
+    assert shown.returncode == 1
+    assert f"{name}: no page: {mime}" in shown.stderr
+    assert shown.stdout == ""
+
+
+def test_nothing_a_page_says_acts_upon_the_terminal(tmp_path: Path) -> None:
+    hostile = "[red]lens[/red] \x1b]0;owned\x07\x1b[2J\x9b31m"
+    file = tmp_path / "page.html"
+    file.write_text(
+        f"<title>{hostile}</title><meta name=keywords content='{hostile}'>"
+        f"<meta name=description content='{hostile}'><a href='a.mp3'>{hostile}</a>",
+        encoding="utf-8",
+    )
+    shown = topic("score", "-k", "lens", str(file)).stdout
+    assert not [c for c in shown if not c.isprintable() and c != "\n"]
+    assert shown.count("[red]lens[/red]") >= 4
+
+
 @pytest.mark.parametrize(
     ("args", "code", "said"),
     [
@@ -76,6 +120,13 @@ def test_score_of_a_file_uses_the_address_given(tmp_path: Path) -> None:
         (["score", "--web", "demo", "http://wuli.demo.test/no.htm"], 1, "HTTP 404"),
         (["score", "--web", "demo", "http://other.test/"], 1, "host not found"),
         (["score"], 2, "give one URL or file"),
+        (["score", "~nosuchuser/x.html"], 2, "there is no file ~nosuchuser/x.html"),
+        (["score", "x" * 300], 2, "there is no file xxx"),
+        (["score", "--media", "film", "x.html"], 2, "--media: there is no media kind 'film'"),
+        (["score", "-s", "MMCRAWL_TOPIC_THRESHOLD=1", "x"], 2, "MMCRAWL_TOPIC_THRESHOLD must be"),
+        (["score", "-s", "MMCRAWL_TOPIC_THRESHOLD=x", "x"], 2, "MMCRAWL_TOPIC_THRESHOLD must be"),
+        (["show", "x" * 300], 2, "unknown topic 'xxx"),
+        (["list", "extra"], 2, "scrapy topic list: takes no further argument"),
         (["paint"], 2, "say list, show NAME or score"),
     ],
 )

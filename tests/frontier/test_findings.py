@@ -114,3 +114,37 @@ def test_findings_become_durable_with_a_commit(tmp_path):
     with open_store(uri) as store:
         findings = Findings(store, store.job("crawl", {}))
         assert list(findings.media_pages()) == [media_page("kept", LEVER)]
+
+
+def statements(store, ask):
+    """Return what is asked of the database while `ask` runs."""
+    noted = []
+    store.db.set_trace_callback(noted.append)
+    try:
+        ask()
+    finally:
+        store.db.set_trace_callback(None)
+    return noted
+
+
+def test_only_the_pages_that_show_a_resource_are_read(store, findings):
+    for n in range(20):
+        findings.add_media_page(media_page(f"other/{n}", SONG))
+    one, two = media_page("1", LEVER, SONG), media_page("2", LEVER, score=0.75)
+    findings.add_media_page(one)
+    findings.add_media_page(two)
+    assert findings.pages_showing([LEVER.url]) == [two, one]
+    assert len(statements(store, lambda: findings.pages_showing([LEVER.url]))) == 5
+    assert len(statements(store, lambda: list(findings.media_pages()))) == 23
+
+
+def test_findings_are_counted_again_only_when_they_have_changed(store, findings):
+    findings.add_media_page(media_page("1", LEVER, SONG))
+    assert statements(store, findings.counts)
+    assert not statements(store, findings.counts)
+    findings.counts()["pages"] = 99
+    assert findings.counts() == {"pages": 1, "audio": 1, "video": 0, "animation": 1}
+    findings.add_media_page(media_page("2", FILM))
+    assert findings.counts()["video"] == 1
+    findings.drop_media_page("http://h.test/1")
+    assert findings.counts() == {"pages": 1, "audio": 0, "video": 1, "animation": 0}

@@ -154,6 +154,17 @@ def test_only_a_running_link_can_end(frontier, ending):
     assert frontier.counts[Status.WAITING] == 1
 
 
+def test_a_link_is_taken_in_once_however_many_come_with_it(frontier, monkeypatch):
+    monkeypatch.setattr("mmcrawl.frontier.sqlite._RECENT_KEYS", 10)
+    others = [NewLink(f"{H}/{n}") for n in range(30)]
+    batch = [NewLink(f"{H}/a?x=1&y=2"), *others, NewLink(f"{H}/a?y=2&x=1")]
+    answer = frontier.add(batch)
+    assert (answer[0], answer[-1]) == ((0, True), (0, False))
+    assert len(frontier) == 31
+    assert frontier.add(batch) == [(number, False) for number, _ in answer]
+    assert frontier.counts[Status.WAITING] == 31
+
+
 def test_links_come_by_score_then_age(frontier):
     add(frontier, "/old", "/best", "/new", scores=[1.0, 2.0, 1.0])
     assert taken(frontier) == ["/best", "/old", "/new"]

@@ -31,6 +31,9 @@ CASES = {
     (TOPIC, "keywords=lens"): "give either topic or keywords, not both",
     ("seeds=http://a.test/",): "no topic: give -a topic=NAME (`scrapy topic list` shows them) or",
     ("store=redis://a",): "store: 'redis://a' is not understood; it may be sqlite:///FILE or",
+    (TOPIC, f"web={'x' * 300}"): f"web: '{'x' * 300}' does not exist; it may be demo, a folder",
+    (f"topic={'x' * 300}",): f"unknown topic '{'x' * 300}'; `scrapy topic list` shows all topics",
+    (TOPIC, "web=~nosuchuser/x"): "web: '~nosuchuser/x' does not exist; it may be demo, a folder",
     (TOPIC, "web=nosuch"): "web: 'nosuch' does not exist; it may be demo, a folder with one folder",
     (TOPIC, "seeds=nosuch.txt"): "there is no seed file nosuch.txt; give a file, or URLs with http",
     (TOPIC, "seeds=empty.txt"): "empty.txt names no seeds; write one URL a line",
@@ -38,6 +41,10 @@ CASES = {
     (TOPIC, "seeds=utf16.txt"): "seed file utf16.txt is not UTF-8 text; save it as UTF-8",
     (TOPIC, "seeds=latin.txt"): "seed file latin.txt is not UTF-8 text; save it as UTF-8",
     ("seeds=topics.txt",): "unknown topic 'astrology'; `scrapy topic list` shows all topics",
+    ("-sMMCRAWL_PAGES_PER_HOST=abc",): "MMCRAWL_PAGES_PER_HOST must be a whole number from 0",
+    ("-sMMCRAWL_HEAD_REQUESTS=xx",): "MMCRAWL_HEAD_REQUESTS must be a whole number from 0",
+    ("-sMMCRAWL_WEB=nosuch", TOPIC): "web: 'nosuch' does not exist; it may be demo, a folder",
+    ("-sMMCRAWL_WEB=web.txt",): "no topic: give -a topic=NAME (`scrapy topic list` shows them) or",
 }
 
 
@@ -75,3 +82,15 @@ def test_a_file_that_is_no_stored_web_is_told_and_nothing_is_created(desk: Desk)
     assert run.code == 2
     assert any("'web.txt' is no stored web: give 'demo', a folder" in e for e in run.errors)
     assert [path.name for path in desk.folder.iterdir()] == ["web.txt"]
+
+
+def test_a_setting_out_of_its_range_is_told_and_nothing_is_created(desk: Desk) -> None:
+    for value in ("2", "half"):
+        run = desk.crawl(
+            TOPIC, "seeds=http://a.test/", "store=crawl.db", MMCRAWL_TOPIC_THRESHOLD=value
+        )
+        assert run.code == 2
+        [line] = run.err.splitlines()
+        told = "MMCRAWL_TOPIC_THRESHOLD must be a number between 0 and 1, as 0.5"
+        assert line == f"scrapy crawl: {told}"
+    assert list(desk.folder.iterdir()) == []

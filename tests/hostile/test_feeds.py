@@ -146,6 +146,22 @@ def test_an_output_that_is_no_terminal_gets_plain_lines(pieces: Pieces) -> None:
     assert "Traceback" not in run.err
 
 
+def test_a_crawl_that_never_starts_leaves_the_feed_of_the_last_one(desk: Desk) -> None:
+    feed = desk.folder / "media.jsonl"
+    job = ("web=demo", "store=crawl.db", "job=mine", "-O", "media.jsonl")
+    assert desk.crawl(*job, "max_pages=60").code == 0
+    found = feed.read_bytes()
+    assert found
+    refused = desk.crawl(*job, "topic=biology-senior")
+    assert refused.code == 1
+    assert "was started with topic='physics-senior'" in refused.words
+    assert feed.read_bytes() == found
+    (desk.folder / "other.db").write_text("no store")
+    assert desk.crawl("web=demo", "store=other.db", "-O", "media.jsonl", "-O", "new.csv").code == 1
+    assert feed.read_bytes() == found
+    assert not (desk.folder / "new.csv").exists()
+
+
 def test_a_feed_that_cannot_be_written_is_told_before_anything_is_fetched(
     open_desk: Callable[[], Desk],
 ) -> None:

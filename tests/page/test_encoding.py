@@ -81,3 +81,30 @@ def test_a_page_cut_inside_a_character_is_still_utf8():
 @pytest.mark.parametrize("charset", ["hex", "rot13", "utf-7", "no-such", "undefined"])
 def test_names_that_are_no_charset_are_ignored(charset):
     assert title(page_of("lever").encode(), f"text/html; charset={charset}") == "lever"
+
+
+@pytest.mark.parametrize(
+    ("label", "codec", "text"),
+    [
+        ("windows-949", "cp949", "물리 실험"),
+        ("x-cp1251", "cp1251", "Физика"),
+        ("koi", "koi8-r", "Физика"),
+        ("koi8-ru", "koi8-u", "Фізика"),
+        ("x-mac-cyrillic", "mac-cyrillic", "Физика"),
+        ("mac", "mac-roman", "Année"),
+        ("iso-8859-8-i", "iso8859-8", "פיזיקה"),
+        ("x-euc-jp", "euc_jp", "物理の実験"),
+        ("x-gbk", "gbk", "朱镕基"),
+        ("csgb2312", "gb2312", "力的合成"),
+        ("cn-big5", "big5", "力的合成"),
+        ("x-x-big5", "big5", "力的合成"),
+        ("unicode-1-1-utf-8", "utf-8", "naïf"),
+    ],
+)
+def test_labels_that_only_browsers_know_are_understood(label, codec, text):
+    body = page_of(text).encode(codec)
+    assert title(body, f'text/html; charset="{label}"') == text
+    commented = b"<!-- <meta charset=x-cp1253> -->"
+    assert title(f'{commented.decode()}<meta charset="{label}">'.encode() + body) == text
+    in_content = f'<META http-equiv=Content-Type content="text/html; charset={label}">'
+    assert title(in_content.encode() + body) == text

@@ -130,3 +130,14 @@ def test_dates_and_bullets_among_links_are_no_titles():
 def test_a_group_whose_links_stand_elsewhere_is_dropped():
     html = '<ul><li><a href="1.htm"><img></a></ul><div><p>Levers</p><a href="1.htm">one</a></div>'
     assert groups(html) == [("Levers", ["one"])]
+
+
+def test_of_the_lines_before_a_list_the_one_with_most_rules_wins_then_the_nearest():
+    assert titles(f"<h2>Contents</h2><p>Updated today</p><ul><li>{LINKS}</ul>") == ["Contents"]
+    assert titles(f"<h2>Levers</h2><h2>Pulleys</h2><ul><li>{LINKS}</ul>") == ["Pulleys"]
+    assert titles(f"<h2>Levers</h2><p>{'Long. ' * 60}</p><ul><li>{LINKS}</ul>") == ["Levers"]
+
+
+def test_a_line_before_another_link_names_no_later_list():
+    html = f'<h2>Levers</h2><p><a href="0.htm">0</a></p><p>Updated today</p><ul><li>{LINKS}</ul>'
+    assert titles(html) == ["Levers", "Updated today"]

@@ -31,6 +31,10 @@ def anchors(html: str) -> list[str]:
         ("物理/", "http://school.test/physics/%E7%89%A9%E7%90%86/"),
         ("b.htm?x=1&y=2&amp;z=3", "http://school.test/physics/b.htm?x=1&y=2&z=3"),
         ("b\n.htm", "http://school.test/physics/b.htm"),
+        ("http://school.test/a/../b/./c.htm?u=/x/../y", "http://school.test/b/c.htm?u=/x/../y"),
+        ("http://school.test/../a/%2e%2E/b/..", "http://school.test/"),
+        ("x/%2e%2e/b.htm", "http://school.test/physics/b.htm"),
+        (f"http://{'a' * 60}.test/", f"http://{'a' * 60}.test/"),
         ("view.php?img=a.jpg", "http://school.test/physics/view.php?img=a.jpg"),
     ],
 )
@@ -49,6 +53,8 @@ def test_references_become_absolute_safe_urls(href, url):
         "data:text/html,x",
         "http://[bad",
         "http://",
+        f"http://{'a.' * 128}test/",
+        f"\\\\{'a.' * 128}test/",
         "#top",
         "",
         "index.htm",
@@ -71,6 +77,22 @@ def test_the_first_base_counts_for_the_whole_page():
 def test_a_query_is_encoded_as_the_page_is():
     html = '<meta charset="gb2312"><a href="s.asp?q=物理">x</a>'.encode("gbk")
     assert parse_page(html, URL).links[0].url.endswith("s.asp?q=%CE%EF%C0%ED")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "hz"])
+def test_a_query_on_a_page_in_no_superset_of_ascii_is_utf8(encoding):
+    html = '<a href="s.asp?q=物理">x</a>'
+    if encoding != "hz":
+        html = f"\ufeff{html}"
+    page = parse_page(html.encode(encoding), URL, "text/html; charset=hz-gb-2312")
+    assert page.encoding == encoding
+    assert page.links[0].url.endswith("s.asp?q=%E7%89%A9%E7%90%86")
+
+
+def test_a_host_of_combining_marks_takes_no_time():
+    marks = "\u0301\u0323" * 2_000  # sorting them takes a tenth of a second, each time
+    html = "".join(f'<a href="http://{marks}{n}/">x</a>' for n in range(5_000))
+    assert urls(html) == []
 
 
 def test_frames_areas_and_unframed_content_are_links():

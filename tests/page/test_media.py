@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mmcrawl.page import media_kind, parse_page
+from mmcrawl.page.media import media_in_values
 
 URL = "http://school.test/physics/index.htm"
 
@@ -211,6 +212,7 @@ def test_microdata_counts_inside_its_item_only():
         ('swfobject.embedSWF("a.swf", "box", "550");', ["a.swf"]),
         ("var so = new SWFObject('a/b.swf','m','1');", ["a/b.swf"]),
         ("AC_FL_RunContent('width','1','src','fl/lever','movie','fl/lever');", ["fl/lever.swf"]),
+        ("AC_FL_RunContent('movie','fl/a','title','x (y)', f(1));", ["fl/a.swf"]),
         ('jwplayer("p").setup({file: "x.mp4", image: "x.jpg"});', ["x.mp4"]),
         (r'var l = {"url":"http:\/\/h.test\/2002\/a.m4a"}', ["http://h.test/2002/a.m4a"]),
         (r'document.write("<embed src=\"b.swf\">")', ["b.swf"]),
@@ -226,6 +228,18 @@ def test_scripts_name_media_by_whole_literals(script, urls):
     media = parse_page(f"<script>{script}</script>".encode(), URL).media
     assert [m.url.removeprefix("http://school.test/physics/") for m in media] == urls
     assert {m.tag for m in media} <= {"script"}
+
+
+def test_of_a_long_flash_call_only_the_beginning_is_read():
+    before, behind = f"'movie','a',{'1,' * 3_000}2", f"{'1,' * 3_000}'movie','a'"
+    assert found(f"<script>AC_FL_RunContent({before});</script>") == [
+        ("animation", "script", "a.swf")
+    ]
+    assert found(f"<script>AC_FL_RunContent({behind});</script>") == []
+    calls = "AC_FL_RunContent(" * 200_000
+    assert found(f"<script>{calls});AC_FL_RunContent('movie','b')</script>") == [
+        ("animation", "script", "b.swf")
+    ]
 
 
 def test_media_named_in_a_javascript_link():
@@ -249,3 +263,66 @@ def test_the_caption_of_a_figure_names_its_media():
 
 def test_content_for_browsers_without_plug_ins_is_read():
     assert found('<noembed><a href="a.mid">tune</a></noembed>') == [("audio", "a", "a.mid")]
+
+
+def test_a_path_full_of_file_names_is_read_in_time_linear_in_its_length():
+    names = "a.mp3;" * 200_000  # minutes if each name were followed to the end
+    assert media_kind(f"http://h.test/{names}/b") is None
+    assert media_kind(f"http://h.test/{names}") == "audio"
+    assert found(f"<embed src=p.swf flashvars='f={names}/b'>") == [("animation", "embed", "p.swf")]
+
+
+def test_a_value_of_over_8192_characters_is_data_and_no_name():
+    longest = "a" * 8_188 + ".mp3"
+    assert list(media_in_values(f"f={longest}&g=a{longest}&a{longest}")) == [longest]
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        "http://school.test:80/physics/a.mp3",
+        "https://school.test:443/physics/a.mp3",
+        "//school.test/physics/%61.mp3",
+        "../physics/./a.mp3",
+        "http://school.test/maths/../physics/a.mp3",
+        "http://school.test/x/%2E%2e/physics/a.mp3",
+        "a.mp3?",
+    ],
+)
+def test_one_resource_has_many_addresses(same):
+    assert found(f'<a href="a.mp3">a</a><a href="{same}">b</a>') == [("audio", "a", "a.mp3")]
+    assert len(found(f'<a href="{same}">a</a><a href="a.mp3">b</a>')) == 1
+
+
+@pytest.mark.parametrize("other", ["A.mp3", "a.mp3?v=2", "http://school.test:81/physics/a.mp3"])
+def test_other_addresses_are_other_resources(other):
+    assert len(found(f'<a href="a.mp3">a</a><a href="{other}">b</a>')) == 2
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<audio src="#"></audio>',
+        '<audio src="?"></audio>',
+        '<audio src="#t=3"></audio>',
+        '<base href="/player/"><video src="#"></video>',
+        '<audio src="index.htm"></audio>',
+        '<video src="https://school.test/physics/index.htm#film"></video>',
+        '<meta property="og:video" content="http://school.test:80/physics/index.htm">',
+    ],
+)
+def test_the_page_itself_is_no_media(html):
+    assert found(html) == []
+
+
+@pytest.mark.parametrize("mime", ["image/jpeg", "IMAGE/PNG; q=1", "text/vtt", "text/html"])
+def test_a_declared_type_that_is_no_media_beats_the_element(mime):
+    html = f'<video><source src="still?id=1" type="{mime}"><source src="film?id=1"></video>'
+    assert found(html) == [("video", "source", "film?id=1")]
+    assert found(f'<audio><source src="cover?id=1" type="{mime}"></audio>') == []
+
+
+def test_an_unknown_or_vague_type_leaves_it_to_the_element():
+    html = """<audio src="a?1" type="x/y"></audio><video src="b?1" type="text/plain"></video>
+        <iframe type="text/html" src="http://www.youtube.com/embed/dQw4w9WgXcQ"></iframe>"""
+    assert [kind for kind, _, _ in found(html)] == ["audio", "video", "video"]

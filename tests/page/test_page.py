@@ -135,3 +135,14 @@ def test_any_bytes_give_a_page_with_absolute_links(body, content_type):
     assert sum(group.size for group in parsed.groups) == sum(x.group >= 0 for x in parsed.links)
     assert all("://" in resource.url for resource in parsed.media)
     assert len(parsed.text) <= 100_000
+
+
+def test_metadata_is_cut():
+    words = "word " * 1_000
+    parsed = page(
+        f'<title>{words}</title><meta name=keywords content="{words}">'
+        f'<meta name=description content="{words}">'
+    )
+    for text in (parsed.title, parsed.keywords, parsed.description):
+        assert len(text) == 1_999
+        assert text.endswith("word")

@@ -268,3 +268,16 @@ def test_real_sites_answer_their_start_pages_and_the_links_on_them() -> None:
         root = "/".join(url.split("/")[:3])
         found = [web.get(root + href.decode()) for href in hrefs]
         assert sum(r is not None and r.status == 200 for r in found) >= len(found) * 0.8
+
+
+def test_a_folder_of_one_site_is_not_taken_for_one_of_hosts(tmp_path: Path) -> None:
+    write(tmp_path, {"index.html": b"front", "physics/index.htm": b"in"})
+    with pytest.raises(WebError, match="looks like one site: give the folder that holds it"):
+        FolderWeb(tmp_path)
+    write(tmp_path, {"manifest.json": b'{"physics": {}}'})
+    assert body(FolderWeb(tmp_path), "http://physics/") == b"in"
+
+
+def test_an_index_page_beside_folders_with_names_of_hosts_is_no_matter(tmp_path: Path) -> None:
+    write(tmp_path, {"index.html": b"of the mirror", "a.test/index.htm": b"in"})
+    assert FolderWeb(tmp_path).start_urls() == ("http://a.test/",)

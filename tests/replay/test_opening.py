@@ -34,6 +34,12 @@ def test_what_is_no_web_is_refused_in_one_sentence(tmp_path: Path) -> None:
         open_web("")
 
 
+@pytest.mark.parametrize("name", ["~nosuchuser/web", "x" * 300])
+def test_a_path_that_cannot_be_is_refused_in_one_sentence(name: str) -> None:
+    with pytest.raises(WebError, match=r"does not exist|cannot be read"):
+        open_web(name)
+
+
 def test_latency_is_one_number_or_one_per_host() -> None:
     assert Latency.parse(None) == Latency.parse("") == Latency()
     assert Latency.parse("50").seconds("any.test") == 0.05

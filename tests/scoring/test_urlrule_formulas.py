@@ -196,3 +196,19 @@ def test_content_and_structure_are_weighed_by_alpha(made_up_crawl, alpha):
     crawl.run(1)
     expected = {url: (alpha * own + 1 - alpha) / 2 for url, own in words.items()}  # 1/2: not seen
     assert crawl.scores() == pytest.approx(expected)
+
+
+def test_structure_does_not_depend_on_the_order_links_were_found_in(made_up_crawl):
+    pages = [f"/p{n}/1" for n in range(4)]
+    web = {page: ["/high/1"] for page in pages}
+    found = []
+    for order in (["/q/1", "/low/1", "/high/1"], ["/high/1", "/low/1", "/q/1"]):
+        crawl = made_up_crawl("urlrule", {"/": [*pages, *order], **web}, num2=50)
+        crawl.seed("/")
+        assert crawl.run(5) == ["/", *pages]
+        urls = [crawl.frontier.url(link).removeprefix("http://h.test") for link in crawl.answer.ids]
+        assert set(urls) == set(order)
+        found.append(dict(zip(urls, crawl.answer.structure, strict=True)))
+    assert found[0] == found[1]
+    assert found[0]["/high/1"] == 1.0
+    assert found[0]["/low/1"] < 1.0

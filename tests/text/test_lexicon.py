@@ -95,6 +95,28 @@ def test_mixed_words_need_a_word_border(lexicon):
     assert lexicon.find("维生素C，维生素core") == {"维生素c": 1}
 
 
+@pytest.mark.parametrize("word", ["DNA复制", "DNA 复制"])
+@pytest.mark.parametrize("text", ["DNA复制", "dna 複製", "关于DNA 复制的", "the DNA 复制"])
+def test_a_blank_between_han_and_latin_makes_no_difference(word, text):
+    lexicon = Lexicon([word])
+    assert lexicon.find(text) == {word: 1}
+    assert segment(text, lexicon).count(word) == 1
+    assert word.replace(" ", "") in lexicon
+
+
+def test_blanks_are_left_out_behind_han_and_beside_other_letters_too():
+    assert Lexicon(["维生素c", "c"]).find("维生素 C 和 c") == {"维生素c": 1, "c": 1}
+    assert Lexicon(["α粒子"]).find("α 粒子 Α粒子") == {"α粒子": 2}
+    assert Lexicon(["LC振荡电路"]).find("用 LC 振荡电路 3 次") == {"LC振荡电路": 1}
+    assert Lexicon(["维生素c"]).find("维生素 core") == {}
+
+
+def test_a_blank_between_han_characters_keeps_words_apart():
+    assert Lexicon(["物理学", "x射线"]).find("物理 学生") == {}
+    lexicon = Lexicon(["阿基米德 原理"])
+    assert lexicon.find("阿基米德原理，阿基米德 原理") == {"阿基米德 原理": 2}
+
+
 def test_a_word_keeps_its_first_spelling():
     lexicon = Lexicon(["Optics", "optic", "光學", "光学"])
     assert lexicon.find("OPTICS 光学") == {"Optics": 1, "光學": 1}

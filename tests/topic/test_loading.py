@@ -142,3 +142,9 @@ def test_every_shipped_topic_holds_words_of_both_languages(name):
     assert topic.source
     assert sum(has_han(word) for word in words) >= 60
     assert sum(word.isascii() for word in words) >= 60
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "物" * 100, "a/" * 3000 + "x.toml"])
+def test_a_name_that_no_file_can_have_is_an_unknown_topic(name):
+    with pytest.raises(TopicError, match=r"unknown topic|no topic file"):
+        load_topic(name)

@@ -1,7 +1,6 @@
 """The pages that the lists of a directory list, each made from its number alone."""
 
 import re
-from functools import cache
 from typing import NamedTuple
 
 from mmcrawl.replay.demo.embedding import ENDINGS, HOSTED
@@ -14,8 +13,6 @@ from mmcrawl.replay.simulated.words import NAMES
 __all__ = ["Item", "item", "number_in"]
 
 OFF_TOPIC_MEDIA = 0.4  # share of pages with media in directories of games, music and the like
-# None of its words is in the topic's lexicon, so pages about it would be off the topic.
-UNKNOWN_LESSONS = frozenset({"dc-circuits"})
 NUMBER = re.compile(r"([0-9]{1,9})(?:\.[a-z0-9]+)?\Z")
 
 
@@ -39,7 +36,7 @@ def item(directory: Directory, number: int, seed: int) -> Item:
     relevant = dice.chance(directory.relevant_share)
     lesson = None
     if relevant or directory.kind != "other":
-        lesson = dice.pick(_lessons(directory.language))
+        lesson = dice.pick(lessons(directory.language))
         title = dice.pick(directory.subject.titles or NAMES[directory.language].stray)
         title = title.format(topic=lesson.name)
     else:
@@ -60,11 +57,6 @@ def number_in(name: str) -> int:
     """
     found = NUMBER.search(name)
     return int(found[1]) if found else 0
-
-
-@cache
-def _lessons(language: str) -> tuple[Lesson, ...]:
-    return tuple(lesson for lesson in lessons(language) if lesson.slug not in UNKNOWN_LESSONS)
 
 
 def _medium(directory: Directory, number: int, slug: str, title: str, dice: QuickDice) -> Medium:

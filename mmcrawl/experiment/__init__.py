@@ -1,0 +1,35 @@
+"""Experiments: algorithms side by side on a stored web, against the truth about it.
+
+One crawl without focus tells which pages a web has and which of them are relevant (`truth`). Then
+every algorithm crawls the same web in processes of their own (`crawl`, `laboratory`), what it
+fetched is judged by the truth (`series`, `measures`, `oracle`) and told in tables and figures
+(`results`, `figures`, `report`). `figures` and `report` need matplotlib and Jinja2 and are not
+imported from here.
+"""
+
+from mmcrawl.experiment.comparison import Change, Comparison, compare
+from mmcrawl.experiment.crawl import CrawlError
+from mmcrawl.experiment.laboratory import Outcome, run_experiment
+from mmcrawl.experiment.oracle import LinkGraph, oracle_order
+from mmcrawl.experiment.plan import Algorithm, ExperimentError, Plan, algorithms_of
+from mmcrawl.experiment.series import Series, read_series
+from mmcrawl.experiment.truth import Truth, truth_of
+
+__all__ = [
+    "Algorithm",
+    "Change",
+    "Comparison",
+    "CrawlError",
+    "ExperimentError",
+    "LinkGraph",
+    "Outcome",
+    "Plan",
+    "Series",
+    "Truth",
+    "algorithms_of",
+    "compare",
+    "oracle_order",
+    "read_series",
+    "run_experiment",
+    "truth_of",
+]

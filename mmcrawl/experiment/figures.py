@@ -1,0 +1,267 @@
+"""The figures of a report, as PNG and SVG files, and as SVG that fits into a page.
+
+The same numbers give the same bytes: files carry no dates, and names inside them are derived from
+the figure's own.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from mmcrawl.experiment.laboratory import Outcome
+from mmcrawl.experiment.measures import found_after, on_grid
+from mmcrawl.experiment.series import Series
+from mmcrawl.experiment.styles import INK, ORACLE, Style, styles_for
+
+__all__ = ["draw_figures", "inline_svg", "write_figure"]
+
+_SIZE = (5.6, 4.0)
+_POINTS = 800
+_RC: Any = {
+    "font.family": "DejaVu Sans",
+    "font.size": 10,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "axes.linewidth": 0.7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.grid": True,
+    "grid.color": INK,
+    "grid.alpha": 0.13,
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+}
+
+_Curve = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]
+
+
+def draw_figures(outcome: Outcome) -> Iterator[tuple[str, Figure]]:
+    """Yield every figure of an experiment with the name of its files."""
+    with rc_context(_RC):
+        defined = bool(outcome.truth.relevant)
+        if defined:
+            yield "recall-by-pages", _by_pages(outcome, "recall")
+        yield "precision-by-pages", _by_pages(outcome, "precision")
+        if defined:
+            yield "recall-by-time", _by_time(outcome, "recall")
+        yield "precision-by-time", _by_time(outcome, "precision")
+        if defined:
+            yield "area-share", _areas(outcome)
+        yield "pages-by-layer", _by_layer(outcome, "pages")
+        if defined:
+            yield "relevant-by-layer", _by_layer(outcome, "relevant")
+
+
+def write_figure(name: str, figure: Figure, folder: Path) -> None:
+    """Write NAME.png and NAME.svg into a folder."""
+    with rc_context({"svg.hashsalt": name, "svg.fonttype": "path"}):
+        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+        figure.savefig(
+            folder / f"{name}.png", dpi=200, facecolor="white", metadata={"Software": None}
+        )
+
+
+def inline_svg(name: str, figure: Figure) -> str:
+    """Return a figure as an `<svg>` element whose ink is the colour of the text around it."""
+    data = BytesIO()
+    with rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
+        figure.savefig(data, format="svg", metadata={"Date": None})
+    text = data.getvalue().decode("utf-8")
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, count=1, flags=re.DOTALL)
+    text = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", text)
+    width, height = (72 * inches for inches in figure.get_size_inches())
+    text = re.sub(r'<svg [^>]*viewBox="[^"]*"[^>]*>', "", text, count=1, flags=re.DOTALL)
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+        f' viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{name}">'
+    )
+    return (head + text).replace(INK, "currentColor")
+
+
+# -- curves -------------------------------------------------------------------------------------
+
+
+def _by_pages(outcome: Outcome, measure: str) -> Figure:
+    figure, axes = _axes("pages fetched", measure)
+    truth, results = outcome.truth, outcome.results
+    wanted = len(truth.relevant)
+    styles = styles_for(outcome.runs)
+    if wanted:
+        end = len(truth) if measure == "recall" else len(truth.oracle)
+        pages = np.arange(end + 1)
+        values = _values(found_after(truth.judge_own(truth.oracle), end), pages, measure, wanted)
+        _line(axes, (pages, values, values), ORACLE, values)
+    for label, runs in outcome.runs.items():
+        longest = max(map(len, runs), default=0)
+        pages = np.arange(longest + 1)
+        found = np.array([found_after(run.relevant, longest) for run in runs])
+        values = _values(found, pages, measure, wanted)
+        # a run that stopped before the others of its algorithm stays where it was
+        _line(axes, (pages, values.min(0), values.max(0)), styles[label], values.mean(0))
+    share = results["pages_at_share"]
+    axes.axvline(share, color=INK, linewidth=0.7, alpha=0.6)
+    axes.annotate(
+        f"{results['share']:.0%} of the web",
+        (share, 1),
+        (0, 1),
+        xycoords=("data", "axes fraction"),
+        textcoords="offset points",
+        ha="center",
+        va="bottom",
+        fontsize=8,
+    )
+    longest = max((len(run) for runs in outcome.runs.values() for run in runs), default=0)
+    axes.set_xlim(0, max(longest, 1.08 * share))
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    _legend(figure, styles, "line and oracle" if wanted else "line")
+    return figure
+
+
+def _by_time(outcome: Outcome, measure: str) -> Figure:
+    figure, axes = _axes("seconds", measure)
+    wanted = len(outcome.truth.relevant)
+    styles = styles_for(outcome.runs)
+    for label, runs in outcome.runs.items():
+        end = max((run.seconds[-1] for run in runs if run.seconds), default=0.0)
+        grid = np.linspace(0, end, _POINTS // 2)
+        values = np.array([_at_times(run, grid, measure, wanted) for run in runs])
+        _line(axes, (grid, values.min(0), values.max(0)), styles[label], values.mean(0))
+    axes.set_xlim(left=0)
+    _legend(figure, styles)
+    return figure
+
+
+def _at_times(
+    run: Series, grid: np.ndarray[Any, Any], measure: str, wanted: int
+) -> np.ndarray[Any, Any]:
+    found = found_after(run.relevant, len(run))
+    values = _values(found, np.arange(len(run) + 1), measure, wanted)
+    return on_grid(run.seconds, values[1:].tolist(), grid)
+
+
+def _values(
+    found: np.ndarray[Any, Any], pages: np.ndarray[Any, Any], measure: str, wanted: int
+) -> np.ndarray[Any, Any]:
+    values: np.ndarray[Any, Any] = found / (wanted if measure == "recall" else np.maximum(pages, 1))
+    return values
+
+
+def _line(axes: Axes, band: _Curve, style: Style, middle: np.ndarray[Any, Any]) -> None:
+    x, low, high = band
+    kept = np.unique(np.linspace(0, len(x) - 1, min(len(x), _POINTS)).astype(int))
+    x, low, high, middle = x[kept], low[kept], high[kept], middle[kept]
+    if (high > low).any():
+        axes.fill_between(x, low, high, color=style.colour, alpha=0.2, linewidth=0)
+    (line,) = axes.plot(x, middle, color=style.colour, linewidth=style.width)
+    if style.dashes:
+        line.set_dashes(style.dashes)
+
+
+def _axes(x: str, y: str) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=_SIZE, layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    if y in {"recall", "precision"}:
+        axes.set_ylim(0, 1.02)
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    return figure, axes
+
+
+def _legend(figure: Figure, styles: dict[str, Style], kind: str = "line") -> None:
+    shown = {**styles, "oracle": ORACLE} if kind == "line and oracle" else styles
+    handles: list[Artist] = [
+        Patch(**_fill(s))
+        if kind == "bar"
+        else Line2D([], [], color=s.colour, linewidth=s.width, dashes=s.dashes or (1, 0))
+        for s in shown.values()
+    ]
+    columns = 3 if max(map(len, shown)) <= 24 else 1
+    extra = -(-len(shown) // columns) * 0.18
+    figure.set_size_inches(_SIZE[0], _SIZE[1] - 0.3 + extra)
+    length = 1.0 if kind == "bar" else 2.6
+    figure.legend(
+        handles, list(shown), loc="outside lower center", ncols=columns, handlelength=length
+    )
+
+
+# -- bars ---------------------------------------------------------------------------------------
+
+
+def _areas(outcome: Outcome) -> Figure:
+    rows = sorted(outcome.results["algorithms"], key=lambda row: row["area_share"]["mean"])
+    styles = styles_for(outcome.runs)
+    figure = Figure(figsize=(_SIZE[0], 0.8 + 0.32 * len(rows)), layout="constrained")
+    axes = figure.add_subplot()
+    for place, row in enumerate(rows):
+        share = row["area_share"]
+        axes.barh(place, share["mean"], 0.66, **_fill(styles[row["label"]]))
+        if share["max"] > share["min"]:
+            axes.plot([share["min"], share["max"]], [place, place], color=INK, linewidth=1.2)
+        axes.annotate(
+            f"{share['mean']:.0%}",
+            (share["max"], place),
+            (4, 0),
+            textcoords="offset points",
+            va="center",
+        )
+    axes.set_yticks(range(len(rows)), [row["label"] for row in rows])
+    axes.tick_params(axis="y", length=0)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlim(0, max(1.0, *(row["area_share"]["max"] for row in rows)) * 1.08)
+    axes.xaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.set_xlabel("area under recall, share of the oracle's")
+    return figure
+
+
+def _fill(style: Style) -> dict[str, Any]:
+    """Return how a bar is filled: an algorithm whose line is dashed has a pale one with an edge."""
+    if not style.dashes:
+        return {"color": style.colour}
+    return {"facecolor": (style.colour, 0.3), "edgecolor": style.colour, "linewidth": 1.0}
+
+
+def _by_layer(outcome: Outcome, what: str) -> Figure:
+    """Draw for every layer what the web has (pale, behind) and what each algorithm fetched."""
+    word = "pages" if what == "pages" else "relevant pages"
+    figure, axes = _axes("physical layer", word)
+    layers = outcome.results["truth"]["layers"]
+    places = np.arange(len(layers))
+    axes.bar(places, [row[what] for row in layers.values()], 0.92, color=INK, alpha=0.13)
+    styles = styles_for(outcome.runs)
+    rows: Sequence[dict[str, Any]] = outcome.results["algorithms"]
+    width = 0.84 / len(rows)
+    for number, row in enumerate(rows):
+        own = row["layers"]
+        heights = [own.get(layer, {}).get(what, 0) for layer in layers]
+        style = styles[row["label"]]
+        axes.bar(
+            places - 0.42 + (number + 0.5) * width,
+            heights,
+            width * 0.88,
+            **_fill(style),
+        )
+    axes.set_xticks(places, list(layers))
+    axes.grid(visible=False, axis="x")
+    _legend(figure, styles, "bar")
+    return figure

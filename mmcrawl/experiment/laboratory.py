@@ -1,0 +1,269 @@
+"""An experiment from its plan to its folder: truth, runs, results; interrupted ones go on."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+from rich.console import Console
+
+from mmcrawl.experiment.crawl import CrawlProcess
+from mmcrawl.experiment.plan import Algorithm, ExperimentError, Plan
+from mmcrawl.experiment.progress import Progress, Row
+from mmcrawl.experiment.results import results_csv, results_of, times_of
+from mmcrawl.experiment.series import Series, read_series, series_of, write_series
+from mmcrawl.experiment.truth import Truth, find_truth
+
+__all__ = ["Outcome", "run_experiment"]
+
+_POLL_SECONDS = 0.1
+_PLAN = "experiment.json"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an experiment came to.
+
+    Attributes:
+        results: see `mmcrawl.experiment.results`.
+        times: the same for what a clock measured.
+        truth: the web.
+        runs: the runs of each algorithm, by label.
+    """
+
+    results: dict[str, Any]
+    times: dict[str, Any]
+    truth: Truth
+    runs: dict[str, list[Series]]
+
+
+@dataclass
+class _Run:
+    """One run that is to be made, or was."""
+
+    algorithm: Algorithm
+    repeat: int
+    row: Row
+    series: Series | None = None
+    crawl: CrawlProcess | None = None
+    seen: set[int] = field(default_factory=set)
+
+    @property
+    def name(self) -> str:
+        return f"{self.algorithm.file_name}-{self.repeat}"
+
+
+def run_experiment(
+    plan: Plan, out: Path, *, cache: Path, parallel: int = 1, console: Console | None = None
+) -> Outcome:
+    """Do an experiment, or what is left of one that was interrupted; write all but the report.
+
+    Args:
+        plan: what to do, checked.
+        out: folder of this experiment alone.
+        cache: folder of truths, shared by experiments.
+        parallel: runs at once; with more than 1 they take time from each other.
+        console: where progress is shown.
+
+    Raises:
+        ExperimentError: the folder cannot be used.
+        CrawlError: a crawl failed.
+    """
+    with _folder(out, plan), Progress(console or Console(stderr=True)) as progress:
+        truth = _find_truth(plan, cache, progress)
+        runs = _runs_of(plan, out, truth, progress)
+        _make(runs, plan, out, truth, parallel=parallel, progress=progress)
+        by_label: dict[str, list[Series]] = {a.label: [] for a in plan.algorithms}
+        for run in runs:
+            if run.series is not None:
+                by_label[run.algorithm.label].append(run.series)
+        results = results_of(plan, truth, by_label)
+        times = times_of(plan, by_label, _started_with(out))
+        write_json(out / "results.json", results)
+        write_json(out / "times.json", times)
+        (out / "results.csv").write_text(results_csv(results), encoding="utf-8")
+    return Outcome(results, times, truth, by_label)
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write plain data for people and programs."""
+    path.write_text(json.dumps(value, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+# -- the folder -------------------------------------------------------------------------------
+
+
+@contextmanager
+def _folder(out: Path, plan: Plan) -> Iterator[None]:
+    """Hold the folder of an experiment, which is made now or was made by the same plan."""
+    try:
+        present = sorted(out.iterdir()) if out.exists() else []
+        if present and not (out / _PLAN).is_file():
+            raise ExperimentError(
+                f"the folder {out} holds other files ({present[0].name}); name another with --out"
+            )
+        for name in ("runs", "raw"):
+            (out / name).mkdir(parents=True, exist_ok=True)
+        with FileLock(out / "runs" / ".lock", timeout=0):
+            _claim(out, plan)
+            yield
+    except Timeout:
+        raise ExperimentError(
+            f"the folder {out} is in use by another experiment; wait for it, or name another"
+        ) from None
+    except OSError as error:
+        raise ExperimentError(
+            f"the folder {out} cannot be written: {error.strerror or error}; name another with"
+            " --out"
+        ) from error
+
+
+def _claim(out: Path, plan: Plan) -> None:
+    new = json.loads(json.dumps(plan.identity()))
+    try:
+        old = json.loads((out / _PLAN).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        write_json(out / _PLAN, new)
+        return
+    except ValueError:
+        raise ExperimentError(
+            f"{out / _PLAN} cannot be read; name another folder with --out"
+        ) from None
+    different = [key for key in new if old.get(key) != new[key]]
+    if different:
+        key = different[0]
+        raise ExperimentError(
+            f"the folder {out} holds another experiment ({key} was {_short(old.get(key))}, now"
+            f" {_short(new[key])}); name another with --out"
+        )
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _started_with(out: Path) -> list[int]:
+    path = out / "runs" / "parallel.json"
+    return list(json.loads(path.read_text())) if path.exists() else [1]
+
+
+def _note_parallel(out: Path, parallel: int) -> None:
+    path = out / "runs" / "parallel.json"
+    before = _started_with(out) if path.exists() else []
+    path.write_text(json.dumps([*before, parallel]))
+
+
+# -- truth and runs ---------------------------------------------------------------------------
+
+
+def _find_truth(plan: Plan, cache: Path, progress: Progress) -> Truth:
+    row = progress.add(Row("truth", relevant=None))
+
+    def wait(crawl: CrawlProcess) -> None:
+        progress.change(row, "runs")
+        while not crawl.ended():
+            row.pages += len(crawl.new_pages())
+            progress.tick()
+            time.sleep(_POLL_SECONDS)
+
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ExperimentError(
+            f"the cache {cache} cannot be written: {error.strerror}; name another with --cache"
+        ) from error
+    truth = find_truth(plan, cache, wait)
+    made = row.state == "runs"
+    row.pages, row.relevant = len(truth), len(truth.relevant)
+    if not row.pages:
+        raise ExperimentError(
+            f"no page of the web {plan.web} can be fetched from its seeds ({_reasons(truth)});"
+            " give others with --seeds"
+        )
+    progress.change(row, "done" if made else "kept")
+    return truth
+
+
+def _reasons(truth: Truth) -> str:
+    return ", ".join(truth.errors) or "no answer"
+
+
+def _runs_of(plan: Plan, out: Path, truth: Truth, progress: Progress) -> list[_Run]:
+    """Return all runs, first the first of every algorithm; those that are complete with series."""
+    most = min(plan.budget or len(truth), len(truth))
+    runs = []
+    for repeat in range(1, plan.repeat + 1):
+        for algorithm in plan.algorithms:
+            name = algorithm.label if plan.repeat == 1 else f"{algorithm.label}  {repeat}"
+            run = _Run(algorithm, repeat, progress.add(Row(name, most)))
+            run.series = read_series(out / "raw" / run.name)
+            if run.series is not None:
+                run.row.pages, run.row.relevant = len(run.series), run.series.found
+                progress.change(run.row, "kept")
+            runs.append(run)
+    return runs
+
+
+def _make(
+    runs: list[_Run],
+    plan: Plan,
+    out: Path,
+    truth: Truth,
+    *,
+    parallel: int,
+    progress: Progress,
+) -> None:
+    """Make the runs that are missing, some at once."""
+    left = [run for run in runs if run.series is None]
+    if left:
+        _note_parallel(out, parallel)
+    under_way: list[_Run] = []
+    try:
+        while left or under_way:
+            while left and len(under_way) < parallel:
+                under_way.append(_start(left.pop(0), plan, out, progress))
+            for run in list(under_way):
+                if _is_over(run, truth):
+                    _finish(run, out, truth, progress)
+                    under_way.remove(run)
+            progress.tick()
+            time.sleep(_POLL_SECONDS)
+    finally:
+        for run in under_way:
+            if run.crawl is not None:
+                run.crawl.stop()
+
+
+def _start(run: _Run, plan: Plan, out: Path, progress: Progress) -> _Run:
+    arguments = plan.spider_arguments(run.algorithm)
+    run.crawl = CrawlProcess(out / "runs" / run.name, arguments, plan.settings)
+    progress.change(run.row, "runs")
+    return run
+
+
+def _is_over(run: _Run, truth: Truth) -> bool:
+    if run.crawl is None:
+        return True
+    over = run.crawl.ended()
+    for _, url in run.crawl.new_pages():
+        run.row.pages += 1
+        kind = truth.kind_of_url(url)
+        if kind is not None and kind in truth.relevant:
+            run.seen.add(kind)
+    run.row.relevant = len(run.seen)
+    return over
+
+
+def _finish(run: _Run, out: Path, truth: Truth, progress: Progress) -> None:
+    if run.crawl is None:
+        return
+    files = run.crawl.files
+    run.series = series_of(run.algorithm.label, run.repeat, files.store, files.clock, truth)
+    write_series(run.series, out / "raw" / run.name)
+    run.row.pages, run.row.relevant = len(run.series), run.series.found
+    progress.change(run.row, "done")

@@ -1,0 +1,274 @@
+"""What an experiment is to do: its web, topic, seeds, limits and algorithms, checked."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+import mmcrawl
+from mmcrawl.errors import MmcrawlError, SeedError, WebError
+from mmcrawl.frontier import host_of
+from mmcrawl.params import FocusedParams, explain
+from mmcrawl.replay import open_web
+from mmcrawl.replay.opening import PORTAL, SIMULATED
+from mmcrawl.topic import Topic
+
+__all__ = ["SHARED", "Algorithm", "ExperimentError", "Plan", "algorithms_of", "truth_key"]
+
+SHARED = ("topic", "keywords", "seeds", "media", "sites", "max_layer", "max_depth")
+"""Spider arguments that are the same for all runs."""
+
+_OURS = ("store", "job", "web", "max_pages")
+
+# What decides which pages are relevant: if any of it changes, the truth is found anew.
+_JUDGING = ("text", "topic", "page", "frontier", "replay", "job.py", "scoring/relevance.py")
+
+
+class ExperimentError(MmcrawlError):
+    """An experiment cannot be done as it was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """One line of the comparison: an algorithm with its parameters.
+
+    Attributes:
+        label: what it is called in the report: the name, and the parameters if there are any.
+        name: the `algo` argument.
+        parameters: further spider arguments.
+    """
+
+    label: str
+    name: str
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def file_name(self) -> str:
+        """The label as part of a file name."""
+        return "".join(c if c.isalnum() or c in "-_.=" else "+" for c in self.label)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An experiment.
+
+    Attributes:
+        web: the stored web, as for `mmcrawl.replay.open_web`.
+        arguments: spider arguments shared by all runs (topic, seeds, media, limits); none is empty.
+        algorithms: what is compared.
+        budget: most pages a run may fetch, 0 for all.
+        repeat: runs of each algorithm.
+        settings: further Scrapy settings of all runs.
+    """
+
+    web: str
+    arguments: Mapping[str, str]
+    algorithms: tuple[Algorithm, ...]
+    budget: int = 0
+    repeat: int = 1
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    def check(self) -> None:
+        """Raise ExperimentError, in one sentence, if the experiment cannot be run."""
+        if not self.algorithms:
+            raise ExperimentError("there is no algorithm to compare; give --algos a,b,c or all")
+        doubled = [
+            a.label
+            for n, a in enumerate(self.algorithms)
+            if a.file_name in {b.file_name for b in self.algorithms[:n]}
+        ]
+        if doubled:
+            raise ExperimentError(f"algorithm {doubled[0]} is named twice; name each once")
+        if self.budget < 0 or self.repeat < 1:
+            raise ExperimentError("--budget and --repeat must be whole numbers from 1")
+        for algorithm in self.algorithms:
+            self.spider_arguments(algorithm)
+        self._check_seeds()
+
+    def spider_arguments(self, algorithm: Algorithm | None = None) -> dict[str, str]:
+        """Return the arguments of a run, or those of the truth, checked.
+
+        Raises:
+            ExperimentError: one of them is wrong.
+        """
+        arguments = {"web": self.web, **self.arguments, "algo": "breadth", "job": "run"}
+        if algorithm is not None:
+            taken = {*arguments, *SHARED, *_OURS} & algorithm.parameters.keys()
+            if taken:
+                raise ExperimentError(
+                    f"{algorithm.label}: {min(taken)} is no parameter of an algorithm; what holds"
+                    " for the whole experiment is given as an option"
+                )
+            arguments |= {"algo": algorithm.name, **algorithm.parameters}
+            if self.budget:
+                arguments["max_pages"] = str(self.budget)
+        self._params(arguments)
+        return arguments
+
+    @cached_property
+    def seeds(self) -> list[str]:
+        """The addresses all crawls start from."""
+        params = self._params({"web": self.web, **self.arguments})
+        given = [seed.url for seed in params.seed_list]
+        return given or list(open_web(self.web).start_urls())
+
+    @cached_property
+    def topic_title(self) -> str:
+        """What the pages are to be about, for people."""
+        params = self._params({"web": self.web, **self.arguments})
+        if params.keywords:
+            return params.keywords
+        topic = params.whole_topic
+        return f"{topic.title} ({topic.title_en or topic.name})"
+
+    @cached_property
+    def media(self) -> str:
+        """The wanted media kinds."""
+        return self._params({"web": self.web, **self.arguments}).media
+
+    @cached_property
+    def limits(self) -> dict[str, Any]:
+        """The bounds of all crawls."""
+        params = self._params({"web": self.web, **self.arguments})
+        limits = {name: getattr(params, name) for name in ("sites", "max_layer", "max_depth")}
+        return limits | {"settings": dict(sorted(self.settings.items()))}
+
+    @cached_property
+    def topic_digest(self) -> str:
+        """Tells topics apart by what they hold, not by name: a topic file may be edited."""
+        params = self._params({"web": self.web, **self.arguments})
+        by_host = [f"{host} {_written(topic)}" for host, topic in params.topics_by_host.items()]
+        return _digest([_written(params.whole_topic), *by_host])
+
+    @cached_property
+    def web_digest(self) -> str:
+        """Tells webs apart: names, sizes and times of files, or the name of a generated web."""
+        parts = self.web.removeprefix(PORTAL).split(";") if self.web.startswith(PORTAL) else []
+        return _digest([line for web in parts or [self.web] for line in _signs(web.strip())])
+
+    def identity(self) -> dict[str, Any]:
+        """Return what makes this experiment this one; a folder holds one experiment."""
+        return {
+            "mmcrawl": mmcrawl.__version__,
+            "web_digest": self.web_digest,
+            "topic_digest": self.topic_digest,
+            "topic": self.topic_title,
+            "seeds": self.seeds,
+            "media": self.media,
+            "limits": self.limits,
+            "algorithms": [algorithm.label for algorithm in self.algorithms],
+            "budget": self.budget,
+            "repeat": self.repeat,
+        }
+
+    def _params(self, arguments: Mapping[str, str]) -> FocusedParams:
+        try:
+            return FocusedParams(**dict(arguments))  # type: ignore[arg-type]
+        except ValidationError as error:
+            raise ExperimentError(explain(error)[0]) from None
+
+    def _check_seeds(self) -> None:
+        try:
+            web = open_web(self.web)
+        except WebError as error:
+            raise ExperimentError(str(error)) from error
+        outside = [seed for seed in self.seeds if web.get(seed, "HEAD") is None]
+        if outside:
+            hosts = list(dict.fromkeys(host_of(url) for url in web.start_urls()))
+            shown = ", ".join(hosts[:5]) + (" …" if len(hosts) > 5 else "")
+            raise SeedError(
+                f"seed {outside[0]} is not in the web {self.web}, which has the hosts {shown}"
+            )
+
+
+def algorithms_of(text: str, names: list[str]) -> tuple[Algorithm, ...]:
+    """Return the algorithms that `text` names: `a,b:parameter=value;parameter=value`, or `all`.
+
+    Args:
+        text: what a user wrote.
+        names: all algorithms there are.
+
+    Raises:
+        ExperimentError: an unknown name, or a parameter without a value.
+    """
+    if text.strip() == "all":
+        return tuple(Algorithm(name, name) for name in names)
+    return tuple(_algorithm(part.strip(), names) for part in text.split(",") if part.strip())
+
+
+def _algorithm(text: str, names: list[str]) -> Algorithm:
+    name, _, rest = text.partition(":")
+    if name not in names:
+        raise ExperimentError(f"there is no algorithm {name!r}; there are {', '.join(names)}")
+    parameters = {}
+    for part in filter(None, rest.split(";")):
+        key, equals, value = part.partition("=")
+        if not key.strip() or not equals:
+            raise ExperimentError(f"{text!r} is not understood; write {name}:parameter=value")
+        parameters[key.strip()] = value.strip()
+    shown = ";".join(f"{key}={value}" for key, value in sorted(parameters.items()))
+    return Algorithm(f"{name}:{shown}" if shown else name, name, parameters)
+
+
+def truth_key(plan: Plan) -> str:
+    """Return the name of a plan's truth: all that decides which pages there are and which count."""
+    return _digest(
+        [
+            mmcrawl.__version__,
+            plan.web_digest,
+            plan.topic_digest,
+            plan.media,
+            *plan.seeds,
+            json.dumps(plan.limits, sort_keys=True),
+            *_judging_code(),
+        ]
+    )[:16]
+
+
+def _judging_code() -> Iterator[str]:
+    package = files("mmcrawl")
+    roots = [package.joinpath(name) for name in _JUDGING] + [files("dictionaries")]
+    for root in roots:
+        for file in sorted(_files(root), key=str):
+            yield hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _files(root: Traversable) -> Iterator[Traversable]:
+    if root.is_file():
+        if not root.name.endswith(".pyc"):
+            yield root
+        return
+    for entry in root.iterdir():
+        yield from _files(entry)
+
+
+def _signs(web: str) -> Iterator[str]:
+    """Yield what tells a web from others without reading it."""
+    path = Path(web).expanduser()
+    if web == "demo" or web.startswith(SIMULATED) or not path.exists():
+        yield web
+        return
+    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        if file.is_file():
+            state = file.stat()
+            name = file.relative_to(path).as_posix() if path.is_dir() else file.name
+            yield f"{name}\t{state.st_size}\t{state.st_mtime_ns}"
+
+
+def _written(topic: Topic) -> str:
+    """Return all that a topic holds, the same in every process."""
+    values = {field.name: getattr(topic, field.name) for field in fields(topic)}
+    return json.dumps(
+        values, default=lambda v: dict(v) if isinstance(v, Mapping) else sorted(v), sort_keys=True
+    )
+
+
+def _digest(parts: list[str]) -> str:
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()

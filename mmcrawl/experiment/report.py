@@ -1,0 +1,87 @@
+"""One HTML file that tells all of an experiment: no other files, no hosts, light and dark."""
+
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from mmcrawl.experiment.figures import draw_figures, inline_svg, write_figure
+from mmcrawl.experiment.laboratory import Outcome
+from mmcrawl.experiment.styles import styles_for
+
+__all__ = ["write_report"]
+
+_MOST_PATTERNS = 15
+
+
+def write_report(outcome: Outcome, out: Path) -> Path:
+    """Write `report.html`, and the figures to `figures/`; return the path of the report."""
+    folder = out / "figures"
+    folder.mkdir(exist_ok=True)
+    drawn = {}
+    for name, figure in draw_figures(outcome):
+        write_figure(name, figure, folder)
+        drawn[name] = Markup(inline_svg(name, figure))  # noqa: S704 - made here, labels escaped
+    page = out / "report.html"
+    page.write_text(_render(outcome, drawn), encoding="utf-8")
+    return page
+
+
+def _render(outcome: Outcome, figures: Mapping[str, Markup]) -> str:
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {
+        "number": _number,
+        "share": _share,
+        "spread": _spread,
+        "spread_share": _spread_share,
+    }
+    source = files("mmcrawl.experiment").joinpath("report.html.j2").read_text(encoding="utf-8")
+    times = {row["label"]: row for row in outcome.times["algorithms"]}
+    rows = outcome.results["algorithms"]
+    return environment.from_string(source).render(
+        **outcome.results,
+        rows=rows,
+        times=times,
+        machine=outcome.times["machine"],
+        parallel=outcome.times["parallel"],
+        figures=figures,
+        styles=styles_for(outcome.runs),
+        most_patterns=_MOST_PATTERNS,
+        best=_extremes(rows, max),
+        worst=_extremes(rows, min),
+    )
+
+
+def _extremes(
+    rows: list[dict[str, Any]], choose: Callable[[list[float]], float]
+) -> dict[str, float | None]:
+    """Return the best, or the worst, value of each measure in which more is better."""
+    names = ("relevant", "precision", "recall", "recall_at_share", "area_share")
+    values = {name: [row[name]["mean"] for row in rows] for name in names}
+    known = {name: [v for v in column if v is not None] for name, column in values.items()}
+    return {name: choose(column) if column else None for name, column in known.items()}
+
+
+def _number(value: float | None, digits: int = 0) -> str:
+    return "–" if value is None else f"{value:,.{digits}f}".replace(",", "\u202f")
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"
+
+
+def _spread(value: Mapping[str, float | None], digits: int = 0) -> str:
+    return _with_range(*(_number(value[part], digits) for part in ("mean", "min", "max")))
+
+
+def _spread_share(value: Mapping[str, float | None]) -> str:
+    return _with_range(*(_share(value[part]) for part in ("mean", "min", "max")))
+
+
+def _with_range(mean: str, least: str, largest: str) -> str:
+    return mean if least == largest else f"{mean} ({least}–{largest})"

@@ -1,0 +1,225 @@
+"""What an experiment came to, as plain data: `results.json` and `times.json`, and a CSV file.
+
+All that the same inputs give again, byte for byte, is in `results.json`; what a clock says is in
+`times.json`. Values of several repeats are `{"mean": …, "min": …, "max": …}`; a measure that is not
+defined is null.
+"""
+
+import csv
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from io import StringIO
+from typing import Any
+
+from mmcrawl.experiment.measures import (
+    PUBLISHED_SHARE,
+    area,
+    area_share,
+    found_after,
+    pages_at_share,
+    per_layer,
+    per_pattern,
+    precision,
+    recall,
+    spread,
+)
+from mmcrawl.experiment.plan import Algorithm, Plan
+from mmcrawl.experiment.series import Series
+from mmcrawl.experiment.truth import Truth
+
+__all__ = ["FORMAT", "results_csv", "results_of", "says", "times_of"]
+
+FORMAT = 1
+_SPREADS = (
+    "fetched",
+    "relevant",
+    "precision",
+    "recall",
+    "recall_at_share",
+    "area",
+    "area_share",
+)
+_TIME_SPREADS = ("seconds", "cpu_seconds", "pages_per_minute")
+
+
+def results_of(plan: Plan, truth: Truth, runs: Mapping[str, Sequence[Series]]) -> dict[str, Any]:
+    """Return everything that does not depend on a clock.
+
+    Args:
+        plan: the experiment.
+        truth: its web.
+        runs: the runs of each algorithm, by label.
+    """
+    order = truth.oracle
+    best = truth.judge_own(order)
+    algorithms = [_algorithm(a, runs[a.label], truth, best) for a in plan.algorithms]
+    results: dict[str, Any] = {
+        "format": FORMAT,
+        "experiment": {
+            "web": plan.web,
+            **plan.identity(),
+            "scrapy": version("scrapy"),
+        },
+        "truth": _truth(truth),
+        "share": PUBLISHED_SHARE,
+        "pages_at_share": pages_at_share(len(truth)),
+        "oracle": {
+            "pages": len(order),
+            "found": sum(best),
+            "area": area(best, len(truth.relevant), len(truth)),
+            "recall_at_share": _recall_at_share(best, truth),
+        },
+        "algorithms": algorithms,
+    }
+    return results | {"says": says(results)}
+
+
+def _truth(truth: Truth) -> dict[str, Any]:
+    first = [kind == number for number, kind in enumerate(truth.kinds)]
+    counts = [own and n in truth.relevant for n, own in enumerate(first)]
+    return {
+        "pages": len(truth),
+        "distinct": sum(first),
+        "relevant": len(truth.relevant),
+        "links": len(truth.graph.targets),
+        "layers": _named(per_layer(truth.layers, counts)),
+        "errors": truth.errors,
+    }
+
+
+def _algorithm(
+    algorithm: Algorithm, runs: Sequence[Series], truth: Truth, best: Sequence[bool]
+) -> dict[str, Any]:
+    measured = [_measures(run, truth, best) for run in runs]
+    first = runs[0]
+    return {
+        "label": algorithm.label,
+        "algo": algorithm.name,
+        "parameters": dict(algorithm.parameters),
+        **{name: spread(run[name] for run in measured) for name in _SPREADS},
+        "ended": sorted({run.reason for run in runs}),
+        "unknown": max(run.unknown for run in runs),
+        "layers": _named(per_layer(first.layer, first.relevant)),
+        "patterns": {
+            pattern: {"pages": pages, "relevant": found, "share": recall(found, first.found)}
+            for pattern, (pages, found) in per_pattern(first.pattern, first.relevant).items()
+        }
+        if any(first.pattern)
+        else {},
+        "errors": first.errors,
+        "runs": measured,
+    }
+
+
+def _measures(run: Series, truth: Truth, best: Sequence[bool]) -> dict[str, Any]:
+    wanted, pages = len(truth.relevant), len(truth)
+    return {
+        "repeat": run.repeat,
+        "fetched": len(run),
+        "relevant": run.found,
+        "precision": precision(run.found, len(run)),
+        "recall": recall(run.found, wanted),
+        "recall_at_share": _recall_at_share(run.relevant, truth),
+        "area": area(run.relevant, wanted, pages),
+        "area_share": area_share(run.relevant, best, wanted, pages),
+    }
+
+
+def _recall_at_share(series: Sequence[bool], truth: Truth) -> float | None:
+    pages = pages_at_share(len(truth))
+    return recall(int(found_after(series, pages)[-1]), len(truth.relevant))
+
+
+def _named(layers: Mapping[int, tuple[int, int]]) -> dict[str, dict[str, int]]:
+    return {
+        str(layer): {"pages": pages, "relevant": found} for layer, (pages, found) in layers.items()
+    }
+
+
+def times_of(
+    plan: Plan, runs: Mapping[str, Sequence[Series]], parallel: Sequence[int]
+) -> dict[str, Any]:
+    """Return what was measured with a clock, and on what machine.
+
+    Args:
+        plan: the experiment.
+        runs: the runs of each algorithm, by label.
+        parallel: how many runs went at once, for each time the experiment was started.
+    """
+    return {
+        "machine": {
+            "system": f"{platform.system()} {platform.machine()}",
+            "processors": os.cpu_count(),
+            "python": platform.python_version(),
+        },
+        "parallel": sorted(set(parallel)),
+        "algorithms": [_times(a.label, runs[a.label]) for a in plan.algorithms],
+    }
+
+
+def _times(label: str, runs: Sequence[Series]) -> dict[str, Any]:
+    measured = []
+    for run in runs:
+        seconds = run.seconds[-1] if run.seconds else 0.0
+        measured.append(
+            {
+                "repeat": run.repeat,
+                "seconds": seconds,
+                "cpu_seconds": run.cpu_seconds[-1] if run.cpu_seconds else 0.0,
+                "pages_per_minute": 60 * len(run) / seconds if seconds else None,
+            }
+        )
+    spreads = {name: spread(run[name] for run in measured) for name in _TIME_SPREADS}
+    return {"label": label, **spreads, "runs": measured}
+
+
+def results_csv(results: Mapping[str, Any]) -> str:
+    """Return one row for each algorithm: mean, least and largest of every measure."""
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    parts = [(name, part) for name in _SPREADS for part in ("mean", "min", "max")]
+    names = [name if part == "mean" else f"{name}_{part}" for name, part in parts]
+    writer.writerow(("algorithm", "repeats", *names))
+    for row in results["algorithms"]:
+        values = (row[name][part] for name, part in parts)
+        writer.writerow((row["label"], len(row["runs"]), *map(_rounded, values)))
+    return text.getvalue()
+
+
+def _rounded(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"
+
+
+def says(results: Mapping[str, Any]) -> str:
+    """Return in a few sentences what the numbers say."""
+    rows, truth = results["algorithms"], results["truth"]
+    if not truth["relevant"]:
+        return (
+            f"None of the {truth['pages']} pages of this web is relevant, so recall is undefined;"
+            " the tables tell only what was fetched."
+        )
+    ahead = max(rows, key=lambda row: row["area_share"]["mean"])
+    quick = max(rows, key=lambda row: (row["recall_at_share"]["mean"], row["area_share"]["mean"]))
+    others = [row for row in rows if row is not quick]
+    share = f"{results['share']:.0%} of the web ({results['pages_at_share']} pages)"
+    text = (
+        f"{ahead['label']} comes nearest to the oracle: the area under its recall is"
+        f" {ahead['area_share']['mean']:.0%} of the oracle's. After {share},"
+        f" {'it' if quick is ahead else quick['label']} had found"
+        f" {quick['recall_at_share']['mean']:.0%} of the {truth['relevant']} relevant pages"
+    )
+    if others:
+        compared = next((row for row in others if row["algo"] == "breadth"), None) or max(
+            others, key=lambda row: row["recall_at_share"]["mean"]
+        )
+        text += f", {compared['label']} {compared['recall_at_share']['mean']:.0%}"
+    short = [
+        r["label"]
+        for r in rows
+        if "max_pages" in r["ended"] and r["fetched"]["max"] < results["pages_at_share"]
+    ]
+    return (
+        text + "." + (f" Stopped by the budget before that: {', '.join(short)}." if short else "")
+    )

@@ -1,0 +1,123 @@
+"""What a run fetched, page after page, judged by the truth; written as CSV and JSON."""
+
+import csv
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from mmcrawl.experiment.measures import best_pattern, pattern_of
+from mmcrawl.experiment.recorder import read_clock
+from mmcrawl.experiment.stores import read_end, read_pages, read_patterns
+from mmcrawl.experiment.truth import Truth
+
+__all__ = ["TIME_COLUMNS", "Series", "read_series", "series_of", "write_series"]
+
+TIME_COLUMNS = ("seconds", "cpu_seconds")
+"""Columns that differ from run to run, at the end of each row."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One run. Lists have one entry a page, in the order of fetching.
+
+    Attributes:
+        algorithm: label of the algorithm.
+        repeat: which of its runs, from 1.
+        reason: why it ended: `finished` or `max_pages`.
+        errors: links that led to no page, by reason.
+        unknown: pages that the truth does not know.
+        url: address.
+        relevant: the truth calls it relevant, and it is no copy of a page fetched before.
+        layer: physical layer.
+        pattern: of the URL patterns the run had learnt in the end, the most general that matches
+            the address; "" for none.
+        seconds: when the page was taken in, since the crawl began.
+        cpu_seconds: processor time used until then.
+    """
+
+    algorithm: str
+    repeat: int
+    reason: str
+    errors: dict[str, int]
+    unknown: int
+    url: list[str]
+    relevant: list[bool]
+    layer: list[int]
+    pattern: list[str]
+    seconds: list[float]
+    cpu_seconds: list[float]
+
+    def __len__(self) -> int:
+        return len(self.url)
+
+    @property
+    def found(self) -> int:
+        """How many relevant pages were fetched."""
+        return sum(self.relevant)
+
+
+_COLUMNS = ("url", "relevant", "layer", "pattern", *TIME_COLUMNS)
+
+
+def series_of(algorithm: str, repeat: int, store: Path, clock: Path, truth: Truth) -> Series:
+    """Return the series of a finished crawl.
+
+    Args:
+        algorithm: its label.
+        repeat: which run of it, from 1.
+        store: what the crawl left.
+        clock: the times it noted.
+        truth: what its pages are judged by.
+    """
+    pages, times, end = read_pages(store), read_clock(clock), read_end(store)
+    patterns = [pattern_of(record.pattern) for record in read_patterns(store)]
+    found = [best_pattern(page.url, patterns) for page in pages]
+    return Series(
+        algorithm=algorithm,
+        repeat=repeat,
+        reason=end.reason,
+        errors=end.errors,
+        unknown=sum(truth.kind(page) is None for page in pages),
+        url=[page.url for page in pages],
+        relevant=truth.judge(pages),
+        layer=[page.layer for page in pages],
+        pattern=[str(pattern or "") for pattern in found],
+        seconds=[times[page.url][0] for page in pages],
+        cpu_seconds=[times[page.url][1] for page in pages],
+    )
+
+
+def write_series(series: Series, base: Path) -> None:
+    """Write BASE.csv and then BASE.json, which says that the run is complete."""
+    with _beside(base, "csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("number", *_COLUMNS))
+        columns = (
+            series.url,
+            map(int, series.relevant),
+            series.layer,
+            series.pattern,
+            series.seconds,
+            series.cpu_seconds,
+        )
+        for number, row in enumerate(zip(*columns, strict=True), 1):
+            writer.writerow((number, *row))
+    text = json.dumps(asdict(series), ensure_ascii=False, indent=1)
+    draft = _beside(base, "json.part")
+    draft.write_text(text + "\n", encoding="utf-8")
+    draft.replace(_beside(base, "json"))
+
+
+def read_series(base: Path) -> Series | None:
+    """Return the series that was written as BASE.json, None if the run is not complete."""
+    try:
+        text = _beside(base, "json").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    values: dict[str, Any] = json.loads(text)
+    return Series(**{field.name: values[field.name] for field in fields(Series)})
+
+
+def _beside(base: Path, ending: str) -> Path:
+    return base.with_name(f"{base.name}.{ending}")

@@ -1,0 +1,113 @@
+"""What a finished crawl left in its store, read without touching it."""
+
+import sqlite3
+from array import array
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from mmcrawl.frontier import PatternRecord, url_key
+
+__all__ = ["CrawlEnd", "StoredPage", "read_end", "read_graph", "read_pages", "read_patterns"]
+
+_REDIRECT = "redirects to "
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """A fetched page.
+
+    Attributes:
+        id: the link that led to it.
+        url: its address.
+        relevant: what the crawl thought of it in the end.
+        digest: tells pages of the same bytes; 0 if it was not taken.
+        layer: physical layer.
+    """
+
+    id: int
+    url: str
+    relevant: bool
+    digest: int
+    layer: int
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlEnd:
+    """How a crawl ended: why, and how many links led to no page, by reason."""
+
+    reason: str
+    errors: dict[str, int]
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+    # Without a journal beside it nothing is left to be merged, and no trace of reading is made.
+    journal = path.with_name(path.name + "-wal").exists()
+    how = "mode=ro" if journal else "immutable=1"
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True)) as db:
+        yield db
+
+
+def read_pages(path: Path) -> list[StoredPage]:
+    """Return the fetched pages in the order in which they were."""
+    with _reading(path) as db:
+        rows = db.execute(
+            "SELECT id, url, relevant, digest, physical_layer FROM page JOIN link USING (id)"
+            " ORDER BY settled"
+        )
+        return [StoredPage(row[0], row[1], bool(row[2]), row[3], row[4]) for row in rows]
+
+
+def read_patterns(path: Path) -> list[PatternRecord]:
+    """Return the URL patterns the crawl ended with, the most general first."""
+    with _reading(path) as db:
+        rows = db.execute("SELECT host, pattern, urls FROM pattern ORDER BY urls DESC, pattern")
+        return [PatternRecord(*row) for row in rows]
+
+
+def read_end(path: Path) -> CrawlEnd:
+    """Return how the crawl ended."""
+    with _reading(path) as db:
+        (reason,) = db.execute("SELECT reason FROM job").fetchone()
+        errors = db.execute(
+            "SELECT error, count(*) FROM link WHERE status = 'E' GROUP BY error ORDER BY error"
+        )
+        return CrawlEnd(reason, dict(errors))
+
+
+def read_graph(path: Path) -> tuple[dict[int, list[int]], list[int]]:
+    """Return the links from page to page, and the pages the seeds lead to.
+
+    Redirects are followed, links that led to no page left out; pages are named by their link ids.
+    """
+    with _reading(path) as db:
+        ends = _ends(db)
+        outlinks: dict[int, list[int]] = {}
+        for number, links in db.execute("SELECT id, links FROM page ORDER BY id"):
+            found = (ends[link] for link in array("I", links) if link in ends)
+            outlinks[number] = list(dict.fromkeys(found))
+        roots = db.execute("SELECT id FROM link WHERE parent IS NULL ORDER BY id")
+        seeds = dict.fromkeys(ends[link] for (link,) in roots if link in ends)
+        return outlinks, list(seeds)
+
+
+def _ends(db: sqlite3.Connection) -> dict[int, int]:
+    """Return the page each link leads to: itself, or where its redirects end."""
+    ends = {number: number for (number,) in db.execute("SELECT id FROM page")}
+    rows = db.execute("SELECT id, error FROM link WHERE error LIKE ?", (_REDIRECT + "%",))
+    steps: dict[int, int] = {}
+    for number, error in rows.fetchall():
+        key = url_key(0, error.removeprefix(_REDIRECT))
+        target = db.execute("SELECT id FROM link WHERE key = ?", (key,)).fetchone()
+        if target is not None:
+            steps[number] = target[0]
+    for number in steps:
+        end, seen = number, set[int]()
+        while end in steps and end not in seen:
+            seen.add(end)
+            end = steps[end]
+        if end in ends:
+            ends[number] = ends[end]
+    return ends

@@ -1,0 +1,268 @@
+"""Whole experiments on a small web: truth, runs, files, report, going on, and the same again."""
+
+import csv
+import json
+import re
+import shutil
+import sqlite3
+import xml.etree.ElementTree as ET
+from contextlib import closing
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.experiment import Algorithm, ExperimentError, Outcome, Plan, compare, read_series
+from mmcrawl.experiment.plan import truth_key
+from mmcrawl.experiment.series import TIME_COLUMNS, series_of
+from tests.experiment.conftest import FILMS, NEWS, Laboratory, plan_for, write_web
+
+Done = tuple[Outcome, Path]
+PAGES = 2 + NEWS + FILMS + 1
+
+
+def test_the_truth_knows_pages_copies_layers_and_links(done: Done) -> None:
+    truth = done[0].truth
+    assert len(truth) == PAGES
+    assert len(truth.relevant) == FILMS
+    assert len(set(truth.kinds)) == PAGES - 1
+    assert done[0].results["truth"]["layers"] == {
+        "1": {"pages": 1, "relevant": 0},
+        "2": {"pages": PAGES - 1, "relevant": FILMS},
+    }
+    assert truth.errors == {"HTTP 404": 1}
+
+
+def test_the_oracle_goes_through_redirects(done: Done) -> None:
+    # the front page, the list of films behind /films → /films/, and each film
+    assert len(done[0].truth.oracle) == 2 + FILMS
+    assert done[0].results["oracle"]["found"] == FILMS
+
+
+def test_a_copy_counts_once_whichever_address_comes_first(done: Done) -> None:
+    for runs in done[0].runs.values():
+        [run] = runs
+        found = dict(zip(run.url, run.relevant, strict=True))
+        copies = ["http://site.test/films/1.htm", "http://site.test/films/copy.htm"]
+        assert sum(found[url] for url in copies) == 1
+        assert run.found == FILMS
+
+
+def test_the_truth_decides_not_what_the_run_thought(done: Done, tmp_path: Path) -> None:
+    outcome, out = done
+    store = shutil.copy(out / "runs" / "breadth-1.db", tmp_path)
+    with closing(sqlite3.connect(store)) as db:
+        db.execute("UPDATE page SET relevant = NOT relevant")
+        db.commit()
+    clock = out / "runs" / "breadth-1.clock"
+    series = series_of("breadth", 1, Path(store), clock, outcome.truth)
+    assert series == outcome.runs["breadth"][0]
+
+
+def test_runs_without_budget_fetch_everything(done: Done) -> None:
+    for row in done[0].results["algorithms"]:
+        assert row["fetched"]["mean"] == PAGES
+        assert row["recall"]["mean"] == 1
+        assert row["precision"]["mean"] == FILMS / PAGES
+        assert row["ended"] == ["finished"]
+        assert row["unknown"] == 0
+
+
+def test_the_raw_series_is_the_same_in_csv_and_json(done: Done) -> None:
+    raw = done[1] / "raw"
+    with (raw / "urlrule-1.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    series = read_series(raw / "urlrule-1")
+    assert series is not None
+    assert [row["url"] for row in rows] == series.url
+    assert [row["number"] for row in rows] == [str(n) for n in range(1, PAGES + 1)]
+    assert [row["relevant"] == "1" for row in rows] == series.relevant
+    assert [float(row["seconds"]) for row in rows] == series.seconds == sorted(series.seconds)
+    assert series.cpu_seconds == sorted(series.cpu_seconds)
+    assert {row["pattern"] for row in rows} >= {"http://site.test/films/*"}
+
+
+def test_the_times_are_kept_apart(done: Done) -> None:
+    [breadth, _] = json.loads((done[1] / "times.json").read_text())["algorithms"]
+    assert breadth["pages_per_minute"]["mean"] == pytest.approx(
+        60 * PAGES / breadth["seconds"]["mean"]
+    )
+    assert "seconds" not in (done[1] / "results.json").read_text()
+
+
+class _Page(HTMLParser):
+    """Collects what a page would fetch from elsewhere, its ids, and its words."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+        self.ids: list[str] = []
+        self.words: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = dict(attrs)
+        for name in ("src", "href", "xlink:href", "data", "srcset"):
+            if (value := named.get(name)) and not value.startswith(("#", "data:")):
+                self.fetched.append(value)
+        if named.get("id"):
+            self.ids.append(str(named["id"]))
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def page(done: Done) -> _Page:
+    page = _Page()
+    page.feed((done[1] / "report.html").read_text(encoding="utf-8"))
+    return page
+
+
+def test_the_report_needs_no_other_files(done: Done, page: _Page) -> None:
+    assert page.fetched == []
+    text = (done[1] / "report.html").read_text(encoding="utf-8")
+    assert not re.search(r"@import|url\((?!#)|<script|<link", text)
+
+
+def test_the_report_tells_inputs_results_and_conclusion(done: Done, page: _Page) -> None:
+    words = " ".join(" ".join(page.words).split())
+    for told in (
+        str(done[0].results["experiment"]["web"]),
+        "optics|光学",
+        "http://site.test/",
+        "breadth",
+        "urlrule",
+        "http://site.test/films/*",
+        done[0].results["says"].replace("'", "'"),
+        "Scrapy",
+        "1 × HTTP 404",
+    ):
+        assert told in words, told
+
+
+def test_the_report_has_every_figure_and_no_id_twice(done: Done, page: _Page) -> None:
+    assert len(page.ids) == len(set(page.ids))
+    names = {path.stem for path in (done[1] / "figures").glob("*.svg")}
+    assert names == {path.stem for path in (done[1] / "figures").glob("*.png")}
+    assert len(names) == 7
+    text = (done[1] / "report.html").read_text(encoding="utf-8")
+    for name in names:
+        assert f'aria-label="{name}"' in text
+        ET.parse(done[1] / "figures" / f"{name}.svg")
+
+
+def test_the_conclusion_follows_from_the_numbers(done: Done) -> None:
+    rows = {row["label"]: row for row in done[0].results["algorithms"]}
+    best = max(rows, key=lambda label: rows[label]["area_share"]["mean"])
+    assert done[0].results["says"].startswith(f"{best} comes nearest to the oracle")
+    assert 0 < rows[best]["area_share"]["mean"] <= 1.01
+
+
+def _without_times(path: Path) -> object:
+    if path.suffix == ".csv" and path.parent.name == "raw":
+        return [line.split(",")[: -len(TIME_COLUMNS)] for line in path.read_text().splitlines()]
+    if path.suffix == ".json" and path.parent.name == "raw":
+        values = json.loads(path.read_text())
+        return {name: value for name, value in values.items() if name not in TIME_COLUMNS}
+    return path.read_bytes()
+
+
+def test_the_same_inputs_give_the_same_files(done: Done, laboratory: Laboratory) -> None:
+    _, said = laboratory.run(plan_for(laboratory.web, "breadth", "urlrule"), "again", parallel=2)
+    assert "truth: kept" in said
+    first, second = done[1], laboratory.folder / "again"
+    timed = {"times.json", "report.html"}
+    names = {
+        path.relative_to(first)
+        for path in first.rglob("*")
+        if path.is_file() and path.parent.name != "runs" and path.name not in timed
+    }
+    names -= {path for path in names if "by-time" in path.name}
+    assert Path("figures/recall-by-pages.png") in names
+    for name in sorted(names):
+        assert _without_times(first / name) == _without_times(second / name), name
+
+
+def test_an_interrupted_experiment_keeps_finished_runs_and_starts_others_afresh(
+    done: Done, laboratory: Laboratory
+) -> None:
+    out = laboratory.folder / "interrupted"
+    shutil.copytree(done[1], out)
+    (out / "raw" / "urlrule-1.json").unlink()
+    (out / "results.json").unlink()
+    half = out / "runs" / "urlrule-1.db"
+    half.write_bytes(half.read_bytes()[:5000])
+    before = (out / "raw" / "breadth-1.json").read_bytes()
+    _, said = laboratory.run(plan_for(laboratory.web, "breadth", "urlrule"), "interrupted")
+    assert f"breadth: kept, {PAGES} pages, {FILMS} relevant" in said
+    assert f"urlrule: done, {PAGES} pages, {FILMS} relevant" in said
+    assert (out / "raw" / "breadth-1.json").read_bytes() == before
+    assert (out / "results.json").read_bytes() == (done[1] / "results.json").read_bytes()
+
+
+def test_a_folder_of_another_experiment_is_left_alone(done: Done, laboratory: Laboratory) -> None:
+    before = (done[1] / "experiment.json").read_bytes()
+    with pytest.raises(ExperimentError, match=r"holds another experiment \(budget was 0, now 5\)"):
+        laboratory.run(plan_for(laboratory.web, "breadth", "urlrule", budget=5), "done")
+    assert (done[1] / "experiment.json").read_bytes() == before
+
+
+def test_a_folder_with_other_files_is_left_alone(laboratory: Laboratory) -> None:
+    out = laboratory.folder / "letters"
+    out.mkdir()
+    (out / "dear.txt").write_text("Dear")
+    with pytest.raises(ExperimentError, match=r"holds other files \(dear\.txt\)"):
+        laboratory.run(plan_for(laboratory.web, "breadth"), "letters")
+    assert [path.name for path in out.iterdir()] == ["dear.txt"]
+
+
+def test_a_folder_that_cannot_be_written_is_named(laboratory: Laboratory) -> None:
+    (laboratory.folder / "file").write_text("")
+    with pytest.raises(ExperimentError, match=r"file/out cannot be written"):
+        laboratory.run(plan_for(laboratory.web, "breadth"), "file/out")
+
+
+def test_budget_and_repeats(laboratory: Laboratory, done: Done) -> None:
+    plan = plan_for(laboratory.web, "breadth", budget=9, repeat=2)
+    outcome, _ = laboratory.run(plan, "budget", parallel=2)
+    [row] = outcome.results["algorithms"]
+    assert row["fetched"] == {"mean": 9, "min": 9, "max": 9}
+    assert row["ended"] == ["max_pages"]
+    assert [run["repeat"] for run in row["runs"]] == [1, 2]
+    text = (laboratory.folder / "budget" / "report.html").read_text(encoding="utf-8")
+    assert "Mean of 2 runs" in text
+    assert "2 of each algorithm" in text
+    assert "9 pages a run" in text
+    assert compare(done[1], laboratory.folder / "budget").missing == ([], ["urlrule"])
+
+
+def test_a_web_without_relevant_pages_is_reported_without_recall(
+    laboratory: Laboratory,
+) -> None:
+    web = write_web(laboratory.folder / "barren", media=False)
+    outcome, _ = laboratory.run(plan_for(web, "breadth"), "nothing")
+    [row] = outcome.results["algorithms"]
+    assert row["fetched"]["mean"] == PAGES
+    assert row["recall"]["mean"] is None
+    assert row["area_share"]["mean"] is None
+    assert "recall is undefined" in outcome.results["says"]
+    assert "recall is undefined" in (laboratory.folder / "nothing" / "report.html").read_text()
+    assert (laboratory.folder / "nothing" / "figures" / "pages-by-layer.png").exists()
+
+
+def test_the_truth_is_found_anew_when_anything_it_rests_on_changes(tmp_path: Path) -> None:
+    web = write_web(tmp_path)
+    keys = [truth_key(plan_for(web, "breadth"))]
+    keys.append(truth_key(plan_for(web, "breadth", keywords="acoustics")))
+    (tmp_path / "site.test" / "index.htm").write_text("<a href=/news/1.htm>news</a>")
+    keys.append(truth_key(plan_for(web, "breadth")))
+    deep = Plan(str(web), {"keywords": "optics|光学", "max_depth": "2"}, (Algorithm("a", "a"),))
+    keys.append(truth_key(deep))
+    portal = f"portal:demo;{web}"
+    keys.append(truth_key(plan_for(Path(portal), "breadth")))
+    (tmp_path / "site.test" / "more.htm").write_text("more")
+    keys.append(truth_key(plan_for(Path(portal), "breadth")))
+    assert len(set(keys)) == 6
+    (tmp_path / "site.test" / "more.htm").unlink()
+    same = truth_key(plan_for(web, "urlrule", budget=7, repeat=3))
+    assert same == keys[2]

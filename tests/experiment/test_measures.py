@@ -1,0 +1,102 @@
+"""Measures, against cases worked by hand."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mmcrawl.experiment import measures
+from mmcrawl.scoring.patterns import Pattern, generalise, url_parts
+
+YES, NO = True, False
+
+
+def test_precision_and_recall_are_shares_of_fetched_and_of_wanted() -> None:
+    assert measures.precision(984, 26872) == pytest.approx(0.0366, abs=1e-4)
+    assert measures.recall(2048, 3059) == pytest.approx(0.670, abs=1e-3)
+
+
+def test_recall_of_a_web_without_relevant_pages_is_undefined() -> None:
+    assert measures.recall(0, 0) is None
+    assert measures.precision(0, 0) is None
+    assert measures.area([NO, NO], 0, 2) is None
+    assert measures.area_share([NO], [], 0, 2) is None
+
+
+def test_a_run_that_stopped_early_stays_where_it_was() -> None:
+    assert measures.found_after([NO, YES], 5).tolist() == [0, 0, 1, 1, 1, 1]
+
+
+def test_what_is_fetched_beyond_the_web_does_not_count() -> None:
+    assert measures.found_after([NO, YES, YES], 2).tolist() == [0, 0, 1]
+
+
+def test_nothing_fetched_finds_nothing() -> None:
+    assert measures.found_after([], 2).tolist() == [0, 0, 0]
+
+
+def test_area_is_the_mean_recall_over_all_pages_of_the_web() -> None:
+    # recall after 1, 2, 3, 4 fetches of 4: 0, 1/2, 1/2, 1
+    assert measures.area([NO, YES, NO, YES], 2, 4) == pytest.approx(0.5)
+    # an oracle that has both after two: 1/2, 1, 1, 1
+    assert measures.area([YES, YES], 2, 4) == pytest.approx(0.875)
+    assert measures.area_share([NO, YES, NO, YES], [YES, YES], 2, 4) == pytest.approx(4 / 7)
+
+
+@given(st.lists(st.booleans(), max_size=40), st.integers(1, 60))
+def test_area_lies_between_nothing_and_everything(series: list[bool], pages: int) -> None:
+    wanted = max(sum(series), 1)
+    area = measures.area(series, wanted, pages)
+    assert area is not None
+    assert 0 <= area <= 1
+    best = measures.area(sorted(series, reverse=True), wanted, pages)
+    assert best is not None
+    assert area <= best + 1e-12
+
+
+@pytest.mark.parametrize(("pages", "share"), [(100, 21), (592, 124), (2, 1), (1, 1), (50, 11)])
+def test_pages_at_21_percent(pages: int, share: int) -> None:
+    assert measures.pages_at_share(pages) == share
+
+
+def test_layers_count_pages_and_relevant_pages() -> None:
+    counted = measures.per_layer([2, 1, 2, 4], [YES, NO, NO, YES])
+    assert counted == {1: (1, 0), 2: (2, 1), 4: (1, 1)}
+    assert list(counted) == [1, 2, 4]
+
+
+def test_patterns_count_pages_and_relevant_pages_those_without_come_last() -> None:
+    counted = measures.per_pattern(["", "a", "b", "b", ""], [NO, YES, YES, YES, YES])
+    assert list(counted.items()) == [("b", (2, 2)), ("a", (1, 1)), ("", (2, 1))]
+
+
+@pytest.mark.parametrize(
+    "urls",
+    [
+        ["http://h.test/xy/1.htm", "http://h.test/xy/2.htm"],
+        ["http://h.test/c.php?id=1&k=a", "http://h.test/c.php?id=2&k=a"],
+        ["http://h.test/a/1.htm", "http://h.test/a/b/2.htm"],
+        ["http://h.test/"],
+        ["http://h.test:8080/a/*/b", "http://h.test:8080/a/c/b"],
+    ],
+)
+def test_a_pattern_is_read_as_it_was_written(urls: list[str]) -> None:
+    pattern = generalise([url_parts(url) for url in urls])
+    assert measures.pattern_of(str(pattern)) == pattern
+
+
+def test_of_several_patterns_the_first_that_matches_counts() -> None:
+    wide, narrow = Pattern("h.test", ("*", "*")), Pattern("h.test", ("a", "*"))
+    assert measures.best_pattern("http://h.test/a/1", [wide, narrow]) is wide
+    assert measures.best_pattern("http://h.test/a/1", [narrow, wide]) is narrow
+    assert measures.best_pattern("http://h.test/a", [wide, narrow]) is None
+
+
+def test_values_on_a_time_grid_are_those_of_the_last_page_before() -> None:
+    grid = np.array([0.0, 1.0, 1.5, 9.0])
+    assert measures.on_grid([1.0, 2.0], [0.25, 0.5], grid).tolist() == [0.0, 0.25, 0.25, 0.5]
+
+
+def test_spread_of_repeats_leaves_out_what_is_undefined() -> None:
+    assert measures.spread([3, None, 1]) == {"mean": 2, "min": 1, "max": 3}
+    assert measures.spread([None]) == {"mean": None, "min": None, "max": None}

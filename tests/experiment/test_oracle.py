@@ -1,0 +1,88 @@
+"""The oracle on graphs made by hand, and against a slow search that does what its rule says."""
+
+from collections import deque
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmcrawl.experiment import LinkGraph, oracle_order
+
+
+def order(outlinks: list[list[int]], wanted: set[int], seeds: tuple[int, ...] = (0,)) -> list[int]:
+    return oracle_order(LinkGraph.of(outlinks, seeds), range(len(outlinks)), wanted)
+
+
+def test_the_shortest_way_is_taken_and_nothing_else() -> None:
+    #  0 → 1 → 2 → 5   and   0 → 3 → 5;   4 leads nowhere
+    assert order([[1, 3, 4], [2], [5], [5], [], []], {5}) == [0, 3, 5]
+
+
+def test_the_nearest_relevant_page_comes_first() -> None:
+    assert order([[1, 2], [3], [], []], {3, 2}) == [0, 2, 1, 3]
+
+
+def test_ways_are_measured_from_all_that_was_fetched() -> None:
+    # 4 is four pages from the seed, but one from 3, which is fetched first
+    assert order([[1], [2, 3], [4], [4], []], {3, 4}) == [0, 1, 3, 4]
+
+
+def test_a_relevant_seed_is_fetched_first() -> None:
+    assert order([[1], []], {0, 1}) == [0, 1]
+    assert order([[], [2], []], {2}, seeds=(0, 1)) == [1, 2]
+
+
+def test_what_cannot_be_reached_is_left_out() -> None:
+    assert order([[1], [], [1]], {1, 2}) == [0, 1]
+    assert order([[1], []], set()) == []
+    assert order([], set(), seeds=()) == []
+
+
+def test_a_copy_of_a_page_is_not_fetched_again() -> None:
+    graph = LinkGraph.of([[1, 2], [], [3], []], [0])
+    assert oracle_order(graph, [0, 1, 2, 1], {1}) == [0, 1]
+    assert oracle_order(graph, [0, 1, 2, 1], {1, 2}) == [0, 1, 2]
+
+
+def _steps_to(outlinks: list[list[int]], seeds: list[int], had: set[int]) -> dict[int, int]:
+    """Return how many new pages it takes to have each page, by plain search."""
+    steps = dict.fromkeys(had, 0) | {s: 1 for s in seeds if s not in had}
+    queue = deque(sorted(steps, key=steps.__getitem__))
+    while queue:
+        page = queue.popleft()
+        for target in outlinks[page]:
+            if target not in steps:
+                steps[target] = steps[page] + 1
+                queue.append(target)
+    return steps
+
+
+graphs = st.integers(1, 9).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.lists(st.integers(0, n - 1), max_size=4, unique=True), min_size=n, max_size=n),
+        st.sets(st.integers(0, n - 1)),
+        st.sets(st.integers(0, n - 1), min_size=1, max_size=2),
+    )
+)
+
+
+@settings(max_examples=300)
+@given(graphs)
+def test_every_step_costs_as_little_as_it_can(
+    case: tuple[list[list[int]], set[int], set[int]],
+) -> None:
+    outlinks, wanted, seeds = case[0], case[1], sorted(case[2])
+    fetched = order(outlinks, wanted, tuple(seeds))
+    assert len(set(fetched)) == len(fetched)
+    had: set[int] = set()
+    left = set(wanted)
+    while fetched:
+        steps = _steps_to(outlinks, seeds, had)
+        nearest = min(steps[page] for page in left if page in steps)
+        way, fetched = fetched[:nearest], fetched[nearest:]
+        for page in way:
+            assert page in seeds or any(page in outlinks[before] for before in had)
+            had.add(page)
+        assert way[-1] in left
+        assert not left & set(way[:-1])
+        left -= set(way)
+    assert not left & _steps_to(outlinks, seeds, had).keys()

@@ -1,0 +1,82 @@
+"""What an experiment is asked to do, checked before anything is fetched or written."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.errors import MmcrawlError
+from mmcrawl.experiment import Algorithm, ExperimentError, Plan, algorithms_of
+from mmcrawl.experiment.styles import styles_for
+from mmcrawl.scoring import algorithm_names
+from tests.experiment.conftest import write_web
+
+NAMES = ["breadth", "urlrule"]
+
+
+def test_algorithms_with_parameters() -> None:
+    text = "breadth, urlrule:hard=true;d=0.9"
+    assert algorithms_of(text, NAMES) == (
+        Algorithm("breadth", "breadth"),
+        Algorithm("urlrule:d=0.9;hard=true", "urlrule", {"hard": "true", "d": "0.9"}),
+    )
+    assert algorithms_of(text, NAMES)[1].file_name == "urlrule+d=0.9+hard=true"
+
+
+def test_all_means_every_algorithm_there_is() -> None:
+    assert [a.label for a in algorithms_of("all", NAMES)] == NAMES
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nope", "there is no algorithm 'nope'; there are breadth, urlrule"),
+        ("urlrule:hard", "'urlrule:hard' is not understood; write urlrule:parameter=value"),
+        ("urlrule:=3", "'urlrule:=3' is not understood"),
+    ],
+)
+def test_algorithms_that_are_not_understood(text: str, said: str) -> None:
+    with pytest.raises(ExperimentError, match=said):
+        algorithms_of(text, NAMES)
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_web(tmp_path_factory.mktemp("web"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "algos", "said"),
+    [
+        ({"keywords": "lens"}, "", "there is no algorithm to compare"),
+        ({"keywords": "lens"}, "breadth,breadth", "breadth is named twice"),
+        ({}, "breadth", "no topic: give"),
+        ({"topic": "nosuch"}, "breadth", "unknown topic 'nosuch'"),
+        ({"keywords": "lens", "media": "film"}, "breadth", "there is no media kind 'film'"),
+        ({"keywords": "lens", "max_depth": "x"}, "breadth", "max_depth: 'x' is not allowed"),
+        ({"keywords": "lens", "seeds": "http://else.test/"}, "breadth", "hosts site.test"),
+        ({"keywords": "lens"}, "urlrule:hard=maybe", "hard: 'maybe' is not allowed"),
+        ({"keywords": "lens"}, "urlrule:media=audio", "media is no parameter of an algorithm"),
+        ({"keywords": "lens"}, "urlrule:store=x", "store is no parameter of an algorithm"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_one_sentence(
+    web: Path, arguments: Mapping[str, str], algos: str, said: str
+) -> None:
+    with pytest.raises(MmcrawlError, match=said) as caught:
+        Plan(str(web), arguments, algorithms_of(algos, NAMES)).check()
+    assert "\n" not in str(caught.value)
+
+
+def test_seeds_inside_the_web_are_fine(web: Path) -> None:
+    seeds = {"keywords": "lens", "seeds": "http://site.test/films/"}
+    plan = Plan(str(web), seeds, algorithms_of("breadth", NAMES))
+    plan.check()
+    assert plan.seeds == ["http://site.test/films/"]
+
+
+def test_every_algorithm_can_be_told_from_the_others() -> None:
+    labels = [*algorithm_names(), "urlrule:hard=true", "mine"]
+    styles = styles_for(labels)
+    assert len(set(styles.values())) == len(labels)
+    assert styles_for(["urlrule"])["urlrule"] == styles["urlrule"]

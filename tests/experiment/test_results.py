@@ -1,0 +1,57 @@
+"""The sentences a report begins with, from numbers written by hand."""
+
+from typing import Any
+
+from mmcrawl.experiment.results import says
+
+
+def results(**algorithms: tuple[float, float]) -> dict[str, Any]:
+    """Return results with the area share and the recall at 21 % of some algorithms."""
+    rows = [
+        {
+            "label": name,
+            "algo": name,
+            "area_share": {"mean": area},
+            "recall_at_share": {"mean": recall},
+            "fetched": {"max": 50},
+            "ended": ["finished"],
+        }
+        for name, (area, recall) in algorithms.items()
+    ]
+    return {
+        "truth": {"pages": 100, "relevant": 10},
+        "share": 0.21,
+        "pages_at_share": 21,
+        "algorithms": rows,
+    }
+
+
+def test_the_best_is_named_and_compared_with_breadth() -> None:
+    said = says(results(fish=(0.6, 0.5), breadth=(0.3, 0.1), shark=(0.7, 0.6)))
+    assert said == (
+        "shark comes nearest to the oracle: the area under its recall is 70% of the oracle's."
+        " After 21% of the web (21 pages), it had found 60% of the 10 relevant pages, breadth 10%."
+    )
+
+
+def test_the_quickest_is_named_when_it_is_another() -> None:
+    said = says(results(fish=(0.6, 0.8), shark=(0.7, 0.6)))
+    assert said.startswith("shark comes nearest")
+    assert "fish had found 80% of the 10 relevant pages, shark 60%." in said
+
+
+def test_of_equals_the_one_with_the_larger_area_is_named() -> None:
+    said = says(results(breadth=(0.5, 1.0), shark=(0.7, 1.0)))
+    assert "it had found 100% of the 10 relevant pages, breadth 100%." in said
+
+
+def test_runs_that_stopped_too_early_are_named() -> None:
+    short = results(breadth=(0.5, 0.2), shark=(0.7, 0.3))
+    for row in short["algorithms"]:
+        row |= {"ended": ["max_pages"], "fetched": {"max": 9}}
+    assert says(short).endswith("Stopped by the budget before that: breadth, shark.")
+
+
+def test_nothing_is_claimed_of_a_web_without_relevant_pages() -> None:
+    barren = results(breadth=(0, 0)) | {"truth": {"pages": 100, "relevant": 0}}
+    assert says(barren).startswith("None of the 100 pages of this web is relevant, so recall is")

@@ -1,0 +1,125 @@
+"""New patterns are measured against all links that wait: the same as one by one, and cheaply."""
+
+from array import array
+from collections import Counter
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from mmcrawl.scoring.patterns import Pattern, url_parts
+from mmcrawl.scoring.urlrule import UrlRule
+
+WAITING, NO_PATTERN = 1, -1
+
+
+class OneByOne(UrlRule):
+    """Measures every waiting link against every pattern, whatever has changed."""
+
+    def _measure_all(self, site):
+        site.links = array("I", [link for link in site.links if self._state[link] == WAITING])
+        site.unprobed.clear()
+        for link in site.links:
+            url = url_parts(self._source.known(link).url)
+            best, gap = site.patterns.best(url), site.patterns.distance(url)
+            self._pattern[link] = NO_PATTERN if best is None else best
+            self._distance[link] = 1 if gap is None else max(gap, 1)
+            site.unprobed[self._layer[link]] += best is None
+
+
+def crossing_site(dice):
+    """Return links by page; directories, names and queries cross so that patterns overlap."""
+    one, two, number = ("a", "b", "c"), ("x", "y"), range(1, 7)
+    pages = [f"/{d}/{n}.htm" for d in one for n in number]
+    pages += [f"/{d}/{e}/{n}" for d in one for e in two for n in number]
+    pages += [f"/{d}/{n}/" for d in one for n in number]
+    pages += [f"/show.asp?id={n}&class={c}" for n in number for c in two]
+    pages += [f"//i.test/{d}/{n}" for d in one for n in number]
+    pages = [f"http:{page}" if page.startswith("//") else page for page in pages]
+    web = {page: dice.sample(pages, dice.randrange(9)) for page in pages}
+    return {**web, "/": dice.sample(pages, 25)}
+
+
+def plain_counts(counter):
+    return {layer: count for layer, count in counter.items() if count}
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_all_at_once_comes_to_the_same_as_one_by_one(made_up_crawl, seed):
+    dice = Random(seed)
+    web = crossing_site(dice)
+    good = {page for page in web if dice.random() < 0.6}
+    options = {"num2": dice.choice([2, 20]), "m": dice.choice([1, 2]), "near": 9}
+    crawl, twin = (made_up_crawl("urlrule", web, good.__contains__, **options) for _ in "12")
+    twin.scorer = OneByOne(twin.frontier, crawl.scorer._similarity, **options)
+    for each in (crawl, twin):
+        each.seed("/")
+    kinds = Counter()
+    while (taken := crawl.start()) is not None:
+        assert twin.start() == taken
+        link, url = taken
+        for each in (crawl, twin):
+            each.finish(link, url)
+        assert crawl.answer == twin.answer
+        if url in good and dice.random() < 0.1:
+            good.discard(url)
+            for each in (crawl, twin):
+                each.apply(each.scorer.revised([link]))
+            assert crawl.answer == twin.answer
+            kinds["revised"] += 1
+        assert crawl.scorer._pattern == twin.scorer._pattern
+        assert crawl.scorer._distance == twin.scorer._distance
+        for own, other in zip(crawl.scorer._sites, twin.scorer._sites, strict=True):
+            assert own.links == other.links
+            assert len(own.urls) == len(own.links)
+            assert plain_counts(own.unprobed) == plain_counts(other.unprobed)
+        kinds["several"] += len(crawl.scorer.patterns()) > 2
+    assert crawl.scorer.patterns() == twin.scorer.patterns()
+    assert kinds["several"]
+
+
+@pytest.mark.parametrize("waiting", [50, 400])
+def test_a_new_pattern_looks_at_no_waiting_link_by_itself(made_up_crawl, monkeypatch, waiting):
+    videos = [f"/v/{n}" for n in range(4)]
+    links = [*videos, *(f"/w/{n}/{n}.htm" for n in range(waiting))]
+    crawl = made_up_crawl("urlrule", {"/": links}, lambda url: url in videos, num2=50)
+    crawl.seed("/")
+    while len(set(videos) & set(crawl.fetched)) < 3:
+        crawl.run(1)
+    while (taken := crawl.start()) is not None and taken[1] not in videos:
+        crawl.finish(*taken)
+    calls = Counter()
+
+    def counted(owner, name):
+        original = getattr(owner, name)
+
+        def call(*arguments):
+            calls[name] += 1
+            return original(*arguments)
+
+        monkeypatch.setattr(owner, name, call)
+
+    counted(Pattern, "matches")
+    counted(Pattern, "distance")
+    counted(crawl.frontier, "known")
+    crawl.finish(*taken)
+    assert crawl.scorer.patterns()
+    assert sum(calls.values()) <= 3
+
+
+def test_only_patterns_that_changed_are_measured_again(made_up_crawl, monkeypatch):
+    sections = [[f"/s{s}/t{s}/{n}" for n in range(4)] for s in range(6)]
+    web = {before[-1]: after for before, after in pairwise([["/"], *sections])}
+    crawl = made_up_crawl("urlrule", web, lambda url: url != "/", num2=50, m=1)
+    crawl.seed("/")
+    measured = []
+    original = UrlRule._measure_against
+
+    def noted(site, index, *arguments):
+        measured.append(index)
+        original(site, index, *arguments)
+
+    monkeypatch.setattr(UrlRule, "_measure_against", staticmethod(noted))
+    crawl.run()
+    assert len(crawl.scorer.patterns()) == 6
+    assert measured == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5]  # the last one had grown since

@@ -1,0 +1,64 @@
+"""Many addresses measured at once stand to a pattern as each of them does by itself."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mmcrawl.scoring.patterns import ANY, Pattern, url_parts
+from mmcrawl.scoring.waiting_urls import WaitingUrls
+
+WAITING, FETCHED = 1, 2
+names = st.sampled_from(["a", "b", "c.htm", "*", ""])
+values = st.sampled_from(["1", "2", "*", ""])
+pairs = st.lists(st.tuples(st.sampled_from(["x", "y"]), values), max_size=3)
+
+
+@st.composite
+def urls(draw):
+    query = "&".join(f"{key}={value}" for key, value in draw(pairs))
+    path = "/".join(draw(st.lists(names, min_size=1, max_size=4)))
+    return url_parts(f"http://h/{path}" + (f"?{query}" if query else ""))
+
+
+@st.composite
+def patterns(draw):
+    """Patterns made of a URL, of which any part may be open; so they are near to some."""
+    url = draw(urls())
+    directories = tuple(draw(st.sampled_from([part, ANY])) for part in url.directories)
+    query = tuple((key, draw(st.sampled_from([value, ANY]))) for key, value in url.query)
+    return Pattern("h", directories, query, longer=draw(st.booleans()))
+
+
+def measured(waiting, pattern):
+    found = {}
+    for links, gaps in waiting.gaps(pattern):
+        found |= dict(zip(links.tolist(), gaps.tolist(), strict=True))
+    return found
+
+
+def table_of(addresses):
+    waiting = WaitingUrls()
+    for link, url in enumerate(addresses):
+        waiting.add(link, url)
+    return waiting
+
+
+@given(st.lists(urls(), max_size=12), patterns())
+def test_distances_are_those_of_the_single_urls_and_0_is_a_match(addresses, pattern):
+    found = measured(table_of(addresses), pattern)
+    assert found == {link: pattern.distance(url) for link, url in enumerate(addresses)}
+    assert {link for link, gap in found.items() if gap == 0} == {
+        link for link, url in enumerate(addresses) if pattern.matches(url)
+    }
+
+
+@given(st.lists(st.tuples(urls(), st.booleans()), max_size=12), patterns(), urls())
+def test_what_no_longer_waits_is_forgotten(links, pattern, another):
+    waiting = table_of(url for url, _ in links)
+    states = np.array([WAITING if waits else FETCHED for _, waits in links], dtype=np.uint8)
+    waiting.keep(states, WAITING)
+    assert len(waiting) == sum(waits for _, waits in links)
+    waiting.add(len(links), another)
+    expected = {link: url for link, (url, waits) in enumerate(links) if waits}
+    expected[len(links)] = another
+    assert measured(waiting, pattern) == {n: pattern.distance(url) for n, url in expected.items()}

@@ -1,0 +1,106 @@
+"""What settings mean for a crawl, and how its progress is told."""
+
+import logging
+from types import SimpleNamespace
+
+import pytest
+from scrapy.settings import Settings
+
+from mmcrawl import extensions
+from mmcrawl.crawls import check_settings, make_job, with_stored_web
+from mmcrawl.errors import MmcrawlError
+from mmcrawl.extensions import CrawlProgress
+from mmcrawl.job import CrawlJob
+from mmcrawl.page import parse_page
+from mmcrawl.params import FocusedParams
+from mmcrawl.scheduler import FocusedScheduler
+
+SEED = "http://site.test/0"
+
+
+def open_job(settings: dict[str, object] | None = None, **arguments: str) -> CrawlJob:
+    given = {"seeds": SEED, "keywords": "optics", "store": "memory:", "algo": "breadth"}
+    return make_job(FocusedParams(**(given | arguments)), Settings(settings or {}), None)
+
+
+def crawl_chain(job: CrawlJob, most: int = 9) -> int:
+    """Crawl pages of which each links to the next; return how many there were."""
+    pages = 0
+    while pages < most and (link := job.next()) is not None:
+        number = int(link.url.rpartition("/")[2])
+        page = parse_page(f'<a href="/{number + 1}">next</a>'.encode(), link.url)
+        job.crawled(link.id, page, layer=link.logical_layer)
+        pages += 1
+    return pages
+
+
+@pytest.mark.parametrize(
+    ("limit", "max_depth", "pages"),
+    [(0, "0", 9), (1, "0", 2), (3, "0", 4), (3, "2", 2), (1, "5", 5), (0, "3", 3)],
+)
+def test_scrapy_s_limit_of_depth_holds_where_max_depth_is_not_given(
+    limit: int, max_depth: str, pages: int
+) -> None:
+    job = open_job({"DEPTH_LIMIT": limit}, max_depth=max_depth)
+    with job.store:
+        assert crawl_chain(job) == pages
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["MMCRAWL_PAGES_PER_HOST", "MMCRAWL_HEAD_REQUESTS", "MMCRAWL_BARREN_PAGES_PER_SHAPE"],
+)
+@pytest.mark.parametrize("value", ["abc", "", "1.5", "-1", -1, [1]])
+def test_a_setting_that_is_no_whole_number_is_told(name: str, value: object) -> None:
+    with pytest.raises(MmcrawlError, match=f"^{name} must be a whole number from 0$"):
+        check_settings(Settings({name: value}))
+    with pytest.raises(MmcrawlError, match=name):
+        open_job({name: value})
+
+
+def test_good_settings_pass() -> None:
+    check_settings(Settings())
+    check_settings(Settings({"MMCRAWL_PAGES_PER_HOST": "7", "MMCRAWL_HEAD_REQUESTS": 0}))
+
+
+@pytest.mark.parametrize(
+    ("given", "setting", "web"),
+    [
+        ({}, "stored", "stored"),
+        ({"web": ""}, "stored", "stored"),
+        ({"web": "own"}, "stored", "own"),
+        ({"web": "own"}, None, "own"),
+        ({}, None, None),
+    ],
+)
+def test_a_stored_web_may_be_named_by_a_setting(
+    given: dict[str, str], setting: str | None, web: str | None
+) -> None:
+    arguments = with_stored_web({"topic": "x", **given}, Settings({"MMCRAWL_WEB": setting}))
+    assert (arguments["topic"], arguments.get("web")) == ("x", web)
+
+
+def test_the_first_line_of_progress_has_the_rate_since_the_crawl_opened(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(extensions, "monotonic", lambda: clock[0])
+    ticks = SimpleNamespace(start=lambda seconds, now: None)
+    monkeypatch.setattr(extensions, "create_looping_call", lambda call: ticks)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: False)
+    scheduler = FocusedScheduler.__new__(FocusedScheduler)
+    crawler = SimpleNamespace(
+        settings=Settings({"MMCRAWL_DISPLAY": True}),
+        signals=SimpleNamespace(connect=lambda *arguments: None),
+        stats=SimpleNamespace(set_value=lambda *arguments: None),
+        engine=SimpleNamespace(scheduler=scheduler),
+    )
+    progress = CrawlProgress(crawler)  # type: ignore[arg-type]
+    scheduler.job = open_job()
+    with scheduler.job.store, caplog.at_level(logging.INFO, "mmcrawl.extensions"):
+        crawl_chain(scheduler.job, most=3)  # in an earlier run
+        progress._opened()
+        crawl_chain(scheduler.job, most=5)
+        clock[0] += 10
+        progress._tick()
+    assert "8 pages (0.5/s)" in caplog.text
