@@ -26,8 +26,8 @@ def sentences(**arguments: str) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "value", "may_be"),
     [
-        ("algo", "nope", "breadth, urlrule"),
-        ("algo", "", "breadth, urlrule"),
+        ("algo", "nope", "breadth, fish"),
+        ("algo", "", "breadth, fish"),
         ("media", "film", "audio, video, animation"),
         ("media", "audio,,video", "audio, video, animation"),
         ("media", "", "audio, video, animation"),

@@ -17,7 +17,8 @@ words of the topic in anchor and address are a good sign.
 It stands on: links scored by an online classifier while crawling (Meusel, Mika & Blanco, CIKM
 2014, who choose hosts by a bandit); optimism in the face of uncertainty, by counts (Auer,
 Cesa-Bianchi & Fischer 2002) and for linear models (Li et al., WWW 2010); worth that lies further on
-(Rennie & McCallum, ICML 1999); siblings and URL patterns as evidence (Yang 2009, 4.1), which are features here.
+(Rennie & McCallum, ICML 1999); siblings and URL patterns as evidence (Yang 2009, 4.1), which are
+features here.
 
 Cost: a fetch updates both models and scores the links first found; all waiting links are scored
 anew, with numpy, once for every 2 % of them that were fetched, and those whose score changed

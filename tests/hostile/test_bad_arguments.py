@@ -19,7 +19,7 @@ FILES = {
     "web.txt": b"no web at all",
 }
 CASES = {
-    ("algo=nope",): "algo: there is no algorithm 'nope'; it may be breadth, urlrule",
+    ("algo=nope",): "algo: there is no algorithm 'nope'; it may be breadth, fish,",
     ("topic=nosuch",): "unknown topic 'nosuch'; `scrapy topic list` shows all topics",
     ("media=film",): "media: there is no media kind 'film'; it may be any of audio, video,",
     ("sites=all",): "sites: 'all' is not allowed; it may be hosts, domains or anywhere",
