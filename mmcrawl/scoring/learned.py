@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from mmcrawl.frontier import LinkScores, PatternRecord
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
-from mmcrawl.scoring.link_features import BITS, WIDTH, directory_of, link_features
+from mmcrawl.scoring.link_features import BITS, WIDTH, directory_of, fit_features, link_features
 from mmcrawl.scoring.online_model import OnlineLogisticModel
 from mmcrawl.scoring.similarity import LinkSimilarity
 
@@ -56,7 +56,7 @@ class Learned:
         novelty: what a link is worth more in a directory of which nothing was fetched, at least 0.
         variance: of a weight before anything was learnt, above 0; more learns faster.
         bias: log-odds of a link nothing is known of.
-        fit: what a perfect fit of the link's words to the topic adds to the log-odds.
+        fit: what a perfect fit of the link's words to the topic adds to the log-odds, until learnt.
         beta: weight of the anchor against the URL words in that fit (4.7), in [0, 1].
     """
 
@@ -79,12 +79,13 @@ class Learned:
             raise ValueError(f"variance must be above 0, not {variance}")
         self._source, self._similarity = source, similarity
         self._explore, self._lookahead, self._novelty = explore, lookahead, novelty
-        self._fit, self._beta = fit, beta
+        self._beta = beta
         self._relevant = OnlineLogisticModel(BITS, bias=bias, variance=variance)
+        for number, share in fit_features().items():
+            self._relevant.expect(number, fit * share)
         self._leads = OnlineLogisticModel(BITS, bias=bias, variance=variance)
         self._state = np.zeros(1024, dtype=np.uint8)
         self._features = np.zeros((1024, WIDTH), dtype=np.uint32)
-        self._content = np.zeros(1024, dtype=np.float32)
         self._score = np.zeros(1024, dtype=np.float32)
         self._directory = np.zeros(1024, dtype=np.int32)
         self._directories: dict[str, int] = {}
@@ -151,7 +152,6 @@ class Learned:
         self._state[link] = _WAITING
         self._parent[link] = -1 if known.parent is None else known.parent
         self._features[link] = link_features(known, found_on)
-        self._content[link] = known.content
         self._directory[link] = self._number(directory_of(known.url))
         self._waiting += 1
         return True
@@ -170,7 +170,6 @@ class Learned:
         while link >= len(self._state):
             self._state = _doubled(self._state)
             self._features = _doubled(self._features)
-            self._content = _doubled(self._content)
             self._score = _doubled(self._score)
             self._directory = _doubled(self._directory)
 
@@ -180,8 +179,7 @@ class Learned:
         return self._fetched_since_rescore > self._waiting // 50
 
     def _learn(self, link: int, relevant: bool) -> None:
-        fit = self._fit * float(self._content[link])
-        self._relevant.learn(self._features[link], relevant, fit)
+        self._relevant.learn(self._features[link], relevant)
         parent = self._parent[link]
         if parent >= 0:
             self._leads.learn(self._features[parent], relevant)
@@ -203,8 +201,8 @@ class Learned:
 
     def _evaluate(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return score and P(leads on) of links, both of shape (len(ids),)."""
-        rows, fit = self._features[ids], self._fit * self._content[ids].astype(np.float64)
-        relevant = self._relevant.predict(rows, optimism=self._explore, offset=fit)
+        rows = self._features[ids]
+        relevant = self._relevant.predict(rows, optimism=self._explore)
         leads = self._leads.predict(rows, optimism=self._explore)
         score = relevant + self._lookahead * leads
         fetched = np.frombuffer(self._fetched, dtype=np.int32)[self._directory[ids]]

@@ -24,6 +24,7 @@ _WORD = re.compile(r"[a-z]{2,}|[\u3400-\u9fff]{1,2}")
 _MOST_DIRECTORIES = 4
 _MOST_WORDS = 6
 _MOST_CLICKS = 12
+_FIT_STEPS = 8
 
 
 def directory_of(url: str) -> str:
@@ -36,6 +37,16 @@ def directory_of(url: str) -> str:
     return path if query else path.rpartition("/")[0]
 
 
+def feature(text: str) -> int:
+    """Return the number of a feature."""
+    return crc32(text.encode()) % ((1 << BITS) - 1) + 1
+
+
+def fit_features() -> dict[int, float]:
+    """Return the features that tell how well a link's words fit the topic, with that fit."""
+    return {feature(f"content {step}"): step / _FIT_STEPS for step in range(_FIT_STEPS + 1)}
+
+
 def link_features(link: KnownLink, found_on: str) -> NDArray[np.uint32]:
     """Return the features of a link: where it leads, where it was found, and its words.
 
@@ -44,7 +55,7 @@ def link_features(link: KnownLink, found_on: str) -> NDArray[np.uint32]:
         found_on: what the page it was found on turned out to be, in a word; "" for a seed.
     """
     texts = (*_where_found(link, found_on), *_where_to(link.url), *_words(link))
-    hashed = [crc32(text.encode()) % ((1 << BITS) - 1) + 1 for text in texts[:WIDTH]]
+    hashed = [feature(text) for text in texts[:WIDTH]]
     features = np.zeros(WIDTH, dtype=np.uint32)
     features[: len(hashed)] = hashed
     return features
@@ -77,7 +88,7 @@ def _where_to(url: str) -> Iterator[str]:
 
 def _words(link: KnownLink) -> Iterator[str]:
     anchor = link.anchor.lower()
-    yield f"content {min(int(link.content * 8), 7)}"
+    yield f"content {round(link.content * _FIT_STEPS)}"
     yield f"anchor {anchor[:40]}"
     for word in islice(dict.fromkeys(_WORD.findall(anchor)), _MOST_WORDS):
         yield f"anchor word {word}"

@@ -34,27 +34,30 @@ class OnlineLogisticModel:
         self._variance = np.full(1 << bits, variance, dtype=np.float32)
         self._variance[0] = 0.0
 
-    def predict(self, rows: Rows, *, optimism: float = 0.0, offset: Values | float = 0.0) -> Values:
+    def expect(self, feature: int, weight: float) -> None:
+        """Set what the weight of a feature is held to be before anything is learnt."""
+        self._mean[feature] = weight
+
+    def predict(self, rows: Rows, *, optimism: float = 0.0) -> Values:
         """Return the probability for each row of features, shape (n, width) → (n,).
 
         Args:
             rows: features, padded with 0.
             optimism: how many standard deviations are added to the log-odds; above 0 the unknown
                 looks better than it is expected to be.
-            offset: added to the log-odds.
         """
-        logit = self._bias + offset + self._mean[rows].sum(axis=-1, dtype=np.float64)
+        logit = self._bias + self._mean[rows].sum(axis=-1, dtype=np.float64)
         if optimism:
             logit += optimism * np.sqrt(self._variance[rows].sum(axis=-1, dtype=np.float64))
         probability: Values = 1 / (1 + np.exp(-logit))
         return probability
 
-    def learn(self, row: Rows, outcome: bool, offset: float = 0.0) -> None:
+    def learn(self, row: Rows, outcome: bool) -> None:
         """Learn from a thing with the features `row`, shape (width,), and what it was."""
         row = np.unique(row[row > 0])
         variance = self._variance[row].astype(np.float64)
         total = float(variance.sum())
-        logit = self._bias + offset + float(self._mean[row].sum(dtype=np.float64))
+        logit = self._bias + float(self._mean[row].sum(dtype=np.float64))
         expected = 1 / (1 + exp(-max(min(logit, 30.0), -30.0)))
         information = expected * (1 - expected)
         gain = variance / (1 + total * information)

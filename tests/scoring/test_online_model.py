@@ -54,6 +54,15 @@ def test_optimism_puts_the_unknown_before_the_known_bad_and_behind_the_known_goo
     assert good > unknown > bad
 
 
+def test_what_is_expected_of_a_feature_is_unlearnt_if_it_proves_wrong():
+    made = model()
+    made.expect(6, 3.0)
+    assert made.predict(rows([6])) == pytest.approx(1 / (1 + exp(-1)), abs=1e-6)
+    for _ in range(20):
+        made.learn(rows([6])[0], False)
+    assert made.predict(rows([6])) < 0.2
+
+
 def test_a_feature_counts_once_and_padding_not_at_all():
     one, other = model(), model()
     one.learn(np.array([5, 5, 0, 0], dtype=np.uint32), True)
