@@ -60,7 +60,7 @@ def test_what_is_expected_of_a_feature_is_unlearnt_if_it_proves_wrong():
     assert made.predict(rows([6])) == pytest.approx(1 / (1 + exp(-1)), abs=1e-6)
     for _ in range(20):
         made.learn(rows([6])[0], False)
-    assert made.predict(rows([6])) < 0.2
+    assert made.predict(rows([6])) < 0.4
 
 
 def test_a_feature_counts_once_and_padding_not_at_all():
