@@ -348,7 +348,7 @@ class CrawlJob:
                 self.scorer.failed(past.id)
                 self._count_failure(past.url, past.error)
                 if past.error.startswith(_REDIRECT):
-                    self._follow_seed(past.id, past.error.removeprefix(_REDIRECT))
+                    self._recall_redirect(past.id, past.error.removeprefix(_REDIRECT))
             else:
                 self.scorer.crawled(
                     CrawledPage(
@@ -363,6 +363,12 @@ class CrawlJob:
                 self._admission.crawled(past.url, relevant=past.relevant)
         self.scorer.added(self.frontier.waiting())
         self.frontier.apply(self.scorer.added(self.frontier.held()))
+
+    def _recall_redirect(self, link: int, target: str) -> None:
+        self._follow_seed(link, target)
+        number = self.frontier.lookup(target)
+        if number is not None and self.frontier.known(number).parent == link:
+            self.scorer.added([number])
 
     def _scores_after(self, page: CrawledPage) -> LinkScores:
         """Return what the algorithm says to a page; one that fails there loses no link."""

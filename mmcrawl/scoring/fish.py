@@ -27,11 +27,13 @@ each. RAM: 21 bytes a link, 4 to 8 for each page that holds it, 5 a page.
 from array import array
 from collections.abc import Iterable
 from heapq import heappop, heappush
+from math import inf
 from typing import ClassVar
 
 from mmcrawl.frontier import HELD, LinkScores, PatternRecord
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
 from mmcrawl.scoring.inlinks import InLinks
+from mmcrawl.scoring.ranges import check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = ["Fish"]
@@ -55,6 +57,7 @@ class Fish:
     name: ClassVar[str] = "fish"
 
     def __init__(self, source: LinkSource, similarity: LinkSimilarity, *, depth: int = 3) -> None:
+        check_ranges(depth=(depth, 0, inf))
         self._source = source
         self._depth = depth
         self._state = bytearray()

@@ -3,12 +3,14 @@
 A comparator, as published: structure alone orders.
 """
 
+from math import inf
 from typing import ClassVar
 
 import numpy as np
 
 from mmcrawl.scoring.base import LinkSource
 from mmcrawl.scoring.link_graph import GraphScorer, Ids, Numbers, converge
+from mmcrawl.scoring.ranges import check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = ["Hits"]
@@ -39,6 +41,7 @@ class Hits(GraphScorer):
     def __init__(
         self, source: LinkSource, similarity: LinkSimilarity, *, growth: float = 0.05
     ) -> None:
+        check_ranges(growth=(growth, 0, inf))
         super().__init__(source, alpha=0.0, growth=growth, needs_content=False)
         self._unlinked = 0.0
         self._eigenvalue = 0.0

@@ -22,7 +22,8 @@ features here.
 
 Cost: a fetch updates both models and scores the links first found; all waiting links are scored
 anew, with numpy, once for every 2 % of them that were fetched, and those whose score changed
-noticeably are passed on. 150 bytes of RAM a link, and 16 MB for the models.
+noticeably are passed on. 150 bytes of RAM a link, twice that while the columns grow, and 16 MB for
+the models.
 """
 
 from array import array
@@ -36,12 +37,15 @@ from mmcrawl.frontier import LinkScores, PatternRecord
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
 from mmcrawl.scoring.link_features import BITS, WIDTH, directory_of, fit_features, link_features
 from mmcrawl.scoring.online_model import OnlineLogisticModel
+from mmcrawl.scoring.ranges import check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = ["Learned"]
 
 _UNKNOWN, _WAITING, _TAKEN = 0, 1, 2
 _SEED_SCORE = 10.0
+_NONE = -2
+_NO_PAGE = 0
 _NOTICEABLE = 0.01
 
 
@@ -75,8 +79,15 @@ class Learned:
         fit: float = 3.0,
         beta: float = 0.8,
     ) -> None:
-        if variance <= 0:
-            raise ValueError(f"variance must be above 0, not {variance}")
+        check_ranges(
+            explore=(explore, 0, 100),
+            lookahead=(lookahead, 0, 100),
+            novelty=(novelty, 0, 100),
+            variance=(variance, 1e-6, 100),
+            bias=(bias, -100, 100),
+            fit=(fit, -100, 100),
+            beta=(beta, 0, 1),
+        )
         self._source, self._similarity = source, similarity
         self._explore, self._lookahead, self._novelty = explore, lookahead, novelty
         self._beta = beta
@@ -92,6 +103,7 @@ class Learned:
         self._fetched = array("i")
         self._parent = array("i")
         self._outcome = bytearray()
+        self._failure = _NONE
         self._waiting = 0
         self._fetched_since_rescore = 0
 
@@ -104,12 +116,15 @@ class Learned:
     def added(self, links: Iterable[int]) -> LinkScores:
         """Take in seeds, redirects and requests of the spider; seeds come first."""
         links = list(links)
-        for link in links:
-            self._register(link)
+        new = [link for link in links if self._register(link)]
+        if any(self._parent[link] == self._failure for link in new):
+            self._failure = _NONE
+        self._learn_failure()
         return self._scores_of([link for link in links if self._state[link] == _WAITING])
 
     def started(self, link: int) -> LinkScores:
         """Note that a link waits no more."""
+        self._learn_failure()
         self._register(link)
         self._waiting -= self._state[link] == _WAITING
         self._fetched[self._directory[link]] += 1
@@ -118,6 +133,7 @@ class Learned:
 
     def crawled(self, page: CrawledPage) -> LinkScores:
         """Learn from the page, and score the links first found on it."""
+        self._learn_failure()
         self._outcome[page.id] = _outcome(page)
         self._learn(page.id, page.relevant)
         new = [link for link in page.links if self._register(link)]
@@ -126,12 +142,17 @@ class Learned:
         return self._rescore(new) if self._is_due() else self._scores_of(new)
 
     def failed(self, link: int) -> LinkScores:
-        """Learn that a link like this, and the page it stood on, lead to nothing."""
-        self._learn(link, False)
+        """Learn that a link like this, and the page it stood on, lead to nothing.
+
+        Unless it redirects: then its target is the next that is `added`.
+        """
+        self._learn_failure()
+        self._failure = link
         return self._rescore([]) if self._is_due() else NO_SCORES
 
     def revised(self, links: Iterable[int]) -> LinkScores:
         """Learn the contrary of what was learnt from pages that turned out not to be relevant."""
+        self._learn_failure()
         for link in links:
             self._learn(link, False)
         return self._rescore([])
@@ -178,9 +199,17 @@ class Learned:
         self._fetched_since_rescore += 1
         return self._fetched_since_rescore > self._waiting // 50
 
+    def _learn_failure(self) -> None:
+        link, self._failure = self._failure, _NONE
+        if link != _NONE:
+            self._learn(link, False)
+
     def _learn(self, link: int, relevant: bool) -> None:
         self._relevant.learn(self._features[link], relevant)
         parent = self._parent[link]
+        while parent >= 0 and self._outcome[parent] == _NO_PAGE:
+            self._relevant.learn(self._features[parent], relevant)
+            parent = self._parent[parent]
         if parent >= 0:
             self._leads.learn(self._features[parent], relevant)
 

@@ -4,6 +4,7 @@ A comparator, as published: structure alone orders. When, and at what cost, rank
 is said in `link_graph.py`.
 """
 
+from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from mmcrawl.scoring.base import LinkSource
 from mmcrawl.scoring.link_graph import GraphScorer, Ids, Numbers, converge, shares_within
+from mmcrawl.scoring.ranges import check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = ["PageRank"]
@@ -43,6 +45,7 @@ class PageRank(GraphScorer):
         d: float = 0.85,
         growth: float = 0.05,
     ) -> None:
+        check_ranges(d=(d, 0, 0.999), growth=(growth, 0, inf))
         super().__init__(source, alpha=0.0, growth=growth, needs_content=False)
         self._d = d
 

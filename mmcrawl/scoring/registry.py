@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import entry_points
 from inspect import Parameter, signature
+from math import isfinite
 from pkgutil import resolve_name
 from typing import Any, cast
 
@@ -124,7 +125,10 @@ def _value(name: str, parameter: str, text: str) -> Any:
             raise MmcrawlError(f"{parameter}: {text!r} is not allowed; it may be true or false")
         return words[text.lower()]
     try:
-        return type(default)(text)
+        value = type(default)(text)
     except ValueError:
+        value = None
+    if value is None or (isinstance(value, float) and not isfinite(value)):
         kind = "a whole number" if isinstance(default, int) else "a number"
-        raise MmcrawlError(f"{parameter}: {text!r} is not allowed; it may be {kind}") from None
+        raise MmcrawlError(f"{parameter}: {text!r} is not allowed; it may be {kind}")
+    return value

@@ -40,14 +40,15 @@ RAM: 29 bytes a link, 4 to 8 for each page that holds it, 45 a page.
 
 from array import array
 from collections.abc import Iterable
+from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
 
-from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier import LinkScores, PatternRecord
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
 from mmcrawl.scoring.inlinks import InLinks
+from mmcrawl.scoring.ranges import check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = ["SharkImproved"]
@@ -158,10 +159,13 @@ class SharkImproved:
         alpha: float = 0.4,
         tolerance: float = 0.005,
     ) -> None:
-        if not (0 <= sigma < 1 and theta > 0 and tolerance > 0):
-            raise MmcrawlError(
-                "shark-improved: sigma must be in [0, 1), theta and tolerance greater than 0"
-            )
+        check_ranges(
+            beta=(beta, 0, 1),
+            sigma=(sigma, 0, 0.999),
+            theta=(theta, 1e-6, inf),
+            alpha=(alpha, 0, 1),
+            tolerance=(tolerance, 1e-12, 1),
+        )
         self._source = source
         self._similarity = similarity
         self._beta, self._alpha, self._tolerance = beta, alpha, tolerance

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from mmcrawl.scoring.base import LinkSource
 from mmcrawl.scoring.link_graph import Column, Ids, Numbers, shares_within
+from mmcrawl.scoring.ranges import check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.scoring.topic_centric_pagerank import TopicCentricPageRank
 
@@ -57,6 +58,7 @@ class TopicRank(TopicCentricPageRank):
         alpha: float = 0.4,
         growth: float = 0.05,
     ) -> None:
+        check_ranges(omega=(omega, 0, 1), lambda_=(lambda_, 0, 1), alpha=(alpha, 0, 1))
         super().__init__(source, similarity, d=d, growth=growth)
         self._alpha = alpha
         self._omega, self._lambda = omega, lambda_

@@ -30,6 +30,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
+from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,6 +39,7 @@ from mmcrawl.frontier import HELD, LinkScores, PatternRecord
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
 from mmcrawl.scoring.clusters import SitePatterns
 from mmcrawl.scoring.patterns import UrlParts, url_parts
+from mmcrawl.scoring.ranges import check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.scoring.site_state import Directories, Site
 
@@ -84,6 +86,14 @@ class UrlRule:
         near: int = 5,
         num2: int = 5,
     ) -> None:
+        check_ranges(
+            d=(d, 0, 0.999),
+            beta=(beta, 0, 1),
+            alpha=(alpha, 0, 1),
+            m=(m, 1, inf),
+            near=(near, 1, inf),
+            num2=(num2, 0, inf),
+        )
         self._source = source
         self._similarity = similarity
         self._hard = hard

@@ -88,6 +88,25 @@ def test_dead_links_are_learnt_from(made_up_crawl):
     assert [url.startswith("/gone/") for url in crawl.fetched[-10:]].count(True) <= 2
 
 
+@pytest.mark.parametrize("redirects", [False, True])
+def test_a_link_that_redirects_to_what_is_wanted_is_a_good_link(made_up_crawl, redirects):
+    web = {"/": [f"/{kind}/{n}" for n in range(30) for kind in ("go", "news")]}
+    crawl = made_up_crawl("learned", web, relevant=lambda url: "/film" in url or "/go" in url)
+    crawl.seed("/")
+    crawl.run(1)
+    while len(crawl.fetched) < 22:
+        link, url = crawl.start()
+        if redirects and url.startswith("/go/"):
+            crawl.fail(link)
+            crawl.apply(crawl.scorer.added(crawl.add(f"/films/x{link}y.htm", parent=link)))
+        else:
+            crawl.finish(link, url)
+    scores = crawl.scores()
+    go = [score for url, score in scores.items() if url.startswith("/go/")]
+    news = [score for url, score in scores.items() if url.startswith("/news/")]
+    assert min(go) > max(news)
+
+
 def test_pages_taken_back_count_against_links_like_them(made_up_crawl):
     crawl = made_up_crawl("learned", SITE, relevant=is_film)
     crawl.seed("/")
@@ -123,5 +142,5 @@ def test_a_scorer_that_is_told_the_history_is_where_it_was(made_up_crawl, pages)
 
 def test_a_variance_that_makes_no_sense_is_refused():
     similarity = LinkSimilarity(Topic("optics", "光学", (("光学",),)))
-    with pytest.raises(MmcrawlError, match="variance must be above 0, not 0"):
+    with pytest.raises(MmcrawlError, match="variance must be a number from 1e-06 to 100, not 0"):
         make_scorer("learned", None, similarity, variance=0.0)

@@ -81,6 +81,7 @@ def test_parameters_are_read_by_the_type_of_their_default():
 @pytest.mark.parametrize(
     ("parameter", "text", "told"),
     [
+        ("alpha", "nan", "alpha: 'nan' is not allowed; it may be a number"),
         ("alpha", "much", "alpha: 'much' is not allowed; it may be a number"),
         ("num2", "0.5", "num2: '0.5' is not allowed; it may be a whole number"),
         ("hard", "maybe", "hard: 'maybe' is not allowed; it may be true or false"),
@@ -89,3 +90,26 @@ def test_parameters_are_read_by_the_type_of_their_default():
 def test_a_wrong_value_of_a_parameter_is_one_sentence(parameter, text, told):
     with pytest.raises(MmcrawlError, match=f"^{told}$"):
         parse_parameters("urlrule", {parameter: text})
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "value"),
+    [
+        ("pagerank", "d", 1.0),
+        ("weighted-pagerank", "d", -1.0),
+        ("topic-centric-pagerank", "growth", -1.0),
+        ("hits", "growth", -1.0),
+        ("topicrank", "omega", 7.0),
+        ("topicrank", "alpha", 5.0),
+        ("shark", "delta", -1.0),
+        ("shark-improved", "sigma", 3.0),
+        ("fish", "depth", -1),
+        ("urlrule", "alpha", 9.0),
+        ("urlrule", "num2", -1),
+        ("learned", "lookahead", 5000.0),
+        ("learned", "explore", float("inf")),
+    ],
+)
+def test_a_parameter_out_of_range_is_refused(name, parameter, value):
+    with pytest.raises(MmcrawlError, match=f"algorithm {name}: {parameter} must be a number from"):
+        make_scorer(name, None, SIMILARITY, **{parameter: value})
