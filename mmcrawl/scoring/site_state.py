@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mmcrawl.scoring.clusters import SitePatterns
+from mmcrawl.scoring.link_features import directory_of
 from mmcrawl.scoring.waiting_urls import WaitingUrls
 
 __all__ = ["Directories", "Site"]
@@ -52,10 +53,7 @@ class Directories:
 
     def place(self, url: str) -> int:
         """Return the number of the directory a new link is in, and count the link."""
-        path, query, _ = url.partition("?")
-        number = self._numbers.setdefault(
-            path if query else path.rpartition("/")[0], len(self.links)
-        )
+        number = self._numbers.setdefault(directory_of(url), len(self.links))
         if number == len(self.links):
             for column in (self.links, self.pages, self.relevant):
                 column.append(0)
