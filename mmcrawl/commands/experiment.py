@@ -1,6 +1,7 @@
 """`scrapy experiment`: which algorithm finds the most on a stored web, in tables and figures."""
 
 import argparse
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -102,6 +103,8 @@ class Command(ScrapyCommand):
             self._say(error, 1)
         except MmcrawlError as error:
             self._say(error, 2)
+        except OSError as error:
+            self._say(error, 1)
         except KeyboardInterrupt:
             self._say("stopped; run the same command to go on", 130)
 
@@ -115,8 +118,10 @@ class Command(ScrapyCommand):
         plan = _plan(opts)
         from mmcrawl.experiment.report import write_report
 
-        out = Path(opts.out).expanduser()
-        cache = Path(opts.cache).expanduser() if opts.cache else out.absolute().parent / _CACHE
+        out = Path(os.path.expanduser(opts.out))
+        cache = (
+            Path(os.path.expanduser(opts.cache)) if opts.cache else out.absolute().parent / _CACHE
+        )
         parallel = _whole(opts.parallel, "--parallel")
         with _ended_by_signal():
             outcome = run_experiment(plan, out, cache=cache, parallel=parallel)

@@ -1,7 +1,8 @@
 """Two experiments side by side: what changed for each algorithm."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,8 +53,8 @@ def compare(first: Path, second: Path) -> Comparison:
     """
     before, after = _read(first), _read(second)
     labels = [row for row in before if row in after]
-    about = [_results(folder)["experiment"] for folder in (first, second)]
-    inputs = ("mmcrawl", "web_digest", "topic_digest", "seeds", "media", "limits", "budget")
+    about = [_about(folder) for folder in (first, second)]
+    inputs = ("mmcrawl", "code", "web_digest", "topic_digest", "seeds", "media", "limits", "budget")
     return Comparison(
         algorithms={
             label: {name: Change(before[label][name], after[label][name]) for name in before[label]}
@@ -67,8 +68,30 @@ def compare(first: Path, second: Path) -> Comparison:
     )
 
 
+@contextmanager
+def _whole(folder: Path) -> Iterator[None]:
+    """Say in one sentence that something is missing from what an experiment wrote."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise ExperimentError(
+            f"the results in {folder} are not whole ({error}); run the experiment again"
+        ) from None
+
+
+def _about(folder: Path) -> Mapping[str, Any]:
+    """Return what an experiment was made with."""
+    with _whole(folder):
+        return dict(_results(folder)["experiment"])
+
+
 def _read(folder: Path) -> dict[str, dict[str, float | None]]:
     """Return the measures of each algorithm of an experiment."""
+    with _whole(folder):
+        return _measures(folder)
+
+
+def _measures(folder: Path) -> dict[str, dict[str, float | None]]:
     rows = _results(folder)["algorithms"]
     speeds = {
         row["label"]: row["pages_per_minute"]["mean"]

@@ -99,7 +99,7 @@ class CrawlProcess:
 
 def remove_crawl(base: Path) -> None:
     """Remove the files of a crawl."""
-    for ending in ("db", "db-wal", "db-shm", "db.lock", "clock", "log"):
+    for ending in ("db", "db-wal", "db-shm", "db.lock", "clock", "refused", "log"):
         base.with_name(f"{base.name}.{ending}").unlink(missing_ok=True)
 
 

@@ -64,7 +64,7 @@ def draw_figures(outcome: Outcome) -> Iterator[tuple[str, Figure]]:
         if defined:
             yield "recall-by-time", _by_time(outcome, "recall")
         yield "precision-by-time", _by_time(outcome, "precision")
-        if defined:
+        if defined and outcome.results["oracle"]["found"]:
             yield "area-share", _areas(outcome)
         yield "pages-by-layer", _by_layer(outcome, "pages")
         if defined:
@@ -107,9 +107,10 @@ def _by_pages(outcome: Outcome, measure: str) -> Figure:
     wanted = len(truth.relevant)
     styles = styles_for(outcome.runs)
     if wanted:
-        end = len(truth) if measure == "recall" else len(truth.oracle)
+        order = truth.oracle[: results["area_pages"]]
+        end = results["area_pages"] if measure == "recall" else len(order)
         pages = np.arange(end + 1)
-        values = _values(found_after(truth.judge_own(truth.oracle), end), pages, measure, wanted)
+        values = _values(found_after(truth.judge_own(order), end), pages, measure, wanted)
         _line(axes, (pages, values, values), ORACLE, values)
     for label, runs in outcome.runs.items():
         longest = max(map(len, runs), default=0)

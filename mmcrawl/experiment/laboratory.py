@@ -108,9 +108,8 @@ def _folder(out: Path, plan: Plan) -> Iterator[None]:
             )
         for name in ("runs", "raw"):
             (out / name).mkdir(parents=True, exist_ok=True)
-        with FileLock(out / "runs" / ".lock", timeout=0):
-            _claim(out, plan)
-            yield
+        lock = FileLock(out / "runs" / ".lock", timeout=0)
+        lock.acquire()
     except Timeout:
         raise ExperimentError(
             f"the folder {out} is in use by another experiment; wait for it, or name another"
@@ -120,22 +119,32 @@ def _folder(out: Path, plan: Plan) -> Iterator[None]:
             f"the folder {out} cannot be written: {error.strerror or error}; name another with"
             " --out"
         ) from error
+    try:
+        _claim(out, plan)
+        yield
+    finally:
+        lock.release()
 
 
 def _claim(out: Path, plan: Plan) -> None:
     new = json.loads(json.dumps(plan.identity()))
     try:
-        old = json.loads((out / _PLAN).read_text(encoding="utf-8"))
+        old = dict(json.loads((out / _PLAN).read_text(encoding="utf-8")))
     except FileNotFoundError:
         write_json(out / _PLAN, new)
         return
-    except ValueError:
+    except (TypeError, ValueError):
         raise ExperimentError(
             f"{out / _PLAN} cannot be read; name another folder with --out"
         ) from None
     different = [key for key in new if old.get(key) != new[key]]
+    if different and set(different) <= {"mmcrawl", "code"}:
+        raise ExperimentError(
+            f"the experiment in the folder {out} was made by another version of mmcrawl; name"
+            " another with --out, or delete it"
+        )
     if different:
-        key = different[0]
+        key = next(key for key in different if key != "code")
         raise ExperimentError(
             f"the folder {out} holds another experiment ({key} was {_short(old.get(key))}, now"
             f" {_short(new[key])}); name another with --out"
@@ -149,7 +158,10 @@ def _short(value: object) -> str:
 
 def _started_with(out: Path) -> list[int]:
     path = out / "runs" / "parallel.json"
-    return list(json.loads(path.read_text())) if path.exists() else [1]
+    try:
+        return list(json.loads(path.read_text(encoding="utf-8")))
+    except (FileNotFoundError, TypeError, ValueError):
+        return [1]
 
 
 def _note_parallel(out: Path, parallel: int) -> None:
@@ -171,12 +183,6 @@ def _find_truth(plan: Plan, cache: Path, progress: Progress) -> Truth:
             progress.tick()
             time.sleep(_POLL_SECONDS)
 
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ExperimentError(
-            f"the cache {cache} cannot be written: {error.strerror}; name another with --cache"
-        ) from error
     truth = find_truth(plan, cache, wait)
     made = row.state == "runs"
     row.pages, row.relevant = len(truth), len(truth.relevant)
@@ -241,7 +247,7 @@ def _make(
 
 def _start(run: _Run, plan: Plan, out: Path, progress: Progress) -> _Run:
     arguments = plan.spider_arguments(run.algorithm)
-    run.crawl = CrawlProcess(out / "runs" / run.name, arguments, plan.settings)
+    run.crawl = CrawlProcess(out / "runs" / run.name, arguments, plan.crawl_settings)
     progress.change(run.row, "runs")
     return run
 

@@ -2,11 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,21 +13,37 @@ from pydantic import ValidationError
 
 import mmcrawl
 from mmcrawl.errors import MmcrawlError, SeedError, WebError
-from mmcrawl.frontier import host_of
+from mmcrawl.frontier import KnownLink, host_of
 from mmcrawl.params import FocusedParams, explain
 from mmcrawl.replay import open_web
 from mmcrawl.replay.opening import PORTAL, SIMULATED
+from mmcrawl.scoring import LinkSimilarity, make_scorer
 from mmcrawl.topic import Topic
 
-__all__ = ["SHARED", "Algorithm", "ExperimentError", "Plan", "algorithms_of", "truth_key"]
+__all__ = [
+    "SHARED",
+    "Algorithm",
+    "ExperimentError",
+    "Plan",
+    "algorithms_of",
+    "code_digest",
+    "truth_key",
+]
 
 SHARED = ("topic", "keywords", "seeds", "media", "sites", "max_layer", "max_depth")
 """Spider arguments that are the same for all runs."""
 
 _OURS = ("store", "job", "web", "max_pages")
 
-# What decides which pages are relevant: if any of it changes, the truth is found anew.
-_JUDGING = ("text", "topic", "page", "frontier", "replay", "job.py", "scoring/relevance.py")
+# Code that only shows what was measured: runs made before it changed are as good as those after.
+_SHOWING = (
+    "commands/",
+    *(f"experiment/{n}" for n in ("figures", "report", "styles", "comparison")),
+)
+
+# Cuts off endless spaces of pages, and with them parts of webs that do end.
+_TRAP_LIMIT = "MMCRAWL_BARREN_PAGES_PER_SHAPE"
+_ENDLESS = "demo"
 
 
 class ExperimentError(MmcrawlError):
@@ -65,7 +80,7 @@ class Plan:
         algorithms: what is compared.
         budget: most pages a run may fetch, 0 for all.
         repeat: runs of each algorithm.
-        settings: further Scrapy settings of all runs.
+        settings: further Scrapy settings of all runs, as given.
     """
 
     web: str
@@ -88,8 +103,10 @@ class Plan:
             raise ExperimentError(f"algorithm {doubled[0]} is named twice; name each once")
         if self.budget < 0 or self.repeat < 1:
             raise ExperimentError("--budget and --repeat must be whole numbers from 1")
-        for algorithm in self.algorithms:
-            self.spider_arguments(algorithm)
+        params = [self._params(self.spider_arguments(algorithm)) for algorithm in self.algorithms]
+        similarity = LinkSimilarity(params[0].whole_topic.wanting(params[0].kinds))
+        for own in params:  # made in vain, so that a parameter out of its range is told at once
+            make_scorer(own.algo, _NoLinks(), similarity, **own.parameters)
         self._check_seeds()
 
     def spider_arguments(self, algorithm: Algorithm | None = None) -> dict[str, str]:
@@ -138,7 +155,13 @@ class Plan:
         """The bounds of all crawls."""
         params = self._params({"web": self.web, **self.arguments})
         limits = {name: getattr(params, name) for name in ("sites", "max_layer", "max_depth")}
-        return limits | {"settings": dict(sorted(self.settings.items()))}
+        return limits | {"settings": dict(sorted(self.crawl_settings.items()))}
+
+    @property
+    def crawl_settings(self) -> dict[str, str]:
+        """The Scrapy settings of all crawls: a web that ends is not cut by the trap limit."""
+        own = {} if _ENDLESS in self._webs else {_TRAP_LIMIT: "0"}
+        return own | dict(self.settings)
 
     @cached_property
     def topic_digest(self) -> str:
@@ -150,13 +173,20 @@ class Plan:
     @cached_property
     def web_digest(self) -> str:
         """Tells webs apart: names, sizes and times of files, or the name of a generated web."""
-        parts = self.web.removeprefix(PORTAL).split(";") if self.web.startswith(PORTAL) else []
-        return _digest([line for web in parts or [self.web] for line in _signs(web.strip())])
+        return _digest([line for web in self._webs for line in _signs(web)])
+
+    @property
+    def _webs(self) -> list[str]:
+        """The web, or those a portal leads to."""
+        if not self.web.startswith(PORTAL):
+            return [self.web]
+        return [web.strip() for web in self.web.removeprefix(PORTAL).split(";")]
 
     def identity(self) -> dict[str, Any]:
         """Return what makes this experiment this one; a folder holds one experiment."""
         return {
             "mmcrawl": mmcrawl.__version__,
+            "code": code_digest(),
             "web_digest": self.web_digest,
             "topic_digest": self.topic_digest,
             "topic": self.topic_title,
@@ -222,36 +252,46 @@ def truth_key(plan: Plan) -> str:
     return _digest(
         [
             mmcrawl.__version__,
+            code_digest(),
             plan.web_digest,
             plan.topic_digest,
             plan.media,
             *plan.seeds,
             json.dumps(plan.limits, sort_keys=True),
-            *_judging_code(),
         ]
     )[:16]
 
 
-def _judging_code() -> Iterator[str]:
-    package = files("mmcrawl")
-    roots = [package.joinpath(name) for name in _JUDGING] + [files("dictionaries")]
-    for root in roots:
-        for file in sorted(_files(root), key=str):
-            yield hashlib.sha256(file.read_bytes()).hexdigest()
+@cache
+def code_digest() -> str:
+    """Return what tells apart the versions of all that takes part in a crawl, and its words."""
+    package = Path(mmcrawl.__file__).parent
+    own = {file.relative_to(package).as_posix(): file for file in package.rglob("*.py")}
+    parts = [_sign_of(name, own[name]) for name in sorted(own) if not name.startswith(_SHOWING)]
+    for folder in ("spiders", "pipelines", "dictionaries"):
+        root = package.with_name(folder)
+        files = [path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+        parts += sorted(_sign_of(f"{folder}/{f.relative_to(root).as_posix()}", f) for f in files)
+    return _digest(parts)
 
 
-def _files(root: Traversable) -> Iterator[Traversable]:
-    if root.is_file():
-        if not root.name.endswith(".pyc"):
-            yield root
-        return
-    for entry in root.iterdir():
-        yield from _files(entry)
+def _sign_of(name: str, file: Path) -> str:
+    return f"{name} {hashlib.sha256(file.read_bytes()).hexdigest()}"
+
+
+class _NoLinks:
+    """A source for scorers that are never told of a link."""
+
+    def known(self, link: int) -> KnownLink:
+        raise LookupError(link)
+
+    def outlinks(self, page: int) -> Sequence[int]:
+        raise LookupError(page)
 
 
 def _signs(web: str) -> Iterator[str]:
     """Yield what tells a web from others without reading it."""
-    path = Path(web).expanduser()
+    path = Path(os.path.expanduser(web))
     if web == "demo" or web.startswith(SIMULATED) or not path.exists():
         yield web
         return

@@ -2,16 +2,18 @@
 
 The crawl runs in a process of its own, which loads `Recorder` as a Scrapy add-on. One line for
 every page goes to a file: its address, seconds and CPU seconds since the crawl began. The file is
-the measure of time, and while it grows the sign of progress.
+the measure of time, and while it grows the sign of progress. When the crawl is over, another file
+tells how many links were refused, by reason.
 """
 
+import json
 import time
 from pathlib import Path
 from typing import Any, Self, TextIO
 
 from mmcrawl.items import PageItem
 
-__all__ = ["CLOCK_SETTING", "RECORDER", "PageClock", "Recorder", "read_clock"]
+__all__ = ["CLOCK_SETTING", "RECORDER", "PageClock", "Recorder", "read_clock", "read_refused"]
 
 CLOCK_SETTING = "MMCRAWL_EXPERIMENT_CLOCK"
 RECORDER = f"{__name__}.Recorder"
@@ -30,16 +32,18 @@ class PageClock:
 
     Args:
         path: file to write, in place of what was there.
+        crawler: Scrapy's, whose scheduler knows what was refused.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, crawler: Any) -> None:
         self._path = path
+        self._crawler = crawler
         self._file: TextIO | None = None
         self._start = (0.0, 0.0)
 
     @classmethod
     def from_crawler(cls, crawler: Any) -> Self:
-        return cls(Path(crawler.settings[CLOCK_SETTING]))
+        return cls(Path(crawler.settings[CLOCK_SETTING]), crawler)
 
     def open_spider(self) -> None:
         """Start the clock."""
@@ -55,9 +59,12 @@ class PageClock:
         return item
 
     def close_spider(self) -> None:
-        """Close the file."""
+        """Close the file, and write the other one."""
         if self._file is not None:
             self._file.close()
+        job = getattr(getattr(self._crawler.engine, "scheduler", None), "job", None)
+        if job is not None:
+            _refused_beside(self._path).write_text(json.dumps(job.refused), encoding="utf-8")
 
 
 def read_clock(path: Path) -> dict[str, tuple[float, float]]:
@@ -67,3 +74,13 @@ def read_clock(path: Path) -> dict[str, tuple[float, float]]:
         seconds, cpu, url = line.split("\t", 2)
         times[url] = (float(seconds), float(cpu))
     return times
+
+
+def read_refused(store: Path) -> dict[str, int]:
+    """Return how often a link was not even kept, by reason, from the file beside a store."""
+    path = _refused_beside(store)
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+
+
+def _refused_beside(path: Path) -> Path:
+    return path.with_suffix(".refused")

@@ -54,6 +54,7 @@ def _render(outcome: Outcome, figures: Mapping[str, Markup]) -> str:
         most_patterns=_MOST_PATTERNS,
         best=_extremes(rows, max),
         worst=_extremes(rows, min),
+        endings={row["label"]: _ending(row, outcome.results["truth"]["pages"]) for row in rows},
     )
 
 
@@ -65,6 +66,14 @@ def _extremes(
     values = {name: [row[name]["mean"] for row in rows] for name in names}
     known = {name: [v for v in column if v is not None] for name, column in values.items()}
     return {name: choose(column) if column else None for name, column in known.items()}
+
+
+def _ending(row: Mapping[str, Any], pages: int) -> str:
+    """Return why runs ended that did not take all there is or all they might; "" for others."""
+    others = [reason for reason in row["ended"] if reason not in {"finished", "max_pages"}]
+    if "finished" in row["ended"] and row["fetched"]["min"] < pages:
+        others.insert(0, "no link left that it follows")
+    return ", ".join(others)
 
 
 def _number(value: float | None, digits: int = 0) -> str:

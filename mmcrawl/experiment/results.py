@@ -31,7 +31,7 @@ from mmcrawl.experiment.truth import Truth
 
 __all__ = ["FORMAT", "results_csv", "results_of", "says", "times_of"]
 
-FORMAT = 1
+FORMAT = 2
 _SPREADS = (
     "fetched",
     "relevant",
@@ -52,9 +52,10 @@ def results_of(plan: Plan, truth: Truth, runs: Mapping[str, Sequence[Series]]) -
         truth: its web.
         runs: the runs of each algorithm, by label.
     """
-    order = truth.oracle
+    end = min(plan.budget or len(truth), len(truth))
+    order = truth.oracle[:end]
     best = truth.judge_own(order)
-    algorithms = [_algorithm(a, runs[a.label], truth, best) for a in plan.algorithms]
+    algorithms = [_algorithm(a, runs[a.label], truth, best, end) for a in plan.algorithms]
     results: dict[str, Any] = {
         "format": FORMAT,
         "experiment": {
@@ -65,10 +66,11 @@ def results_of(plan: Plan, truth: Truth, runs: Mapping[str, Sequence[Series]]) -
         "truth": _truth(truth),
         "share": PUBLISHED_SHARE,
         "pages_at_share": pages_at_share(len(truth)),
+        "area_pages": end,
         "oracle": {
             "pages": len(order),
             "found": sum(best),
-            "area": area(best, len(truth.relevant), len(truth)),
+            "area": area(best, len(truth.relevant), end),
             "recall_at_share": _recall_at_share(best, truth),
         },
         "algorithms": algorithms,
@@ -86,13 +88,14 @@ def _truth(truth: Truth) -> dict[str, Any]:
         "links": len(truth.graph.targets),
         "layers": _named(per_layer(truth.layers, counts)),
         "errors": truth.errors,
+        "trapped": truth.trapped,
     }
 
 
 def _algorithm(
-    algorithm: Algorithm, runs: Sequence[Series], truth: Truth, best: Sequence[bool]
+    algorithm: Algorithm, runs: Sequence[Series], truth: Truth, best: Sequence[bool], end: int
 ) -> dict[str, Any]:
-    measured = [_measures(run, truth, best) for run in runs]
+    measured = [_measures(run, truth, best, end) for run in runs]
     first = runs[0]
     return {
         "label": algorithm.label,
@@ -113,8 +116,8 @@ def _algorithm(
     }
 
 
-def _measures(run: Series, truth: Truth, best: Sequence[bool]) -> dict[str, Any]:
-    wanted, pages = len(truth.relevant), len(truth)
+def _measures(run: Series, truth: Truth, best: Sequence[bool], end: int) -> dict[str, Any]:
+    wanted = len(truth.relevant)
     return {
         "repeat": run.repeat,
         "fetched": len(run),
@@ -122,8 +125,8 @@ def _measures(run: Series, truth: Truth, best: Sequence[bool]) -> dict[str, Any]
         "precision": precision(run.found, len(run)),
         "recall": recall(run.found, wanted),
         "recall_at_share": _recall_at_share(run.relevant, truth),
-        "area": area(run.relevant, wanted, pages),
-        "area_share": area_share(run.relevant, best, wanted, pages),
+        "area": area(run.relevant, wanted, end),
+        "area_share": area_share(run.relevant, best, wanted, end),
     }
 
 
@@ -200,12 +203,19 @@ def says(results: Mapping[str, Any]) -> str:
             f"None of the {truth['pages']} pages of this web is relevant, so recall is undefined;"
             " the tables tell only what was fetched."
         )
+    if any(row["area_share"]["mean"] is None for row in rows):
+        return (
+            f"The budget of {results['area_pages']} pages is too small: even the oracle finds no"
+            " relevant page with it."
+        )
     ahead = max(rows, key=lambda row: row["area_share"]["mean"])
     quick = max(rows, key=lambda row: (row["recall_at_share"]["mean"], row["area_share"]["mean"]))
     others = [row for row in rows if row is not quick]
     share = f"{results['share']:.0%} of the web ({results['pages_at_share']} pages)"
+    budget = results["area_pages"] < truth["pages"]
+    within = f" up to the budget of {results['area_pages']} pages" if budget else ""
     text = (
-        f"{ahead['label']} comes nearest to the oracle: the area under its recall is"
+        f"{ahead['label']} comes nearest to the oracle: the area under its recall{within} is"
         f" {ahead['area_share']['mean']:.0%} of the oracle's. After {share},"
         f" {'it' if quick is ahead else quick['label']} had found"
         f" {quick['recall_at_share']['mean']:.0%} of the {truth['relevant']} relevant pages"

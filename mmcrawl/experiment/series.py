@@ -110,13 +110,12 @@ def write_series(series: Series, base: Path) -> None:
 
 
 def read_series(base: Path) -> Series | None:
-    """Return the series that was written as BASE.json, None if the run is not complete."""
+    """Return the series that was written as BASE.json, None if it is not there or is broken."""
     try:
-        text = _beside(base, "json").read_text(encoding="utf-8")
-    except FileNotFoundError:
+        values: dict[str, Any] = json.loads(_beside(base, "json").read_text(encoding="utf-8"))
+        return Series(**{field.name: values[field.name] for field in fields(Series)})
+    except (FileNotFoundError, ValueError, LookupError, TypeError):
         return None
-    values: dict[str, Any] = json.loads(text)
-    return Series(**{field.name: values[field.name] for field in fields(Series)})
 
 
 def _beside(base: Path, ending: str) -> Path:

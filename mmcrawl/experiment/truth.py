@@ -6,7 +6,9 @@ experiment on the same web, topic, seeds and limits.
 """
 
 import json
-from collections.abc import Callable, Sequence
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,9 +17,10 @@ from filelock import FileLock
 
 from mmcrawl.experiment.crawl import CrawlProcess
 from mmcrawl.experiment.oracle import LinkGraph, oracle_order
-from mmcrawl.experiment.plan import Plan, truth_key
+from mmcrawl.experiment.plan import ExperimentError, Plan, truth_key
+from mmcrawl.experiment.recorder import read_refused
 from mmcrawl.experiment.stores import StoredPage, read_end, read_graph, read_pages
-from mmcrawl.frontier import canonical
+from mmcrawl.frontier import TRAP, canonical
 
 __all__ = ["Truth", "find_truth", "truth_of"]
 
@@ -35,6 +38,7 @@ class Truth:
         relevant: the relevant kinds.
         graph: links from page to page.
         errors: links that led to no page, by reason.
+        trapped: how often a link was left alone by a bound against traps.
     """
 
     layers: tuple[int, ...]
@@ -42,6 +46,7 @@ class Truth:
     relevant: frozenset[int]
     graph: LinkGraph
     errors: dict[str, int]
+    trapped: int
     _by_digest: dict[int, int] = field(repr=False)
     _by_url: dict[str, int] = field(repr=False)
 
@@ -89,12 +94,15 @@ def truth_of(store: Path) -> Truth:
     kinds = [by_digest.setdefault(page.digest or -n - 1, n) for n, page in enumerate(pages)]
     outlinks, seeds = read_graph(store)
     rows = [[number[link] for link in outlinks[page.id]] for page in pages]
+    errors = read_end(store).errors
+    refused = [*errors.items(), *read_refused(store).items()]
     return Truth(
         layers=tuple(page.layer for page in pages),
         kinds=tuple(kinds),
         relevant=frozenset(kinds[n] for n, page in enumerate(pages) if page.relevant),
         graph=LinkGraph.of(rows, [number[seed] for seed in seeds]),
-        errors=read_end(store).errors,
+        errors=errors,
+        trapped=sum(count for reason, count in refused if reason.startswith(TRAP)),
         _by_digest={page.digest: kinds[n] for n, page in enumerate(pages) if page.digest},
         _by_url={canonical(page.url): kinds[n] for n, page in enumerate(pages)},
     )
@@ -105,18 +113,52 @@ def find_truth(plan: Plan, cache: Path, wait: Callable[[CrawlProcess], None]) ->
 
     Args:
         plan: the experiment.
-        cache: folder to keep it in, which is there.
+        cache: folder to keep it in.
         wait: returns when a crawl is over; raises if it fails.
+
+    Raises:
+        ExperimentError: the cache cannot be written.
     """
     base = cache / truth_key(plan)
-    done = base.with_name(base.name + ".json")
-    with FileLock(base.with_name(base.name + ".lock")):
-        if not done.exists():
-            crawl = CrawlProcess(base, plan.spider_arguments(), plan.settings)
+    store, done = (base.with_name(f"{base.name}.{ending}") for ending in ("db", "json"))
+    with _held(cache, base):
+        truth = _kept(store, done)
+        if truth is None:
+            done.unlink(missing_ok=True)
+            crawl = CrawlProcess(base, plan.spider_arguments(), plan.crawl_settings)
             try:
                 wait(crawl)
             finally:
                 crawl.stop()
+            truth = truth_of(store)
             about = {"web": plan.web, "topic": plan.topic_title, "seeds": plan.seeds}
             done.write_text(json.dumps(about, ensure_ascii=False, indent=1) + "\n", "utf-8")
-        return truth_of(base.with_name(base.name + ".db"))
+        return truth
+
+
+@contextmanager
+def _held(cache: Path, base: Path) -> Iterator[None]:
+    """Make the cache, and let nobody else make the same truth."""
+    lock = FileLock(base.with_name(base.name + ".lock"))
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except OSError as error:
+        raise ExperimentError(
+            f"the cache {cache} cannot be written: {error.strerror or error}; name another with"
+            " --cache"
+        ) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _kept(store: Path, done: Path) -> Truth | None:
+    """Return the truth that was made before, None if it is not whole."""
+    if not (store.is_file() and done.is_file()):
+        return None
+    try:
+        return truth_of(store)
+    except (sqlite3.Error, LookupError, TypeError, ValueError):
+        return None

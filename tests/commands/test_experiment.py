@@ -136,3 +136,21 @@ def test_a_web_without_relevant_pages_is_reported_and_ends_with_code_2(
     assert "is relevant to zymurgy, so recall is undefined" in err.splitlines()[-1]
     assert "breadth" in out
     assert (folder / "experiment" / "report.html").exists()
+
+
+def test_a_user_there_is_none_of_is_the_name_of_a_folder(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "~nouser").write_text("Dear")
+    for option in ("--out", "--cache"):
+        assert run(*WEB, "--algos", "breadth", option, "~nouser/x") == 2
+        assert "~nouser/x cannot be written" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_an_algorithm_out_of_its_range_is_told_before_anything_is_fetched(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*WEB, "--algos", "breadth,learned:variance=0") == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("scrapy experiment: algorithm learned: variance must be ")
+    assert [path.name for path in folder.iterdir()] == ["web"]

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.experiment import Change, ExperimentError, compare
+from mmcrawl.experiment.results import FORMAT
 
 
-def folder(path: Path, recall: dict[str, float | None], web: str = "a", form: int = 1) -> Path:
+def folder(path: Path, recall: dict[str, float | None], web: str = "a", form: int = FORMAT) -> Path:
     """Write the results of an experiment in which every measure is the recall."""
     path.mkdir()
     names = ("recall", "precision", "recall_at_share", "area_share")
@@ -46,3 +47,21 @@ def test_results_of_another_version_are_refused(tmp_path: Path) -> None:
     old = folder(tmp_path / "old", {"a": 1.0}, form=0)
     with pytest.raises(ExperimentError, match="another version"):
         compare(old, old)
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        {},
+        {"algorithms": []},
+        {"experiment": {}, "algorithms": [{"label": "a"}]},
+        {"experiment": {}, "algorithms": 3},
+        {"experiment": "x", "algorithms": []},
+    ],
+)
+def test_results_that_are_not_whole_are_refused(tmp_path: Path, results: dict[str, object]) -> None:
+    broken = folder(tmp_path / "broken", {"a": 1.0})
+    (broken / "results.json").write_text(json.dumps({"format": FORMAT, **results}))
+    with pytest.raises(ExperimentError, match="broken are not whole") as caught:
+        compare(broken, broken)
+    assert "\n" not in str(caught.value)

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import sqlite3
+import time
 import xml.etree.ElementTree as ET
 from contextlib import closing
 from html.parser import HTMLParser
@@ -13,8 +14,13 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.experiment import Algorithm, ExperimentError, Outcome, Plan, compare, read_series
+from mmcrawl.experiment import plan as plan_module
+from mmcrawl.experiment.crawl import CrawlProcess
+from mmcrawl.experiment.laboratory import _folder
+from mmcrawl.experiment.measures import area_share
 from mmcrawl.experiment.plan import truth_key
 from mmcrawl.experiment.series import TIME_COLUMNS, series_of
+from mmcrawl.experiment.truth import find_truth
 from tests.experiment.conftest import FILMS, NEWS, Laboratory, plan_for, write_web
 
 Done = tuple[Outcome, Path]
@@ -233,6 +239,13 @@ def test_budget_and_repeats(laboratory: Laboratory, done: Done) -> None:
     assert "Mean of 2 runs" in text
     assert "2 of each algorithm" in text
     assert "9 pages a run" in text
+    assert "100 % is the oracle" in text
+    assert "both up to the budget of 9 pages" in text
+    assert outcome.results["area_pages"] == 9
+    assert outcome.results["oracle"]["pages"] == 2 + FILMS
+    [run] = outcome.runs["breadth"][:1]
+    best = outcome.truth.judge_own(outcome.truth.oracle)
+    assert row["area_share"]["mean"] == area_share(run.relevant, best, FILMS, 9)
     assert compare(done[1], laboratory.folder / "budget").missing == ([], ["urlrule"])
 
 
@@ -266,3 +279,116 @@ def test_the_truth_is_found_anew_when_anything_it_rests_on_changes(tmp_path: Pat
     (tmp_path / "site.test" / "more.htm").unlink()
     same = truth_key(plan_for(web, "urlrule", budget=7, repeat=3))
     assert same == keys[2]
+
+
+def test_a_folder_made_by_other_code_is_refused(done: Done, laboratory: Laboratory) -> None:
+    out = laboratory.folder / "old"
+    shutil.copytree(done[1], out)
+    about = json.loads((out / "experiment.json").read_text(encoding="utf-8"))
+    (out / "experiment.json").write_text(json.dumps(about | {"code": "another"}))
+    with pytest.raises(ExperimentError, match=r"old was made by another version of mmcrawl; name"):
+        laboratory.run(plan_for(laboratory.web, "breadth", "urlrule"), "old")
+    (out / "experiment.json").write_text(json.dumps(about | {"code": "another", "budget": 5}))
+    with pytest.raises(ExperimentError, match=r"another experiment \(budget was 5, now 0\)"):
+        laboratory.run(plan_for(laboratory.web, "breadth", "urlrule"), "old")
+
+
+def test_other_code_finds_the_truth_anew(
+    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_for(laboratory.web, "breadth")
+    before = truth_key(plan)
+    monkeypatch.setattr(plan_module, "code_digest", lambda: "another")
+    assert truth_key(plan) != before
+
+
+def _wait(crawl: CrawlProcess) -> None:
+    while not crawl.ended():
+        time.sleep(0.05)
+
+
+def _never(crawl: CrawlProcess) -> None:
+    raise AssertionError("the truth is made once more")
+
+
+def test_a_kept_truth_that_is_not_whole_is_made_anew(tmp_path: Path) -> None:
+    web = write_web(tmp_path / "web")
+    plan, cache = plan_for(web, "breadth"), tmp_path / "cache"
+    store = cache / f"{truth_key(plan)}.db"
+    assert len(find_truth(plan, cache, _wait)) == PAGES
+    assert len(find_truth(plan, cache, _never)) == PAGES
+    store.write_bytes(b"not a database at all" * 100)
+    assert len(find_truth(plan, cache, _wait)) == PAGES
+    store.unlink()
+    assert len(find_truth(plan, cache, _wait)) == PAGES
+    store.unlink()
+    with pytest.raises(AssertionError):
+        find_truth(plan, cache, _never)
+    assert not store.with_suffix(".json").exists()
+
+
+def test_a_cache_whose_lock_cannot_be_had_is_named(tmp_path: Path) -> None:
+    plan = plan_for(write_web(tmp_path / "web"), "breadth")
+    (tmp_path / "cache" / f"{truth_key(plan)}.lock").mkdir(parents=True)
+    with pytest.raises(ExperimentError, match=r"cache cannot be written: .*; name another"):
+        find_truth(plan, tmp_path / "cache", _never)
+
+
+def test_only_what_the_folder_is_to_blame_for_is_put_down_to_it(
+    laboratory: Laboratory, tmp_path: Path
+) -> None:
+    plan = plan_for(laboratory.web, "breadth")
+    with pytest.raises(OSError, match="elsewhere"), _folder(tmp_path / "out", plan):
+        raise OSError("elsewhere")
+    with (
+        _folder(tmp_path / "out", plan),  # was let go
+        pytest.raises(ExperimentError, match="in use by another experiment"),
+        _folder(tmp_path / "out", plan),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("text", ["", '{"algorithm": "bre', "{}", "[1]", "3"])
+def test_a_broken_raw_file_is_a_run_that_is_not_complete(tmp_path: Path, text: str) -> None:
+    (tmp_path / "breadth-1.json").write_text(text)
+    assert read_series(tmp_path / "breadth-1") is None
+
+
+def test_what_the_trap_limit_refuses_is_told(laboratory: Laboratory) -> None:
+    plan = plan_for(laboratory.web, "fish")
+    plan = Plan(
+        plan.web,
+        plan.arguments,
+        (Algorithm("fish:depth=1", "fish", {"depth": "1"}),),
+        settings={"MMCRAWL_BARREN_PAGES_PER_SHAPE": "3"},
+    )
+    outcome, _ = laboratory.run(plan, "trapped")
+    truth = outcome.results["truth"]
+    assert truth["pages"] == PAGES - NEWS + 3
+    assert truth["trapped"] > 0
+    text = (laboratory.folder / "trapped" / "report.html").read_text(encoding="utf-8")
+    assert f"the trap limit refused links {truth['trapped']} time" in text
+    [row] = outcome.results["algorithms"]
+    assert row["fetched"]["mean"] < truth["pages"]
+    assert "no link left that it follows" in text
+
+
+def test_without_traps_nothing_is_said_of_them(done: Done) -> None:
+    assert done[0].truth.trapped == 0
+    text = (done[1] / "report.html").read_text(encoding="utf-8")
+    assert "trap limit" not in text
+    assert "ended because" not in text
+    assert "100 % is the oracle" in text
+    assert "up to the budget" not in text
+
+
+def test_the_oracle_has_no_more_than_the_budget(laboratory: Laboratory) -> None:
+    outcome, _ = laboratory.run(plan_for(laboratory.web, "breadth", budget=4), "four")
+    assert outcome.results["oracle"]["pages"] == 4
+    assert outcome.results["oracle"]["found"] == 2
+
+
+def test_a_budget_too_small_for_the_oracle_is_reported(laboratory: Laboratory) -> None:
+    outcome, _ = laboratory.run(plan_for(laboratory.web, "breadth", budget=1), "one")
+    assert "too small" in outcome.results["says"]
+    assert not (laboratory.folder / "one" / "figures" / "area-share.png").exists()

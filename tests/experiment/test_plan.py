@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 
+import mmcrawl
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment import Algorithm, ExperimentError, Plan, algorithms_of
+from mmcrawl.experiment.plan import code_digest
 from mmcrawl.experiment.styles import styles_for
 from mmcrawl.scoring import algorithm_names
 from tests.experiment.conftest import write_web
 
 NAMES = ["breadth", "urlrule"]
+TRAP_LIMIT = "MMCRAWL_BARREN_PAGES_PER_SHAPE"
 
 
 def test_algorithms_with_parameters() -> None:
@@ -56,6 +59,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ({"keywords": "lens", "max_depth": "x"}, "breadth", "max_depth: 'x' is not allowed"),
         ({"keywords": "lens", "seeds": "http://else.test/"}, "breadth", "hosts site.test"),
         ({"keywords": "lens"}, "urlrule:hard=maybe", "hard: 'maybe' is not allowed"),
+        ({"keywords": "lens"}, "learned:variance=-1", "learned: variance must be "),
         ({"keywords": "lens"}, "urlrule:media=audio", "media is no parameter of an algorithm"),
         ({"keywords": "lens"}, "urlrule:store=x", "store is no parameter of an algorithm"),
     ],
@@ -64,7 +68,7 @@ def test_what_cannot_be_done_is_told_in_one_sentence(
     web: Path, arguments: Mapping[str, str], algos: str, said: str
 ) -> None:
     with pytest.raises(MmcrawlError, match=said) as caught:
-        Plan(str(web), arguments, algorithms_of(algos, NAMES)).check()
+        Plan(str(web), arguments, algorithms_of(algos, [*NAMES, "learned"])).check()
     assert "\n" not in str(caught.value)
 
 
@@ -80,3 +84,50 @@ def test_every_algorithm_can_be_told_from_the_others() -> None:
     styles = styles_for(labels)
     assert len(set(styles.values())) == len(labels)
     assert styles_for(["urlrule"])["urlrule"] == styles["urlrule"]
+
+
+@pytest.mark.parametrize(
+    ("web", "given", "limit"),
+    [
+        ("demo", {}, None),
+        ("portal:sim:pages=200; demo", {}, None),
+        ("portal:sim:pages=200;sim:pages=300", {}, "0"),
+        ("sim:pages=200", {}, "0"),
+        ("sim:pages=200", {TRAP_LIMIT: "7"}, "7"),
+        ("demo", {TRAP_LIMIT: "7"}, "7"),
+    ],
+)
+def test_only_a_web_without_end_is_cut_by_the_trap_limit(
+    web: str, given: Mapping[str, str], limit: str | None
+) -> None:
+    plan = Plan(web, {"keywords": "lens"}, (), settings=given)
+    assert plan.crawl_settings.get(TRAP_LIMIT) == limit
+    assert plan.limits["settings"].get(TRAP_LIMIT) == limit
+
+
+def test_the_code_digest_follows_what_takes_part_in_a_crawl(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = (
+        "mmcrawl/experiment/report.py",
+        "mmcrawl/experiment/styles.py",
+        "mmcrawl/commands/x.py",
+    )
+    told = (
+        *("mmcrawl/__init__.py", "mmcrawl/experiment/plan.py", "mmcrawl/scoring/fish.py"),
+        *("spiders/focused.py", "pipelines/media.py", "dictionaries/topics/optics.json"),
+    )
+    for name in (*told, *shown):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("before")
+    monkeypatch.setattr(mmcrawl, "__file__", str(tmp_path / told[0]))
+    digest = code_digest.__wrapped__
+    before = digest()
+    for name in shown:
+        (tmp_path / name).write_text("after")
+    assert digest() == before
+    for name in told:
+        (tmp_path / name).write_text("after")
+        assert digest() != before, name
+        (tmp_path / name).write_text("before")
+    assert digest() == before

@@ -22,6 +22,7 @@ def results(**algorithms: tuple[float, float]) -> dict[str, Any]:
         "truth": {"pages": 100, "relevant": 10},
         "share": 0.21,
         "pages_at_share": 21,
+        "area_pages": 100,
         "algorithms": rows,
     }
 
@@ -55,3 +56,14 @@ def test_runs_that_stopped_too_early_are_named() -> None:
 def test_nothing_is_claimed_of_a_web_without_relevant_pages() -> None:
     barren = results(breadth=(0, 0)) | {"truth": {"pages": 100, "relevant": 0}}
     assert says(barren).startswith("None of the 100 pages of this web is relevant, so recall is")
+
+
+def test_with_a_budget_the_area_goes_up_to_it() -> None:
+    said = says(results(shark=(0.7, 0.6)) | {"area_pages": 30})
+    assert "the area under its recall up to the budget of 30 pages is 70% of the oracle's" in said
+
+
+def test_a_budget_with_which_nothing_can_be_found_is_told() -> None:
+    small = results(shark=(0.7, 0.0)) | {"area_pages": 2}
+    small["algorithms"][0]["area_share"] = {"mean": None}
+    assert says(small).startswith("The budget of 2 pages is too small: even the oracle finds no")
