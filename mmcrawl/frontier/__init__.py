@@ -11,6 +11,7 @@ from mmcrawl.frontier.findings import (
     PatternRecord,
 )
 from mmcrawl.frontier.order import PendingOrder
+from mmcrawl.frontier.reading import PastFailure, PastPage
 from mmcrawl.frontier.records import (
     HELD,
     KnownLink,
@@ -22,7 +23,7 @@ from mmcrawl.frontier.records import (
     WaitingLink,
 )
 from mmcrawl.frontier.sightings import Sightings
-from mmcrawl.frontier.sqlite import PastFailure, PastPage, SqliteFrontier
+from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore, open_store
 from mmcrawl.frontier.urls import canonical, page_digest, shape, split_origin, url_key
 

@@ -7,13 +7,12 @@ often, so new ones are applied to the order at once and written in one go at the
 
 from array import array
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 from mmcrawl.frontier.order import PendingOrder
+from mmcrawl.frontier.reading import JOB_SHIFT, LinkTable
 from mmcrawl.frontier.records import (
     HELD,
-    KnownLink,
     LinkRecord,
     LinkScores,
     NewLink,
@@ -24,9 +23,8 @@ from mmcrawl.frontier.records import (
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.urls import split_origin, url_key
 
-__all__ = ["PastFailure", "PastPage", "SqliteFrontier"]
+__all__ = ["SqliteFrontier"]
 
-_JOB_SHIFT = 40
 _RECENT_KEYS = 50_000
 _MOST_UNWRITTEN_SCORES = 20_000
 _PRIORITY_STEP = 1_000.0
@@ -40,28 +38,7 @@ WHERE id IN up
 """
 
 
-@dataclass(frozen=True, slots=True)
-class PastPage:
-    """A crawled page as the scorer needs it when a crawl is taken up again."""
-
-    id: int
-    url: str
-    relevant: bool
-    contains_media: bool
-    topic_score: float
-    links: list[int]
-
-
-@dataclass(frozen=True, slots=True)
-class PastFailure:
-    """A link that was fetched and led to no page: an error, or a redirect."""
-
-    id: int
-    url: str
-    error: str
-
-
-class SqliteFrontier:
+class SqliteFrontier(LinkTable):
     """The links of one job. Link ids are small integers, counted from 0 within the job.
 
     Args:
@@ -71,12 +48,9 @@ class SqliteFrontier:
     """
 
     def __init__(self, store: SqliteStore, job: Job) -> None:
-        self.store = store
-        self.job = job.number
-        self._base = job.number << _JOB_SHIFT
+        super().__init__(store, job.number)
         self._order = PendingOrder()
         self._hosts: dict[str, int] = {}
-        self._origins: list[str] = []
         self._priority: dict[int, int] = {}
         self._recent: OrderedDict[int, int] = OrderedDict()
         self._rescored: dict[int, tuple[float, float]] = {}
@@ -111,10 +85,14 @@ class SqliteFrontier:
         """Return the waiting links that may not be fetched for now."""
         return [link for link in self.waiting() if self._order.is_held(link)]
 
-    def is_running(self, link: int) -> bool:
-        """Tell whether a link is being fetched."""
-        row = self.store.db.execute("SELECT status FROM link WHERE id = ?", (self._base + link,))
-        return str(row.fetchone()[0]) == Status.RUNNING
+    def record(self, link: int) -> LinkRecord:
+        """Return everything known of a link (table 5-4).
+
+        Raises:
+            KeyError: there is no such link.
+        """
+        self._write_scores()
+        return super().record(link)
 
     def waiting_by_origin(self) -> dict[str, int]:
         """Return how many links of each host may be fetched."""
@@ -124,128 +102,13 @@ class SqliteFrontier:
         """Return the id of the link that `url` is, None if it was never seen."""
         return self._find(url_key(self.job, url))
 
-    def record(self, link: int) -> LinkRecord:
-        """Return everything known of a link (table 5-4).
-
-        Raises:
-            KeyError: there is no such link.
-        """
-        self._write_scores()
-        row = self.store.db.execute(
-            "SELECT host, link.path, status, url_words, anchor, group_title, score, content,"
-            " structure, logical_layer, physical_layer, error, title, keywords, description,"
-            " contains_media, relevant, links, links_on_page, visited_at, path_score,"
-            " total_path_score FROM link LEFT JOIN page USING (id) WHERE id = ?",
-            (self._base + link,),
-        ).fetchone()
-        if row is None:
-            raise KeyError(link)
-        anchors, urls = self._way_to(link)
-        return LinkRecord(
-            id=link,
-            url=self._origins[row[0]] + row[1],
-            status=Status(row[2]),
-            url_words=row[3],
-            anchor=row[4],
-            group_title=row[5],
-            score=row[6],
-            content_score=row[7],
-            structure_score=row[8],
-            logical_layer=row[9],
-            physical_layer=row[10],
-            error=row[11],
-            title=row[12] or "",
-            keywords=row[13] or "",
-            description=row[14] or "",
-            contains_media=bool(row[15]),
-            relevant=bool(row[16]),
-            internal_urls=tuple(self.url(child) for child in array("I", row[17] or b"")),
-            links_on_page=row[18] or 0,
-            visited_at=row[19],
-            path_score=row[20] or 0,
-            total_path_score=row[21] or 0,
-            anchor_path=anchors,
-            url_path=urls,
-        )
-
-    def url(self, link: int) -> str:
-        """Return the address of a link."""
-        row = self.store.db.execute(
-            "SELECT host, path FROM link WHERE id = ?", (self._base + link,)
-        ).fetchone()
-        return f"{self._origins[row[0]]}{row[1]}"
-
-    def known(self, link: int) -> KnownLink:
-        """Return what scoring asks of a link."""
-        host, path, content, layer, parent, *more = self.store.db.execute(
-            "SELECT host, path, content, physical_layer, parent, logical_layer, anchor, group_title"
-            " FROM link WHERE id = ?",
-            (self._base + link,),
-        ).fetchone()
-        return KnownLink(
-            self._origins[host] + path,
-            content,
-            layer,
-            None if parent is None else parent - self._base,
-            *more,
-        )
-
-    def outlinks(self, page: int) -> Sequence[int]:
-        """Return the ids of the links on a crawled page; none for a link that is no page yet."""
-        row = self.store.db.execute(
-            "SELECT links FROM page WHERE id = ?", (self._base + page,)
-        ).fetchone()
-        return array("I", row[0]) if row else ()
-
-    def twin(self, page: str, digest: int) -> str | None:
-        """Return the address of a relevant page with this digest, other than `page` itself."""
-        row = self.store.db.execute(
-            "SELECT url FROM page WHERE digest = ? AND url <> ? AND relevant"
-            " AND id >= ? AND id < ? LIMIT 1",
-            (digest, page, self._base, self._base + (1 << _JOB_SHIFT)),
-        ).fetchone()
-        return str(row[0]) if row and digest else None
-
-    def without_parent(self) -> list[int]:
-        """Return the links that were found on no page: seeds, and what the spider asked for."""
-        rows = self.store.db.execute(
-            "SELECT id FROM link WHERE id >= ? AND id < ? AND parent IS NULL ORDER BY id",
-            (self._base, self._base + (1 << _JOB_SHIFT)),
-        )
-        return [row[0] - self._base for row in rows]
-
     def waiting(self) -> list[int]:
         """Return the waiting links, held ones included, in the order they were found."""
         rows = self.store.db.execute(
             "SELECT id FROM link WHERE id >= ? AND id < ? AND status = 'W' ORDER BY id",
-            (self._base, self._base + (1 << _JOB_SHIFT)),
+            (self._base, self._base + (1 << JOB_SHIFT)),
         )
         return [row[0] - self._base for row in rows]
-
-    def history(self) -> Iterator[PastPage | PastFailure]:
-        """Yield what became of the links that were fetched, in the order in which it did."""
-        rows = self.store.db.execute(
-            "SELECT id, url, relevant, contains_media, topic_score, links, error FROM link"
-            " LEFT JOIN page USING (id) WHERE id >= ? AND id < ? AND settled IS NOT NULL"
-            " ORDER BY settled",
-            (self._base, self._base + (1 << _JOB_SHIFT)),
-        )
-        for number, url, relevant, media, score, links, error in rows:
-            link = number - self._base
-            if url is None:
-                yield PastFailure(link, self.url(link), error)
-            else:
-                outlinks = list(array("I", links))
-                yield PastPage(link, url, bool(relevant), bool(media), score, outlinks)
-
-    def errors(self) -> Counter[str]:
-        """Return how many links ended in error, by reason."""
-        rows = self.store.db.execute(
-            "SELECT error, count(*) FROM link WHERE id >= ? AND id < ? AND status = 'E'"
-            " GROUP BY error",
-            (self._base, self._base + (1 << _JOB_SHIFT)),
-        )
-        return Counter(dict(rows))
 
     # -- what happens to links ------------------------------------------------------------------
 
@@ -391,7 +254,7 @@ class SqliteFrontier:
     # -- inside ---------------------------------------------------------------------------------
 
     def _load(self) -> None:
-        db, ours = self.store.db, (self._base, self._base + (1 << _JOB_SHIFT))
+        db, ours = self.store.db, (self._base, self._base + (1 << JOB_SHIFT))
         rows = db.execute("SELECT id, origin FROM host WHERE job = ? ORDER BY id", (self.job,))
         for number, origin in rows:
             self._hosts[origin] = number
@@ -508,17 +371,6 @@ class SqliteFrontier:
         self.store.db.execute(
             "UPDATE link SET settled = ? WHERE id = ?", (self._settled, self._base + link)
         )
-
-    def _way_to(self, link: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return all anchors and all URLs from the seed to a link."""
-        rows = self.store.db.execute(
-            "WITH RECURSIVE up (id, step) AS (VALUES (?, 0) UNION ALL SELECT link.parent, step + 1"
-            " FROM link JOIN up ON link.id = up.id WHERE link.parent IS NOT NULL)"
-            " SELECT anchor, host, path FROM up JOIN link USING (id) ORDER BY step DESC",
-            (self._base + link,),
-        ).fetchall()
-        anchors = tuple(row[0] for row in rows if row[0])
-        return anchors, tuple(self._origins[row[1]] + row[2] for row in rows)
 
     def _write_scores(self) -> None:
         if not self._rescored:

@@ -1,0 +1,180 @@
+"""What is kept of the links of a job, read from its SQLite store."""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from mmcrawl.frontier.records import KnownLink, LinkRecord, Status
+from mmcrawl.frontier.store import SqliteStore
+
+__all__ = ["JOB_SHIFT", "LinkTable", "PastFailure", "PastPage"]
+
+JOB_SHIFT = 40
+"""Ids of links in the store are `job << JOB_SHIFT` and up; those of a job are counted from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastPage:
+    """A crawled page as the scorer needs it when a crawl is taken up again."""
+
+    id: int
+    url: str
+    relevant: bool
+    contains_media: bool
+    topic_score: float
+    links: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class PastFailure:
+    """A link that was fetched and led to no page: an error, or a redirect."""
+
+    id: int
+    url: str
+    error: str
+
+
+class LinkTable:
+    """The links and pages of one job as they stand in the store.
+
+    Args:
+        store: an open store.
+        job: number of the job.
+    """
+
+    def __init__(self, store: SqliteStore, job: int) -> None:
+        self.store = store
+        self.job = job
+        self._base = job << JOB_SHIFT
+        self._origins: list[str] = []
+
+    def url(self, link: int) -> str:
+        """Return the address of a link."""
+        row = self.store.db.execute(
+            "SELECT host, path FROM link WHERE id = ?", (self._base + link,)
+        ).fetchone()
+        return f"{self._origins[row[0]]}{row[1]}"
+
+    def known(self, link: int) -> KnownLink:
+        """Return what scoring asks of a link."""
+        host, path, content, layer, parent, *more = self.store.db.execute(
+            "SELECT host, path, content, physical_layer, parent, logical_layer, anchor, group_title"
+            " FROM link WHERE id = ?",
+            (self._base + link,),
+        ).fetchone()
+        return KnownLink(
+            self._origins[host] + path,
+            content,
+            layer,
+            None if parent is None else parent - self._base,
+            *more,
+        )
+
+    def record(self, link: int) -> LinkRecord:
+        """Return everything known of a link (table 5-4).
+
+        Raises:
+            KeyError: there is no such link.
+        """
+        row = self.store.db.execute(
+            "SELECT host, link.path, status, url_words, anchor, group_title, score, content,"
+            " structure, logical_layer, physical_layer, error, title, keywords, description,"
+            " contains_media, relevant, links, links_on_page, visited_at, path_score,"
+            " total_path_score FROM link LEFT JOIN page USING (id) WHERE id = ?",
+            (self._base + link,),
+        ).fetchone()
+        if row is None:
+            raise KeyError(link)
+        anchors, urls = self._way_to(link)
+        return LinkRecord(
+            id=link,
+            url=self._origins[row[0]] + row[1],
+            status=Status(row[2]),
+            url_words=row[3],
+            anchor=row[4],
+            group_title=row[5],
+            score=row[6],
+            content_score=row[7],
+            structure_score=row[8],
+            logical_layer=row[9],
+            physical_layer=row[10],
+            error=row[11],
+            title=row[12] or "",
+            keywords=row[13] or "",
+            description=row[14] or "",
+            contains_media=bool(row[15]),
+            relevant=bool(row[16]),
+            internal_urls=tuple(self.url(child) for child in array("I", row[17] or b"")),
+            links_on_page=row[18] or 0,
+            visited_at=row[19],
+            path_score=row[20] or 0,
+            total_path_score=row[21] or 0,
+            anchor_path=anchors,
+            url_path=urls,
+        )
+
+    def outlinks(self, page: int) -> Sequence[int]:
+        """Return the ids of the links on a crawled page; none for a link that is no page yet."""
+        row = self.store.db.execute(
+            "SELECT links FROM page WHERE id = ?", (self._base + page,)
+        ).fetchone()
+        return array("I", row[0]) if row else ()
+
+    def twin(self, page: str, digest: int) -> str | None:
+        """Return the address of a relevant page with this digest, other than `page` itself."""
+        row = self.store.db.execute(
+            "SELECT url FROM page WHERE digest = ? AND url <> ? AND relevant"
+            " AND id >= ? AND id < ? LIMIT 1",
+            (digest, page, self._base, self._base + (1 << JOB_SHIFT)),
+        ).fetchone()
+        return str(row[0]) if row and digest else None
+
+    def is_running(self, link: int) -> bool:
+        """Tell whether a link is being fetched."""
+        row = self.store.db.execute("SELECT status FROM link WHERE id = ?", (self._base + link,))
+        return str(row.fetchone()[0]) == Status.RUNNING
+
+    def without_parent(self) -> list[int]:
+        """Return the links that were found on no page: seeds, and what the spider asked for."""
+        rows = self.store.db.execute(
+            "SELECT id FROM link WHERE id >= ? AND id < ? AND parent IS NULL ORDER BY id",
+            (self._base, self._base + (1 << JOB_SHIFT)),
+        )
+        return [row[0] - self._base for row in rows]
+
+    def history(self) -> Iterator[PastPage | PastFailure]:
+        """Yield what became of the links that were fetched, in the order in which it did."""
+        rows = self.store.db.execute(
+            "SELECT id, url, relevant, contains_media, topic_score, links, error FROM link"
+            " LEFT JOIN page USING (id) WHERE id >= ? AND id < ? AND settled IS NOT NULL"
+            " ORDER BY settled",
+            (self._base, self._base + (1 << JOB_SHIFT)),
+        )
+        for number, url, relevant, media, score, links, error in rows:
+            link = number - self._base
+            if url is None:
+                yield PastFailure(link, self.url(link), error)
+            else:
+                outlinks = list(array("I", links))
+                yield PastPage(link, url, bool(relevant), bool(media), score, outlinks)
+
+    def errors(self) -> Counter[str]:
+        """Return how many links ended in error, by reason."""
+        rows = self.store.db.execute(
+            "SELECT error, count(*) FROM link WHERE id >= ? AND id < ? AND status = 'E'"
+            " GROUP BY error",
+            (self._base, self._base + (1 << JOB_SHIFT)),
+        )
+        return Counter(dict(rows))
+
+    def _way_to(self, link: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return all anchors and all URLs from the seed to a link."""
+        rows = self.store.db.execute(
+            "WITH RECURSIVE up (id, step) AS (VALUES (?, 0) UNION ALL SELECT link.parent, step + 1"
+            " FROM link JOIN up ON link.id = up.id WHERE link.parent IS NOT NULL)"
+            " SELECT anchor, host, path FROM up JOIN link USING (id) ORDER BY step DESC",
+            (self._base + link,),
+        ).fetchall()
+        anchors = tuple(row[0] for row in rows if row[0])
+        return anchors, tuple(self._origins[row[1]] + row[2] for row in rows)
