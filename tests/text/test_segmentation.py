@@ -55,9 +55,9 @@ def test_segment_is_made_of_the_characters_of_the_text(text):
 
 
 def test_a_long_run_of_one_character_takes_linear_time():
-    started = time.perf_counter()
+    started = time.process_time()
     assert segment("囧" * 100_000) == ["囧"] * 100_000
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 30
 
 
 @pytest.mark.parametrize("word", ["的", "the", "because", stem("because"), "we're", "我们"])
