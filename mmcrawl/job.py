@@ -125,20 +125,17 @@ class CrawlJob:
         returned although there are more, so that a trap left behind does not hold up everything
         else; `interrupted` tells.
         """
+        self.interrupted = False
         for _ in range(_MOST_POINTLESS_LINKS):
             link = self.frontier.next(ready)
             if link is None:
-                break
+                return None
             self.frontier.apply(self.scorer.started(link.id))
             reason = None if link.parent is None else self._admission.exhausted(link.url)
             if reason is None:
-                self.interrupted = False
                 return link
             self.failed(link.id, reason)
-        else:
-            self.interrupted = True
-            return None
-        self.interrupted = False
+        self.interrupted = True
         return None
 
     def judge(self, page: Page, digest: int = 0) -> Verdict:
