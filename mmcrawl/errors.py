@@ -1,6 +1,6 @@
 """The errors a user can cause or meet. Each message says what was wrong and what to do."""
 
-__all__ = ["MmcrawlError", "SeedError", "StoreError", "TopicError", "WebError"]
+__all__ = ["BlockError", "MmcrawlError", "SeedError", "StoreError", "TopicError", "WebError"]
 
 
 class MmcrawlError(Exception):
@@ -21,3 +21,7 @@ class WebError(MmcrawlError):
 
 class StoreError(MmcrawlError):
     """A store cannot be opened or written: not ours, of another version, full, or unreachable."""
+
+
+class BlockError(MmcrawlError):
+    """A partitioner is unknown, or does not take an option."""

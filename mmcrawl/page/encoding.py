@@ -74,6 +74,17 @@ _COMMON_TRADITIONAL = (
 _PUNCTUATION = "　、。，；：？！“”‘’（）《》「」【】—…·"
 
 
+def page_encoding(body: bytes, content_type: str | None = None) -> str:
+    """Return the Python name of a page's encoding.
+
+    Args:
+        body: The page as received.
+        content_type: The header's value, if any.
+    """
+    bom_encoding, _ = read_bom(body)
+    return bom_encoding or _encoding_without_bom(body, content_type)
+
+
 def decode_page(body: bytes, content_type: str | None) -> tuple[str, bytes]:
     """Return the encoding of a page and the page as UTF-8, without byte order mark and NULs.
 
@@ -85,7 +96,7 @@ def decode_page(body: bytes, content_type: str | None) -> tuple[str, bytes]:
     if bom_encoding is not None and bom is not None:
         encoding, body = bom_encoding, body[len(bom) :]
     else:
-        encoding = _page_encoding(body, content_type)
+        encoding = _encoding_without_bom(body, content_type)
     if encoding == UTF8 and _is_utf8(body):
         utf8 = body
     else:
@@ -93,7 +104,7 @@ def decode_page(body: bytes, content_type: str | None) -> tuple[str, bytes]:
     return encoding, utf8.replace(b"\x00", b"") if b"\x00" in utf8 else utf8
 
 
-def _page_encoding(body: bytes, content_type: str | None) -> str:
+def _encoding_without_bom(body: bytes, content_type: str | None) -> str:
     declared = _in_header(content_type)
     if declared is None:
         declared = _in_meta(body)

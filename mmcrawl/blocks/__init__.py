@@ -1,0 +1,21 @@
+"""A page cut into blocks: byte ranges of the page as received, each with a kind and a topic.
+
+:func:`partition` cuts a page by one of several methods. They differ only in where they cut; what
+is archived, labelled, ranked and searched works over the blocks of any of them.
+"""
+
+from mmcrawl.blocks.base import Cut, Partitioner
+from mmcrawl.blocks.partition import Block, Partition, partition
+from mmcrawl.blocks.registry import partitioner_names
+from mmcrawl.blocks.tree import PageTree, read_tree
+
+__all__ = [
+    "Block",
+    "Cut",
+    "PageTree",
+    "Partition",
+    "Partitioner",
+    "partition",
+    "partitioner_names",
+    "read_tree",
+]

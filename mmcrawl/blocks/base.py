@@ -1,0 +1,44 @@
+"""What a partitioner is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from mmcrawl.blocks.tree import PageTree
+
+__all__ = ["Cut", "Partitioner"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cut:
+    """A block as a partitioner found it.
+
+    Attributes:
+        node: The element it was cut from, an index into the tree.
+        start, end: Byte range of the page as received; not empty.
+        children: The cuts of the next level: inside of this one, in order, not overlapping.
+    """
+
+    node: int
+    start: int
+    end: int
+    children: tuple[Cut, ...] = ()
+
+
+class Partitioner(Protocol):
+    """Chooses the block boundaries of a page.
+
+    Another package registers its own as an entry point of the group ``mmcrawl.partitioners``: a
+    factory, called with the keyword parameters that the user gives, that returns a partitioner.
+    """
+
+    def __call__(self, tree: PageTree, level: int) -> list[Cut]:
+        """Return the blocks of a page: in order, not overlapping.
+
+        Args:
+            tree: The page.
+            level: How often blocks are cut again, at least 1. A partitioner without levels
+                returns cuts without children.
+        """
+        ...

@@ -1,0 +1,86 @@
+"""How much of what stands in each element: text, link text, images, controls.
+
+All is counted in one pass over the nodes of a page and kept as running sums, so that any subtree,
+and any range of nodes, is measured by one subtraction.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcrawl.blocks.tags import HIDDEN
+from mmcrawl.blocks.tree import TEXT, PageTree
+from mmcrawl.page.names import names
+
+__all__ = ["COUNTED", "Measures"]
+
+Sums = NDArray[np.int64]
+
+COUNTED: dict[str, frozenset[str]] = {
+    "links": names("a area"),
+    "images": names("img image"),
+    "flash": names("object embed applet"),
+    "inputs": names("input select textarea button"),
+    "forms": names("form"),
+    "paragraphs": names("p"),
+    "items": names("li dt dd"),
+    "cells": names("td th"),
+    "headings": names("h1 h2 h3 h4 h5 h6"),
+}
+"""What is counted, by the tags that count."""
+
+
+class Measures:
+    """Running sums over the nodes of a page.
+
+    Each array has one entry more than the page has nodes: ``sums[j] - sums[i]`` is what the nodes
+    from i up to, not including, j hold. Characters are those of the text as read (entities
+    resolved, white space collapsed), so that they do not depend on the encoding.
+    """
+
+    def __init__(self, tree: PageTree) -> None:
+        self.tree = tree
+        count = len(tree)
+        self.hidden: list[bool] = [False] * count
+        """Of each node: whether its text is none that a reader sees."""
+        self.in_link: list[bool] = [False] * count
+        """Of each node: whether it is a link or stands inside of one."""
+        chars = [0] * count
+        link_chars = [0] * count
+        hidden, in_link = self.hidden, self.in_link
+        tags, parents = tree.tags, tree.parents
+        for node in range(1, count):
+            tag, parent = tags[node], parents[node]
+            if hidden[parent] or tag in HIDDEN:
+                hidden[node] = True
+            if in_link[parent] or tag == "a":
+                in_link[node] = True
+            if tag == TEXT and not hidden[node]:
+                chars[node] = length = len(tree.text(node))
+                if in_link[node]:
+                    link_chars[node] = length
+        self.chars: Sums = _running(chars)
+        """Characters of visible text."""
+        self.link_chars: Sums = _running(link_chars)
+        """Characters of visible text inside links."""
+
+    @cached_property
+    def counts(self) -> dict[str, Sums]:
+        """Running numbers of elements by the names of :data:`COUNTED`."""
+        tags = self.tree.tags
+        return {
+            name: _running([tag in counted for tag in tags]) for name, counted in COUNTED.items()
+        }
+
+    def total(self, sums: Sums, node: int) -> int:
+        """Return what a node and its subtree hold."""
+        return int(sums[self.tree.after[node]] - sums[node])
+
+
+def _running(values: list[int] | list[bool]) -> Sums:
+    sums = np.zeros(len(values) + 1, dtype=np.int64)
+    np.cumsum(values, out=sums[1:])
+    return sums

@@ -1,0 +1,236 @@
+"""A page cut into blocks, and put together again.
+
+A *block* is a byte range of the page as received; the *layout* is what stands between the blocks
+(Song et al. 2008, definitions 1 to 5). Whatever the method and whatever the bytes, the pieces of
+the layout and the blocks, in order, are the page.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from mmcrawl.blocks.base import Cut
+from mmcrawl.blocks.kinds import BlockKind, block_kinds
+from mmcrawl.blocks.measures import Measures
+from mmcrawl.blocks.registry import make_partitioner
+from mmcrawl.blocks.topics import block_topic
+from mmcrawl.blocks.tree import TEXT, PageTree, read_tree
+
+__all__ = ["DEFAULT_LEVEL", "DEFAULT_METHOD", "Block", "Partition", "partition"]
+
+DEFAULT_METHOD = "bwap"
+DEFAULT_LEVEL = 3
+
+
+@dataclass(frozen=True, slots=True)
+class BlockLink:
+    """A link that stands in a block: its href as written, and its text."""
+
+    href: str
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """One block of a page. What is not needed is not computed.
+
+    Attributes:
+        start, end: Byte range of the page as received.
+        level: 1 for a block of the page, n + 1 for a block inside of one of level n.
+        node: The element it was cut from, an index into the page's tree.
+        children: The blocks of the next level that lie inside of it.
+    """
+
+    page: Partition = field(repr=False)
+    start: int
+    end: int
+    level: int
+    node: int = field(repr=False)
+    children: tuple[Block, ...] = field(default=(), repr=False)
+
+    @property
+    def content(self) -> bytes:
+        """The bytes of the block."""
+        return self.page.body[self.start : self.end]
+
+    @property
+    def path(self) -> str:
+        """DOM path of the element it was cut from."""
+        return self.page.tree.paths[self.node]
+
+    @cached_property
+    def nodes(self) -> range:
+        """The nodes of the page's tree that begin inside of the block."""
+        starts = self.page.tree.starts
+        first = bisect_left(starts, self.start, 1)
+        return range(first, bisect_left(starts, self.end, first))
+
+    @cached_property
+    def text(self) -> str:
+        """The visible text, white space collapsed."""
+        tree, hidden = self.page.tree, self.page.measures.hidden
+        found = (tree.text(i) for i in self.nodes if tree.tags[i] == TEXT and not hidden[i])
+        return " ".join(filter(None, found))
+
+    @cached_property
+    def links(self) -> tuple[BlockLink, ...]:
+        """The links (``a`` and ``area`` with href) that begin inside of the block."""
+        tree = self.page.tree
+        found = []
+        for node in self.nodes:
+            if tree.tags[node] in ("a", "area") and (href := tree.attributes(node).get("href")):
+                texts = (tree.text(i) for i in range(node, tree.after[node]))
+                found.append(BlockLink(href.strip(), " ".join(filter(None, texts))))
+        return tuple(found)
+
+    @property
+    def kind(self) -> str:
+        """What the block is, one of :data:`mmcrawl.blocks.kinds.KINDS`."""
+        return self.page.kind_of(self).name
+
+    @property
+    def score(self) -> float:
+        """How surely it is of its kind, in (0, 1]."""
+        return self.page.kind_of(self).score
+
+    @property
+    def features(self) -> Mapping[str, float]:
+        """What the kind was found from: spatial, content and tag features."""
+        return self.page.kind_of(self).features
+
+    @cached_property
+    def topic(self) -> str:
+        """What the block is about, in a few words (Song et al. 2008, section 2.2)."""
+        return block_topic(self.page.tree, self.nodes)
+
+
+class Partition:
+    """A page and its blocks.
+
+    Attributes:
+        body: The page as received.
+        url: Of the page, or None.
+        method: Name of the partitioner.
+        level: Level that was asked for.
+        roots: The blocks of level 1, in order.
+        blocks: The blocks that have none inside of them, in order: with the layout between them
+            they are the page.
+    """
+
+    def __init__(
+        self,
+        tree: PageTree,
+        cuts: Sequence[Cut],
+        *,
+        method: str,
+        level: int,
+        url: str | None = None,
+    ) -> None:
+        self.tree = tree
+        self.body = tree.body
+        self.method = method
+        self.level = level
+        self.url = url
+        self.roots = _blocks(self, cuts)
+        self.blocks = tuple(block for block in self if not block.children)
+
+    def __iter__(self) -> Iterator[Block]:
+        """Yield all blocks in order, each before those inside of it."""
+        waiting = list(reversed(self.roots))
+        while waiting:
+            block = waiting.pop()
+            yield block
+            waiting.extend(reversed(block.children))
+
+    @property
+    def encoding(self) -> str:
+        """Python codec name the text is decoded with."""
+        return self.tree.encoding
+
+    @cached_property
+    def measures(self) -> Measures:
+        """What stands where on the page."""
+        return Measures(self.tree)
+
+    @cached_property
+    def layout(self) -> tuple[bytes, ...]:
+        """The pieces before, between and after the blocks: one more than there are blocks."""
+        ends = [0, *(block.end for block in self.blocks)]
+        starts = [*(block.start for block in self.blocks), len(self.body)]
+        return tuple(self.body[e:s] for e, s in zip(ends, starts, strict=True))
+
+    def splice(self) -> bytes:
+        """Return the page, byte for byte, from its layout and its blocks."""
+        pieces = [self.layout[0]]
+        for block, behind in zip(self.blocks, self.layout[1:], strict=True):
+            pieces += (block.content, behind)
+        return b"".join(pieces)
+
+    def kind_of(self, block: Block) -> BlockKind:
+        """Return the kind of a block of this page, with its score and features."""
+        return self._kinds[id(block)]
+
+    @cached_property
+    def _kinds(self) -> dict[int, BlockKind]:
+        # The blocks of one depth do not overlap: each is judged among its peers.
+        kinds = {}
+        blocks = list(self)
+        for level in sorted({block.level for block in blocks}):
+            peers = [b for b in blocks if b.level == level or (b.level < level and not b.children)]
+            found = block_kinds(self.tree, self.measures, [b.nodes for b in peers], self.url)
+            kinds.update({id(b): k for b, k in zip(peers, found, strict=True) if b.level == level})
+        return kinds
+
+
+def partition(
+    body: bytes,
+    *,
+    method: str = DEFAULT_METHOD,
+    level: int = DEFAULT_LEVEL,
+    encoding: str | None = None,
+    url: str | None = None,
+    **options: Any,
+) -> Partition:
+    """Cut a page into blocks; never fails for what the bytes are.
+
+    Args:
+        body: The page as received, without content encoding (gzip, …).
+        method: ``bwap``, ``spcola``, ``quark``, ``nom``, ``ypm``, ``gdom``, or one that another
+            package registers.
+        level: How often blocks are cut again, at least 1; methods without levels ignore it.
+        encoding: Python codec name of the body, where it is known; else it is found out.
+        url: Of the page; helps to tell kinds of links.
+        options: Keyword parameters of the method.
+
+    Raises:
+        BlockError: there is no such method, or it does not take such an option.
+        ValueError: the level is not positive.
+
+    >>> page = partition(b"<table><tr><td>Levers <td>Pulleys</table>", method="quark")
+    >>> page.splice() == page.body
+    True
+    """
+    if level < 1:
+        raise ValueError(f"level must be at least 1, not {level}")
+    cut = make_partitioner(method, **options)
+    tree = read_tree(body, encoding=encoding)
+    return Partition(tree, cut(tree, level), method=method, level=level, url=url)
+
+
+def _blocks(page: Partition, cuts: Sequence[Cut]) -> tuple[Block, ...]:
+    """Make blocks of cuts, from the innermost outwards, without recursion."""
+    order: list[tuple[Cut, int]] = []
+    waiting = [(cut, 1) for cut in cuts]
+    while waiting:
+        cut, level = waiting.pop()
+        order.append((cut, level))
+        waiting.extend((child, level + 1) for child in cut.children)
+    made: dict[int, Block] = {}
+    for cut, level in reversed(order):
+        children = tuple(made.pop(id(child)) for child in cut.children)
+        made[id(cut)] = Block(page, cut.start, cut.end, level, cut.node, children)
+    return tuple(made[id(cut)] for cut in cuts)
