@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from mmcrawl.blocks.kind_rules import judge
 from mmcrawl.blocks.measures import Measures
+from mmcrawl.blocks.page_blocks import PageBlocks
 from mmcrawl.blocks.tree import PageTree
 
 __all__ = ["KINDS", "BlockKind", "block_kinds"]
@@ -35,5 +37,15 @@ class BlockKind:
 def block_kinds(
     tree: PageTree, measures: Measures, blocks: Sequence[range], url: str | None = None
 ) -> list[BlockKind]:
-    """Return the kind of each block, given as ranges of nodes, in order and not overlapping."""
-    raise NotImplementedError
+    """Return the kind of each block, given as ranges of nodes, in order and not overlapping.
+
+    Args:
+        tree, measures: The page.
+        blocks: The blocks, by any method; together they need not be the whole page.
+        url: Of the page: tells links within the site from those that leave it.
+    """
+    among = PageBlocks(tree, measures, blocks, url)
+    return [
+        BlockKind(name, score, features)
+        for (name, score), features in zip(judge(among), among.features.rows(), strict=True)
+    ]

@@ -48,24 +48,45 @@ class Measures:
         """Of each node: whether its text is none that a reader sees."""
         self.in_link: list[bool] = [False] * count
         """Of each node: whether it is a link or stands inside of one."""
-        chars = [0] * count
-        link_chars = [0] * count
-        hidden, in_link = self.hidden, self.in_link
+        chars = self._visible_chars()
+        self._hide_fallbacks(chars)
+        self.chars: Sums = _running(chars)
+        """Characters of visible text."""
+        in_link = self.in_link
+        self.link_chars: Sums = _running([c if in_link[i] else 0 for i, c in enumerate(chars)])
+        """Characters of visible text inside links."""
+
+    def _visible_chars(self) -> list[int]:
+        tree, hidden, in_link = self.tree, self.hidden, self.in_link
         tags, parents = tree.tags, tree.parents
-        for node in range(1, count):
+        chars = [0] * len(tree)
+        for node in range(1, len(tree)):
             tag, parent = tags[node], parents[node]
             if hidden[parent] or tag in HIDDEN:
                 hidden[node] = True
             if in_link[parent] or tag == "a":
                 in_link[node] = True
             if tag == TEXT and not hidden[node]:
-                chars[node] = length = len(tree.text(node))
-                if in_link[node]:
-                    link_chars[node] = length
-        self.chars: Sums = _running(chars)
-        """Characters of visible text."""
-        self.link_chars: Sums = _running(link_chars)
-        """Characters of visible text inside links."""
+                chars[node] = len(tree.text(node))
+        return chars
+
+    def _hide_fallbacks(self, chars: list[int]) -> None:
+        """Hide what is for readers without scripts, unless it is most of the page's text.
+
+        Forums that are drawn by a script carry their whole thread in a noscript element.
+        """
+        tags, after = self.tree.tags, self.tree.after
+        runs = [
+            range(node, after[node])
+            for node, tag in enumerate(tags)
+            if tag == "noscript" and not self.hidden[node]
+        ]
+        fallback = sum(sum(chars[run.start : run.stop]) for run in runs)
+        if 2 * fallback > sum(chars):
+            return
+        for run in runs:
+            self.hidden[run.start : run.stop] = [True] * len(run)
+            chars[run.start : run.stop] = [0] * len(run)
 
     @cached_property
     def counts(self) -> dict[str, Sums]:

@@ -28,10 +28,10 @@ RAW = names("script style textarea title xmp iframe noembed")
 HEAD_TAGS = names("base basefont bgsound link meta noscript script style template title")
 HEADINGS = names("h1 h2 h3 h4 h5 h6")
 HIDDEN = names(
-    "head script style noscript noframes noembed iframe template object applet svg math "
+    "head script style noframes noembed iframe template object applet svg math "
     "select option datalist textarea title canvas audio video map"
 )
-"""Elements whose text is not read as text of the page."""
+"""Elements whose text is not read as text of the page (for noscript, see the measures)."""
 
 FORMATTING = names(
     "a abbr b big cite code em font i kbd nobr s samp small span strike strong sub sup tt u var"

@@ -1,12 +1,264 @@
-"""What a block is about, in a few words (Song et al. 2008, section 2.2)."""
+"""What a block is about, in a few words (Song et al. 2008, section 2.2).
+
+A topic is *found*, where the block shows one: text in the largest type, standing alone at the
+front, or of a colour of its own. Else it is *extracted* from the block's words. Either depends on
+nothing but what stands in the block: not on the type and colours of the page around it, nor on the
+encoding. The same content has the same topic, always.
+"""
 
 from __future__ import annotations
 
-from mmcrawl.blocks.tree import PageTree
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from mmcrawl.blocks.phrases import extract, trim, words_of
+from mmcrawl.blocks.sizes import start_tag_has
+from mmcrawl.blocks.tags import BLOCK_TAGS, HEADINGS, HIDDEN
+from mmcrawl.blocks.tree import TEXT, PageTree
+from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Look, look_of
+from mmcrawl.page.names import names
 
 __all__ = ["block_topic"]
 
+_READ = 10_000  # characters of a block that words are extracted from
+_LONGEST = 200  # characters of a topic that is taken as it is
 
-def block_topic(tree: PageTree, nodes: range) -> str:
-    """Return the topic of the text in a range of nodes."""
-    raise NotImplementedError
+_BOLD = HEADINGS | names("b strong th")
+_NAMING = names("caption legend summary")
+_BREAKS = BLOCK_TAGS | {"br"}
+_STYLED = tuple(name.encode() for name in sorted(STYLED_ATTRIBUTES))
+_PICTURES = names("img area input")
+_TELLING = re.compile(r"[^\W\d_].*?[^\W\d_]|[\u3400-\u9fff]", re.DOTALL)
+_DECORATION = " \t:：|»«›‹>·•-–—→←↑↓*#"
+_SENTENCE_ENDS = (".", ",", ";", "!", "。", "，", "；", "！", "…")
+
+
+def block_topic(
+    tree: PageTree, nodes: range, *, theta: int = 15, delta: int = 30, epsilon: int = 1
+) -> str:
+    """Return the topic of what stands in a range of nodes, "" if nothing does.
+
+    A block of images alone is about what their ``alt`` and ``title`` say.
+
+    Args:
+        tree: The page.
+        nodes: Neighbouring nodes of it.
+        theta: Words of the topic, at most; of a found text, none are left out up to here. (The
+            paper gives no figures for its parameters.)
+        delta: Words from which on words are extracted by their frequency; below, the text is
+            trimmed.
+        epsilon: Occurrences that an extracted word must exceed.
+    """
+    pieces = _pieces(tree, nodes)
+    if not pieces:
+        return _shortened(" ".join(dict.fromkeys(_picture_texts(tree, nodes))), theta)
+    if found := _found(pieces, theta):
+        return _shortened(found, theta)
+    text = "\n".join(piece.text for piece in pieces)[:_READ]
+    if _has_at_least(text, delta):
+        return extract(text, theta, epsilon)
+    return trim(text, theta)
+
+
+# ---------------------------------------------------------------- reading
+
+
+class _Setting(NamedTuple):
+    """How text inside an element is set, as far as the block itself says."""
+
+    look: Look = PLAIN
+    bold: bool = False
+    heading: bool = False
+    linked: bool = False
+    fallback: bool = False  # for readers without scripts
+    hidden: bool = False
+    container: int = -1  # block-level element
+
+
+@dataclass(slots=True)
+class _Piece:
+    """Text of one line that is set in one way, white space collapsed."""
+
+    text: str
+    setting: _Setting
+    line: int
+    tag: str  # of its block-level element
+
+
+def _pieces(tree: PageTree, nodes: range) -> list[_Piece]:
+    """Return the visible text of a block, cut where its line or its setting ends."""
+    pieces: list[_Piece] = []
+    gathered: list[str] = []
+    setting, line, gathered_line = _Setting(), 0, 0
+    for node, own in _settings(tree, nodes):
+        if tree.tags[node] != TEXT:
+            line += 1
+            continue
+        if own.container != setting.container:
+            line += 1
+        if own != setting or line != gathered_line:
+            _add(pieces, gathered, setting, gathered_line, tree)
+            gathered, gathered_line = [], line
+        setting = own
+        gathered.append(" " if node in tree.spaced else "")
+        gathered.append(tree.raw_text(node))
+    _add(pieces, gathered, setting, gathered_line, tree)
+    fallback = sum(len(piece.text) for piece in pieces if piece.setting.fallback)
+    if 2 * fallback > sum(len(piece.text) for piece in pieces):
+        return pieces
+    return [piece for piece in pieces if not piece.setting.fallback]
+
+
+def _add(
+    pieces: list[_Piece], gathered: list[str], setting: _Setting, line: int, tree: PageTree
+) -> None:
+    if text := " ".join("".join(gathered).split()):
+        tag = tree.tags[setting.container] if setting.container >= 0 else ""
+        pieces.append(_Piece(text, setting, line, tag))
+
+
+def _settings(tree: PageTree, nodes: range) -> Iterator[tuple[int, _Setting]]:
+    """Yield the runs of visible text with their settings, and the elements that break a line."""
+    tags, parents = tree.tags, tree.parents
+    outside = _Setting()
+    inside: list[_Setting] = []
+    for node in nodes:
+        tag, parent = tags[node], parents[node] - nodes.start
+        around = inside[parent] if parent >= 0 else outside
+        if tag == TEXT:
+            inside.append(around)
+            if not around.hidden:
+                yield node, around
+            continue
+        own = around if around.hidden else _setting(tree, node, tag, around)
+        inside.append(own)
+        if tag in _BREAKS and not own.hidden:
+            yield node, own
+
+
+def _setting(tree: PageTree, node: int, tag: str, around: _Setting) -> _Setting:
+    if tag in HIDDEN:
+        return around._replace(hidden=True)
+    look = around.look
+    if tag in STYLED_TAGS or start_tag_has(tree, node, _STYLED):
+        look = look_of(tag, tree.attributes(node), look)
+    container = node if tag in BLOCK_TAGS else around.container
+    bold, heading = around.bold or tag in _BOLD, around.heading or tag in HEADINGS
+    linked, fallback = around.linked or tag == "a", around.fallback or tag == "noscript"
+    own = _Setting(look, bold, heading, linked, fallback, False, container)
+    return around if own == around else own
+
+
+def _picture_texts(tree: PageTree, nodes: range) -> Iterator[str]:
+    for node in nodes:
+        if tree.tags[node] in _PICTURES:
+            attributes = tree.attributes(node)
+            for name in ("alt", "title"):
+                if text := " ".join(attributes.get(name, "").split()):
+                    yield text
+
+
+# ---------------------------------------------------------------- finding
+
+
+def _found(pieces: list[_Piece], theta: int) -> str:
+    telling = [piece for piece in pieces if _TELLING.search(piece.text)]
+    if not telling:
+        return ""
+    return _largest(telling) or _alone_at_front(telling, theta) or _of_own_colour(telling)
+
+
+def _largest(pieces: list[_Piece]) -> str:
+    """Return the text in the largest type, if most text, or what a heading names, is smaller."""
+    sizes: Counter[float] = Counter()
+    for piece in pieces:
+        sizes[piece.setting.look.size] += len(piece.text)
+    if len(sizes) < 2:
+        return ""
+    largest = max(sizes)
+    first = next((piece for piece in pieces if piece.setting.look.size == largest), None)
+    if first is None:  # no number: a share of a size beyond all numbers
+        return ""
+    if not first.setting.heading and sizes.most_common(1)[0][0] == largest:
+        return ""
+    return _whole(pieces, first)
+
+
+def _whole(pieces: list[_Piece], first: _Piece) -> str:
+    """Return the text of a piece and of those of its line that are as large."""
+    size = first.setting.look.size
+    return " ".join(
+        piece.text
+        for piece in pieces
+        if piece.line == first.line and piece.setting.look.size == size
+    )
+
+
+def _alone_at_front(pieces: list[_Piece], theta: int) -> str:
+    """Return the first line, if it is short and nothing follows, or lines unlike it.
+
+    It is the caption, or bold, or no link before links, or a line before paragraphs.
+    """
+    first = [piece for piece in pieces if piece.line == pieces[0].line]
+    rest = pieces[len(first) :]
+    text = " ".join(piece.text for piece in first)
+    if len(text) > _LONGEST or _has_at_least(text, theta + 1):
+        return ""
+    if not rest:
+        return text
+    if text.endswith(_SENTENCE_ENDS):
+        return ""
+    second = " ".join(piece.text for piece in rest if piece.line == rest[0].line)
+    if (
+        pieces[0].tag in _NAMING
+        or (_all(first, "bold") and not _mostly(rest, "bold"))
+        or (not any(piece.setting.linked for piece in first) and _mostly(rest, "linked"))
+        or _has_at_least(second, 2 * theta)
+    ):
+        return text
+    return ""
+
+
+def _of_own_colour(pieces: list[_Piece]) -> str:
+    """Return the first text of a colour (of type or ground) that no other text has."""
+    chars: Counter[tuple[str, str]] = Counter()
+    uses: Counter[tuple[str, str]] = Counter()
+    for piece in pieces:
+        chars[piece.setting.look[1:]] += len(piece.text)
+        uses[piece.setting.look[1:]] += 1
+    if len(chars) < 2:
+        return ""
+    usual = chars.most_common(1)[0][0]
+    for piece in pieces:
+        colour = piece.setting.look[1:]
+        if colour != usual and uses[colour] == 1:
+            return piece.text
+    return ""
+
+
+def _all(pieces: list[_Piece], quality: str) -> bool:
+    return all(getattr(piece.setting, quality) for piece in pieces)
+
+
+def _mostly(pieces: list[_Piece], quality: str) -> bool:
+    having = sum(len(piece.text) for piece in pieces if getattr(piece.setting, quality))
+    return 2 * having > sum(len(piece.text) for piece in pieces)
+
+
+# ---------------------------------------------------------------- shortening
+
+
+def _shortened(text: str, theta: int) -> str:
+    """Return a found text: as it is, or trimmed if it has more than `theta` words."""
+    text = text.strip(_DECORATION)
+    if len(text) <= _LONGEST and not _has_at_least(text, theta + 1):
+        return text
+    return trim(text[:_READ], theta)
+
+
+def _has_at_least(text: str, count: int) -> bool:
+    """Whether a text has so many words; reads no more of it than it must."""
+    return any(number >= count for number, _ in enumerate(words_of(text[:_READ]), start=1))

@@ -29,7 +29,7 @@ from mmcrawl.blocks.tags import (
     SPECIAL,
     VOID,
 )
-from mmcrawl.blocks.view import markup_view
+from mmcrawl.blocks.view import codec_name, markup_view
 from mmcrawl.page.encoding import page_encoding
 
 __all__ = ["ROOT", "TEXT", "PageTree", "read_tree"]
@@ -56,6 +56,7 @@ _TOKEN = re.compile(
 _ATTRIBUTE = re.compile(
     rb"""([^\s/>=][^\s/>=]*+)\s*+(?:=\s*+(?:"([^"]*+)(?:"|\Z)|'([^']*+)(?:'|\Z)|([^\s>]*+)))?+"""
 )
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _NAME = re.compile(rb"<[^\s/>]*+")
 _LOOK_UP = 256  # open elements that an end tag, or an implied end, looks through
 
@@ -74,6 +75,7 @@ class PageTree:
         after: Index of the first node behind the node's subtree.
         starts, ends: Byte range of the node with its tags.
         inner_starts, inner_ends: Byte range between its tags.
+        spaced: The runs of text that white space of its own precedes, as in ``<b>a</b> <b>b</b>``.
     """
 
     def __init__(self, body: bytes, encoding: str) -> None:
@@ -90,7 +92,9 @@ class PageTree:
         self.inner_starts: list[int] = [0]
         self.inner_ends: list[int] = [size]
         self.ends: list[int] = [size]
-        _Builder(self).read(view.markup)
+        self.spaced: set[int] = set()
+        mark = next((mark for mark in _BYTE_ORDER_MARKS if body.startswith(mark)), b"")
+        _Builder(self).read(view.markup, len(mark) // view.unit)
         if view.unit > 1:
             for offsets in (self.starts, self.inner_starts, self.inner_ends, self.ends):
                 offsets[:] = [offset * view.unit for offset in offsets]
@@ -125,6 +129,11 @@ class PageTree:
     def raw_content(self, node: int) -> str:
         """Return what stands between the tags of a raw element (script, style, title, …)."""
         return self._decoded(self.inner_starts[node], self.inner_ends[node])
+
+    def start_tag(self, node: int) -> bytes:
+        """Return the start tag of an element as written (in UTF-16, its ASCII letters)."""
+        unit = self._unit
+        return self._markup[self.starts[node] // unit : self.inner_starts[node] // unit]
 
     def attributes(self, node: int) -> Mapping[str, str]:
         """Return the attributes of an element; of one given twice, the first counts."""
@@ -187,16 +196,17 @@ class _Builder:
         self._stack = [0]  # indices of the open elements
         self._open: dict[str, int] = {}  # how many are open, by tag
         self._names: dict[bytes, str] = {}
-        self._to_ignore: dict[str, int] = {}  # end tags of elements that were closed before
+        # End tags of elements that the end of a link closed: where on the stack, and in which node.
+        self._to_ignore: dict[str, list[tuple[int, int]]] = {}
+        self._space = False  # since the last run of text
         self._once = {"html": False, "head": False, "body": False}
 
-    def read(self, markup: bytes) -> None:
-        """Read all tokens of the page."""
-        text_start = 0
+    def read(self, markup: bytes, text_start: int = 0) -> None:
+        """Read all tokens of the page, from behind a byte order mark on."""
         for token in _TOKEN.finditer(markup):
             start, end = token.span()
-            if start > text_start and not markup[text_start:start].isspace():
-                self._text(text_start, start)
+            if start > text_start:
+                self._text(markup, text_start, start)
             text_start = end
             group = token.lastindex
             if group == 6:
@@ -208,8 +218,8 @@ class _Builder:
                     self._start_tag(tag, start, end, attributes)
             elif group is not None:
                 self._raw(token)
-        if text_start < len(markup) and not markup[text_start:].isspace():
-            self._text(text_start, len(markup))
+        if text_start < len(markup):
+            self._text(markup, text_start, len(markup))
         self._close_down_to(1, len(markup), len(markup))
         self._tree.after[0] = len(self._tree.tags)
 
@@ -229,10 +239,16 @@ class _Builder:
         tree.ends.append(end)
         return node
 
-    def _text(self, start: int, end: int) -> None:
+    def _text(self, markup: bytes, start: int, end: int) -> None:
+        if markup[start:end].isspace():
+            self._space = True
+            return
         if self._tree.tags[self._stack[-1]] == "head":
             self._close_down_to(len(self._stack) - 1, start, start)
-        self._add(TEXT, start, start, end, end)
+        node = self._add(TEXT, start, start, end, end)
+        if self._space:
+            self._tree.spaced.add(node)
+            self._space = False
 
     def _raw(self, token: re.Match[bytes]) -> None:
         tag = self._name(token[1])
@@ -279,6 +295,8 @@ class _Builder:
             self._close_down_to(found, at, at)
 
     def _end_tag(self, tag: str, start: int, end: int) -> None:
+        if self._to_ignore and self._was_ended(tag):
+            return
         tags, stack = self._tree.tags, self._stack
         if tags[stack[-1]] == tag and tag not in ("html", "body"):
             self._close_down_to(len(stack) - 1, start, end)
@@ -287,9 +305,6 @@ class _Builder:
             self._close_down_to(len(stack) - 1, start, end)
             return
         if not self._open.get(tag) or tag in ("html", "body"):
-            return
-        if self._to_ignore.get(tag):
-            self._to_ignore[tag] -= 1
             return
         if tag == "a":
             self._end_link(start, end)
@@ -310,15 +325,29 @@ class _Builder:
                 return 0
         return 0
 
+    def _was_ended(self, tag: str) -> bool:
+        """Whether an end tag is that of an element which the end of a link closed before."""
+        stack, waiting = self._stack, self._to_ignore.get(tag)
+        while waiting:
+            position, around = waiting[-1]
+            if position < len(stack) and stack[position] == around:
+                if self._position(tag) > position:
+                    return False  # of another one, begun since
+                waiting.pop()
+                return True
+            waiting.pop()
+        return False
+
     def _end_link(self, start: int, end: int) -> None:
         """End the open link, and with it what began inside of it and was not ended."""
         tags, stack = self._tree.tags, self._stack
         for position in range(len(stack) - 1, max(0, len(stack) - _LOOK_UP), -1):
             tag = tags[stack[position]]
             if tag == "a":
+                around = (position - 1, stack[position - 1])
                 for node in stack[position + 1 :]:
                     if tags[node] in SPECIAL:
-                        self._to_ignore[tags[node]] = self._to_ignore.get(tags[node], 0) + 1
+                        self._to_ignore.setdefault(tags[node], []).append(around)
                 self._close_down_to(position, start, end)
                 return
             if tag in SCOPES:
@@ -360,5 +389,10 @@ def read_tree(
         body: As received, without content encoding (gzip, …).
         encoding: Python codec name, where it is known; else it is found out.
         content_type: The ``Content-Type`` header, if any, which may name it.
+
+    Raises:
+        BlockError: no codec has the name that is given as `encoding`.
     """
-    return PageTree(body, encoding or page_encoding(body, content_type))
+    return PageTree(
+        body, codec_name(encoding, body) if encoding else page_encoding(body, content_type)
+    )

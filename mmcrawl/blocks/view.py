@@ -8,12 +8,15 @@ body is read instead, in which each unit is one byte and all that is no ASCII ch
 
 from __future__ import annotations
 
+import codecs
 import re
 from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["MarkupView", "markup_view"]
+from mmcrawl.errors import BlockError
+
+__all__ = ["MarkupView", "codec_name", "markup_view"]
 
 _MASK = 0xFF
 _ISO_2022 = re.compile(rb"\x1b(?:\$[@ABCD()*]|\([^BJ]).*?(?=\x1b\([BJ]|\Z)", re.DOTALL)
@@ -45,6 +48,25 @@ def markup_view(body: bytes, encoding: str) -> MarkupView:
     if encoding == "hz":
         return MarkupView(_masked(_HZ, body))
     return MarkupView(body)
+
+
+def codec_name(name: str, body: bytes) -> str:
+    """Return the name by which Python itself calls a codec; UTF-16 with its byte order.
+
+    Raises:
+        BlockError: there is no such codec, or it is none of text.
+
+    >>> codec_name("UTF16", "\ufeff<p>".encode("utf-16-be"))
+    'utf-16-be'
+    """
+    try:
+        " ".encode(name)  # refuses what is no encoding of text, as "hex"
+    except LookupError as error:
+        raise BlockError(f"unknown encoding {name!r}: give the name of a Python codec") from error
+    known = codecs.lookup(name).name
+    if known == "utf-16":
+        return "utf-16-be" if body.startswith(codecs.BOM_UTF16_BE) else "utf-16-le"
+    return known
 
 
 def _masked(runs: re.Pattern[bytes], body: bytes) -> bytes:

@@ -1,0 +1,390 @@
+"""Main content of pages: how much of it `mmcrawl.blocks.page_content` finds, and how fast.
+
+    python benchmarks/content.py FOLDER [--set articles] [--only ours,trafilatura]
+
+Beside it trafilatura (also its fast mode), readability-lxml, resiliparse, jusText and boilerpy3, as
+far as they are installed. FOLDER (or the variable MMCRAWL_CORPORA) holds labelled pages:
+
+* `articles/`: news and blog pages, `html/KEY.html.gz`, `truth.json` with `articleBody`; scored by
+  shingles of four words, as scrapinghub/article-extraction-benchmark does;
+* `pages/` or `pages.tar.zst` (read through the program zstd), `truth.json` with `main_content`:
+  `wcxb/`, seven types of page, scored by words as WCXB does, with the snippets a text must and must
+  not hold; `zh/`, Chinese pages, scored by shingles of four characters.
+
+All extractors start from bytes, and each has read a page before the clock starts. Pages/s is of CPU
+time on one core, the median of rounds in which the extractors take turns. Rows ending in
+`+comments` are the same peer told to keep comments, `justext-any` is jusText without a stop list.
+
+`--pages` prints one row a page, worst first, of the first two extractors named, and `--dump DIR`
+writes what the first of them took beside the truth; both go without clock. From a script:
+
+    from content import evaluate, mean_f1
+    pages = evaluate(lambda body, url: my_text(body), "pages", FOLDER)
+    print(mean_f1(page for page in pages if page.kind == "forum"))
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import gzip
+import json
+import logging
+import os
+import subprocess
+import sys
+import tarfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import Literal
+
+from _content_peers import METHODS, Extract
+from _content_scores import (
+    PageScore,
+    Unit,
+    mean,
+    mean_f1,
+    set_scores,
+    share_held,
+    shingle_scores,
+    shingles,
+    tokens,
+    word_f1,
+)
+
+__all__ = ["evaluate", "mean_f1", "set_scores", "shingle_scores", "word_f1"]
+
+Set = Literal["articles", "pages", "zh"]
+SETS: tuple[Set, ...] = ("articles", "pages", "zh")
+KINDS = ("article", "forum", "product", "collection", "listing", "documentation", "service")
+TOLD_BOTH = 0.5
+
+
+@dataclass(frozen=True)
+class LabelledPage:
+    key: str
+    body: bytes
+    url: str | None
+    kind: str
+    truth: str
+    must_hold: tuple[str, ...] = ()
+    must_not_hold: tuple[str, ...] = ()
+
+
+@cache
+def load(name: Set, folder: Path) -> list[LabelledPage]:
+    """Read a set of pages.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder does not hold it.
+    """
+    if name == "articles":
+        place = folder / "articles"
+        truth = json.loads((place / "truth.json").read_bytes())
+        return [
+            LabelledPage(
+                key, gzip.decompress(body), labels["url"], "article", labels["articleBody"]
+            )
+            for key, labels in truth.items()
+            for body in [(place / "html" / f"{key}.html.gz").read_bytes()]
+        ]
+    files = stored_files(folder)
+    truth = json.loads(files["truth.json"])
+    return [
+        LabelledPage(
+            key=key,
+            body=files[f"{key}.html"],
+            url=labels.get("url"),
+            kind=labels["type"],
+            truth=labels["main_content"],
+            must_hold=tuple(labels.get("with", ())),
+            must_not_hold=tuple(labels.get("without", ())),
+        )
+        for key, labels in truth.items()
+        if key.startswith("zh/") == (name == "zh")
+    ]
+
+
+@cache
+def stored_files(folder: Path) -> dict[str, bytes]:
+    """Return the files of `pages/` by name, from the folder or from the archive."""
+    place, archive = folder / "pages", folder / "pages.tar.zst"
+    if place.is_dir():
+        files = (file for file in place.rglob("*") if file.is_file())
+        return {file.relative_to(place).as_posix(): file.read_bytes() for file in files}
+    if not archive.is_file():
+        raise FileNotFoundError(f"there is neither {place} nor {archive}")
+    with subprocess.Popen(["zstd", "-dcq", str(archive)], stdout=subprocess.PIPE) as zstd:
+        return dict(members(tarfile.open(fileobj=zstd.stdout, mode="r|")))
+
+
+def members(archive: tarfile.TarFile) -> Iterator[tuple[str, bytes]]:
+    with archive:
+        for member in archive:
+            file = archive.extractfile(member)
+            if file:
+                yield member.name.removeprefix("pages/"), file.read()
+
+
+def evaluate(extract: Extract, name: Set, folder: Path | str | None = None) -> list[PageScore]:
+    """Score an extractor on a set of pages.
+
+    Parameters
+    ----------
+    extract
+        Takes a page's bytes and its URL, None where that is not known; returns its text.
+    name
+        "articles", "pages" or "zh".
+    folder
+        Where the sets are; what the variable MMCRAWL_CORPORA says if None.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the set is not there.
+    """
+    pages = load(name, Path(folder or os.environ.get("MMCRAWL_CORPORA", ".")))
+    return [
+        page_score(page, text, name)
+        for page, text in zip(pages, texts_of(extract, pages), strict=True)
+    ]
+
+
+def texts_of(extract: Extract, pages: Iterable[LabelledPage]) -> list[str | Exception]:
+    """Run an extractor over pages; a page it fails on has the error for its text."""
+    texts: list[str | Exception] = []
+    for page in pages:
+        try:
+            texts.append(extract(page.body, page.url))
+        except Exception as error:  # noqa: BLE001 - others' code raises anything; page_score tells
+            texts.append(error)
+    return texts
+
+
+def page_score(page: LabelledPage, text: str | Exception, name: Set) -> PageScore:
+    """Score one text; an error counts as no text, and is told."""
+    if isinstance(text, Exception):
+        print(f"{page.key}: {type(text).__name__}: {text}", file=sys.stderr)
+        text = ""
+    if name == "pages":
+        scores = word_f1(text, page.truth)
+    else:
+        scores = shingle_scores(text, page.truth, unit_of(name))
+    unwanted = share_held(text, page.must_not_hold)
+    return PageScore(
+        key=page.key,
+        url=page.url,
+        kind=page.kind,
+        text=text,
+        truth=page.truth,
+        scores=scores,
+        found=share_held(text, page.must_hold),
+        kept_out=None if unwanted is None else 1 - unwanted,
+    )
+
+
+def unit_of(name: Set) -> Unit:
+    return "characters" if name == "zh" else "words"
+
+
+@dataclass(frozen=True)
+class Result:
+    """Of one extractor on one set."""
+
+    method: str
+    pages: list[PageScore]
+    speed: float
+
+
+def measure(extractors: dict[str, Extract], name: Set, folder: Path, rounds: int) -> list[Result]:
+    """Time and score extractors on a set, in turns; the scores are of the first round."""
+    pages = load(name, folder)
+    seconds: dict[str, list[float]] = {method: [] for method in extractors}
+    scores: dict[str, list[PageScore]] = {}
+    for extract in extractors.values():
+        texts_of(extract, pages[:1])
+    for number in range(rounds):
+        order = list(extractors) if number % 2 == 0 else list(reversed(extractors))
+        for method in order:
+            gc.collect()
+            start = time.process_time()
+            texts = texts_of(extractors[method], pages)
+            seconds[method].append(time.process_time() - start)
+            if number == 0:
+                print(f"{name}: {method}", file=sys.stderr)
+                pairs = zip(pages, texts, strict=True)
+                scores[method] = [page_score(page, text, name) for page, text in pairs]
+    return [
+        Result(method, scores[method], len(pages) / median(seconds[method]))
+        for method in extractors
+    ]
+
+
+def print_shingle_table(title: str, results: list[Result]) -> None:
+    print(f"\n{title}, {len(results[0].pages)} pages")
+    print(f"{'':<22}{'precision':>10}{'recall':>8}{'F1':>8}{'pages/s':>9}")
+    for result in results:
+        precision, recall, f1 = set_scores(result.pages)
+        figures = f"{precision:>10.3f}{recall:>8.3f}{f1:>8.3f}"
+        print(f"{result.method:<22}{figures}{result.speed:>9.0f}")
+
+
+def print_kind_table(title: str, results: list[Result]) -> None:
+    counts = ", ".join(
+        f"{sum(page.kind == kind for page in results[0].pages)} {kind}" for kind in KINDS
+    )
+    print(f"\n{title}, {len(results[0].pages)} pages ({counts})")
+    widths = [max(9, len(kind) + 2) for kind in KINDS]
+    heads = "".join(f"{kind:>{width}}" for kind, width in zip(KINDS, widths, strict=True))
+    print(f"{'':<22}{heads}{'all':>7}{'with':>7}{'without':>9}{'pages/s':>9}")
+    for result in results:
+        kinds = [mean_f1(page for page in result.pages if page.kind == kind) for kind in KINDS]
+        found = mean(page.found for page in result.pages)
+        kept_out = mean(page.kept_out for page in result.pages)
+        cells = "".join(f"{f1:>{width}.3f}" for f1, width in zip(kinds, widths, strict=True))
+        cells += f"{mean_f1(result.pages):>7.3f}"
+        print(f"{result.method:<22}{cells}{found:>7.1%}{kept_out:>9.1%}{result.speed:>9.0f}")
+    print("with: snippets that must be in the text and are; without: must not be and are not")
+
+
+TABLES: dict[Set, tuple[str, Callable[[str, list[Result]], None]]] = {
+    "articles": ("Articles, by shingles of four words", print_shingle_table),
+    "pages": ("Types of page, F1 by words", print_kind_table),
+    "zh": ("Chinese, by shingles of four characters", print_shingle_table),
+}
+
+
+def print_pages(name: Set, scored: dict[str, list[PageScore]]) -> None:
+    """Print a row for each page, the worst of the first extractor first."""
+    methods = list(scored)[:2]
+    heads = "".join(f"{method[:12]:>13}" for method in methods)
+    print(f"\n{name}\n{heads}{'precision':>11}{'recall':>8}{'text':>7}{'truth':>7}  page")
+    rows = zip(*(scored[method] for method in methods), strict=True)
+    for row in sorted(rows, key=lambda row: row[0].scores.f1):
+        first = row[0]
+        f1s = "".join(f"{page.scores.f1:>13.3f}" for page in row)
+        sides = f"{first.scores.precision:>11.3f}{first.scores.recall:>8.3f}"
+        sizes = f"{first.scores.in_text:>7}{first.scores.in_truth:>7}"
+        print(f"{f1s}{sides}{sizes}  {first.kind} {first.key} {first.url or ''}".rstrip())
+
+
+def dump(folder: Path, name: Set, pages: list[PageScore]) -> None:
+    """Write a file for each page: the text, then the truth.
+
+    A paragraph of the text that is not in the truth is marked +, one of the truth that is not in
+    the text is marked -.
+    """
+    unit = unit_of(name)
+    for page in pages:
+        file = folder / name / f"{page.kind}-{page.key.rpartition('/')[2]}.txt"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        scores = page.scores
+        figures = {
+            "F1": scores.f1,
+            "precision": scores.precision,
+            "recall": scores.recall,
+            "with": page.found,
+            "without": page.kept_out,
+        }
+        told = [f"{what} {share:.3f}" for what, share in figures.items() if share is not None]
+        parts = [
+            f"{page.url or page.key}\n{', '.join(told)}",
+            "======== text (+ not in the truth)",
+            *marked(page.text, page.truth, "+", unit),
+            "======== truth (- not in the text)",
+            *marked(page.truth, page.text, "-", unit),
+        ]
+        file.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+def marked(text: str, other: str, mark: str, unit: Unit) -> Iterator[str]:
+    """Return the paragraphs of a text, those marked that the other text does not tell."""
+    words = tokens(other, unit)
+    known, joined = set(shingles(words)), f" {' '.join(words)} "
+    for paragraph in filter(str.strip, text.splitlines()):
+        own = tokens(paragraph, unit)
+        pieces = list(shingles(own).elements())
+        if len(pieces) <= 1:
+            told = f" {' '.join(own)} " in joined
+        else:
+            told = sum(piece in known for piece in pieces) >= TOLD_BOTH * len(pieces)
+        yield f"{' ' if told else mark} {paragraph.strip()}"
+
+
+def load_extractors(names: Iterable[str]) -> dict[str, Extract]:
+    """Import the extractors named and tell which cannot be."""
+    extractors = {}
+    for name in names:
+        try:
+            extractors[name] = METHODS[name]()
+        except ImportError as error:
+            print(f"{name} is left out: {error}", file=sys.stderr)
+    return extractors
+
+
+def names_of(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    unknown = [name for name in names if name not in METHODS]
+    if unknown:
+        raise argparse.ArgumentTypeError(
+            f"no extractor is called {', '.join(unknown)}; there are {', '.join(METHODS)}"
+        )
+    return names
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument(
+        "folder",
+        type=Path,
+        nargs="?",
+        default=os.environ.get("MMCRAWL_CORPORA"),
+        help="folder of labelled pages (default: the variable MMCRAWL_CORPORA)",
+    )
+    parser.add_argument("--only", type=names_of, default=list(METHODS), help="names, parted by ,")
+    parser.add_argument("--set", choices=SETS, help="one set (default: all)")
+    parser.add_argument("--rounds", type=int, default=3, help="default 3")
+    parser.add_argument("--pages", action="store_true", help="a row for each page, worst first")
+    parser.add_argument("--dump", type=Path, metavar="DIR", help="write texts beside the truth")
+    given = parser.parse_args()
+    if given.folder is None:
+        parser.error("name the folder of labelled pages, or set MMCRAWL_CORPORA")
+    if given.rounds < 1:
+        parser.error("--rounds must be 1 or more")
+    return given
+
+
+def main() -> int:
+    given = arguments()
+    logging.disable(logging.CRITICAL)
+    extractors = load_extractors(given.only)
+    if not extractors:
+        print("No extractor can be imported: install one.", file=sys.stderr)
+        return 2
+    for name in [given.set] if given.set else SETS:
+        try:
+            load(name, given.folder)
+        except FileNotFoundError as error:
+            print(f"No set {name}: {error}.", file=sys.stderr)
+            continue
+        if not given.pages and not given.dump:
+            title, print_table = TABLES[name]
+            print_table(title, measure(extractors, name, given.folder, given.rounds))
+            continue
+        pair = list(extractors)[: 2 if given.pages else 1]
+        scored = {method: evaluate(extractors[method], name, given.folder) for method in pair}
+        if given.pages:
+            print_pages(name, scored)
+        if given.dump:
+            dump(given.dump, name, scored[pair[0]])
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,107 @@
+"""The words that tell what a block of a page is; read on first use."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+
+from mmcrawl.text import unify
+from mmcrawl.text.resources import data_lines
+
+__all__ = ["AREAS", "area_of_names", "begins_with", "holds", "is_all"]
+
+AREAS = (
+    "advertisement",
+    "comments",
+    "noise",
+    "related",
+    "tags",
+    "navigation",
+    "meta",
+    "side",
+    "foot",
+    "head",
+    "content",
+)
+"""What the class and id of an element may say that it is for; the first of several counts."""
+
+_FOLDER = "block_words"
+# Words of style, not of purpose: a page *with* a side bar, content that is justified.
+_NO_PURPOSE = re.compile(
+    r"\b(?:has|no|with|without|is|align|justify|items|text|font|col|row|bg|clear|elementor)-[\w-]+"
+    r"|\b(?:tag|category)-(?!list|cloud|links)[\w-]+",
+    re.IGNORECASE,
+)
+_CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_WORD = re.compile(r"[a-z]+")
+_ENDS = " \t:：»«<>›‹|/·•→←↑↓·—–-[]【】()（）<<>>…。.,，!！?？*+#=“”\"'0123456789"
+
+
+@lru_cache(maxsize=8192)
+def area_of_names(names: str) -> str:
+    """Return the area that class and id of an element name, or "".
+
+    >>> area_of_names("post-nav bottom"), area_of_names("with-sidebar")
+    ('navigation', '')
+    """
+    bare = _CAMEL_CASE.sub(" ", _NO_PURPOSE.sub(" ", names)).lower()
+    exact, patterns = _class_words()
+    ranks = [exact[word] for word in _WORD.findall(bare) if word in exact]
+    for word in _WORD.findall(bare):
+        if word not in exact and (match := patterns.fullmatch(word)):
+            ranks.append((match.lastindex or 1) - 1)
+    return AREAS[min(ranks)] if ranks else ""
+
+
+def holds(kind: str, text: str) -> bool:
+    """Whether a text holds a word of the list of a kind anywhere."""
+    return _anywhere(kind).search(unify(text)) is not None
+
+
+@lru_cache(maxsize=8192)
+def begins_with(kind: str, text: str) -> bool:
+    """Whether a text begins with a word of the list of a kind."""
+    return _anywhere(kind).match(_bare(text)) is not None
+
+
+@lru_cache(maxsize=8192)
+def is_all(kind: str, text: str) -> bool:
+    """Whether a text is a word of the list of a kind, but for punctuation and digits."""
+    bare = _bare(text)
+    return bare in _words(kind)
+
+
+def _bare(text: str) -> str:
+    return unify(text).strip(_ENDS)
+
+
+@cache
+def _words(kind: str) -> frozenset[str]:
+    return frozenset(unify(line.strip()) for line in data_lines(_FOLDER, f"{kind}.txt"))
+
+
+@cache
+def _anywhere(kind: str) -> re.Pattern[str]:
+    # A Latin word ends where no letter follows; Chinese has no such ends.
+    alternatives = (
+        rf"(?<![a-z]){re.escape(word)}(?![a-z])" if word[-1].isascii() else re.escape(word)
+        for word in sorted(_words(kind), key=len, reverse=True)
+    )
+    return re.compile("|".join(alternatives))
+
+
+@cache
+def _class_words() -> tuple[dict[str, int], re.Pattern[str]]:
+    """Return the rank of the area of each word, and a pattern with a group for each area."""
+    exact: dict[str, int] = {}
+    starred: list[list[str]] = [[] for _ in AREAS]
+    for line in data_lines(_FOLDER, "classes.txt"):
+        area, _, words = line.partition("\t")
+        rank = AREAS.index(area)
+        for word in words.split():
+            if "*" in word:
+                starred[rank].append(re.escape(word).replace(r"\*", "[a-z]*"))
+            else:
+                exact[word] = min(rank, exact.get(word, rank))
+    groups = (f"({'|'.join(words) or '(?!)'})" for words in starred)
+    return exact, re.compile("|".join(groups))

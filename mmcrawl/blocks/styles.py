@@ -1,0 +1,297 @@
+"""How each element of a page is drawn, as far as its markup and its style sheets say.
+
+Visual features of Wang & Zhu 2012, section 2.2.3, step 3: background, colour, size and weight of
+the text. The nearest rule wins: the element's own ``style`` before the sheets, in a sheet the more
+specific rule before the less, then the later one.
+
+Of the selectors of a sheet these are understood, exactly: a tag or ``*``, ``.class``, ``#id``, any
+of them written together (``td.menu#top``), and such parts combined by a blank (descendant) or by
+``>`` (child). Rules with any other selector (attributes, pseudo-classes, ``+``, ``~``) are left
+out, and so are rules for print. A page costs time proportional to its nodes, whatever its sheets:
+a sheet is read as far as :data:`LONGEST_SHEET`, and of the rules that one tag, class or id begins
+to match the last :data:`RULES_PER_KEY` count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from mmcrawl.blocks.tags import HEADINGS
+from mmcrawl.blocks.tree import TEXT, PageTree
+from mmcrawl.page.looks import PLAIN, STYLED_TAGS, Look, look_of
+from mmcrawl.page.names import names
+
+__all__ = ["LONGEST_SHEET", "RULES_PER_KEY", "Sheets", "Style", "node_styles"]
+
+Sheets = Mapping[str, str] | Sequence[str]
+"""Texts of linked sheets: by href as the page writes it, or all of them in order."""
+
+LONGEST_SHEET = 1_000_000
+"""Characters read of all sheets of a page."""
+
+RULES_PER_KEY = 128
+_LONGEST_SELECTOR = 8  # parts
+
+_BOLD_TAGS = HEADINGS | names("b strong th")
+_LOOKED_AT = STYLED_TAGS | _BOLD_TAGS
+_BOLD = 700
+
+_COMMENT_OR_STRING = re.compile(r"/\*.*?(?:\*/|\Z)|\"[^\"\n]*+\"?|'[^'\n]*+'?", re.DOTALL)
+_BRACE = re.compile(r"[{}]")
+_DECIDES = re.compile(r"(?:^|[;\s])(?:font(?:-size|-weight)?|color|background(?:-color)?)\s*:")
+_WEIGHT = re.compile(
+    r"(?:^|;)\s*font(?:-weight\s*:|\s*:[^;]*?)\s*(bold|bolder|normal|lighter|[1-9]00)\b"
+)
+_PART = re.compile(r"(\*|[a-zA-Z][\w-]*)?((?:[.#][\w\u0080-\U0010ffff-]+)*)\Z")
+_NAMES = re.compile(r"([.#])([\w\u0080-\U0010ffff-]+)")
+
+
+class Style(NamedTuple):
+    """How the text directly inside an element is drawn.
+
+    Attributes:
+        look: Its size, colour and background.
+        bold: Whether it is set in a heavy weight.
+    """
+
+    look: Look = PLAIN
+    bold: bool = False
+
+
+def node_styles(tree: PageTree, sheets: Sheets = ()) -> list[Style]:
+    """Return the style of each node; a run of text has that of its element.
+
+    Args:
+        tree: The page; its ``<style>`` elements and ``style`` attributes are read.
+        sheets: The linked style sheets, as far as the caller has them: nothing is fetched.
+    """
+    matcher = _Matcher(_rules(_sheet_texts(tree, sheets)))
+    styles = [Style()] * len(tree)
+    tags, parents = tree.tags, tree.parents
+    for node in range(1, len(tree)):
+        tag, around = tags[node], styles[parents[node]]
+        if tag == TEXT:
+            styles[node] = around
+            continue
+        attributes = tree.attributes(node) if _has_attributes(tree, node) else {}
+        declared = matcher.enter(tree, node, attributes)
+        own = attributes.get("style", "")
+        if not declared and not own and tag not in _LOOKED_AT and "bgcolor" not in attributes:
+            styles[node] = around
+            continue
+        css = f"{declared};{own}" if declared and own else declared or own
+        look = look_of(tag, {**attributes, "style": css}, around.look)
+        styles[node] = Style(look, _is_bold(tag, css, around.bold))
+    return styles
+
+
+def _has_attributes(tree: PageTree, node: int) -> bool:
+    return tree.inner_starts[node] - tree.starts[node] > len(tree.tags[node]) + 2
+
+
+def _is_bold(tag: str, css: str, around: bool) -> bool:
+    found = _WEIGHT.findall(css.lower()) if css else ()
+    if not found:
+        return around or tag in _BOLD_TAGS
+    weight = found[-1]
+    return int(weight) >= _BOLD if weight.isdigit() else weight.startswith("bold")
+
+
+def _sheet_texts(tree: PageTree, sheets: Sheets) -> Iterator[str]:
+    """Yield the sheets in the order in which they count, up to a bound in all."""
+    left = LONGEST_SHEET
+    for text in _all_sheet_texts(tree, sheets):
+        yield text[:left]
+        left -= len(text)
+        if left <= 0:
+            return
+
+
+def _all_sheet_texts(tree: PageTree, sheets: Sheets) -> Iterator[str]:
+    linked: Mapping[str, str] = {}
+    if isinstance(sheets, Mapping):
+        linked = sheets
+    else:
+        yield from sheets
+    for node, tag in enumerate(tree.tags):
+        if tag == "style":
+            if _is_for_screen(tree.attributes(node).get("media", "")):
+                yield tree.raw_content(node)
+        elif tag == "link" and linked:
+            attributes = tree.attributes(node)
+            text = linked.get(attributes.get("href", "").strip())
+            if text and _is_for_screen(attributes.get("media", "")):
+                yield text
+
+
+def _is_for_screen(media: str) -> bool:
+    media = media.lower()
+    return not media or "screen" in media or "all" in media or "(" in media
+
+
+# ---------------------------------------------------------------- reading sheets
+
+
+class _Part(NamedTuple):
+    """One part of a selector, and how it hangs on the part before."""
+
+    child: bool
+    tag: str
+    classes: frozenset[str]
+    id: str
+
+    @property
+    def key(self) -> str:
+        """What an element must have for the part to be looked at: the rarest thing first."""
+        if self.id:
+            return f"#{self.id}"
+        return f".{min(self.classes)}" if self.classes else self.tag
+
+    @property
+    def weight(self) -> tuple[int, int, int]:
+        return bool(self.id), len(self.classes), self.tag != "*"
+
+
+class _Rule(NamedTuple):
+    parts: tuple[_Part, ...]
+    declarations: str
+
+
+def _rules(texts: Iterator[str]) -> Iterator[_Rule]:
+    for text in texts:
+        for prelude, body in _rule_sets(_COMMENT_OR_STRING.sub(" ", text)):
+            if not _DECIDES.search(body):
+                continue
+            for selector in prelude.split(","):
+                if parts := _parts(selector):
+                    yield _Rule(parts, body)
+
+
+def _rule_sets(css: str) -> Iterator[tuple[str, str]]:
+    """Yield (selectors, declarations) of a sheet, also of its groups for the screen."""
+    skipped = 0  # depth inside of an at-rule that is left out
+    prelude, start, has_prelude = "", 0, False
+    for brace in _BRACE.finditer(css):
+        piece = css[start : brace.start()]
+        start = brace.end()
+        if skipped:
+            skipped += 1 if brace[0] == "{" else -1
+        elif brace[0] == "}":
+            if has_prelude:
+                yield prelude, piece.strip().lower()
+            has_prelude = False
+        else:
+            prelude = piece.rpartition(";")[2].strip()
+            has_prelude = not prelude.startswith("@")
+            if not has_prelude and not _is_open_group(prelude.lower()):
+                skipped = 1
+
+
+def _is_open_group(prelude: str) -> bool:
+    if prelude.startswith("@media"):
+        return _is_for_screen(prelude.removeprefix("@media").strip())
+    return prelude.startswith(("@supports", "@layer"))
+
+
+def _parts(selector: str) -> tuple[_Part, ...]:
+    """Return the parts of a selector, or none if it is not understood."""
+    found: list[_Part] = []
+    child = False
+    for word in selector.replace(">", " > ").split():
+        if word == ">":
+            if child or not found:
+                return ()
+            child = True
+            continue
+        match = _PART.match(word)
+        if match is None or len(found) == _LONGEST_SELECTOR:
+            return ()
+        names_of = _NAMES.findall(match[2])
+        ids = [name for sign, name in names_of if sign == "#"]
+        classes = frozenset(name for sign, name in names_of if sign == ".")
+        found.append(_Part(child, (match[1] or "*").lower(), classes, ids[0] if ids else ""))
+        child = False
+    return () if child else tuple(found)
+
+
+# ---------------------------------------------------------------- matching
+
+
+class _State:
+    """A beginning of selectors: what may follow is found from the key of the next part."""
+
+    __slots__ = ("declared", "number", "parent", "part", "weight")
+
+    def __init__(self, number: int, before: _State | None, part: _Part) -> None:
+        self.number = number
+        self.parent = before.number if before else 0
+        self.part = part
+        ids, classes, tags = part.weight
+        above: tuple[int, int, int] = before.weight if before else (0, 0, 0)
+        self.weight: tuple[int, int, int] = above[0] + ids, above[1] + classes, above[2] + tags
+        self.declared: list[tuple[int, str]] = []  # (order of the rule, declarations)
+
+
+class _Matcher:
+    """Finds the declarations for the nodes of a page, entered in document order.
+
+    Selectors are kept as a tree of beginnings. For each beginning, the innermost open element that
+    matches it is known: it stands above any node that the next part of the selector may match.
+    """
+
+    def __init__(self, rules: Iterator[_Rule]) -> None:
+        self._by_key: dict[str, list[_State]] = {}
+        start = _State(0, None, _Part(False, "*", frozenset(), ""))
+        states: dict[tuple[int, _Part], _State] = {}
+        for order, rule in enumerate(rules):
+            at = start
+            for part in rule.parts:
+                state = states.get((at.number, part))
+                if state is None:
+                    state = states[at.number, part] = _State(len(states) + 1, at, part)
+                    self._by_key.setdefault(part.key, []).append(state)
+                at = state
+            at.declared.append((order, rule.declarations))
+        for found in self._by_key.values():
+            del found[:-RULES_PER_KEY]
+        self._innermost: dict[int, int] = {0: -1}
+        self._open: list[tuple[int, list[tuple[int, int | None]]]] = []  # (after, what to restore)
+
+    def enter(self, tree: PageTree, node: int, attributes: Mapping[str, str]) -> str:
+        """Return what the sheets declare for the next element."""
+        if not self._by_key:
+            return ""
+        innermost = self._innermost
+        while self._open and self._open[-1][0] <= node:
+            for number, before in reversed(self._open.pop()[1]):
+                if before is None:
+                    del innermost[number]
+                else:
+                    innermost[number] = before
+        found = self._matching(tree, node, attributes)
+        if not found:
+            return ""
+        self._open.append((tree.after[node], [(s.number, innermost.get(s.number)) for s in found]))
+        for state in found:
+            innermost[state.number] = node
+        rules = sorted((s.weight, order, css) for s in found for order, css in s.declared)
+        return ";".join(css for _, _, css in rules)
+
+    def _matching(self, tree: PageTree, node: int, attributes: Mapping[str, str]) -> list[_State]:
+        tag, parent = tree.tags[node], tree.parents[node]
+        classes, own_id = attributes.get("class", "").split(), attributes.get("id", "").strip()
+        keys = [tag, "*", *(f".{name}" for name in dict.fromkeys(classes))]
+        if own_id:
+            keys.append(f"#{own_id}")
+        return [
+            state
+            for key in keys
+            for state in self._by_key.get(key, ())
+            if (above := self._innermost.get(state.parent)) is not None
+            and (not state.part.child or above == parent)
+            and state.part.tag in ("*", tag)
+            and (not state.part.id or state.part.id == own_id)
+            and state.part.classes.issubset(classes)
+        ]

@@ -1,0 +1,263 @@
+"""`scrapy blocks URL-or-file`: the blocks of a page, shown, as JSON, drawn, or as text."""
+
+import argparse
+import os
+import sys
+from codecs import BOM_UTF8
+from pathlib import Path
+from typing import Any, ClassVar
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+from rich.tree import Tree
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from w3lib.encoding import resolve_encoding
+
+from mmcrawl.blocks import Block, Partition, partition, partitioner_names
+from mmcrawl.blocks.drawing import draw, printable, short_path, summary
+from mmcrawl.blocks.export import partition_json
+from mmcrawl.blocks.partition import DEFAULT_LEVEL, DEFAULT_METHOD
+from mmcrawl.commands.one_page import OnePageSpider, Outcome, ReceivedPage
+from mmcrawl.errors import MmcrawlError
+from mmcrawl.page.encoding import page_encoding
+from mmcrawl.replay import open_web
+
+__all__ = ["Command"]
+
+_STYLES = {
+    "title": "bold magenta",
+    "topic": "bold green",
+    "related-links": "bold blue",
+    "navigation": "blue",
+    "advertisement": "red",
+    "copyright": "yellow",
+    "image": "cyan",
+    "noise-links": "red",
+    "small": "dim",
+}
+_STANDARD = "-"
+_MOST_LEVELS = 50
+_TEXT = 200  # characters of a block's text that are shown, at most
+_SAMPLE = 4096
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
+_MANY_CONTROLS = 0.03
+
+
+class Command(ScrapyCommand):
+    """Show the blocks of a page."""
+
+    requires_project = True
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        """Return how the command is used."""
+        return "[options] URL-or-file"
+
+    def short_desc(self) -> str:
+        """Return what the command does."""
+        return "Show the blocks of a page: what is content, navigation, advertisement"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options."""
+        super().add_options(parser)
+        add = parser.add_argument
+        add(
+            "--method",
+            default=DEFAULT_METHOD,
+            help=f"how the page is cut: {', '.join(partitioner_names())} (default: %(default)s)",
+        )
+        add(
+            "--level",
+            default=str(DEFAULT_LEVEL),
+            metavar="N",
+            help="how often blocks are cut again (default: %(default)s)",
+        )
+        add("--encoding", default="", metavar="E", help="encoding of the page (default: found out)")
+        add("--web", default="", help="stored web to take the page from, or 'demo'")
+        add("--url", default="", help="address of a page that is given as a file")
+        form = parser.add_mutually_exclusive_group()
+        form.add_argument("--json", action="store_true", help="write the blocks as JSON")
+        form.add_argument("--text", action="store_true", help="write title and text of the page")
+        form.add_argument(
+            "--html",
+            nargs="?",
+            const=_STANDARD,
+            metavar="FILE",
+            help="write an HTML file in which the blocks are drawn over the page",
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Show the blocks of one page."""
+        unknown = [arg for arg in args if arg.startswith("-") and arg != _STANDARD]
+        if unknown:
+            raise UsageError(f"there is no option {unknown[0]}")
+        if not args and opts.html not in (None, _STANDARD):
+            raise UsageError("give the page before --html: scrapy blocks PAGE --html FILE")
+        if len(args) != 1:
+            raise UsageError("give one URL or file, or - for standard input")
+        try:
+            self._show(args[0], opts)
+        except _NoPageError as error:
+            self._say(error, 1)
+        except MmcrawlError as error:
+            self._say(error, 2)
+        except BrokenPipeError:  # the reader has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self.exitcode = 1
+        except OSError as error:
+            self._say(f"{error.filename}: {error.strerror}" if error.filename else error, 1)
+
+    def _show(self, name: str, opts: argparse.Namespace) -> None:
+        level, encoding = _level(opts.level), _encoding(opts.encoding)
+        _check_method(opts.method)
+        if opts.html not in (None, _STANDARD):
+            _check_target(Path(os.path.expanduser(opts.html)), name)
+        source = self._source(name, opts)
+        _check_body(name, source)
+        encoding = encoding or page_encoding(source.body, source.content_type)
+        if opts.text:
+            _write(_content(source, encoding))
+            return
+        page = partition(
+            source.body,
+            method=opts.method,
+            level=level,
+            encoding=encoding,
+            url=source.url or None,
+        )
+        if opts.json:
+            _write(partition_json(page))
+        elif opts.html is not None:
+            _write(draw(page), opts.html)
+        else:
+            known = sys.stdout.isatty() or "COLUMNS" in os.environ
+            console = Console(width=None if known else 100, highlight=False)
+            console.print(_block_tree(page, name))
+
+    def _source(self, name: str, opts: argparse.Namespace) -> ReceivedPage:
+        """Return the page of a file, of standard input, or of a URL."""
+        if name == _STANDARD:
+            return ReceivedPage(sys.stdin.buffer.read(), opts.url)
+        path = Path(os.path.expanduser(name))
+        if os.path.isdir(path):
+            raise MmcrawlError(f"{name} is a folder; give an HTML file in it")
+        if os.path.exists(path):
+            return ReceivedPage(path.read_bytes(), opts.url)
+        if not name.lower().startswith(("http://", "https://")):
+            raise MmcrawlError(f"there is no file {name}; give a file, or a URL with http://")
+        return self._fetched(name, opts)
+
+    def _fetched(self, url: str, opts: argparse.Namespace) -> ReceivedPage:
+        web = opts.web or self.settings.get("MMCRAWL_WEB")  # type: ignore[union-attr]
+        if web:
+            open_web(web)
+        spider = type(
+            "BlocksSpider",
+            (OnePageSpider,),
+            {"custom_settings": OnePageSpider.settings_for(web)},
+        )
+        outcome = Outcome()
+        self.crawler_process.crawl(spider, url=url, outcome=outcome)  # type: ignore[union-attr]
+        self.crawler_process.start()  # type: ignore[union-attr]
+        if outcome.page is None:
+            raise _NoPageError(f"{url}: {outcome.reason}")
+        return outcome.page
+
+    def _say(self, problem: object, code: int) -> None:
+        print(f"scrapy blocks: {printable(str(problem))}", file=sys.stderr)
+        self.exitcode = code
+
+
+class _NoPageError(MmcrawlError):
+    """There is no page at an address or in a file."""
+
+
+def _level(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:9]) <= _MOST_LEVELS:
+        raise MmcrawlError(f"--level {text}: give a whole number from 1 to {_MOST_LEVELS}")
+    return int(text)
+
+
+def _encoding(label: str) -> str:
+    """Return the Python name of an encoding that the user names, "" for none."""
+    name = page_encoding(b"", f"text/html; charset={label}")
+    if label and name == "utf-8" and resolve_encoding(label) != name:
+        raise MmcrawlError(f"--encoding {label}: unknown; give one of the web, as utf-8 or gb18030")
+    return name if label else ""
+
+
+def _check_method(name: str) -> None:
+    names = partitioner_names()
+    if name not in names:
+        raise MmcrawlError(f"--method {name}: there is none; there are {', '.join(names)}")
+
+
+def _check_target(path: Path, source: str) -> None:
+    """Refuse a file that cannot be written before anything is fetched."""
+    if path.is_dir():
+        raise MmcrawlError(f"--html {path} is a folder; give the name of a file")
+    if not path.parent.is_dir():
+        raise MmcrawlError(f"--html {path}: there is no folder {path.parent}")
+    if path.exists() and os.path.exists(source) and path.samefile(source):
+        raise MmcrawlError(f"--html {path} is the page itself; give the name of another file")
+
+
+def _check_body(name: str, page: ReceivedPage) -> None:
+    if not page.body.strip():
+        raise _NoPageError(f"{name}: the page is empty")
+    sample = page.body[:_SAMPLE]
+    if page_encoding(page.body, page.content_type).startswith("utf-16"):
+        return
+    if len(sample) - len(sample.translate(None, _CONTROLS)) > _MANY_CONTROLS * len(sample):
+        raise _NoPageError(f"{name}: no HTML page: binary data")
+
+
+def _content(page: ReceivedPage, encoding: str) -> str:
+    """Return title and text of a page, a paragraph after the other."""
+    from mmcrawl.blocks import page_content
+
+    body = page.body
+    if page_encoding(body) != encoding:  # said by the header or the user: a mark tells it as well
+        body = BOM_UTF8 + body.decode(encoding, "replace").encode("utf-8", "replace")
+    content = page_content(body, url=page.url or None)
+    paragraphs = [content.title, *content.text.split("\n\n")]
+    return "\n\n".join(filter(None, map(printable, paragraphs))) + "\n"
+
+
+def _write(text: str, target: str = _STANDARD) -> None:
+    """Write a document as UTF-8, whatever the terminal speaks."""
+    content = text.encode("utf-8", "replace")
+    if target == _STANDARD:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    else:
+        Path(os.path.expanduser(target)).write_bytes(content)
+
+
+def _block_tree(page: Partition, name: str) -> RenderableType:
+    """Return the blocks of a page, those of a level inside of the one before."""
+    tree = Tree(Text(printable(page.url or name), style="bold"), guide_style="dim")
+    branches = [tree]  # of each level the last, from the page on
+    for block in page:
+        del branches[block.level :]
+        branches.append(branches[-1].add(_block_lines(block)))
+    return Group(tree, Text(summary(page)))
+
+
+def _block_lines(block: Block) -> RenderableType:
+    size = block.end - block.start
+    lines = [
+        Text.assemble(
+            (block.kind, _STYLES.get(block.kind, "")),
+            f" {block.score:.2f}  ",
+            (printable(block.topic, _TEXT), "bold"),
+        ),
+        Text(f"{block.start}–{block.end} ({size:,} bytes)  {short_path(block.path)}", "dim"),
+    ]
+    text = printable(block.text, _TEXT)
+    if text and text != lines[0].plain.partition("  ")[2]:
+        lines.append(Text(text))
+    for line in lines:
+        line.no_wrap, line.overflow = True, "ellipsis"
+    return Group(*lines)

@@ -1,0 +1,50 @@
+"""The words that tell what a block is, and those that tell what a page is about."""
+
+from __future__ import annotations
+
+import pytest
+
+from mmcrawl.blocks.block_words import AREAS, area_of_names, begins_with, holds, is_all
+from mmcrawl.blocks.topic_words import TopicWords
+
+
+@pytest.mark.parametrize(
+    ("names", "area"),
+    [
+        ("post-nav bottom", "navigation"),
+        ("siteFooter", "foot"),
+        ("with-sidebar", ""),
+        ("justify-content-between", ""),
+        ("sidebar-ad", "advertisement"),
+        ("header", "head"),
+        ("load", ""),
+        ("shadow", ""),
+        ("entry-content", "content"),
+        ("tag-physics category-levers", ""),
+        ("tag-cloud", "tags"),
+    ],
+)
+def test_words_of_classes(names: str, area: str):
+    assert area_of_names(names) == area
+
+
+def test_every_area_has_words():
+    said = "ads comments share related tags nav byline aside footer header article"
+    assert {area_of_names(name) for name in said.split()} == set(AREAS)
+
+
+def test_traditional_characters_and_punctuation_do_not_matter():
+    assert is_all("navigation", "【首頁】")
+    assert is_all("navigation", "« Home")
+    assert begins_with("related", "相關連結：")
+    assert begins_with("noise", "Share this page")
+    assert not begins_with("noise", "Shareholders met")
+    assert holds("copyright", "本站 版權所有")
+
+
+def test_topic_words_compare_latin_stems_and_pairs_of_chinese_characters():
+    words = TopicWords(["Refraction of light 光的折射"])
+    assert words.share(["Refractions", "Mirrors"]) == 0.5
+    assert words.share(["折射定律"]) == 1.0
+    assert words.share([]) == 0.0
+    assert TopicWords(["of the"]).share(["of the"]) == 0.0

@@ -1,0 +1,96 @@
+"""A partition as JSON."""
+
+import json
+import sys
+
+import pytest
+
+from mmcrawl.blocks.base import Cut
+from mmcrawl.blocks.export import partition_json, partition_record
+from mmcrawl.blocks.kinds import BlockKind
+from mmcrawl.blocks.partition import Partition
+from mmcrawl.blocks.tree import read_tree
+
+BODY = (
+    "<html><body><div id=a><p id=b>光学 <a href=' x.htm '>透镜</a><p id=c>lens</div>"
+    "<p id=d>foot</body></html>"
+)
+
+
+@pytest.fixture(autouse=True)
+def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let blocks be of a kind, with features that are no numbers, without looking at them."""
+    module = sys.modules[Partition.__module__]
+    kind = BlockKind("topic", float("nan"), {"links": 2, "x": float("inf"), "y": 0.5})
+    monkeypatch.setattr(
+        module, "block_kinds", lambda tree, measures, blocks, url: [kind for _ in blocks]
+    )
+    monkeypatch.setattr(module, "block_topic", lambda tree, nodes: "光学")
+
+
+def nested(encoding: str = "utf-8", url: str | None = None) -> Partition:
+    tree = read_tree(BODY.encode(encoding), encoding=encoding)
+    ids = {tree.attributes(node).get("id"): node for node in range(len(tree))}
+
+    def cut(name: str, *children: Cut) -> Cut:
+        node = ids[name]
+        return Cut(node, tree.starts[node], tree.ends[node], children)
+
+    cuts = [cut("a", cut("b"), cut("c")), cut("d")]
+    return Partition(tree, cuts, method="bwap", level=2, url=url)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "gb18030", "utf-16"])
+def test_the_page_can_be_put_together_from_the_document_and_the_page(encoding: str) -> None:
+    document = json.loads(partition_json(nested(encoding)))
+    body = BODY.encode(encoding)
+    assert document["size"] == len(body)
+    first, last = document["blocks"]
+    innermost = [*first["children"], last]
+    position, pieces = 0, []
+    for block, layout in zip(innermost, document["layout"], strict=False):
+        pieces += [body[position : position + layout], body[block["start"] : block["end"]]]
+        position = block["end"]
+    assert b"".join(pieces) + body[position:] == body
+    assert document["layout"][-1] == len(body) - position
+
+
+def test_blocks_are_nested_and_say_all_that_is_known_of_them() -> None:
+    document = json.loads(partition_json(nested(url="http://h.test/")))
+    assert [document[name] for name in ("url", "method", "level", "encoding")] == [
+        "http://h.test/",
+        "bwap",
+        2,
+        "utf-8",
+    ]
+    outer, last = document["blocks"]
+    inner, other = outer["children"]
+    assert [block["level"] for block in (outer, inner, other, last)] == [1, 2, 2, 1]
+    assert (inner["path"], inner["topic"], inner["text"]) == (
+        "html/body/div/p",
+        "光学",
+        "光学 透镜",
+    )
+    assert inner["links"] == [{"href": "x.htm", "text": "透镜"}]
+    assert inner["children"] == other["children"] == last["children"] == []
+    assert BODY.encode()[last["start"] : last["end"]] == b"<p id=d>foot</body></html>"
+
+
+def test_what_is_no_number_is_null() -> None:
+    text = partition_json(nested())
+    assert "NaN" not in text
+    assert "Infinity" not in text
+    block = json.loads(text)["blocks"][0]
+    assert block["score"] is None
+    assert block["features"] == {"links": 2, "x": None, "y": 0.5}
+
+
+def test_letters_stand_as_they_are() -> None:
+    assert "光学" in partition_json(nested("gb18030"))
+    partition_json(nested()).encode("utf-8", "strict")
+
+
+def test_a_page_without_blocks_is_all_layout() -> None:
+    record = partition_record(Partition(read_tree(b"<p>a"), [], method="nom", level=1))
+    assert record["blocks"] == []
+    assert record["layout"] == [4]

@@ -1,0 +1,276 @@
+"""What holds of every partition, whatever the method and whatever the bytes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from mmcrawl.blocks import Cut, Partition, partition, partitioner_names, read_tree
+from mmcrawl.blocks.registry import make_partitioner
+from mmcrawl.errors import BlockError
+from mmcrawl.page.names import names
+
+METHODS = partitioner_names()
+
+ARTICLE = (
+    "<!DOCTYPE html>\n<html><head><meta charset=utf-8><title>Simple machines — 简单机械</title>\n"
+    "<style>p { color: red }</style><script>if (1 < 2) document.write('<p>no</p>')</script>"
+    "</head>\n"
+    '<body class="a > b"><header><nav><ul><li><a href="/1">Levers</a><li><a href="/2">Wheels</a>'
+    "</ul></nav></header>\n<main><article><h1>The lever</h1><p>A lever is a beam on a pivot.\n"
+    "<p>杠杆是一种简单机械。<img src=lever.png width=200 height=100><table><tr><td>Force<td>Arm"
+    "<tr><td>1 N<td>2 m</table><form><input name=q><select><option>a<option>b</select></form>"
+    "<!-- an advertisement <div> --><p>It is a simple machine.</article></main>\n"
+    "<aside><div><div>Related</div><a href=/3>Pulleys</a><a href=/4>Screws</a></div></aside>"
+    "<noscript><img src=/count.gif></noscript><footer>&copy; 2008 &mdash; Machines</footer></body>"
+    "</html>\n"
+)
+OLD_PAGE = (
+    "<HTML><BODY BGCOLOR=#FFFFFF><CENTER><TABLE WIDTH=760 BORDER=0><TR><TD COLSPAN=3><FONT SIZE=5>"
+    "Machines</FONT><TR><TD WIDTH=20% BGCOLOR=#EEEEFF><DIV><A HREF=1.htm>One</A></DIV><DIV><A "
+    "HREF=2.htm>Two</A></DIV><TD><P>Text of the page<BR>goes on<P>and on<HR><B><I>wrong</B></I>"
+    "<TD><IMG SRC=a.gif><IMG SRC=b.gif></TABLE></CENTER></BODY>"
+)
+PAGES = [page.encode() for page in (ARTICLE, OLD_PAGE)]
+TAGS = sorted(names("html head body div p ul li table tr td a b form section main"))
+MARKUP = [
+    *(f"<{tag}>" for tag in TAGS), *(f"</{tag}>" for tag in TAGS),
+    "<script>", "</script>", "<style>", "<title>", "</title>", "<textarea>", "<!--", "-->",
+    "<noscript>", "</noscript>", "<select><option>", "<frameset>", "<frame src=a>", "<br/>", "<hr>",
+    "<img src=a width=1 height=1>", "<a href='", "<div class=\"a", '">', "<![CDATA[", "<?xml ", "<",
+    ">", "&amp;", "&#x0;", "lever ", "简单机械。", "\n", "\x00", "<h1>", "<td bgcolor=red>", "</",
+]  # fmt: skip
+
+soups = st.lists(st.sampled_from(MARKUP), max_size=60).map("".join)
+
+
+@st.composite
+def mutated_pages(draw: st.DrawFn) -> bytes:
+    """A page with some ranges of its bytes taken out, doubled, or overwritten."""
+    body = draw(st.sampled_from(PAGES))
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(body)))
+        end = min(len(body), start + draw(st.integers(0, 200)))
+        put = draw(
+            st.one_of(
+                st.just(b""),
+                st.just(body[start:end] * 2),
+                st.binary(max_size=8),
+                st.sampled_from(MARKUP).map(str.encode),
+            )
+        )
+        body = body[:start] + put + body[end:]
+    return body
+
+
+bodies = st.one_of(
+    mutated_pages(),
+    st.binary(max_size=200),
+    st.builds(str.encode, soups, st.sampled_from(["utf-8", "gb18030", "utf-16", "utf-16-le"])),
+)
+
+
+def check(page: Partition, body: bytes) -> None:
+    """Assert what every partition promises."""
+    assert page.body == body
+    assert page.splice() == body
+    assert len(page.layout) == len(page.blocks) + 1
+    assert all(block.content == body[block.start : block.end] for block in page.blocks)
+    assert all(0 <= block.start < block.end <= len(body) for block in page)
+    assert all(before.end <= behind.start for before, behind in pairwise(page.blocks))
+    assert all(before.end <= behind.start for before, behind in pairwise(page.roots))
+    for block in page:
+        assert 1 <= block.level <= page.level
+        for child in block.children:
+            assert child.level == block.level + 1
+            assert block.start <= child.start < child.end <= block.end
+        assert all(before.end <= behind.start for before, behind in pairwise(block.children))
+        assert 0 <= block.node < len(page.tree)
+        assert isinstance(block.path, str)
+        assert isinstance(block.text, str)
+
+
+@pytest.mark.parametrize("method", METHODS)
+class TestEveryMethod:
+    @settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+    @example(body=b"", level=1)
+    @example(body=PAGES[0], level=3)
+    @example(body=PAGES[1], level=3)
+    @given(body=bodies, level=st.integers(1, 5))
+    def test_layout_and_blocks_are_the_page(self, method: str, body: bytes, level: int) -> None:
+        check(partition(body, method=method, level=level), body)
+
+    @settings(deadline=None, max_examples=40)
+    @given(
+        body=bodies,
+        encoding=st.sampled_from(
+            sorted(names("utf-8 ascii gb18030 utf-16-be utf-16-le utf-16 iso2022_jp hz cp932 big5"))
+        ),
+    )
+    def test_in_any_encoding(self, method: str, body: bytes, encoding: str) -> None:
+        check(partition(body, method=method, encoding=encoding), body)
+
+    @pytest.mark.parametrize("page", PAGES, ids=["article", "old page"])
+    def test_the_same_page_has_the_same_blocks(self, method: str, page: bytes) -> None:
+        ranges = [
+            [(block.start, block.end, block.level) for block in partition(page, method=method)]
+            for _ in range(2)
+        ]
+        assert ranges[0] == ranges[1]
+
+    def test_a_page_has_blocks_with_its_text(self, method: str) -> None:
+        page = partition(PAGES[0], method=method)
+        text = " ".join(block.text for block in page.blocks)
+        assert "A lever is a beam on a pivot." in text
+        assert "document.write" not in text
+
+    @pytest.mark.parametrize(
+        "body",
+        [
+            b"",
+            b" \r\n\t",
+            b"\xef\xbb\xbf",
+            b"\xff\xfe",
+            b"\xfe\xff\x00",
+            bytes(range(256)) * 4,
+            b"\x89PNG\r\n\x1a\n" + bytes(range(0, 250, 3)) * 9,
+            b"%PDF-1.4 <</Type /Catalog>> stream \x00\x01<<>> endstream",
+            b'{"json": "<p>not HTML</p>"}',
+            b"<" * 5000,
+            b">" * 5000,
+            b"<a" * 3000,
+            b"<a b=" * 3000,
+            b"<p 'x" * 3000,
+            b"<!--" * 3000,
+            b"</" * 3000,
+            b"<p>lever<!-- never closed <p>pulley",
+            b"<p>lever<script>var never = '<p>closed",
+            b"<title>never closed <p>pulley",
+            b"<p>lever</p><style>p { }",
+            b"<p>lever<textarea><p>pulley",
+            b"<p id=a id=b ID=c class class=x>lever <b>x</b></p>",
+            b"<p>le\x00ver <b>x</b>\x00</p><di\x00v>x</div>\x00",
+            b"<html><frameset cols='*,*'><frame src=a><frame src=b></frameset></html>",
+            b"<body><plaintext><p>lever <b>x</b>",
+            b"</div></p></table>lever</body></html>pulley<p>x",
+            b"<p>lever" * 500,
+            b"<table>" * 300 + b"x",
+            b"<b><i>" * 600 + b"x",
+        ],
+        ids=repr,
+    )
+    def test_bad_input(self, method: str, body: bytes) -> None:
+        for level in (1, 3):
+            check(partition(body, method=method, level=level), body)
+
+    @pytest.mark.parametrize("page", PAGES, ids=["article", "old page"])
+    def test_truncated_anywhere(self, method: str, page: bytes) -> None:
+        for end in range(0, len(page), 7):
+            check(partition(page[:end], method=method), page[:end])
+
+    @pytest.mark.parametrize(
+        "encoding",
+        ["gb18030", "big5", "shift_jis", "euc_jp", "iso2022_jp", "hz", "koi8-r", "cp1251"],
+    )
+    def test_a_declared_encoding(self, method: str, encoding: str) -> None:
+        words = {"koi8-r": "Рычаг простой", "cp1251": "Рычаг простой"}.get(encoding, "工作日大地")
+        labels = {"hz": "hz-gb-2312", "iso2022_jp": "iso-2022-jp", "cp1251": "windows-1251"}
+        label = labels.get(encoding, encoding)
+        html = f"<meta charset={label}><body><h1>{words}</h1><p>{words} <b>{words}</b></p></body>"
+        body = html.encode(encoding)
+        page = partition(body, method=method, encoding=encoding)
+        check(page, body)
+        assert words in " ".join(block.text for block in page.blocks)
+
+    @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+    @pytest.mark.parametrize("mark", ["\ufeff", ""], ids=["BOM", "no BOM"])
+    def test_utf_16(self, method: str, encoding: str, mark: str) -> None:
+        body = (mark + ARTICLE).encode(encoding)
+        page = partition(body, method=method, encoding=None if mark else encoding)
+        check(page, body)
+        text = " ".join(block.text for block in page.blocks)
+        assert "杠杆是一种简单机械。" in text
+        assert [block.path for block in page] == [
+            block.path for block in partition(ARTICLE.encode(), method=method)
+        ]
+
+    def test_utf_16_without_a_declaration_is_kept_as_it_is(self, method: str) -> None:
+        body = ARTICLE.encode("utf-16-le") + b"\x00"
+        check(partition(body, method=method), body)
+
+    def test_a_wrong_encoding(self, method: str) -> None:
+        body = ARTICLE.replace("utf-8", "iso-8859-1").encode("gb18030")
+        check(partition(body, method=method), body)
+        check(partition(body, method=method, encoding="utf-8"), body)
+
+    def test_without_a_declaration(self, method: str) -> None:
+        body = ARTICLE.replace("<meta charset=utf-8>", "").encode("gb18030")
+        page = partition(body, method=method)
+        check(page, body)
+        assert "杠杆是一种简单机械。" in " ".join(block.text for block in page.blocks)
+
+    def test_10_000_nested_boxes(self, method: str) -> None:
+        body = b"<div>" * 10_000 + b"<p>lever <b>and</b> pulley</p><p>wheel</p>" + b"</div>" * 9_000
+        check(partition(body, method=method, level=20), body)
+
+    def test_an_option_it_does_not_have(self, method: str) -> None:
+        with pytest.raises(BlockError, match=f"partitioner {method} has no option 'colour'"):
+            partition(b"<p>lever", method=method, colour="red")
+
+    @pytest.mark.parametrize("level", [0, -1])
+    def test_a_level_that_does_not_exist(self, method: str, level: int) -> None:
+        with pytest.raises(ValueError, match="level must be at least 1"):
+            partition(b"<p>lever", method=method, level=level)
+
+    def test_cuts_are_in_order_within_each_other(self, method: str) -> None:
+        tree = read_tree(PAGES[0])
+        waiting: list[list[Cut]] = [list(make_partitioner(method)(tree, 3))]
+        while waiting:
+            cuts = waiting.pop()
+            assert all(before.end <= behind.start for before, behind in pairwise(cuts))
+            for cut in cuts:
+                assert tree.starts[cut.node] <= cut.start < cut.end <= tree.ends[cut.node]
+                waiting.append(list(cut.children))
+
+
+def test_the_methods() -> None:
+    assert {"bwap", "spcola", "quark", "nom", "ypm", "gdom"} <= set(METHODS)
+
+
+def test_a_method_that_does_not_exist() -> None:
+    with pytest.raises(BlockError, match="unknown partitioner 'vips'; there are bwap, "):
+        partition(b"<p>lever", method="vips")
+
+
+def test_an_option_with_a_value_it_cannot_have() -> None:
+    with pytest.raises(BlockError, match="partitioner bwap: max_depth must be at least 1, not 0"):
+        partition(b"<p>lever", max_depth=0)
+
+
+class TestBlocks:
+    PAGE = partition(ARTICLE.encode(), url="http://machines.test/", level=3)
+
+    def test_text_is_what_a_reader_sees(self) -> None:
+        block = next(block for block in self.PAGE.blocks if "杠杆" in block.text)
+        assert block.text == "杠杆是一种简单机械。"
+        assert block.content.startswith("<p>杠杆".encode())
+
+    def test_path_names_the_element(self) -> None:
+        block = next(block for block in self.PAGE.blocks if block.text.startswith("A lever"))
+        assert block.path == "html/body/main/article/p"
+
+    def test_links(self) -> None:
+        links = [link for block in self.PAGE.blocks for link in block.links]
+        assert ("/1", "Levers") in [(link.href, link.text) for link in links]
+
+    def test_the_layout_keeps_head_and_scripts(self) -> None:
+        layout = b"".join(self.PAGE.layout)
+        assert b"<title>Simple machines" in layout
+        assert b"document.write" in layout
+
+    def test_roots_are_the_blocks_of_level_1(self) -> None:
+        again = partition(ARTICLE.encode(), level=1)
+        assert [b.content for b in again.blocks] == [b.content for b in self.PAGE.roots]

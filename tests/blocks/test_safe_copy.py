@@ -1,0 +1,66 @@
+"""The copy of a page that shows what it looks like and does nothing else."""
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mmcrawl.blocks.safe_copy import safe_copy
+from mmcrawl.blocks.tree import read_tree
+
+
+def test_the_layout_of_the_page_stays_recognisable() -> None:
+    body = (
+        "<style media=screen>p > b{color:red}</style><body bgcolor=#eee class=home>"
+        "<table width=90% cellpadding=4>"
+        "<td align=center style='color: blue'>5 &lt; 6 <b>a</b> <b>b</b>"
+    )
+    copy = safe_copy(read_tree(body.encode()))
+    assert '<style media="screen">p > b{color:red}</style>' in copy
+    assert '<body bgcolor="#eee" class="home">' in copy
+    assert '<td align="center" style="color: blue">5 &lt; 6 <b>a</b><b> b</b></td>' in copy
+
+
+def test_attributes_that_act_or_point_elsewhere_are_left_out() -> None:
+    body = (
+        "<p onclick=own() style=color:red formaction=x background=x class='a\"b'><a href=x ping=y>"
+    )
+    assert safe_copy(read_tree(body.encode())) == (
+        '<p style="color:red" class="a&quot;b"><a href="#" inert></a></p>'
+    )
+
+
+def test_a_style_sheet_cannot_end_its_element() -> None:
+    assert safe_copy(read_tree(b"<style>p{}</style")) == "<style>p{}<\\/style</style>"
+
+
+def test_elements_nested_without_end_are_copied() -> None:
+    deep = b"<div>" * 20_000 + b"x"
+    assert safe_copy(read_tree(deep)).count("</div>") == 20_000
+
+
+PIECES = [
+    "<script>own()</script>", "<script ", "<p onclick=own()", "onload='own()'", ' src="http://x/"',
+    "<svg><style>", "<math><mtext>", "<style><!--", "</style>", "-->", "<!--", "<plaintext>",
+    "<xmp>", "</xmp>", "<textarea>", "</textarea>", "<title>", "<iframe srcdoc='", "'>", '">',
+    "</iframe>", "<a href=javascript:own()>", "<base href=//x>",
+    "<meta http-equiv=refresh content=0>", "<noscript>", "<select><option>", "<table>",
+    "<form action=//x>", "<my-card onx=1>", "<img src=//x>", "&lt;script>", "<body onload=own()>",
+    "<template>", "&#0;", "\x00", '<p style="a:url(\'//x\')">', "text", ">", "<",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
+def test_whatever_a_page_holds_its_copy_has_no_way_to_act(text: str) -> None:
+    copy = safe_copy(read_tree(text.encode()))
+    outside_of_styles = re.sub(r"<style[^>]*>.*?</style>", "", copy, flags=re.DOTALL)
+    tags = re.findall(r"<[^>]*>", outside_of_styles)
+    assert re.sub(r"<[^>]*>", "", outside_of_styles).count("<") == 0
+    for tag in tags:
+        assert re.match(r"</?[a-z][a-z0-9-]*[ >]", tag)
+        assert not re.match(
+            r"<(script|iframe|svg|math|base|meta|link|object|plaintext|xmp|title)\b", tag
+        )
+        names = re.findall(r' ([^\s="]+)(?:="[^"]*")?', tag)
+        assert not [name for name in names if name.startswith(("on", "form", "action", "ping"))]
+        assert re.findall(r' (?:href|src)="(?!#"|data:image/gif;)', tag) == []

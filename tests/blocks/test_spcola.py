@@ -1,0 +1,217 @@
+"""Blocks by tags, as far as content, look and size of the parts differ."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmcrawl.blocks import partition
+from mmcrawl.blocks.measures import Measures
+from mmcrawl.blocks.spcola import Spcola
+from mmcrawl.blocks.styles import Sheets
+from mmcrawl.blocks.tree import TEXT, read_tree
+from mmcrawl.errors import BlockError
+
+LEVERS = "The law of the lever was known to Archimedes."
+PULLEYS = "Pulleys share a load among several lengths of rope."
+LINKS = "<li><a href=1>One</a><li><a href=2>Two</a><li><a href=3>Three</a>"
+
+
+def blocks(html: str, **options: float | Sheets) -> list[str]:
+    """Return the text of each block."""
+    page = partition(html.encode(), method="spcola", **options)
+    assert page.splice() == html.encode()
+    return [block.text for block in page.blocks]
+
+
+def contents(html: str, **options: float | Sheets) -> list[str]:
+    page = partition(html.encode(), method="spcola", **options)
+    return [block.content.decode() for block in page.blocks]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div><div id=a class=a>{a}</div><div class=b>{b}</div></div>",
+        "<table><tr><td>{a}</table><table><tr><td>{b}</table>",
+        "<table><tr><td bgcolor=red>{a}<tr><td bgcolor=blue>{b}</table>",
+        "<body><p>{a}<p>{b}",
+        "{a}<hr>{b}",
+        "<ul><li>{a}</ul><ul><li>{b}</ul>",
+        "<dir><li>{a}</dir>{b}",
+        "<dl><dd>{a}</dl>{b}",
+        "<section>{a}</section><article>{b}</article>",
+        "<header>{a}</header><main>{b}</main>",
+        "<h2>{a}</h2>{b}",
+    ],
+)
+def test_each_tag_of_the_list_parts_blocks(html: str):
+    assert blocks(html.format(a=LEVERS, b=PULLEYS)) == [LEVERS, PULLEYS]
+
+
+def test_cells_and_inline_elements_part_nothing():
+    html = f"<table><tr><td>{LEVERS}<td><span>{PULLEYS}</span> <font color=red>new</font></table>"
+    assert blocks(html) == [f"{LEVERS} {PULLEYS} new"]
+
+
+def test_loose_text_between_split_elements_is_a_block():
+    html = "<div>before<div class=a>one</div>between<div class=b>two</div>after</div>"
+    assert blocks(html) == ["before", "one", "between", "two", "after"]
+
+
+def test_what_shows_nothing_is_no_block():
+    html = "<div><div class=a></div><div class=b> <script>x</script></div><hr><p>x</div>"
+    assert blocks(html) == ["x"]
+
+
+# ---------------------------------------------------------------- rule 1
+
+
+def test_children_that_look_alike_and_like_their_parent_merge_into_it():
+    html = f"<div><p>{LEVERS}<p>{PULLEYS}</div>"
+    assert contents(html) == [html]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div><p>{a}<p style='color:red'>{b}</div>",
+        "<div><p>{a}<p><font size=6>{b}</font></div>",
+        "<div><p>{a}<p><b>{b}</b></div>",
+        "<div><p style='background:#eee'>{a}<p>{b}</div>",
+        "<div><div class=a>{a}</div><div class=b>{b}</div></div>",
+        "<div style='color:red'><p style='color:blue'>{a}<p style='color:blue'>{b}</div>",
+    ],
+)
+def test_children_that_look_different_are_split(html: str):
+    assert blocks(html.format(a=LEVERS, b=PULLEYS)) == [LEVERS, PULLEYS]
+
+
+def test_style_sheets_tell_what_looks_alike():
+    html = f"<link rel=stylesheet href=s.css><div><p class=n>{LEVERS}<p>{PULLEYS}</div>"
+    assert blocks(html) == [f"{LEVERS} {PULLEYS}"]
+    assert blocks(html, styles={"s.css": ".n{color:red}"}) == [LEVERS, PULLEYS]
+    assert blocks(html, styles=["p.n{font-size:30px}"]) == [LEVERS, PULLEYS]
+
+
+def test_links_among_text_do_not_keep_paragraphs_apart_on_a_page_of_text():
+    html = f"<div><p>{LEVERS} <a href=a>More</a><p>{PULLEYS}</div>"
+    assert len(blocks(html)) == 1
+    assert len(blocks(html, link_text_ratio=0.0)) == 2
+
+
+# ---------------------------------------------------------------- rule 2
+
+
+def test_an_element_below_both_sizes_is_not_split():
+    html = "<div style='width:80px;height:25px'><p>a<p><b>b</b></div>"
+    assert blocks(html) == ["a b"]
+    assert blocks(html, min_width=70) == ["a", "b"]
+    assert blocks(html, min_height=20) == ["a", "b"]
+
+
+# ---------------------------------------------------------------- rule 3
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        f"<ul>{LINKS}</ul>",
+        f"<ul>{LINKS}<li><a href=4>Four</a><ul><li><a href=5>Five</a></ul></ul>",
+        "<div>" + "".join(f"<div><a href={i}>Link {i}</a></div>" for i in range(5)) + "</div>",
+        "<ul>" + "".join(f"<li><p><a href={i}>Link {i}</a> (2012)" for i in range(5)) + "</ul>",
+        "<div><p><img src=a><p><img src=b></div>",
+        "<div><div><a href=a><img src=a></a></div><div><a href=b><img src=b></a></div></div>",
+        "<div><p><object data=a.swf></object><p><embed src=b.swf></div>",
+    ],
+)
+def test_lists_of_links_and_pictures_are_not_split(html: str):
+    assert contents(f"{html}<p>{LEVERS}") == [html, f"<p>{LEVERS}"]
+
+
+def test_lists_with_text_are_split_at_what_is_in_them():
+    html = f"<ul><li><p>{LEVERS}<li><p><b>{PULLEYS}</b></ul>"
+    assert blocks(html) == [LEVERS, PULLEYS]
+
+
+def test_two_lists_of_links_in_a_box_are_two_blocks():
+    assert len(blocks(f"<div><ul>{LINKS}</ul><ul>{LINKS}</ul></div>")) == 2
+
+
+def test_a_link_is_not_split():
+    html = f"<a href=a><h3>Levers</h3><p>{LEVERS}</p></a><a href=b><h3>Pulleys</h3></a>"
+    assert blocks(html) == [f"Levers {LEVERS}", "Pulleys"]
+    unclosed = f"<a href=a><h3>Levers</h3><p>{LEVERS * 30}</p><p><b>{PULLEYS}</b>"
+    assert len(blocks(unclosed)) == 3
+
+
+def test_links_of_an_image_map_are_in_a_block():
+    html = b"<p><img usemap=#m><h2>x</h2><map name=m><area href=a><area href=b></map><h2>y</h2>"
+    found = partition(html, method="spcola").blocks
+    assert [link.href for block in found for link in block.links] == ["a", "b"]
+
+
+# ---------------------------------------------------------------- all pages
+
+TAGS = (
+    "<div> </div> <p> </p> <table> <tr> <td> </table> <ul> <li> </ul> <hr> <h2> </h2> <b> </b> "
+    "<a·href=x> </a> <img·src=x> word 中文 <span> </span> <nav> </nav> <input> <script> </script> "
+    "<div·class=a> <p·style=color:red> <!-- -->"
+)
+FRAGMENTS = st.sampled_from(TAGS.split())
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(FRAGMENTS, max_size=40))
+def test_no_overlap_and_no_visible_text_lost(pieces: list[str]):
+    body = " ".join(pieces).replace("·", " ").encode()
+    page = partition(body, method="spcola")
+    assert page.splice() == body
+    tree, measures = page.tree, Measures(page.tree)
+    held: list[int] = []
+    for block in page.blocks:
+        assert block.start < block.end
+        held += block.nodes
+    assert len(held) == len(set(held))
+    shown = {i for i, tag in enumerate(tree.tags) if tag == TEXT and not measures.hidden[i]}
+    links = {i for i, tag in enumerate(tree.tags) if tag == "a" and not measures.hidden[i]}
+    assert shown <= set(held)
+    assert all(set(range(i, tree.after[i])) & set(held) for i in links)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_page(body: bytes):
+    assert partition(body, method="spcola").splice() == body
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        b"<div>" * 100_000 + b"x",
+        b"<div>x" * 50_000,
+        b"<ul>" + b"<li><a href=x>link</a>" * 50_000,
+        b"<p>x" * 50_000,
+        b"<table><tr><td>x" * 30_000,
+        b"<a href=x><h2>x</h2>" * 30_000,
+    ],
+    ids=["nested", "nested text", "list", "paragraphs", "tables", "links"],
+)
+def test_large_pages_take_linear_time(page: bytes):
+    start = time.process_time()
+    partition(page, method="spcola")
+    assert time.process_time() - start < 20
+
+
+def test_levels_are_not_made():
+    cuts = Spcola()(read_tree(b"<div class=a>x</div><div class=b>y</div>"), 3)
+    assert [cut.children for cut in cuts] == [(), ()]
+
+
+@pytest.mark.parametrize("option", ["min_width", "min_height", "link_text_ratio"])
+def test_numbers_below_zero_are_refused(option: str):
+    with pytest.raises(BlockError, match=option):
+        partition(b"", method="spcola", **{option: -1.0})

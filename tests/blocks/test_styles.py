@@ -1,0 +1,128 @@
+"""What the markup and the style sheets of a page say of how it looks."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmcrawl.blocks.styles import RULES_PER_KEY, Sheets, Style, node_styles
+from mmcrawl.blocks.tree import TEXT, read_tree
+
+
+def style_of(html: str, text: str = "x", sheets: Sheets = ()) -> Style:
+    """Return the style of the run of text that says `text`."""
+    tree = read_tree(html.encode())
+    styles = node_styles(tree, sheets)
+    (node,) = (i for i in range(len(tree)) if tree.tags[i] == TEXT and tree.text(i) == text)
+    return styles[node]
+
+
+def colour(css: str, html: str) -> str:
+    return style_of(f"<style>{css}</style>{html}").look.colour
+
+
+def test_the_nearest_rule_wins():
+    linked = {"site.css": "p { color: red; background: white }"}
+    link, sheet = "<link rel=stylesheet href=site.css>", "<style>p { color: green }</style>"
+    assert style_of(f"{link}<p>x", sheets=linked).look.colour == "red"
+    assert style_of(f"{link}{sheet}<p>x", sheets=linked).look.colour == "green"
+    own = style_of(f"{link}{sheet}<p style='color: blue'>x", sheets=linked)
+    assert own.look.colour == "blue"
+    assert own.look.background == "white"
+
+
+def test_sheets_without_names_stand_before_those_of_the_page():
+    assert style_of("<style>p{color:green}</style><p>x", sheets=["p{color:red}"]).look[1] == "green"
+
+
+def test_attributes_of_old_pages_count():
+    look = style_of("<td bgcolor=#eeeeee><font size=5 color=navy>x</font>").look
+    assert look == (24.0, "navy", "#eeeeee")
+
+
+def test_what_is_not_declared_is_that_of_the_element_around():
+    assert style_of("<div style='color:red;font-weight:bold'><p><i>x</i>") == (
+        (16.0, "red", ""),
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("html", "bold"),
+    [
+        ("<b>x", True),
+        ("<h3>x", True),
+        ("<p>x", False),
+        ("<p style='font: bold 12px serif'>x", True),
+        ("<p style='font-weight: 700'>x", True),
+        ("<b style='font-weight: normal'>x", False),
+        ("<div style='font-weight:bold'><p style='font-weight: 400'>x", False),
+    ],
+)
+def test_weight(html: str, bold: bool):
+    assert style_of(html).bold is bold
+
+
+@pytest.mark.parametrize(
+    ("selector", "html", "matches"),
+    [
+        ("p", "<p>x", True),
+        ("*", "<p>x", True),
+        (".a", "<p class='b a'>x", True),
+        ("#a", "<p id=a>x", True),
+        ("p.a.b", "<p class='a b'>x", True),
+        ("p.a.b", "<p class=a>x", False),
+        ("div.a", "<p class=a>x", False),
+        ("P, .q", "<p>x", True),
+        (".a p", "<div class=a><div><p>x", True),
+        (".a p", "<div class=a>y</div><p>x", False),
+        (".a > p", "<div class=a><p>x", True),
+        (".a > p", "<div class=a><div><p>x", False),
+        (".a>div p", "<div class=a><div><div><p>x", True),
+        (".a .b .c", "<i class=a><i class=b><i class=c>x", True),
+        (".a .b .c", "<i class=b><i class=a><i class=c>x", False),
+        (".a .a", "<i class=a>x", False),
+        ("p:hover", "<p>x", False),
+        ("p[title]", "<p title=t>x", False),
+        ("h1 + p", "<h1>y</h1><p>x", False),
+        ("> p", "<p>x", False),
+    ],
+)
+def test_selectors(selector: str, html: str, matches: bool):
+    assert (colour(f"{selector} {{color: red}}", html) == "red") is matches
+
+
+def test_the_more_specific_rule_wins_then_the_later():
+    assert colour("p.a{color:red} p{color:green}", "<p class=a>x") == "red"
+    assert colour(".a{color:red} .b{color:green}", "<p class='b a'>x") == "green"
+    assert colour("#i{color:red} div p.a{color:green}", "<div><p id=i class=a>x") == "red"
+
+
+def test_rules_for_print_and_fonts_are_left_out():
+    css = "@media print{p{color:red}} @font-face{color:red} @media screen{p{color:green}}"
+    assert colour(css, "<p>x") == "green"
+    assert colour("@import url(a.css); p{color:green}", "<p>x") == "green"
+    assert colour("/* p{color:red} */ p{color:green; content:'}p{color:red}'}", "<p>x") == "green"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet="p.a#b>*{}:;,@ color:red/*'\"", max_size=80))
+def test_no_sheet_is_too_broken(css: str):
+    assert style_of("<p class=a id=b>x", sheets=[css]).look.size > 0
+
+
+def test_huge_sheets_and_deep_pages_take_linear_time():
+    rules = "".join(f".c{i} .d a, div.e{i}, a {{color: #{i:06x}}}" for i in range(20_000))
+    page = "<div class='d c1'>" * 30_000 + "<a>x</a>" * 30_000
+    start = time.process_time()
+    node_styles(read_tree(page.encode()), [rules])
+    assert time.process_time() - start < 20
+
+
+def test_of_too_many_rules_for_a_name_the_last_count():
+    css = "".join(f".u{i} p{{color:c{i}}}" for i in range(RULES_PER_KEY + 1))
+    assert colour(css, f"<div class=u{RULES_PER_KEY}><p>x") == f"c{RULES_PER_KEY}"
+    assert colour(css, "<div class=u0><p>x") == ""

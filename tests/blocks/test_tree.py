@@ -1,0 +1,255 @@
+"""The tree over the bytes of a page, against what browsers make of the same markup."""
+
+from __future__ import annotations
+
+import pytest
+
+from mmcrawl.blocks.tree import ROOT, TEXT, PageTree, read_tree
+from mmcrawl.errors import BlockError
+
+
+def shape(html: str | bytes, encoding: str | None = None) -> str:
+    """Return the tree as nested brackets: ``p(text b(text))``, texts as they are."""
+    tree = read_tree(html if isinstance(html, bytes) else html.encode(), encoding=encoding)
+    shapes = [""] * len(tree)
+    for node in range(len(tree) - 1, -1, -1):
+        inside = " ".join(shapes[child] for child in tree.children(node))
+        name = tree.text(node) if tree.tags[node] == TEXT else tree.tags[node]
+        shapes[node] = f"{name}({inside})" if inside else name
+    return shapes[0].removeprefix(ROOT).removeprefix("(").removesuffix(")")
+
+
+def node_of(tree: PageTree, tag: str) -> int:
+    return tree.tags.index(tag)
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<p>a<p>b", "p(a) p(b)"),
+        ("<p>a<div>b</div>c", "p(a) div(b) c"),
+        ("<p>a<h2>b</h2>", "p(a) h2(b)"),
+        ("<p><b>a<p>b", "p(b(a)) p(b)"),
+        ("<p>a<table><tr><td>b</table>", "p(a) table(tr(td(b)))"),
+        ("<h1>a<h2>b", "h1(a) h2(b)"),
+        ("<h1>a</h2>b", "h1(a) b"),
+        ("<ul><li>a<li>b</ul>", "ul(li(a) li(b))"),
+        ("<ul><li>a<ul><li>b</ul><li>c</ul>", "ul(li(a ul(li(b))) li(c))"),
+        ("<ul><li><div>a<li>b</ul>", "ul(li(div(a)) li(b))"),
+        ("<dl><dt>a<dd>b<dt>c</dl>", "dl(dt(a) dd(b) dt(c))"),
+        ("<select><option>a<option>b</select>", "select(option(a) option(b))"),
+        ("<table><tr><td>a<td>b<tr><th>c</table>", "table(tr(td(a) td(b)) tr(th(c)))"),
+        (
+            "<table><thead><tr><td>a<tbody><tr><td>b</table>",
+            "table(thead(tr(td(a))) tbody(tr(td(b))))",
+        ),
+        (
+            "<table><tr><td><table><tr><td>a<tr><td>b</table><td>c</table>",
+            "table(tr(td(table(tr(td(a)) tr(td(b)))) td(c)))",
+        ),
+        ("<html><head><title>t</title><p>a", "html(head(title) p(a))"),
+        ("<html><head><title>t</title>a", "html(head(title) a)"),
+        ("<head><script>x</script><body>a", "head(script) body(a)"),
+    ],
+)
+def test_implied_ends(html: str, expected: str) -> None:
+    assert shape(html) == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<div><table><tr><td>a</div>b</table>c</div>d", "div(table(tr(td(a b))) c) d"),
+        ("<p><table><tr><td>a</p>b</table>", "p table(tr(td(a b)))"),
+        ("<ul><li><table><tr><td><li>a</table></ul>", "ul(li(table(tr(td(li(a))))))"),
+        ("<p><button>a<p>b</button>c", "p(button(a p(b)) c)"),
+        ("<div><b>a</div>b</b>c", "div(b(a)) b c"),
+        ("<b><div>a</b>b</div>c", "b(div(a b) c)"),
+        ("<table><tr><td>a</table>b</td>c", "table(tr(td(a))) b c"),
+        ("<ul><li>a<ol></li>b</ol></ul>", "ul(li(a ol(b)))"),
+    ],
+)
+def test_end_tags_stay_in_their_scope(html: str, expected: str) -> None:
+    assert shape(html) == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<a>a<a>b</a>c", "a(a) a(b) c"),
+        ("<a><div>a</a>b</div>c", "a(div(a)) b c"),
+        ("<a><div>a<a>b</a></div>c", "a(div(a)) a(b) c"),
+        ("<a><table><tr><td><a>b</a></table>c</a>d", "a(table(tr(td(a(b)))) c) d"),
+        ("<div><a><p>a</a></div>b", "div(a(p(a))) b"),
+        ("<div><a><div><div>a</a></div></div>b</div>c", "div(a(div(div(a))) b) c"),
+        ("<div><a><div>a</a><div>b</div>c</div>d</div>e", "div(a(div(a)) div(b) c d) e"),
+        (
+            "<table><tr><td><a><div>a</a><td><div>b</div>c</table><div>d</div>e",
+            "table(tr(td(a(div(a))) td(div(b) c))) div(d) e",
+        ),
+    ],
+)
+def test_misnested_links(html: str, expected: str) -> None:
+    assert shape(html) == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<script>a<p>b</script>c", "script c"),
+        ("<script>'</scr'+'ipt>'</script>c", "script c"),
+        ("<SCRIPT>a</sCript >c", "script c"),
+        ("<script>a</scripty>b</script>c", "script c"),
+        ("<script>a", "script"),
+        ("<style>a<p>b</style>c", "style c"),
+        ("<title>a<p>b</title>c", "title c"),
+        ("<textarea><p>a</textarea>b", "textarea b"),
+        ("<iframe><p>a</iframe>b", "iframe b"),
+        ("<xmp><p>a</xmp>b", "xmp b"),
+        ("<noscript><p>a</noscript>b", "noscript(p(a)) b"),
+        ("a<!-- <p> -->b", "a b"),
+        ("a<!--><p>b", "a p(b)"),
+        ("a<!---->b", "a b"),
+        ("a<!-- b --!>c", "a c"),
+        ("a<!-- b", "a"),
+        ("a<!doctype html>b<?php <p> ?>c", "a b ?>c"),
+        ("a</>b", "a b"),
+        ("a < b <3 c", "a < b <3 c"),
+        ("<br/>a<br>b</br>c", "br a br b c"),
+        ("<div/>a</div>b", "div(a) b"),
+        ("<my-icon/>a", "my-icon a"),
+        ("<img src=a>b</img>c", "img b c"),
+    ],
+)
+def test_raw_void_and_odd_markup(html: str, expected: str) -> None:
+    assert shape(html) == expected
+
+
+class TestTags:
+    @pytest.mark.parametrize(
+        ("markup", "attributes"),
+        [
+            ("<p>", {}),
+            ("<p id=a CLASS='b c' title=\"d > e\">", {"id": "a", "class": "b c", "title": "d > e"}),
+            ("<p id=a id=b ID=c>", {"id": "a"}),
+            ("<p hidden data-x = y>", {"hidden": "", "data-x": "y"}),
+            ("<p a=1/>", {"a": "1/"}),
+            ("<p/a/b=2>", {"a": "", "b": "2"}),
+            ("<p a=&quot;&eacute; b='&#x4e2d;'>", {"a": '"é', "b": "中"}),
+            ("<p a=it's b=o\"k>", {"a": "it's", "b": 'o"k'}),
+            ("<p\n\ta\n=\n'b\nc'>", {"a": "b\nc"}),
+            ("<p a='b", {"a": "b"}),
+            ("<p a=", {"a": ""}),
+        ],
+    )
+    def test_attributes(self, markup: str, attributes: dict[str, str]) -> None:
+        tree = read_tree(markup.encode())
+        assert dict(tree.attributes(1)) == attributes
+
+    def test_a_quote_that_is_no_value_does_not_hide_the_end(self) -> None:
+        assert shape("<p title=a\">b</p><p '>c") == "p(b) p(c)"
+
+    def test_texts_and_roots_have_no_attributes(self) -> None:
+        tree = read_tree(b"<p id=x>a")
+        assert tree.attributes(0) == {}
+        assert tree.attributes(2) == {}
+
+
+class TestOffsets:
+    HTML = "<!doctype html>\n<body id=b>\n<p>a<b>c</b>\n<p>d<img src=e></body>\n"
+
+    def test_of_elements_and_text(self) -> None:
+        tree = read_tree(self.HTML.encode())
+        found = [(tree.tags[i], self.HTML[tree.starts[i] : tree.ends[i]]) for i in range(1, 8)]
+        assert found == [
+            ("body", "<body id=b>\n<p>a<b>c</b>\n<p>d<img src=e></body>\n"),
+            ("p", "<p>a<b>c</b>\n"),
+            (TEXT, "a"),
+            ("b", "<b>c</b>"),
+            (TEXT, "c"),
+            ("p", "<p>d<img src=e></body>\n"),
+            (TEXT, "d"),
+        ]
+
+    def test_of_content(self) -> None:
+        html = b"<div id=x><p>a</p><script>if (a<b) c</script></div>"
+        tree = read_tree(html)
+        div, script = node_of(tree, "div"), node_of(tree, "script")
+        assert html[tree.inner_starts[div] : tree.inner_ends[div]] == html[10:-6]
+        assert tree.raw_content(script) == "if (a<b) c"
+
+    @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+    def test_in_utf_16(self, encoding: str) -> None:
+        body = ("\ufeff" + self.HTML.replace("a", "杠杆")).encode(encoding)
+        tree = read_tree(body)
+        assert shape(body) == "body(p(杠杆 b(c)) p(d img))"
+        p = node_of(tree, "p")
+        assert body[tree.starts[p] : tree.ends[p]].decode(encoding) == "<p>杠杆<b>c</b>\n"
+        assert tree.ends[0] == len(body)
+        assert dict(tree.attributes(node_of(tree, "img"))) == {"src": "e"}
+
+    @pytest.mark.parametrize("encoding", ["iso2022_jp", "hz"])
+    def test_in_encodings_with_escapes(self, encoding: str) -> None:
+        body = "<p title=工>工作<b>大地</b>日</p>".encode(encoding)
+        assert shape(body, encoding) == "p(工作 b(大地) 日)"
+        assert dict(read_tree(body, encoding=encoding).attributes(1)) == {"title": "工"}
+
+    @pytest.mark.parametrize("encoding", ["gb18030", "big5", "cp932", "utf-8"])
+    def test_in_multibyte_encodings(self, encoding: str) -> None:
+        assert shape("<p>工作<b>大地</b>日</p>".encode(encoding), encoding) == "p(工作 b(大地) 日)"
+
+
+class TestText:
+    def test_white_space_is_collapsed_and_entities_are_resolved(self) -> None:
+        tree = read_tree(b"<p> a \n\t b&amp;c &copy; &#20013; </p>")
+        assert tree.text(2) == "a b&c © 中"
+        assert tree.text(1) == ""
+
+    def test_nul_and_byte_order_marks_are_no_text(self) -> None:
+        assert shape(b"\xef\xbb\xbf<p>a\x00b") == "p(ab)"
+        assert shape("\ufeff<p>a\ufeffb".encode("utf-16-be")) == "p(ab)"
+
+    def test_white_space_alone_is_no_node(self) -> None:
+        assert shape("<p> \r\n\t </p> \x0c ") == "p"
+
+    def test_paths(self) -> None:
+        tree = read_tree(b"<html><body><p>a<p>b<i>c</i>d</body></html>")
+        assert [tree.paths[i] for i in range(len(tree))] == [
+            "",
+            "html",
+            "html/body",
+            "html/body/p",
+            "html/body/p/text()",
+            "html/body/p[2]",
+            "html/body/p[2]/text()",
+            "html/body/p[2]/i",
+            "html/body/p[2]/i/text()",
+            "html/body/p[2]/text()[2]",
+        ]
+
+
+class TestEncodingByName:
+    """The name is whatever Python calls a codec; pages say it in many ways."""
+
+    @pytest.mark.parametrize(
+        ("name", "codec"),
+        [
+            ("UTF-16LE", "utf-16-le"),
+            ("utf16", "utf-16-le"),
+            ("U8", "utf-8"),
+            ("ISO-2022-JP", "iso2022_jp"),
+        ],
+    )
+    def test_spelt_in_any_way(self, name: str, codec: str) -> None:
+        body = "<p>工作<b>x</b>".encode(codec)
+        assert shape(body, name) == "p(工作 b(x))"
+        assert read_tree(body, encoding=name).encoding == codec
+
+    @pytest.mark.parametrize("codec", ["utf-16-be", "utf-16-le"])
+    def test_the_mark_says_the_order_of_bytes(self, codec: str) -> None:
+        assert shape("\ufeff<p>工作<b>x</b>".encode(codec), "utf-16") == "p(工作 b(x))"
+
+    @pytest.mark.parametrize("name", ["nonsense", "hex", "rot13"])
+    def test_no_codec_of_text(self, name: str) -> None:
+        with pytest.raises(BlockError, match=f"unknown encoding '{name}'"):
+            read_tree(b"<p>a", encoding=name)

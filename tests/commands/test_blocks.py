@@ -1,0 +1,341 @@
+"""`scrapy blocks`: what a person types, and what comes back."""
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from scrapy.cmdline import ScrapyArgumentParser
+from scrapy.settings import Settings
+
+from mmcrawl.blocks import partitioner_names
+from mmcrawl.blocks.kinds import KINDS
+from mmcrawl.commands import blocks as module
+
+ROOT = Path(__file__).parents[2]
+PAGE = """<html><head><title>光学实验</title></head><body>
+<ul><li><a href="/">首页</a><li><a href="/news/">新闻</a><li><a href="/map/">网站地图</a></ul>
+<div><h1>光的折射</h1><p>光从一种介质斜射入另一种介质时，传播方向会发生偏折，这种现象叫做光的折射。</p>
+<p>在折射现象中，光路是可逆的；入射角增大时，折射角也随着增大，但两者不成正比。</p></div>
+<table><tr><td><a href="b.htm">透镜</a></td><td><a href="c.htm">反射</a></td></tr></table>
+<p>Copyright 2009 Optics</p></body></html>"""
+DEMO = "http://wuli.demo.test/"
+
+
+def run(*args: str) -> int:
+    """Run the command in this process; return its exit code."""
+    command = module.Command()
+    command.settings = Settings()
+    parser = ScrapyArgumentParser(conflict_handler="resolve")
+    command.add_options(parser)
+    options, rest = parser.parse_known_args(args)
+    command.run(rest, options)
+    return command.exitcode
+
+
+def blocks(*args: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run the command as a person does."""
+    return subprocess.run(
+        [sys.executable, "-m", "scrapy", "blocks", *args],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=ROOT,
+        env=os.environ | {"PYTHONIOENCODING": "utf-8", "no_proxy": "*"} | environ,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> str:
+    """A small page in a file."""
+    file = tmp_path / "page.html"
+    file.write_bytes(PAGE.encode("gb18030"))
+    return str(file)
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with a page and with files that are none."""
+    (tmp_path / "page.html").write_text(PAGE, encoding="utf-8")
+    (tmp_path / "empty.html").write_bytes(b" \n")
+    (tmp_path / "picture.html").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+class Site:
+    """A server on this machine: by path, status, headers and body. It notes what is asked."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, tuple[int, dict[str, str], bytes]] = {}
+        self.asked: list[str] = []
+        site = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                site.asked.append(self.path)
+                status, headers, body = site.answers.get(self.path, (404, {}, b"none"))
+                self.send_response(status)
+                length = {"Content-Length": str(len(body))}
+                for name, value in ({"Content-Type": "text/html"} | length | headers).items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Say nothing."""
+
+        self.httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.httpd.serve_forever, args=(0.05,), daemon=True).start()
+
+    def url(self, path: str = "/") -> str:
+        return f"http://127.0.0.1:{self.httpd.server_address[1]}{path}"
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    opened = Site()
+    yield opened
+    opened.httpd.shutdown()
+    opened.httpd.server_close()
+
+
+def test_the_blocks_of_a_file_are_shown_nested_within_80_columns(page: str) -> None:
+    shown = blocks(page, "--level", "2", COLUMNS="80")
+    assert shown.returncode == 0
+    assert shown.stderr == ""
+    lines = shown.stdout.splitlines()
+    assert lines[0] == page[:80] or page.startswith(lines[0])
+    assert re.fullmatch(
+        r"bwap, level 2: \d+ blocks(, \d+ innermost)?; [\d,]+ bytes, \d+ layout; gb18030",
+        lines[-1],
+    )
+    assert re.search(r"── [a-z-]+ [01]\.\d\d  ", shown.stdout)
+    assert re.search(r"\d+–\d+ \([\d,]+ bytes\)  html/body/", shown.stdout)
+    assert "光从一种介质斜射入另一种介质时" in shown.stdout
+    assert max(map(cell_len, lines)) <= 80
+    assert "\x1b" not in shown.stdout
+
+
+def test_kinds_are_coloured_on_a_terminal(page: str) -> None:
+    assert set(KINDS) == set(module._STYLES)
+    shown = blocks(page, FORCE_COLOR="1", TERM="xterm")
+    assert re.search(r"\x1b\[34mnavigation\x1b", shown.stdout)
+
+
+def test_a_page_of_the_demo_web_is_fetched_by_its_address() -> None:
+    shown = blocks("--web", "demo", DEMO, "--json")
+    assert shown.returncode == 0, shown.stderr
+    document = json.loads(shown.stdout)
+    assert (document["url"], document["encoding"], document["level"]) == (DEMO, "gb18030", 3)
+    assert document["size"] == sum(document["layout"]) + sum(
+        block["end"] - block["start"] for block in innermost(document["blocks"])
+    )
+
+
+def innermost(records: list[dict]) -> Iterator[dict]:
+    for record in records:
+        yield from innermost(record["children"]) if record["children"] else [record]
+
+
+@pytest.mark.parametrize("method", partitioner_names())
+def test_every_method_can_be_asked_for(
+    page: str, method: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(page, "--method", method, "--json", "--url", "http://h.test/a/") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["method"] == method
+    assert document["url"] == "http://h.test/a/"
+    assert document["blocks"]
+
+
+def test_json_is_utf_8_whatever_the_terminal_speaks(page: str) -> None:
+    shown = blocks(page, "--json", PYTHONIOENCODING="ascii")
+    assert "光的折射" in json.loads(shown.stdout)["blocks"][0]["text"] + shown.stdout
+
+
+def test_text_is_the_title_and_the_paragraphs_of_the_page(
+    page: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(page, "--text") == 0
+    shown = capsys.readouterr().out
+    paragraphs = shown.split("\n\n")
+    assert "光的折射" in paragraphs[0] or "光学实验" in paragraphs[0]
+    assert any(text.strip().startswith("在折射现象中，光路是可逆的") for text in paragraphs)
+    assert "网站地图" not in shown
+    assert run(page, "--text", "--encoding", "big5") == 0
+    assert "在折射现象中" not in capsys.readouterr().out
+
+
+def test_a_drawing_is_written_to_a_file_or_to_standard_output(
+    page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(page, "--html", str(tmp_path / "out.html")) == 0
+    assert capsys.readouterr().out == ""
+    drawing = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert drawing.startswith("<!doctype html>")
+    assert "srcdoc=" in drawing
+    assert run(page, "--html") == 0
+    assert capsys.readouterr().out == drawing
+
+
+def test_a_page_comes_from_standard_input_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(PAGE.encode("utf-16"))))
+    assert run("-", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["encoding"] == "utf-16-le"
+
+
+def test_an_encoding_that_is_given_is_used(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for label, name in (("gb2312", "gb18030"), ("Big5", "big5hkscs"), ("utf8", "utf-8")):
+        assert run(page, "--json", "--encoding", label) == 0
+        assert json.loads(capsys.readouterr().out)["encoding"] == name
+
+
+def test_nothing_a_page_says_acts_upon_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "page.html"
+    hostile = "[red]lens[/red] \x1b]0;owned\x07\x1b[2J\x9b31m \u202e"
+    file.write_text(f"<title>{hostile}</title><div><p>{hostile * 9}<p>{hostile}</div>" * 5)
+    for form in ((), ("--text",)):
+        run(str(file), *form)
+        shown = capsys.readouterr().out
+        assert not [c for c in shown if not c.isprintable() and c != "\n"]
+        assert "[red]lens[/red]" in shown
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(page: str) -> None:
+    command = [sys.executable, "-m", "scrapy", "blocks", page, "--json"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()
+
+
+def test_a_page_is_fetched_from_this_machine_where_that_is_asked_for(site: Site) -> None:
+    moved = {"Location": site.url("/new/")}
+    site.answers["/"] = (302, moved, b"")
+    kind = {"Content-Type": "text/html; charset=gb2312"}
+    site.answers["/new/"] = (200, kind, PAGE.encode("gb18030"))
+    shown = blocks(site.url(), "--json")
+    assert shown.returncode == 0, shown.stderr
+    document = json.loads(shown.stdout)
+    assert (document["url"], document["encoding"]) == (site.url("/new/"), "gb18030")
+    assert "/robots.txt" in site.asked
+
+
+def test_a_page_that_would_lead_on_by_itself_is_shown(site: Site) -> None:
+    refresh = f'<meta http-equiv=refresh content="0;url={site.url("/next")}">'.encode()
+    site.answers["/"] = (200, {}, refresh + PAGE.encode())
+    shown = blocks(site.url(), "--json")
+    assert json.loads(shown.stdout)["url"] == site.url()
+    assert "/next" not in site.asked
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "body", "said"),
+    [
+        (404, {}, b"<p>gone", "HTTP 404"),
+        (206, {}, b"<p>part", "HTTP 206"),
+        (200, {"Content-Type": "application/pdf"}, b"%PDF-1.4", "no HTML page: application/pdf"),
+        (200, {"Content-Type": "text/plain"}, b"plain", "no HTML page: text/plain"),
+        (200, {"Content-Type": "text/html"}, b"", "the page is empty"),
+        (200, {"Content-Type": ""}, bytes(range(256)) * 9, "no HTML page: binary data"),
+        (302, {"Location": "/"}, b"", ""),
+    ],
+)
+def test_an_answer_that_is_no_page_is_one_sentence(
+    site: Site, status: int, headers: dict[str, str], body: bytes, said: str
+) -> None:
+    site.answers["/"] = (status, headers, body)
+    shown = blocks(site.url())
+    assert (shown.returncode, shown.stdout) == (1, "")
+    [line] = shown.stderr.splitlines()
+    assert line.startswith(f"scrapy blocks: {site.url()}: {said}")
+
+
+def test_a_public_page_leads_to_no_private_address(site: Site) -> None:
+    public = "http://public.example.org"  # asked for through a proxy, so no name is looked up
+    site.answers |= {
+        f"{public}/": (302, {"Location": site.url("/secret")}, b""),
+        f"{public}/good": (302, {"Location": f"{public}/page"}, b""),
+        f"{public}/page": (200, {}, PAGE.encode()),
+        site.url("/secret"): (200, {}, PAGE.encode()),
+    }
+    proxy = {"http_proxy": site.url(""), "no_proxy": "127.0.0.1"}
+    shown = blocks(f"{public}/", **proxy)
+    assert shown.returncode == 1
+    assert "leads to 127.0.0.1" in shown.stderr
+    assert not [path for path in site.asked if "secret" in path]
+    assert blocks(f"{public}/good", **proxy).returncode == 0
+    assert blocks(f"{public}/", "-s", "MMCRAWL_PRIVATE_NETWORKS=1", **proxy).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (["nothing.html"], 2, "there is no file nothing.html; give a file, or a URL"),
+        (["ftp://h.test/"], 2, "there is no file ftp://h.test/"),
+        (["x" * 300], 2, "there is no file xxx"),
+        (["."], 2, ". is a folder; give an HTML file in it"),
+        (["empty.html"], 1, "empty.html: the page is empty"),
+        (["picture.html"], 1, "picture.html: no HTML page: binary data"),
+        (["page.html", "--method", "vips"], 2, "--method vips: there is none; there are bwap, "),
+        (["page.html", "--level", "0"], 2, "--level 0: give a whole number from 1"),
+        (["page.html", "--level", "²"], 2, "--level ²: give a whole number from 1"),
+        (["page.html", "--level", "9" * 5000], 2, "--level 999"),
+        (["page.html", "--encoding", "rot13"], 2, "--encoding rot13: unknown; give one of the"),
+        (["page.html", "--encoding", "utf-7"], 2, "--encoding utf-7: unknown; give one of the"),
+        (["page.html", "--html", "."], 2, "--html . is a folder; give the name of a file"),
+        (["page.html", "--html", "no/x.html"], 2, "--html no/x.html: there is no folder no"),
+        (["page.html", "--html", "page.html"], 2, "--html page.html is the page itself"),
+        (["page.html", "--html", "/proc/x.html"], 1, "/proc/x.html: "),
+        (["--web", "/nowhere", "http://h.test/"], 2, "'/nowhere' does not exist"),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",
+)
+def test_wrong_input_is_one_sentence(
+    desk: Path, capsys: pytest.CaptureFixture[str], args: list[str], code: int, said: str
+) -> None:
+    assert run(*args) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    [line] = err.splitlines()
+    assert line.startswith(f"scrapy blocks: {said}")
+    assert (desk / "page.html").read_text(encoding="utf-8") == PAGE
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (["--web", "demo", "http://wuli.demo.test/neibu/"], 1, "forbidden by robots.txt"),
+        (["--web", "demo", "http://other.test/"], 1, "host not found"),
+        (["http://"], 1, "bad address"),
+        ([], 2, "give one URL or file, or - for standard input"),
+        (["one", "two"], 2, "give one URL or file, or - for standard input"),
+        (["--html", "page.html"], 2, "give the page before --html"),
+        (["--nope", "page.html"], 2, "there is no option --nope"),
+        (["--json", "--text", "page.html"], 2, "not allowed with argument"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_wrong_usage_is_told_without_a_traceback(args: list[str], code: int, said: str) -> None:
+    shown = blocks(*args)
+    assert shown.returncode == code
+    assert said in shown.stderr
+    assert "Traceback" not in shown.stderr
+    assert shown.stdout == ""
