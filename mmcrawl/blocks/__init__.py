@@ -2,19 +2,27 @@
 
 :func:`partition` cuts a page by one of several methods. They differ only in where they cut; what
 is archived, labelled, ranked and searched works over the blocks of any of them.
+:func:`page_content` gives what a page says: headline, main text, related links.
 """
 
 from mmcrawl.blocks.base import Cut, Partitioner
-from mmcrawl.blocks.partition import Block, Partition, partition
+from mmcrawl.blocks.content import PageContent, page_content
+from mmcrawl.blocks.merging import MergedPage, merge_blocks
+from mmcrawl.blocks.partition import Block, BlockLink, Partition, partition
 from mmcrawl.blocks.registry import partitioner_names
 from mmcrawl.blocks.tree import PageTree, read_tree
 
 __all__ = [
     "Block",
+    "BlockLink",
     "Cut",
+    "MergedPage",
+    "PageContent",
     "PageTree",
     "Partition",
     "Partitioner",
+    "merge_blocks",
+    "page_content",
     "partition",
     "partitioner_names",
     "read_tree",

@@ -24,7 +24,7 @@ from mmcrawl.blocks.tags import HEADINGS
 from mmcrawl.blocks.tree import TEXT, PageTree
 from mmcrawl.page.names import names
 
-__all__ = ["LineFeatures", "words_around"]
+__all__ = ["CROSSED", "PAGE_COLUMNS", "LineFeatures", "words_around"]
 
 Floats = NDArray[np.float32]
 
@@ -77,15 +77,13 @@ _CLASS_WORDS = (
 )
 _COMMENTS = 0  # column of the group of comments
 _CLASS_BIT = {
-    word: 1 << (len(_AROUND) + i)
-    for i, group in enumerate(_CLASS_WORDS)
-    for word in group.split()
+    word: 1 << (len(_AROUND) + i) for i, group in enumerate(_CLASS_WORDS) for word in group.split()
 }
 _BITS = len(_AROUND) + len(_CLASS_WORDS)
 _HIDDEN_BIT = 1 << _BITS
 
 _NAMES = re.compile(
-    rb"""\s(?:class|id|role|itemprop)\s*=\s*(?:"([^"]{0,400})|'([^']{0,400})|([^\s"'>]{1,400}))""",
+    rb"""\s(class|id|role|itemprop)\s*=\s*(?:"([^"]{0,400})|'([^']{0,400})|([^\s"'>]{1,400}))""",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[a-z]{2,}|[A-Z]{2,}(?![a-z])|[A-Z][a-z]+")
@@ -119,8 +117,8 @@ _LONGEST_BARE_HEADING = 50
 _YEAR = re.compile(r"(?:19|20)\d\d(?!\d)|\b\d{1,2}:\d\d\b")
 _POINTER = re.compile(
     r"^(?:read|see|more|related|also|watch|click|subscribe|sign up|follow|share|advert|sponsor|"
-    r"recommended|popular|trending|most read|延伸阅读|相关|推荐|分享|责任编辑|上一篇|下一篇|编辑|声明|"
-    r"版权)",
+    r"recommended|popular|trending|most read|延伸阅读|相关|推荐|分享|责任编辑|上一篇|下一篇|编辑|"
+    r"声明|版权)",
     re.MULTILINE,
 )
 _PHRASES = (
@@ -131,19 +129,35 @@ _PHRASES = (
      "shutterstock", "courtesy", "pictured", "图片", "摄影", "来源"),
 )  # fmt: skip
 
-_STOP, _COMMA, _DIGIT, _UPPER, _SYMBOL, _CJK, _SPACE, _CJK_STOP, _MONEY = (
-    1 << i for i in range(9)
-)
+_STOP, _COMMA, _DIGIT, _UPPER, _SYMBOL, _CJK, _SPACE, _CJK_STOP, _MONEY = (1 << i for i in range(9))
 _SCALES = (0.05, 0.2, 0.5)  # shares of the page's text
 _NEIGHBOURS = (-3, -2, -1, 1, 2, 3)
 _WINDOW = 5  # lines to each side
+
+
+# Columns of the matrix, in the order in which the constructor stacks them.
+_OWN_COLUMNS = 20
+_BITS_AT = _OWN_COLUMNS + len(_CONTAINERS)
+_SECTIONS_AT = _BITS_AT + _BITS + 1 + 1 + 4 + 5
+_CROSSED_CLASSES = (0, 1, 2, 11, 12, 13, 14, 15, 18, 20)
+CROSSED = [
+    *(_BITS_AT + len(_AROUND) + group for group in _CROSSED_CLASSES),
+    *range(_SECTIONS_AT, _SECTIONS_AT + len(_SECTIONS)),
+    0,
+    1,
+    2,
+]
+"""Columns that mean another thing in another genre of page."""
+
+PAGE_COLUMNS = 93
+"""How many columns, the last ones, are the same for all lines of a page."""
 
 
 class LineFeatures:
     """The features of the lines of a page.
 
     Attributes:
-        matrix: One row a line, one column a feature; see :attr:`COLUMNS` for how many.
+        matrix: One row a line, one column a feature.
         in_comments: Of each line, whether it stands among readers' comments.
         best: The element that holds most of the prose, an index into the tree; 0 if none does.
     """
@@ -235,9 +249,7 @@ class LineFeatures:
         ]
         return np.stack(columns, axis=1).astype(np.float32)
 
-    def _phrases(
-        self, joined: str, starts: NDArray[np.int64]
-    ) -> list[NDArray[np.float32]]:
+    def _phrases(self, joined: str, starts: NDArray[np.int64]) -> list[NDArray[np.float32]]:
         """Which lines hold a year or a time, begin like a pointer, or hold words of a group."""
         folded = joined.lower()
         if len(folded) != len(joined):
@@ -284,7 +296,7 @@ class LineFeatures:
                 if (b"idden" in start_tag or b"none" in start_tag) and _UNSHOWN.search(start_tag):
                     bits |= _HIDDEN_BIT
             flags[node] = bits
-            look = (looks[parent], tag, found)
+            look = (looks[parent], tag, _class_of(found))
             looks[node] = known_looks.setdefault(look, len(known_looks) + 1)
         self._depths, self._scores, self._looks = depths, scores, looks
         return flags
@@ -378,7 +390,9 @@ class LineFeatures:
         rank = np.arange(len(firsts)) / max(1, len(firsts))
         heading = next((n for n, tag in enumerate(tree.tags) if tag == "h1" and chars[n]), -1)
         below = firsts >= heading if heading >= 0 else np.zeros(len(firsts))
-        distance = np.log1p(np.abs(before - self._chars[max(heading, 0)])) if heading >= 0 else below
+        distance = (
+            np.log1p(np.abs(before - self._chars[max(heading, 0)])) if heading >= 0 else below
+        )
         best = self.best = self._best_element(chars, linked)
         start, end, size = self._chars[best], self._chars[self._after[best]], max(chars[best], 1)
         inside = (firsts >= best) & (firsts < self._after[best])
@@ -417,9 +431,8 @@ class LineFeatures:
                 scores[node] = scores.get(node, 0.0) + share
                 share *= 0.55
                 node = tree.parents[node]
-        return max(
-            scores, key=lambda n: scores[n] * (1 - linked[n] / max(chars[n], 1.0)), default=0
-        )
+        unlinked = 1 - linked / np.maximum(chars, 1)
+        return max(scores, key=lambda node: scores[node] * float(unlinked[node]), default=0)
 
     def _steps_below(self, best: int) -> NDArray[np.int64]:
         depths = self._depths
@@ -428,7 +441,7 @@ class LineFeatures:
 
     def _sections(self) -> Floats:
         """What the heading above each line says of it."""
-        tree, lines = self._tree, self._lines
+        lines = self._lines
         rows: list[list[float]] = []
         said = [0.0] * len(_SECTIONS)
         since = 0
@@ -436,14 +449,16 @@ class LineFeatures:
             heading = self._heading_level(row)
             if heading or len(text) < _LONGEST_BARE_HEADING:
                 short = len(text) < _LONGEST_HEADING
-                found = [float(short and bool(p.search(text))) for p in _SECTIONS[: None if heading else 2]]
+                found = [
+                    float(short and bool(p.search(text)))
+                    for p in _SECTIONS[: None if heading else 2]
+                ]
                 if heading:
                     said, since = found, row
                 elif found[0] or (found[1] and self._linked[row] == 0):
                     said = [max(a, b) for a, b in zip(said, found, strict=False)] + said[2:]
                     since = row
             rows.append([*said, float(heading), np.log1p(row - since)])
-        del tree
         return np.array(rows, dtype=np.float32).reshape(len(rows), len(_SECTIONS) + 2)
 
     def _heading_level(self, row: int) -> int:
@@ -484,16 +499,30 @@ class LineFeatures:
         sentences = around(self._sentences)
         return np.stack([np.log1p(text), links, np.log1p(sentences)], axis=1).astype(np.float32)
 
-    def _page(
-        self, own: Floats, kinds: Floats, flags: list[int], metadata: PageMetadata
-    ) -> Floats:
+    def _page(self, own: Floats, kinds: Floats, flags: list[int], metadata: PageMetadata) -> Floats:
         """What the page as a whole is like; the same for all of its lines."""
         tree = self._tree
         total = max(1.0, float(self._lengths.sum()))
         share = self._lengths / total
         tags = tree.tags
-        counts = [tags.count(tag) for tag in ("h1", "h2", "h3", "p", "li", "td", "img", "pre",
-                                              "article", "time", "form", "button", "a")]
+        counts = [
+            tags.count(tag)
+            for tag in (
+                "h1",
+                "h2",
+                "h3",
+                "p",
+                "li",
+                "td",
+                "img",
+                "pre",
+                "article",
+                "time",
+                "form",
+                "button",
+                "a",
+            )
+        ]
         bits = np.array([flags[first] for first in self._lines.firsts], dtype=np.int64)
         classes = (bits[:, None] >> np.arange(len(_AROUND), _BITS)) & 1
         return np.concatenate(
@@ -517,9 +546,7 @@ class _Scores(NamedTuple):
     innermost: float
 
     def below(self, score: float) -> _Scores:
-        return _Scores(
-            self.total + score, min(self.least, score), max(self.most, score), score
-        )
+        return _Scores(self.total + score, min(self.least, score), max(self.most, score), score)
 
 
 _NO_SCORES = _Scores(0.0, 0.0, 0.0, 0.0)
@@ -527,8 +554,12 @@ _NO_SCORES = _Scores(0.0, 0.0, 0.0, 0.0)
 
 def class_words(found: tuple[tuple[bytes, ...], ...]) -> set[str]:
     """Return the words of the class, id, role and itemprop attributes of an element."""
-    names_found = b" ".join(b" ".join(groups) for groups in found).decode("latin-1")
+    names_found = b" ".join(b" ".join(groups[1:]) for groups in found).decode("latin-1")
     return {word.lower() for word in _WORD.findall(names_found)}
+
+
+def _class_of(found: tuple[tuple[bytes, ...], ...]) -> tuple[bytes, ...]:
+    return next((groups[1:] for groups in found if groups[0].lower() == b"class"), ())
 
 
 def words_around(tree: PageTree, node: int) -> set[str]:
@@ -571,8 +602,14 @@ def _shifted(values: Floats, by: int) -> Floats:
 def _character_classes() -> NDArray[np.uint16]:
     """Return the classes of the characters up to U+FFFF as bits."""
     classes = np.zeros(0x10000, dtype=np.uint16)
-    for characters, bit in ((".!?…", _STOP), (",;:、，；：", _COMMA), ("|»›©®→←·•/$€£¥￥", _SYMBOL),
-                            ("。！？…", _CJK_STOP), ("$€£¥￥₹", _MONEY), (" \n", _SPACE)):
+    for characters, bit in (
+        (".!?…", _STOP),
+        (",;:、，；：", _COMMA),
+        ("|»›©®→←·•/$€£¥￥", _SYMBOL),
+        ("。！？…", _CJK_STOP),
+        ("$€£¥￥₹", _MONEY),
+        (" \n", _SPACE),
+    ):
         for character in characters:
             classes[ord(character)] |= bit
     for code in range(0x700):

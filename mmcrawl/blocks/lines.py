@@ -79,9 +79,7 @@ class PageLines:
             page._add(pieces, first, after, container, breaks_before)
         return page
 
-    def _add(
-        self, pieces: list[str], first: int, after: int, container: int, breaks: int
-    ) -> None:
+    def _add(self, pieces: list[str], first: int, after: int, container: int, breaks: int) -> None:
         text = " ".join("".join(pieces).split())
         if text:
             self.texts.append(text)

@@ -1,0 +1,194 @@
+"""What a page says: its headline, its main text in paragraphs, the links that go with it.
+
+The lines of the page are given probabilities of being content
+(:mod:`mmcrawl.blocks.content_model`); of all choices of lines, the one with the greatest expected
+F1 is taken, so that a page on which little is certain still gives its best part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcrawl.blocks.base import Cut
+from mmcrawl.blocks.content_model import GENRES, content_model
+from mmcrawl.blocks.line_features import LineFeatures
+from mmcrawl.blocks.lines import PageLines
+from mmcrawl.blocks.measures import Measures
+from mmcrawl.blocks.merging import merge_blocks
+from mmcrawl.blocks.metadata import PageMetadata, page_metadata
+from mmcrawl.blocks.page_title import page_headline
+from mmcrawl.blocks.partition import BlockLink, Partition
+from mmcrawl.blocks.registry import make_partitioner
+from mmcrawl.blocks.tree import PageTree, read_tree
+from mmcrawl.page import parse_page
+from mmcrawl.text import has_han
+
+__all__ = ["PAGE_TYPES", "PageContent", "page_content"]
+
+PAGE_TYPES = ("topic", "hub", "media")
+"""A page with a text of its own; one that leads to other pages; one that shows or plays media."""
+
+_FORUM = GENRES.index("forum")
+_LISTS = tuple(GENRES.index(genre) for genre in ("collection", "listing"))
+_LEAST_FORUM = 0.35  # from here on, what readers write is the page's content
+_BELOW_A_TEXT = 0.15  # of their probability that comments keep elsewhere
+_LONGEST_REPEATED = 60  # characters; a longer line counts once
+_MOSTLY_LINKS = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class PageContent:
+    """The content of a page.
+
+    Attributes:
+        title: The headline; where the page has none, its title without the site's name; else "".
+        paragraphs: The main text, in order.
+        genres: The probability of each of :data:`mmcrawl.blocks.content_model.GENRES`.
+    """
+
+    title: str
+    paragraphs: tuple[str, ...]
+    genres: dict[str, float]
+    _tree: PageTree = field(repr=False)
+    _measures: Measures = field(repr=False)
+    _link_share: float = field(repr=False)
+    _url: str | None = field(repr=False)
+
+    @property
+    def text(self) -> str:
+        """The main text, a blank line between two paragraphs."""
+        return "\n\n".join(self.paragraphs)
+
+    @cached_property
+    def related_links(self) -> tuple[BlockLink, ...]:
+        """The links of the blocks that lead on from the text (Wang & Zhu 2012, section 3)."""
+        cut = make_partitioner("spcola")
+        cuts: list[Cut] = cut(self._tree, 1)
+        page = Partition(self._tree, cuts, method="spcola", level=1, url=self._url)
+        blocks = merge_blocks(page).related_links
+        return tuple(link for block in blocks for link in block.links)
+
+    @cached_property
+    def page_type(self) -> str:
+        """One of :data:`PAGE_TYPES`."""
+        url = self._url or "http://page.invalid/"
+        if parse_page(self._tree.body, url).media:
+            return "media"
+        lists = sum(self.genres[GENRES[genre]] for genre in _LISTS)
+        if not self.paragraphs or self._link_share > _MOSTLY_LINKS:
+            return "hub"
+        return "hub" if lists > 0.5 and self._link_share > _MOSTLY_LINKS / 2 else "topic"
+
+
+def page_content(
+    body: bytes,
+    url: str | None = None,
+    *,
+    encoding: str | None = None,
+    content_type: str | None = None,
+) -> PageContent:
+    """Read the content of a page; never fails for what the bytes are.
+
+    Args:
+        body: The page as received, without content encoding (gzip, …).
+        url: Of the page; helps to tell related links from others.
+        encoding: Python codec name of the body, where it is known; else it is found out.
+        content_type: The ``Content-Type`` header, if any, which may name it.
+
+    >>> page_content(b"<title>Levers</title><p>A lever is a rigid bar on a pivot.").text
+    'A lever is a rigid bar on a pivot.'
+    """
+    tree = read_tree(body, encoding=encoding, content_type=content_type)
+    measures = Measures(tree)
+    lines = PageLines.of(tree, measures)
+    metadata = page_metadata(tree)
+    if not len(lines):
+        genres = dict.fromkeys(GENRES, 0.0)
+        return PageContent(metadata.title, (), genres, tree, measures, 0.0, url)
+    return _content(tree, measures, lines, metadata, url)
+
+
+def _content(
+    tree: PageTree,
+    measures: Measures,
+    lines: PageLines,
+    metadata: PageMetadata,
+    url: str | None,
+) -> PageContent:
+    model = content_model()
+    features = LineFeatures(tree, measures, lines, metadata, model.class_weights)
+    genres = model.genres(features)
+    probabilities = model.probabilities(features, genres)
+    if genres[_FORUM] < _LEAST_FORUM:
+        probabilities = np.where(features.in_comments, _BELOW_A_TEXT * probabilities, probabilities)
+    chosen = _without_repeats(best_lines(probabilities, line_words(lines.texts)), lines)
+    chars = np.array([len(text) for text in lines.texts])
+    linked = measures.link_chars[lines.afters] - measures.link_chars[lines.firsts]
+    share = float(linked[chosen].sum() / max(1, chars[chosen].sum()))
+    return PageContent(
+        title=page_headline(tree, lines, features.best, metadata),
+        paragraphs=_paragraphs(tree, lines, chosen),
+        genres=dict(zip(GENRES, genres.tolist(), strict=True)),
+        _tree=tree,
+        _measures=measures,
+        _link_share=share,
+        _url=url,
+    )
+
+
+def line_words(texts: list[str]) -> NDArray[np.float64]:
+    """Return about how many words each line has; Chinese characters count one each."""
+    return np.array(
+        [len(text) if has_han(text) else text.count(" ") + 1 for text in texts], dtype=np.float64
+    )
+
+
+def best_lines(probabilities: NDArray[np.float32], words: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Choose the lines whose F1 may be expected to be greatest.
+
+    Of the k likeliest lines, 2·Σp·w over the chosen / (Σw over the chosen + Σp·w over all) is the
+    ratio of expectations that F1 is made of; the best k is taken.
+    """
+    expected = probabilities * words
+    order = np.argsort(-probabilities, kind="stable")
+    measure = 2 * np.cumsum(expected[order]) / (np.cumsum(words[order]) + expected.sum())
+    chosen = np.zeros(len(words), dtype=np.bool_)
+    chosen[order[: int(np.argmax(measure)) + 1]] = True
+    return chosen
+
+
+def _without_repeats(chosen: NDArray[np.bool_], lines: PageLines) -> NDArray[np.bool_]:
+    seen: set[str] = set()
+    for row in np.flatnonzero(chosen).tolist():
+        text = lines.texts[row]
+        if len(text) > _LONGEST_REPEATED:
+            chosen[row] = text not in seen
+            seen.add(text)
+    return chosen
+
+
+def _paragraphs(tree: PageTree, lines: PageLines, chosen: NDArray[np.bool_]) -> tuple[str, ...]:
+    """Join lines that a single ``<br>`` parts, and items of one list."""
+    paragraphs: list[str] = []
+    before = -1
+    for row in np.flatnonzero(chosen).tolist():
+        text = _line_text(tree, lines, row)
+        same = row == before + 1 and lines.breaks[row] == 1
+        if paragraphs and same and lines.containers[row] == lines.containers[before]:
+            paragraphs[-1] += "\n" + text
+        else:
+            paragraphs.append(text)
+        before = row
+    return tuple(paragraphs)
+
+
+def _line_text(tree: PageTree, lines: PageLines, row: int) -> str:
+    """The text of a line; of preformatted text, with its line ends."""
+    if tree.tags[lines.containers[row]] != "pre":
+        return lines.texts[row]
+    raw = "".join(tree.raw_text(node) for node in range(lines.firsts[row], lines.afters[row]))
+    return "\n".join(line.rstrip() for line in raw.strip("\r\n").splitlines())
