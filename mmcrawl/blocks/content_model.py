@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from mmcrawl.blocks.line_features import CROSSED, PAGE_COLUMNS, LineFeatures
 
@@ -91,10 +92,11 @@ class ContentModel:
         """Return for each line the probability that it is content."""
         values = self.scaling(network_input(features.matrix, genres))
         total = np.zeros(len(values), dtype=np.float32)
-        for network in self.networks:
-            hidden = np.maximum(values @ network.hidden + network.hidden_bias, 0)
-            score = hidden @ network.out + network.out_bias
-            total += 1 / (1 + np.exp(-score))
+        with _threads().limit(limits=1, user_api="blas"):  # a page is too little to share out
+            for network in self.networks:
+                hidden = np.maximum(values @ network.hidden + network.hidden_bias, 0)
+                score = hidden @ network.out + network.out_bias
+                total += 1 / (1 + np.exp(-score))
         total /= len(self.networks)
         return total
 
@@ -124,6 +126,11 @@ def network_input(matrix: Floats, genres: Floats) -> Floats:
     products = matrix[:, CROSSED][:, :, None] * genres[None, None, :]
     result: Floats = np.hstack([matrix, repeated, products.reshape(len(matrix), -1)])
     return result.astype(np.float32)
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 @cache

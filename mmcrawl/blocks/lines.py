@@ -7,13 +7,14 @@ is left out.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from mmcrawl.blocks.measures import Measures
 from mmcrawl.blocks.tags import BLOCK_TAGS
 from mmcrawl.blocks.tree import TEXT, PageTree
 
-__all__ = ["PageLines"]
+__all__ = ["PageLines", "joined_text"]
 
 _BREAKS = BLOCK_TAGS | {"br"}
 
@@ -87,3 +88,37 @@ class PageLines:
             self.afters.append(after)
             self.containers.append(container)
             self.breaks.append(breaks)
+
+
+def joined_text(tree: PageTree, runs: Iterable[int]) -> str:
+    """Return the text of runs, given in order, white space collapsed.
+
+    Inline elements do not part words; lines are parted by a space. Each element is passed once,
+    however deep it stands.
+
+    >>> from mmcrawl.blocks.tree import read_tree
+    >>> tree = read_tree(b"<p><b>H</b>ello <i>you</i><p>there")
+    >>> joined_text(tree, (node for node, tag in enumerate(tree.tags) if tag == TEXT))
+    'Hello you there'
+    """
+    pieces: list[str] = []
+    before = -1
+    for node in runs:
+        if before >= 0 and (node in tree.spaced or _is_break(tree, before, node)):
+            pieces.append(" ")
+        pieces.append(tree.raw_text(node))
+        before = node
+    return " ".join("".join(pieces).split())
+
+
+def _is_break(tree: PageTree, before: int, run: int) -> bool:
+    """Whether a line ends, or another begins, between two runs of text."""
+    tags, parents, after = tree.tags, tree.parents, tree.after
+    if any(tags[node] in _BREAKS for node in range(before + 1, run)):
+        return True
+    node = parents[before]
+    while after[node] <= run:
+        if tags[node] in _BREAKS:
+            return True
+        node = parents[node]
+    return False

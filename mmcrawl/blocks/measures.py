@@ -75,12 +75,12 @@ class Measures:
 
         Forums that are drawn by a script carry their whole thread in a noscript element.
         """
-        tags, after = self.tree.tags, self.tree.after
-        runs = [
-            range(node, after[node])
-            for node, tag in enumerate(tags)
-            if tag == "noscript" and not self.hidden[node]
-        ]
+        after = self.tree.after
+        runs: list[range] = []
+        for node, tag in enumerate(self.tree.tags):
+            if tag == "noscript" and not self.hidden[node]:
+                if not runs or node >= runs[-1].stop:  # those inside of it count with it
+                    runs.append(range(node, after[node]))
         fallback = sum(sum(chars[run.start : run.stop]) for run in runs)
         if 2 * fallback > sum(chars):
             return

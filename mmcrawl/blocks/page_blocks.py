@@ -16,6 +16,7 @@ from mmcrawl.blocks.areas import PageAreas
 from mmcrawl.blocks.block_words import begins_with, is_all
 from mmcrawl.blocks.features import BlockFeatures, is_topic_page
 from mmcrawl.blocks.headlines import LONGEST_HEADING, Headlines
+from mmcrawl.blocks.lines import joined_text
 from mmcrawl.blocks.measures import Measures
 from mmcrawl.blocks.topic_words import TopicWords
 from mmcrawl.blocks.tree import TEXT, PageTree
@@ -116,8 +117,8 @@ class PageBlocks:
         known = self._texts.get(index)
         if known is None:
             tree, hidden = self._tree, self._hidden
-            nodes = (i for i in self._blocks[index] if tree.tags[i] == TEXT and not hidden[i])
-            known = self._texts[index] = " ".join(filter(None, map(tree.text, nodes)))
+            runs = (i for i in self._blocks[index] if tree.tags[i] == TEXT and not hidden[i])
+            known = self._texts[index] = joined_text(tree, runs)
         return known
 
     def is_link_block(self, index: int) -> bool:
@@ -129,10 +130,8 @@ class PageBlocks:
     def anchors(self, index: int) -> list[str]:
         """Return the texts of the first links of a block."""
         tree = self._tree
-        return [
-            " ".join(filter(None, map(tree.text, range(node + 1, tree.after[node]))))
-            for node in self._link_nodes(index)
-        ]
+        inside = (range(node + 1, tree.after[node]) for node in self._link_nodes(index))
+        return [joined_text(tree, (i for i in link if tree.tags[i] == TEXT)) for link in inside]
 
     def share_of_words(self, kind: str, index: int) -> float:
         """Return the share of a block's links that are words of a list."""

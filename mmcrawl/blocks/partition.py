@@ -15,6 +15,7 @@ from typing import Any
 
 from mmcrawl.blocks.base import Cut
 from mmcrawl.blocks.kinds import BlockKind, block_kinds
+from mmcrawl.blocks.lines import joined_text
 from mmcrawl.blocks.measures import Measures
 from mmcrawl.blocks.registry import make_partitioner
 from mmcrawl.blocks.topics import block_topic
@@ -60,7 +61,7 @@ class Block:
     @property
     def path(self) -> str:
         """DOM path of the element it was cut from."""
-        return self.page.tree.paths[self.node]
+        return self.page.tree.path(self.node)
 
     @cached_property
     def nodes(self) -> range:
@@ -73,8 +74,7 @@ class Block:
     def text(self) -> str:
         """The visible text, white space collapsed."""
         tree, hidden = self.page.tree, self.page.measures.hidden
-        found = (tree.text(i) for i in self.nodes if tree.tags[i] == TEXT and not hidden[i])
-        return " ".join(filter(None, found))
+        return joined_text(tree, (i for i in self.nodes if tree.tags[i] == TEXT and not hidden[i]))
 
     @cached_property
     def links(self) -> tuple[BlockLink, ...]:
@@ -83,8 +83,9 @@ class Block:
         found = []
         for node in self.nodes:
             if tree.tags[node] in ("a", "area") and (href := tree.attributes(node).get("href")):
-                texts = (tree.text(i) for i in range(node, tree.after[node]))
-                found.append(BlockLink(href.strip(), " ".join(filter(None, texts))))
+                inside = range(node + 1, tree.after[node])
+                text = joined_text(tree, (i for i in inside if tree.tags[i] == TEXT))
+                found.append(BlockLink(href.strip(), text))
         return tuple(found)
 
     @property
@@ -207,7 +208,7 @@ def partition(
         options: Keyword parameters of the method.
 
     Raises:
-        BlockError: there is no such method, or it does not take such an option.
+        BlockError: there is no such method or encoding, or the method does not take such an option.
         ValueError: the level is not positive.
 
     >>> page = partition(b"<table><tr><td>Levers <td>Pulleys</table>", method="quark")

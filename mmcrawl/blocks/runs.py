@@ -47,7 +47,12 @@ class Run(NamedTuple):
 def is_shown_element(tree: PageTree, measures: Measures, node: int) -> bool:
     """Whether an element without text is seen: an image, a control, a link drawn by a style."""
     tag = tree.tags[node]
-    if tag not in SHOWN_TAGS or measures.hidden[tree.parents[node]]:
+    if tag not in SHOWN_TAGS:
+        return False
+    around = tree.parents[node]
+    if tag == "area" and tree.tags[around] == "map":
+        around = tree.parents[around]  # a map's text is hidden, its links lie over a picture
+    if measures.hidden[around]:
         return False
     if tag in _LINKS:
         return bool(tree.attributes(node).get("href"))

@@ -174,4 +174,5 @@ class _Estimate:
 
 
 def _text_height(area: float, width: float) -> float:
-    return ceil(area / width / LINE_HEIGHT) * LINE_HEIGHT if width else 0.0
+    # A column is as wide as a pixel at least: halved a thousand times, a width is next to nothing.
+    return ceil(area / max(width, 1.0) / LINE_HEIGHT) * LINE_HEIGHT if width else 0.0

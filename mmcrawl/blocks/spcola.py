@@ -101,19 +101,7 @@ def _boundaries(tree: PageTree, rules: ElementRules) -> list[int]:
 
 def _cuts(tree: PageTree, measures: Measures, boundaries: list[int]) -> list[Cut]:
     """Make a cut of all that is shown between two boundaries."""
-    pieces = _shown(tree, measures)
+    pieces = shown_nodes(tree, measures)
     places = [bisect_right(boundaries, piece) for piece in pieces]
     runs = content_runs(tree, pieces, places)
     return [Cut(run.node, run.start, run.end) for run in runs if run.end > run.start]
-
-
-def _shown(tree: PageTree, measures: Measures) -> list[int]:
-    """Return what is seen of a page: runs of text, pictures, controls, the links of image maps."""
-    pieces = shown_nodes(tree, measures)
-    if "area" not in tree.tags:
-        return pieces
-    inside: set[int] = set()
-    for piece in pieces:
-        inside.update(range(piece, tree.after[piece]))
-    areas = (node for node, tag in enumerate(tree.tags) if tag == "area" and node not in inside)
-    return sorted([*pieces, *areas])

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from html import unescape
 
 from mmcrawl.blocks.tags import (
@@ -58,6 +57,8 @@ _ATTRIBUTE = re.compile(
 )
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _NAME = re.compile(rb"<[^\s/>]*+")
+_BLANK = b"\0 \t\n\v\f\r"
+_LONGEST_PATH = 100  # steps
 _LOOK_UP = 256  # open elements that an end tag, or an implied end, looks through
 
 
@@ -100,6 +101,7 @@ class PageTree:
                 offsets[:] = [offset * view.unit for offset in offsets]
             self.ends[0] = self.inner_ends[0] = len(body)
         self._texts: dict[int, str] = {}
+        self._steps: dict[int, str] = {}  # of the paths asked for
         self._attributes: dict[int, Mapping[str, str]] = {}
 
     def __len__(self) -> int:
@@ -142,22 +144,27 @@ class PageTree:
             known = self._attributes[node] = self._read_attributes(node)
         return known
 
-    @cached_property
-    def paths(self) -> list[str]:
-        """DOM path of each node, as ``html/body/div[2]/p``; "" for node 0."""
-        paths = [""] * len(self)
-        for node in range(len(self)):
-            if self.after[node] > node + 1:
-                self._name_children(node, paths)
-        return paths
+    def path(self, node: int) -> str:
+        """Return the DOM path of a node, as ``html/body/div[2]/p``; "" for node 0.
 
-    def _name_children(self, node: int, paths: list[str]) -> None:
+        Of one that stands deeper than a hundred elements, the last hundred steps, as ``…/div/p``.
+        """
+        steps: list[str] = []
+        while node > 0 and len(steps) < _LONGEST_PATH:
+            if node not in self._steps:
+                self._name_children(self.parents[node])
+            steps.append(self._steps[node])
+            node = self.parents[node]
+        if node > 0:
+            steps.append("…")
+        return "/".join(reversed(steps))
+
+    def _name_children(self, node: int) -> None:
         seen: dict[str, int] = {}
-        prefix = paths[node] + "/" if paths[node] else ""
         for child in self.children(node):
             name = "text()" if self.tags[child] == TEXT else self.tags[child]
             count = seen[name] = seen.get(name, 0) + 1
-            paths[child] = f"{prefix}{name}[{count}]" if count > 1 else prefix + name
+            self._steps[child] = f"{name}[{count}]" if count > 1 else name
 
     def _decoded(self, start: int, end: int) -> str:
         text = self.body[start:end].decode(self.encoding, "replace")
@@ -203,25 +210,39 @@ class _Builder:
 
     def read(self, markup: bytes, text_start: int = 0) -> None:
         """Read all tokens of the page, from behind a byte order mark on."""
+        tree, stack, opened, names = self._tree, self._stack, self._open, self._names
+        tags, after, inner_ends, ends = tree.tags, tree.after, tree.inner_ends, tree.ends
         for token in _TOKEN.finditer(markup):
             start, end = token.span()
             if start > text_start:
                 self._text(markup, text_start, start)
             text_start = end
             group = token.lastindex
-            if group == 6:
-                slash, name, attributes = token.group(4, 5, 6)
-                tag = self._names.get(name) or self._name(name)
-                if slash:
-                    self._end_tag(tag, start, end)
-                else:
-                    self._start_tag(tag, start, end, attributes)
-            elif group is not None:
-                self._raw(token)
+            if group != 6:
+                if group is not None:
+                    self._raw(token)
+                continue
+            slash, name = token.group(4, 5)
+            tag = names.get(name) or self._name(name)
+            if not slash:
+                quick = _QUICK.get(tag)
+                if quick is None or opened.get(quick) or opened.get("head"):
+                    self._start_tag(tag, start, end, token[6])
+                else:  # as _start_tag does it where nothing else is to be seen to
+                    stack.append(self._add(tag, start, end, end, end))
+                    opened[tag] = opened.get(tag, 0) + 1
+            elif tags[stack[-1]] == tag and tag in _QUICK and not self._to_ignore:
+                node = stack.pop()  # as _close_down_to does it for one element
+                opened[tag] -= 1
+                after[node] = len(tags)
+                inner_ends[node] = start
+                ends[node] = end
+            else:
+                self._end_tag(tag, start, end)
         if text_start < len(markup):
             self._text(markup, text_start, len(markup))
         self._close_down_to(1, len(markup), len(markup))
-        self._tree.after[0] = len(self._tree.tags)
+        after[0] = len(tags)
 
     def _name(self, name: bytes) -> str:
         tag = self._names[name] = name.decode("latin-1").lower()
@@ -229,8 +250,9 @@ class _Builder:
 
     def _add(self, tag: str, start: int, inner_start: int, inner_end: int, end: int) -> int:
         tree = self._tree
-        node = len(tree.tags)
-        tree.tags.append(tag)
+        tags = tree.tags
+        node = len(tags)
+        tags.append(tag)
         tree.parents.append(self._stack[-1])
         tree.after.append(node + 1)
         tree.starts.append(start)
@@ -240,8 +262,12 @@ class _Builder:
         return node
 
     def _text(self, markup: bytes, start: int, end: int) -> None:
-        if markup[start:end].isspace():
+        run = markup[start:end]
+        if run.isspace():
             self._space = True
+            return
+        if b"\0" in run and not run.strip(_BLANK):  # NUL is no character of a page
+            self._space = self._space or len(run.strip(b"\0")) > 0
             return
         if self._tree.tags[self._stack[-1]] == "head":
             self._close_down_to(len(self._stack) - 1, start, start)
@@ -375,6 +401,18 @@ def _beyond(tag: str) -> frozenset[str]:
         return _TABLE_ONLY if tag != "li" else SCOPES | _LISTS
     return SCOPES
 
+
+# Start tags that need no look at the open elements while none of the named is open.
+_QUICK = {
+    **{
+        tag: "p"
+        for tag, (ended, _) in CLOSED_BY.items()
+        if ended == {"p"} and tag not in HEADINGS | VOID
+    },
+    **dict.fromkeys(FORMATTING | {"button", "label", "ins", "del", "picture"}, ""),
+    "a": "a",
+    "li": "li",
+}
 
 _TABLE_ONLY = frozenset({"table", "template"})
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})

@@ -3,7 +3,6 @@
 import argparse
 import os
 import sys
-from codecs import BOM_UTF8
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -217,11 +216,8 @@ def _content(page: ReceivedPage, encoding: str) -> str:
     """Return title and text of a page, a paragraph after the other."""
     from mmcrawl.blocks import page_content
 
-    body = page.body
-    if page_encoding(body) != encoding:  # said by the header or the user: a mark tells it as well
-        body = BOM_UTF8 + body.decode(encoding, "replace").encode("utf-8", "replace")
-    content = page_content(body, url=page.url or None)
-    paragraphs = [content.title, *content.text.split("\n\n")]
+    content = page_content(page.body, page.url or None, encoding=encoding)
+    paragraphs = [content.title, *content.paragraphs]
     return "\n\n".join(filter(None, map(printable, paragraphs))) + "\n"
 
 

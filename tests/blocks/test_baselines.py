@@ -90,7 +90,7 @@ def test_gdom_leaves_what_it_removed_to_the_layout():
 def test_a_cut_is_of_the_element_that_it_lies_in_or_is():
     html = f"<html><body><p>{LONG}</p>{MENU}<p>{LONG}</p><p>{LONG}</p></body></html>"
     tree = read_tree(html.encode())
-    assert [tree.paths[cut.node] for cut in Gdom()(tree, 1)] == ["html/body/p", "html/body"]
+    assert [tree.path(cut.node) for cut in Gdom()(tree, 1)] == ["html/body/p", "html/body"]
 
 
 def test_ypm_parts_the_head_the_foot_and_the_body_of_a_page():

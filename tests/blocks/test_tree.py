@@ -214,7 +214,7 @@ class TestText:
 
     def test_paths(self) -> None:
         tree = read_tree(b"<html><body><p>a<p>b<i>c</i>d</body></html>")
-        assert [tree.paths[i] for i in range(len(tree))] == [
+        assert [tree.path(i) for i in range(len(tree))] == [
             "",
             "html",
             "html/body",
