@@ -1,16 +1,29 @@
 """From arguments and settings to an open crawl."""
 
+import json
 from collections.abc import Mapping
+from math import inf
 from typing import Any, Protocol
 
+from mmcrawl.archive.places import archive_uri
+from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.errors import MmcrawlError, SeedError
 from mmcrawl.frontier import Limits, open_store
 from mmcrawl.job import CrawlJob
 from mmcrawl.params import FocusedParams
 from mmcrawl.replay import StoredWeb
-from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
+from mmcrawl.scoring import LinkSimilarity, TopicTest, block_factors, make_scorer
 
-__all__ = ["SettingsLike", "check_settings", "make_job", "topic_threshold", "with_stored_web"]
+__all__ = [
+    "SettingsLike",
+    "archive_uri_of",
+    "check_settings",
+    "link_block_factors",
+    "make_job",
+    "revisit_rules",
+    "topic_threshold",
+    "with_stored_web",
+]
 
 _WHOLE_NUMBERS = (
     "MMCRAWL_BARREN_PAGES_PER_SHAPE",
@@ -18,6 +31,10 @@ _WHOLE_NUMBERS = (
     "MMCRAWL_PAGES_PER_HOST",
 )
 _THRESHOLD = "MMCRAWL_TOPIC_THRESHOLD"
+_ARCHIVE = "MMCRAWL_ARCHIVE"
+_FACTORS = "MMCRAWL_LINK_BLOCK_FACTORS"
+_REVISIT = "MMCRAWL_REVISIT_"
+_HOUR = 3_600.0
 
 
 class SettingsLike(Protocol):
@@ -51,13 +68,76 @@ def topic_threshold(settings: SettingsLike) -> float:
     return threshold
 
 
+def archive_uri_of(argument: str, store: str, settings: SettingsLike) -> str | None:
+    """Return where a crawl archives its pages; None for nowhere.
+
+    Args:
+        argument: the spider's argument `archive`; "" takes MMCRAWL_ARCHIVE, and if that is not set
+            either, the place beside the store.
+        store: URI of the crawl's store.
+        settings: see `mmcrawl.settings`.
+
+    Raises:
+        MmcrawlError: the argument or the setting is not understood.
+    """
+    try:
+        return archive_uri(argument or settings.get(_ARCHIVE), store)
+    except ValueError as error:
+        raise MmcrawlError(
+            f"{_ARCHIVE}: {error}; it may be sqlite:///FILE, mongodb://HOST/DATABASE or none"
+        ) from error
+
+
+def revisit_rules(settings: SettingsLike) -> RevisitRules:
+    """Return the bounds of the time between two visits.
+
+    Raises:
+        MmcrawlError: a setting is no number, or they contradict each other.
+    """
+    hours = {}
+    for name, usual in (("DEFAULT", 24.0), ("SHORTEST", 1.0), ("LONGEST", 720.0)):
+        try:
+            hours[name] = settings.getfloat(_REVISIT + name, usual)
+        except (TypeError, ValueError):
+            hours[name] = 0.0
+        if not 0 < hours[name] < inf:
+            raise MmcrawlError(f"{_REVISIT}{name} must be a number of hours above 0, as {usual:g}")
+    if hours["SHORTEST"] > hours["LONGEST"]:
+        raise MmcrawlError(f"{_REVISIT}SHORTEST is more than {_REVISIT}LONGEST")
+    return RevisitRules(
+        default=hours["DEFAULT"] * _HOUR,
+        shortest=hours["SHORTEST"] * _HOUR,
+        longest=hours["LONGEST"] * _HOUR,
+    )
+
+
+def link_block_factors(settings: SettingsLike) -> dict[str, float]:
+    """Return what scores are multiplied with by the kind of a link's block; none if that is off.
+
+    Raises:
+        MmcrawlError: MMCRAWL_LINK_BLOCK_FACTORS names another kind, or a factor is out of range.
+    """
+    if not settings.getbool("MMCRAWL_LINK_BLOCKS"):
+        return {}
+    given = settings.get(_FACTORS) or {}
+    try:
+        own = json.loads(given) if isinstance(given, str) else dict(given)
+        return block_factors(**{kind.replace("-", "_"): float(own[kind]) for kind in own})
+    except (TypeError, ValueError) as error:
+        raise MmcrawlError(
+            f'{_FACTORS} must be kinds with numbers from 0 to 1, as {{"navigation": 0.8}}: {error}'
+        ) from error
+
+
 def check_settings(settings: SettingsLike) -> None:
-    """Check the settings that are numbers.
+    """Check the settings that are numbers or places.
 
     Raises:
         MmcrawlError: one of them is none, or out of its range.
     """
     topic_threshold(settings)
+    archive_uri_of("", "memory:", settings)
+    revisit_rules(settings)
     for name in _WHOLE_NUMBERS:
         try:
             good = settings.getint(name) >= 0
@@ -110,6 +190,7 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
             seeds=seeds,
             aliases=web.aliases() if web else None,
             obey_nofollow=settings.getbool("ROBOTSTXT_OBEY"),
+            block_factors=link_block_factors(settings),
         )
     except BaseException:
         store.close()

@@ -11,7 +11,16 @@ from rich.text import Text
 
 from mmcrawl.frontier import MediaPageRecord, PatternRecord
 
-__all__ = ["Progress", "Summary", "closing_tables", "literal", "progress_line", "progress_panel"]
+__all__ = [
+    "Archived",
+    "Progress",
+    "Summary",
+    "closing_tables",
+    "literal",
+    "progress_line",
+    "progress_panel",
+    "size_of",
+]
 
 _MOST_PAGES = 20
 _MOST_PATTERNS = 10
@@ -47,8 +56,27 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
+class Archived:
+    """What a run of a crawl put into its archive.
+
+    Attributes:
+        place: how the archive is called.
+        pages: visits that were kept.
+        new: those that made a new version.
+        raw_bytes: of their bodies.
+        new_bytes: of these bytes, those the archive did not hold yet.
+    """
+
+    place: str
+    pages: int
+    new: int
+    raw_bytes: int
+    new_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
-    """What a crawl came to."""
+    """What a crawl came to; `archived` is None where nothing is archived."""
 
     job: str
     topic: str
@@ -60,6 +88,7 @@ class Summary:
     patterns: list[PatternRecord]
     errors: Counter[str]
     refused: Counter[str]
+    archived: Archived | None = None
 
 
 def progress_line(progress: Progress) -> str:
@@ -130,7 +159,30 @@ def _totals(summary: Summary) -> Table:
     for kind, count in progress.media.items():
         table.add_row(f"{kind} resources", str(count))
     table.add_row("links still waiting", str(progress.waiting + progress.held))
+    if summary.archived is not None:
+        table.add_row("archived", _archived(summary.archived))
     return table
+
+
+def _archived(archived: Archived) -> Text:
+    unchanged = archived.pages - archived.new
+    more = f", {unchanged} unchanged" if unchanged else ""
+    return literal(
+        f"{archived.new} new versions{more}; {size_of(archived.raw_bytes)},"
+        f" {size_of(archived.new_bytes)} of it new; {archived.place}"
+    )
+
+
+def size_of(count: int) -> str:
+    """Return a number of bytes as a person reads it.
+
+    >>> size_of(3_460_000)
+    '3.5 MB'
+    """
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} bytes"
 
 
 def _media_table(summary: Summary) -> Table:

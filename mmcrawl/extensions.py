@@ -16,7 +16,15 @@ from scrapy.exporters import CsvItemExporter
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 from scrapy.utils.asyncio import create_looping_call
 
-from mmcrawl.display import Progress, Summary, closing_tables, progress_line, progress_panel
+from mmcrawl.archive.places import shown
+from mmcrawl.display import (
+    Archived,
+    Progress,
+    Summary,
+    closing_tables,
+    progress_line,
+    progress_panel,
+)
 from mmcrawl.frontier import Status
 from mmcrawl.items import MediaPageItem
 from mmcrawl.job import CrawlJob
@@ -139,14 +147,23 @@ class CrawlProgress:
             job=job.job.name,
             topic=f"{topic.title} ({topic.title_en or topic.name})",
             algo=job.scorer.name,
-            ending=_ending(job, reason),
+            ending=_ending(job, reason, self.crawler.stats.get_value("mmcrawl/store_error", "")),
             progress=progress,
             seconds=monotonic() - self._started,
             best=job.findings.best(20),
             patterns=job.findings.patterns(),
             errors=job.frontier.errors(),
             refused=job.refused,
+            archived=self._archived(spider),
         )
+
+    def _archived(self, spider: Spider) -> Archived | None:
+        uri: str | None = getattr(spider, "archive_uri", None)
+        if uri is None:
+            return None
+        names = ("pages", "new", "bytes", "new_bytes")
+        numbers = (self.crawler.stats.get_value(f"mmcrawl/archive/{name}", 0) for name in names)
+        return Archived(shown(uri), *numbers)
 
 
 class MediaFeedExporter(FeedExporter):
@@ -204,7 +221,7 @@ def _try_to_write(path: Path) -> None:
     path.open("ab").close()
 
 
-def _ending(job: CrawlJob, reason: str) -> str:
+def _ending(job: CrawlJob, reason: str, store_error: str = "") -> str:
     kept = job.store.path is not None
     again = "run the same command to go on" if kept else "it was kept in memory only"
     if reason == "finished" and not job.frontier.pages:
@@ -221,6 +238,8 @@ def _ending(job: CrawlJob, reason: str) -> str:
     if reason == "max_pages":
         more = "; raise it and " + again if kept else ""
         return f"Stopped at max_pages{more}."
+    if store_error:
+        return f"Stopped ({reason}): {store_error}. {again[0].upper()}{again[1:]}."
     return f"Stopped ({reason}); {again}."
 
 

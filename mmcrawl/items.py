@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, field
 
+from mmcrawl.archive import Capture
 from mmcrawl.frontier import MediaPageRecord
 from mmcrawl.page import Page
 from mmcrawl.scoring import Verdict
 
-__all__ = ["MediaPageItem", "NoPage", "PageItem"]
+__all__ = ["MediaPageItem", "NoPage", "PageItem", "VisitItem"]
 
 
 @dataclass(slots=True)
@@ -18,12 +19,36 @@ class PageItem:
         http_status: status it came with.
         digest: `page_digest` of its body.
         verdict: what the topic test says of it; set by the media pipeline.
+        capture: what the server answered, for the archive.
+        link_kinds: kind of the block that a link stands in, by its address; set by the blocks
+            pipeline.
     """
 
     page: Page
     http_status: int
     digest: int = 0
     verdict: Verdict | None = None
+    capture: Capture | None = field(default=None, repr=False)
+    link_kinds: dict[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(slots=True)
+class VisitItem:
+    """A visit to a page of the archive, on its way there.
+
+    Attributes:
+        url: as the archive has it.
+        time: of the request, in Unix seconds.
+        status: HTTP status, 0 if nobody answered.
+        capture: what the server answered; None if it said that nothing changed, or nothing.
+        outcome: `new` version or `unchanged`; set by the archive pipeline.
+    """
+
+    url: str
+    time: float
+    status: int
+    capture: Capture | None = field(default=None, repr=False)
+    outcome: str = ""
 
 
 @dataclass(slots=True)

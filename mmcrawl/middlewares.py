@@ -18,7 +18,9 @@ from scrapy.http.cookies import CookieJar
 from scrapy.robotstxt import RobotParser
 from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
 
+from mmcrawl.errors import StoreError
 from mmcrawl.frontier import host_of, is_private_host
 from mmcrawl.items import NoPage, PageItem
 from mmcrawl.job import CrawlJob
@@ -52,8 +54,10 @@ class FrontierMiddleware:
     """Spider middleware: tells the frontier of a page when all that came of it is settled.
 
     Requests of a callback are held back and handed over with the page, so that page and links
-    become durable together; items go on to the pipelines, and the report waits for them. Responses
-    to requests that are not of the frontier pass untouched.
+    become durable together; items go on to the pipelines, and the report waits for them. So a page
+    is in the archive before its link counts as crawled; one that a pipeline could not store (it
+    raises StoreError) ends in error. Responses to requests that are not of the frontier pass
+    untouched.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -108,10 +112,15 @@ class FrontierMiddleware:
         link: int | None = response.meta.get(LINK_KEY)
         return link if scheduler is not None and scheduler.is_under_way(link) else None
 
-    def _item_settled(self, response: Response | None, **_: Any) -> None:
+    def _item_settled(
+        self, response: Response | None, failure: Failure | None = None, **_: Any
+    ) -> None:
         link = response.meta.get(LINK_KEY) if isinstance(response, Response) else None
         if link in self._outcomes:
-            self._outcomes[link].items_under_way -= 1
+            outcome = self._outcomes[link]
+            outcome.items_under_way -= 1
+            if failure is not None and isinstance(failure.value, StoreError):
+                outcome.page, outcome.trouble = None, str(failure.value)[:200]
             self._report_if_settled(link)
 
     def _report_if_settled(self, link: int) -> None:
@@ -152,6 +161,7 @@ def _report_of(
         layer=layer,
         digest=item.digest,
         http_status=item.http_status,
+        link_kinds=item.link_kinds,
     )
 
 
@@ -160,7 +170,8 @@ class PrivateNetworkMiddleware:
 
     Links with private addresses are refused when they are found (`Admission`); here a response is
     thrown away whose public host name turned out to stand for a private address, unless the crawl's
-    seeds are in private networks themselves. Answers that came through a proxy are let pass.
+    seeds are in private networks themselves. Answers that came through a proxy are let pass. A
+    spider without a job says by its attribute `private_allowed` whether it minds.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -177,7 +188,10 @@ class PrivateNetworkMiddleware:
             return response
         scheduler = scheduler_of(self.crawler)
         job = scheduler.job if scheduler else None
-        if job is None or job.private_allowed or is_private_host(host_of(request.url)):
+        allowed = getattr(self.crawler.spider, "private_allowed", True)
+        if job is not None:
+            allowed = job.private_allowed
+        if allowed or is_private_host(host_of(request.url)):
             return response
         raise IgnoreRequest(f"{host_of(request.url)} stands for a private address")
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from mmcrawl.archive.places import as_archive_uri
 from mmcrawl.errors import WebError
 from mmcrawl.frontier import host_of
 from mmcrawl.replay import open_web
@@ -17,7 +18,14 @@ from mmcrawl.scoring import algorithm_names, parameter_names, parse_parameters
 from mmcrawl.seeds import Seed, read_seeds
 from mmcrawl.topic import MEDIA_KINDS, Topic, load_topic, load_topics, topic_from_keywords, union
 
-__all__ = ["DEMO_TOPIC", "FocusedParams", "explain", "parse_kinds"]
+__all__ = [
+    "DEMO_TOPIC",
+    "FocusedParams",
+    "checked_store",
+    "checked_web",
+    "explain",
+    "parse_kinds",
+]
 
 DEMO_TOPIC = "physics-senior"
 _KIND_NAMES = {"swf": "animation", "flash": "animation"}
@@ -45,6 +53,9 @@ class FocusedParams(BaseModel):
     )
     hard: bool = Field(False, description="urlrule: fetch only what matches a learnt pattern")
     store: str = Field("", description="where the crawl is kept: sqlite:///FILE or memory:")
+    archive: str = Field(
+        "", description="where pages are archived: sqlite:///FILE or none (default: by the store)"
+    )
     web: str = Field("", description="stored web to crawl instead of the network")
 
     @model_validator(mode="before")
@@ -68,26 +79,17 @@ class FocusedParams(BaseModel):
     @field_validator("store")
     @classmethod
     def _known_store(cls, uri: str) -> str:
-        if uri == ":memory:":
-            return "memory:"
-        if uri in {"", "memory:"}:
-            return uri
-        path = uri.removeprefix("sqlite:///")
-        if not path or "://" in path:
-            raise ValueError(f"{uri!r} is not understood")
-        return f"sqlite:///{os.path.expanduser(path)}"
+        return checked_store(uri)
+
+    @field_validator("archive")
+    @classmethod
+    def _known_archive(cls, text: str) -> str:
+        return as_archive_uri(text) or text
 
     @field_validator("web")
     @classmethod
     def _existing_web(cls, text: str) -> str:
-        if text.startswith(("sim:", "portal:")):
-            try:
-                open_web(text)
-            except WebError as error:
-                raise ValueError(str(error).rstrip(".")) from error
-        elif text not in {"", "demo"} and not os.path.exists(os.path.expanduser(text)):
-            raise ValueError(f"{text!r} does not exist")
-        return text
+        return checked_web(text)
 
     @model_validator(mode="after")
     def _complete(self) -> "FocusedParams":
@@ -181,6 +183,34 @@ class FocusedParams(BaseModel):
         return f"{self.algo}-{topic}-{digest[:6]}"
 
 
+def checked_store(uri: str) -> str:
+    """Return the URI of a store in its full form; ValueError for one of no known kind.
+
+    >>> checked_store("crawl.db")
+    'sqlite:///crawl.db'
+    """
+    if uri == ":memory:":
+        return "memory:"
+    if uri in {"", "memory:"}:
+        return uri
+    path = uri.removeprefix("sqlite:///")
+    if not path or "://" in path:
+        raise ValueError(f"{uri!r} is not understood")
+    return f"sqlite:///{os.path.expanduser(path)}"
+
+
+def checked_web(text: str) -> str:
+    """Return the name of a stored web; ValueError if there is none."""
+    if text.startswith(("sim:", "portal:")):
+        try:
+            open_web(text)
+        except WebError as error:
+            raise ValueError(str(error).rstrip(".")) from error
+    elif text not in {"", "demo"} and not os.path.exists(os.path.expanduser(text)):
+        raise ValueError(f"{text!r} does not exist")
+    return text
+
+
 def parse_kinds(text: str) -> list[str]:
     """Return the media kinds that `text` names, parted by commas; ValueError for an unknown one.
 
@@ -204,6 +234,7 @@ _MAY_BE: dict[str, Callable[[], str]] = {
     "algo": lambda: f"it may be {', '.join(algorithm_names())}",
     "media": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas",
     "store": lambda: "it may be sqlite:///FILE or memory:",
+    "archive": lambda: "it may be sqlite:///FILE, mongodb://HOST/DATABASE or none",
     "sites": lambda: "it may be hosts, domains or anywhere",
     "hard": lambda: "it may be true or false",
     "job": lambda: "it may hold letters, digits, dots, dashes and underscores",
@@ -211,7 +242,7 @@ _MAY_BE: dict[str, Callable[[], str]] = {
         "it may be demo, a folder with one folder per host, or a .warc or .warc.gz file,"
         " sim:NAME=VALUE,… or portal:WEB;WEB;…"
     ),
-    **dict.fromkeys(("max_pages", "max_layer", "max_depth"), lambda: _WHOLE),
+    **dict.fromkeys(("limit", "max_pages", "max_layer", "max_depth"), lambda: _WHOLE),
 }
 
 

@@ -105,7 +105,7 @@ class FocusedScheduler(BaseScheduler):
             done = reason == "finished" and self.job.frontier.pages > 0
             self.job.stop(reason, finished=done)
         except StoreError as error:
-            self._give_up(error)
+            self.give_up(error)
 
     def has_pending_requests(self) -> bool:
         """Tell whether a link waits that may be fetched."""
@@ -129,7 +129,7 @@ class FocusedScheduler(BaseScheduler):
                 return self._take_back(link, request)
             return self._add(self.new_link(request))
         except StoreError as error:
-            self._give_up(error)
+            self.give_up(error)
             return False
 
     def next_request(self) -> Request | None:
@@ -144,7 +144,7 @@ class FocusedScheduler(BaseScheduler):
                 return None
             request = self._request_for(link)
         except StoreError as error:
-            self._give_up(error)
+            self.give_up(error)
             return None
         self._under_way[link.id] = request
         return request
@@ -170,7 +170,7 @@ class FocusedScheduler(BaseScheduler):
         try:
             self._tell(link, tell)
         except StoreError as error:
-            self._give_up(error)
+            self.give_up(error)
             return
         self._reports += 1
         if self._reports >= _COMMIT_REPORTS:
@@ -310,16 +310,23 @@ class FocusedScheduler(BaseScheduler):
         try:
             self.job.commit()
         except StoreError as error:
-            self._give_up(error)
+            self.give_up(error)
 
-    def _give_up(self, error: StoreError) -> None:
+    def give_up(self, error: StoreError, *, closing: bool = False) -> None:
+        """Stop the crawl because a store fails; what was not committed is fetched again later.
+
+        Args:
+            error: What the user is told.
+            closing: Whether the crawl is being closed already.
+        """
         if self._failed:
             return
         self._failed = True
         self._open_job.store.roll_back()
         logger.error("%s", error)
         self.crawler.stats.set_value("mmcrawl/store_error", str(error))
-        deferred_from_coro(self.crawler.engine.close_spider_async(reason="store_error"))
+        if not closing:
+            deferred_from_coro(self.crawler.engine.close_spider_async(reason="store_error"))
 
     def _close_at_once(self, reason: str) -> None:
         """Close the spider as soon as it is open; Scrapy cannot end it in the midst of opening."""

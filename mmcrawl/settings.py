@@ -9,6 +9,16 @@ MMCRAWL_PRIVATE_NETWORKS: follow links from public pages into private networks.
 MMCRAWL_HEAD_REQUESTS: most HEAD requests that may be spent, over a run, on links without a file
     extension that may be media (`download.php?id=3`); 0 leaves them alone.
 MMCRAWL_DISPLAY: show progress and the closing table.
+MMCRAWL_ARCHIVE: where every page is archived: sqlite:///FILE, mongodb://HOST/DATABASE, "" or none
+    for nowhere; None keeps it beside the crawl's store (crawl-archive.db beside crawl.db, or in the
+    same MongoDB database), and nowhere for a crawl in memory.
+MMCRAWL_REVISIT_DEFAULT, MMCRAWL_REVISIT_SHORTEST, MMCRAWL_REVISIT_LONGEST: hours until a page that
+    was visited once is due again, and bounds of that time for all others.
+MMCRAWL_LINK_BLOCKS: cut every page into blocks, and let links in navigation, advertisements and the
+    like wait longer.
+MMCRAWL_LINK_BLOCK_FACTORS: what the scores of such links are multiplied with, from 0 to 1, where it
+    is to be another than `block_factors` has: {"navigation": 0.8}.
+MMCRAWL_BLOCKS_METHOD, MMCRAWL_BLOCKS_LEVEL: how pages are cut, see `mmcrawl.blocks.partition`.
 MMCRAWL_WEB, MMCRAWL_WEB_LATENCY: a stored web to answer from instead of the network.
 """
 
@@ -44,6 +54,8 @@ DOWNLOADER_MIDDLEWARES = {
     "mmcrawl.middlewares.CookiesMiddleware": 700,
 }
 ITEM_PIPELINES = {
+    "pipelines.archive.ArchivePipeline": 100,
+    "pipelines.blocks.BlocksPipeline": 200,
     "pipelines.media.MediaPipeline": 900,
 }
 EXTENSIONS = {
@@ -65,3 +77,11 @@ MMCRAWL_PAGES_PER_HOST = 0
 MMCRAWL_PRIVATE_NETWORKS = False
 MMCRAWL_HEAD_REQUESTS = 0
 MMCRAWL_DISPLAY = True
+MMCRAWL_ARCHIVE = None
+MMCRAWL_REVISIT_DEFAULT = 24
+MMCRAWL_REVISIT_SHORTEST = 1
+MMCRAWL_REVISIT_LONGEST = 720
+MMCRAWL_LINK_BLOCKS = False
+MMCRAWL_LINK_BLOCK_FACTORS: dict[str, float] = {}
+MMCRAWL_BLOCKS_METHOD = "quark"
+MMCRAWL_BLOCKS_LEVEL = 1

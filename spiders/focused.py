@@ -9,7 +9,8 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response, TextResponse
 from scrapy_spider_metadata import Args
 
-from mmcrawl.crawls import make_job, with_stored_web
+from mmcrawl.captures import capture_of
+from mmcrawl.crawls import archive_uri_of, make_job, with_stored_web
 from mmcrawl.frontier import page_digest
 from mmcrawl.items import NoPage, PageItem
 from mmcrawl.job import CrawlJob
@@ -49,6 +50,11 @@ class FocusedSpider(Args[FocusedParams], Spider):
         """Most pages to fetch, 0 for all."""
         return self.args.max_pages
 
+    @property
+    def archive_uri(self) -> str | None:
+        """Where the pages are archived, None for nowhere."""
+        return archive_uri_of(self.args.archive, self.args.store_uri, self.crawler.settings)
+
     def make_job(self) -> CrawlJob:
         """Open the crawl in its store, for the scheduler."""
         settings = self.crawler.settings
@@ -69,7 +75,8 @@ class FocusedSpider(Args[FocusedParams], Spider):
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
         page = parse_page(response.body, response.url, content_type)
         media = (resource.url for resource in page.media)
-        yield PageItem(page, response.status, page_digest(response.url, response.body, media))
+        digest = page_digest(response.url, response.body, media)
+        yield PageItem(page, response.status, digest, capture=capture_of(response))
 
     def _stop_at_media(self, headers: Headers, request: Request) -> None:
         """End the download of what turns out, by its headers, to be no page."""

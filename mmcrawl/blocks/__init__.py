@@ -7,6 +7,7 @@ is archived, labelled, ranked and searched works over the blocks of any of them.
 
 from mmcrawl.blocks.base import Cut, Partitioner
 from mmcrawl.blocks.content import PageContent, page_content
+from mmcrawl.blocks.link_kinds import link_kinds
 from mmcrawl.blocks.merging import MergedPage, merge_blocks
 from mmcrawl.blocks.partition import Block, BlockLink, Partition, partition
 from mmcrawl.blocks.registry import partitioner_names
@@ -21,6 +22,7 @@ __all__ = [
     "PageTree",
     "Partition",
     "Partitioner",
+    "link_kinds",
     "merge_blocks",
     "page_content",
     "partition",

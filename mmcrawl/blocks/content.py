@@ -21,23 +21,19 @@ from mmcrawl.blocks.measures import Measures
 from mmcrawl.blocks.merging import merge_blocks
 from mmcrawl.blocks.metadata import PageMetadata, page_metadata
 from mmcrawl.blocks.page_title import page_headline
+from mmcrawl.blocks.page_type import PAGE_TYPES, ContentLinks, page_type
 from mmcrawl.blocks.partition import BlockLink, Partition
 from mmcrawl.blocks.registry import make_partitioner
 from mmcrawl.blocks.tree import PageTree, read_tree
-from mmcrawl.page import parse_page
 from mmcrawl.text import has_han
 
 __all__ = ["PAGE_TYPES", "PageContent", "page_content"]
 
-PAGE_TYPES = ("topic", "hub", "media")
-"""A page with a text of its own; one that leads to other pages; one that shows or plays media."""
-
 _FORUM = GENRES.index("forum")
-_LISTS = tuple(GENRES.index(genre) for genre in ("collection", "listing"))
 _LEAST_FORUM = 0.35  # from here on, what readers write is the page's content
 _BELOW_A_TEXT = 0.15  # of their probability that comments keep elsewhere
 _LONGEST_REPEATED = 60  # characters; a longer line counts once
-_MOSTLY_LINKS = 0.5
+_MOSTLY_LINKS = 0.5  # of a line
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,14 +44,17 @@ class PageContent:
         title: The headline; where the page has none, its title without the site's name; else "".
         paragraphs: The main text, in order.
         genres: The probability of each of :data:`mmcrawl.blocks.content_model.GENRES`.
+        ranges: Where on the page its lines stand: (start, end) in bytes, in order.
     """
 
     title: str
     paragraphs: tuple[str, ...]
     genres: dict[str, float]
+    ranges: tuple[tuple[int, int], ...] = field(repr=False)
     _tree: PageTree = field(repr=False)
     _measures: Measures = field(repr=False)
-    _link_share: float = field(repr=False)
+    _metadata: PageMetadata = field(repr=False)
+    _links: ContentLinks = field(repr=False)
     _url: str | None = field(repr=False)
 
     @property
@@ -75,13 +74,14 @@ class PageContent:
     @cached_property
     def page_type(self) -> str:
         """One of :data:`PAGE_TYPES`."""
-        url = self._url or "http://page.invalid/"
-        if parse_page(self._tree.body, url).media:
-            return "media"
-        lists = sum(self.genres[GENRES[genre]] for genre in _LISTS)
-        if not self.paragraphs or self._link_share > _MOSTLY_LINKS:
-            return "hub"
-        return "hub" if lists > 0.5 and self._link_share > _MOSTLY_LINKS / 2 else "topic"
+        return page_type(
+            self._tree,
+            self._url,
+            title=self._metadata.title,
+            paragraphs=self.paragraphs,
+            links=self._links,
+            genres=self.genres,
+        )
 
 
 def page_content(
@@ -108,7 +108,9 @@ def page_content(
     metadata = page_metadata(tree)
     if not len(lines):
         genres = dict.fromkeys(GENRES, 0.0)
-        return PageContent(metadata.title, (), genres, tree, measures, 0.0, url)
+        return PageContent(
+            metadata.title, (), genres, (), tree, measures, metadata, ContentLinks(), url
+        )
     return _content(tree, measures, lines, metadata, url)
 
 
@@ -126,17 +128,30 @@ def _content(
     if genres[_FORUM] < _LEAST_FORUM:
         probabilities = np.where(features.in_comments, _BELOW_A_TEXT * probabilities, probabilities)
     chosen = _without_repeats(best_lines(probabilities, line_words(lines.texts)), lines)
-    chars = np.array([len(text) for text in lines.texts])
-    linked = measures.link_chars[lines.afters] - measures.link_chars[lines.firsts]
-    share = float(linked[chosen].sum() / max(1, chars[chosen].sum()))
     return PageContent(
         title=page_headline(tree, lines, features.best, metadata),
         paragraphs=_paragraphs(tree, lines, chosen),
         genres=dict(zip(GENRES, genres.tolist(), strict=True)),
+        ranges=tuple(
+            (tree.starts[lines.firsts[row]], tree.ends[lines.afters[row] - 1])
+            for row in np.flatnonzero(chosen).tolist()
+        ),
         _tree=tree,
         _measures=measures,
-        _link_share=share,
+        _metadata=metadata,
+        _links=_links(measures, lines, chosen),
         _url=url,
+    )
+
+
+def _links(measures: Measures, lines: PageLines, chosen: NDArray[np.bool_]) -> ContentLinks:
+    chars = np.array([len(text) for text in lines.texts])[chosen]
+    linked = (measures.link_chars[lines.afters] - measures.link_chars[lines.firsts])[chosen]
+    return ContentLinks(
+        share=float(linked.sum() / max(1, chars.sum())),
+        lines=len(chars),
+        linked=int(np.count_nonzero(linked)),
+        leading=int(np.count_nonzero(linked >= _MOSTLY_LINKS * chars)),
     )
 
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,6 +119,28 @@ class ContentModel:
             arrays[f"out_bias_{number}"] = network.out_bias
         np.savez_compressed(path, **arrays)
 
+    @classmethod
+    def load(cls, file: str | IO[bytes]) -> ContentModel:
+        """Read a model from a file that :meth:`save` wrote; nothing in it is executed."""
+        with np.load(file, allow_pickle=False) as stored:
+            arrays = {
+                name: values.astype(np.float32) if values.dtype.kind == "f" else values
+                for name, values in stored.items()
+            }
+        words = arrays["class_words"].tolist()
+        count = sum(name.startswith("out_bias_") for name in arrays)
+        parts = ("hidden", "hidden_bias", "out", "out_bias")
+        return cls(
+            class_weights=dict(zip(words, arrays["class_weights"].tolist(), strict=True)),
+            page_scaling=Scaling(arrays["page_mean"], arrays["page_spread"]),
+            genre_weights=arrays["genre_weights"],
+            genre_bias=arrays["genre_bias"],
+            scaling=Scaling(arrays["mean"], arrays["spread"]),
+            networks=tuple(
+                Network(*(arrays[f"{part}_{n}"] for part in parts)) for n in range(count)
+            ),
+        )
+
 
 def network_input(matrix: Floats, genres: Floats) -> Floats:
     """Return what the networks read of each line: its features, the genres, some products."""
@@ -137,22 +159,4 @@ def _threads() -> ThreadpoolController:
 def content_model() -> ContentModel:
     """Return the model that ships with the project."""
     with (files("mmcrawl.blocks") / "content_model.npz").open("rb") as file:
-        arrays = {
-            name: values.astype(np.float32) if values.dtype.kind == "f" else values
-            for name, values in np.load(file, allow_pickle=False).items()
-        }
-    words = arrays["class_words"].tolist()
-    count = sum(name.startswith("out_bias_") for name in arrays)
-    return ContentModel(
-        class_weights=dict(zip(words, arrays["class_weights"].tolist(), strict=True)),
-        page_scaling=Scaling(arrays["page_mean"], arrays["page_spread"]),
-        genre_weights=arrays["genre_weights"],
-        genre_bias=arrays["genre_bias"],
-        scaling=Scaling(arrays["mean"], arrays["spread"]),
-        networks=tuple(
-            Network(
-                *(arrays[f"{name}_{n}"] for name in ("hidden", "hidden_bias", "out", "out_bias"))
-            )
-            for n in range(count)
-        ),
-    )
+        return ContentModel.load(file)

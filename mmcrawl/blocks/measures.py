@@ -78,9 +78,9 @@ class Measures:
         after = self.tree.after
         runs: list[range] = []
         for node, tag in enumerate(self.tree.tags):
-            if tag == "noscript" and not self.hidden[node]:
-                if not runs or node >= runs[-1].stop:  # those inside of it count with it
-                    runs.append(range(node, after[node]))
+            inside = runs and node < runs[-1].stop  # of another one, and counted with it
+            if tag == "noscript" and not self.hidden[node] and not inside:
+                runs.append(range(node, after[node]))
         fallback = sum(sum(chars[run.start : run.stop]) for run in runs)
         if 2 * fallback > sum(chars):
             return

@@ -5,7 +5,7 @@ import logging
 import sys
 from typing import get_type_hints
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from scrapy import Spider
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
@@ -13,7 +13,7 @@ from scrapy.spiderloader import get_spider_loader
 
 from mmcrawl.crawls import check_settings, with_stored_web
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.params import FocusedParams, explain
+from mmcrawl.params import explain
 
 __all__ = ["Command"]
 
@@ -34,7 +34,7 @@ class Command(ScrapyCrawl):
     _own_crawler: Crawler | None = None
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Check the arguments of a focused spider; end the process if one is wrong."""
+        """Check the arguments of one of our spiders; end the process if one is wrong."""
         super().process_options(args, opts)
         problems = self._problems(args, opts)
         for problem in problems:
@@ -66,7 +66,7 @@ class Command(ScrapyCrawl):
         except KeyError:
             return [f"there is no spider {args[0]!r}; there are {', '.join(sorted(loader.list()))}"]
         model = get_type_hints(spider).get("args")
-        if not (isinstance(model, type) and issubclass(model, FocusedParams)):
+        if not (isinstance(model, type) and issubclass(model, BaseModel)):
             return []
         try:
             check_settings(self.settings)

@@ -16,6 +16,7 @@ __all__ = ["CrawlError", "CrawlProcess"]
 # One page at a time, from request to report: what is fetched depends on the algorithm alone.
 _SETTINGS = {
     "MMCRAWL_DISPLAY": "0",
+    "MMCRAWL_ARCHIVE": "none",
     "CONCURRENT_REQUESTS": "1",
     "SCRAPER_SLOT_MAX_ACTIVE_SIZE": "1",
     "LOG_LEVEL": "WARNING",

@@ -81,7 +81,7 @@ class LinkTable:
             "SELECT host, link.path, status, url_words, anchor, group_title, score, content,"
             " structure, logical_layer, physical_layer, error, title, keywords, description,"
             " contains_media, relevant, links, links_on_page, visited_at, path_score,"
-            " total_path_score FROM link LEFT JOIN page USING (id) WHERE id = ?",
+            " total_path_score, block FROM link LEFT JOIN page USING (id) WHERE id = ?",
             (self._base + link,),
         ).fetchone()
         if row is None:
@@ -110,6 +110,7 @@ class LinkTable:
             visited_at=row[19],
             path_score=row[20] or 0,
             total_path_score=row[21] or 0,
+            block=row[22],
             anchor_path=anchors,
             url_path=urls,
         )

@@ -43,6 +43,7 @@ class NewLink:
         request: a request serialised by the caller, for links that need more than their URL.
         filtered: False keeps the link out of duplicate detection.
         extra: what besides the URL tells this link apart (method and body of a POST).
+        block: kind of the block it stands in, "" if that is not known.
     """
 
     url: str
@@ -56,6 +57,7 @@ class NewLink:
     request: bytes | None = None
     filtered: bool = True
     extra: bytes = b""
+    block: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,7 @@ class LinkRecord:
     physical_layer: int
     visited_at: float | None
     error: str
+    block: str = ""
 
     @property
     def content_intro(self) -> str:

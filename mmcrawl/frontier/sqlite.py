@@ -3,11 +3,15 @@
 What a link costs: its row (URL without its host, anchor, words, scores) and a key in the database,
 whose cache is bounded when it is a file; 20 bytes in RAM for its place in the order. Scores change
 often, so new ones are applied to the order at once and written in one go at the next commit.
+
+A link may have a factor by the kind of the block it stands in. What is stored is the score as it
+was given and the kind; the order goes by their product, so that a link that is scored anew keeps
+its factor. This costs 4 bytes of RAM a link, and nothing if there are no factors.
 """
 
 from array import array
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from mmcrawl.frontier.order import PendingOrder
 from mmcrawl.frontier.reading import JOB_SHIFT, LinkTable
@@ -28,6 +32,7 @@ __all__ = ["SqliteFrontier"]
 _RECENT_KEYS = 50_000
 _MOST_UNWRITTEN_SCORES = 20_000
 _PRIORITY_STEP = 1_000.0
+_LEAST_STEP = 1e-6
 _COUNT_FOR_ANCESTORS = """
 WITH RECURSIVE up (id) AS (
     VALUES (:id) UNION SELECT link.parent FROM link JOIN up ON link.id = up.id
@@ -45,10 +50,18 @@ class SqliteFrontier(LinkTable):
         store: an open store.
         job: the job whose links these are. Links left running by a crawl that died wait again; so
             do those that failed or led astray, if no page at all could be fetched.
+        block_factors: what the score of a link is multiplied with, from 0 to 1, by the kind of its
+            block; 1 for kinds not named. Of links with equal scores, also of 0, those with the
+            greater factor come first.
     """
 
-    def __init__(self, store: SqliteStore, job: Job) -> None:
+    def __init__(
+        self, store: SqliteStore, job: Job, block_factors: Mapping[str, float] | None = None
+    ) -> None:
         super().__init__(store, job.number)
+        factors = block_factors or {}
+        self._block_factors = dict(zip(factors, array("f", factors.values()), strict=True))
+        self._factors = array("f")
         self._order = PendingOrder()
         self._hosts: dict[str, int] = {}
         self._priority: dict[int, int] = {}
@@ -139,8 +152,8 @@ class SqliteFrontier(LinkTable):
                 answer.append((known, new))
             db.executemany(
                 "INSERT INTO link (id, key, host, path, status, score, content, structure, parent,"
-                " logical_layer, physical_layer, priority, url_words, anchor, group_title, request)"
-                " VALUES (?, ?, ?, ?, 'W', ?, ?, 0.0, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " logical_layer, physical_layer, priority, url_words, anchor, group_title, request,"
+                " block) VALUES (?, ?, ?, ?, 'W', ?, ?, 0.0, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 rows,
             )
         for key, known in unwritten.items():
@@ -151,6 +164,7 @@ class SqliteFrontier(LinkTable):
     def apply(self, scores: LinkScores) -> None:
         """Give links their scores; those that do not wait keep theirs."""
         order, rescored = self._order, self._rescored
+        ranked = bool(self._priority or self._block_factors)
         moved, moved_scores = [], []
         for link, score, structure in zip(scores.ids, scores.score, scores.structure, strict=True):
             stands = order.stands(link)
@@ -161,7 +175,7 @@ class SqliteFrontier(LinkTable):
                 if stands > 0:
                     order.hold(link, order.host(link))
                 continue
-            rank = self._rank(link, score) if self._priority else score
+            rank = self._rank(link, score) if ranked else score
             if stands > 0:
                 moved.append(link)
                 moved_scores.append(rank)
@@ -171,6 +185,32 @@ class SqliteFrontier(LinkTable):
             self._order.rescore_many(moved, moved_scores)
         if len(self._rescored) > _MOST_UNWRITTEN_SCORES:
             self._write_scores()
+
+    def stand_in(self, links: Iterable[tuple[int, str]]) -> None:
+        """Note the kinds of blocks that known links stand in on one more page.
+
+        The one with the greatest factor counts, for links that still wait.
+        """
+        if not self._block_factors:
+            return
+        better = [
+            (block, link)
+            for link, block in links
+            if self._order.stands(link)
+            and self._block_factors.get(block, 1.0) > self._factor(link)
+        ]
+        if not better:
+            return
+        self._write_scores()
+        with self.store.writing() as db:
+            for block, link in better:
+                self._note_block(link, block)
+                [(score,)] = db.execute(
+                    "UPDATE link SET block = ? WHERE id = ? RETURNING score",
+                    (block, self._base + link),
+                ).fetchall()
+                if self._order.stands(link) > 0:
+                    self._order.rescore(link, self._rank(link, score))
 
     def next(self, ready: Callable[[str], bool] = lambda origin: True) -> WaitingLink | None:
         """Take the best waiting link of a host that is `ready` and mark it running."""
@@ -279,11 +319,13 @@ class SqliteFrontier(LinkTable):
             self._counts[Status(status)] = count
             self._size = max(self._size, last - self._base + 1)
         rows = db.execute(
-            "SELECT id, host, score, priority FROM link WHERE id >= ? AND id < ? AND status = 'W'",
+            "SELECT id, host, score, priority, block FROM link"
+            " WHERE id >= ? AND id < ? AND status = 'W'",
             ours,
         )
-        for number, host, score, priority in rows:
+        for number, host, score, priority, block in rows:
             link = number - self._base
+            self._note_block(link, block)
             self._note_priority(link, priority)
             if score == HELD:
                 self._order.hold(link, host)
@@ -297,6 +339,7 @@ class SqliteFrontier(LinkTable):
         host = self._host_number(origin)
         self._order.hold(link, host)
         self._note_priority(link, new.priority)
+        self._note_block(link, new.block)
         return (
             self._base + link,
             key,
@@ -312,6 +355,7 @@ class SqliteFrontier(LinkTable):
             new.anchor,
             new.group_title,
             new.request,
+            new.block,
         )
 
     def _find(self, key: int) -> int | None:
@@ -344,8 +388,22 @@ class SqliteFrontier(LinkTable):
         else:
             self._priority.pop(link, None)
 
+    def _note_block(self, link: int, block: str) -> None:
+        if not self._block_factors:
+            return
+        missing = link + 1 - len(self._factors)
+        if missing > 0:
+            self._factors.extend([1.0] * missing)
+        self._factors[link] = self._block_factors.get(block, 1.0)
+
+    def _factor(self, link: int) -> float:
+        return self._factors[link] if link < len(self._factors) else 1.0
+
     def _rank(self, link: int, score: float) -> float:
         """Return the number that orders a link: its priority first, then its score."""
+        if self._block_factors:
+            factor = self._factor(link)
+            score = factor * score - (1 - factor) * _LEAST_STEP
         return score + _PRIORITY_STEP * self._priority.get(link, 0)
 
     def _set_status(self, link: int, old: Status, new: Status) -> None:

@@ -22,7 +22,7 @@ from mmcrawl.errors import StoreError
 __all__ = ["Job", "SqliteStore", "open_store"]
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 _SCHEMA = """
 CREATE TABLE job (
@@ -39,7 +39,8 @@ CREATE TABLE link (
     status TEXT NOT NULL, score REAL NOT NULL, content REAL NOT NULL, structure REAL NOT NULL,
     parent INTEGER, logical_layer INTEGER NOT NULL, physical_layer INTEGER NOT NULL,
     priority INTEGER NOT NULL, url_words TEXT NOT NULL, anchor TEXT NOT NULL,
-    group_title TEXT NOT NULL, request BLOB, error TEXT NOT NULL DEFAULT '', settled INTEGER
+    group_title TEXT NOT NULL, request BLOB, error TEXT NOT NULL DEFAULT '', settled INTEGER,
+    block TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX link_key ON link (key);
 CREATE TABLE page (

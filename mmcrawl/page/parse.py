@@ -10,7 +10,7 @@ from mmcrawl.page.collector import PageCollector
 from mmcrawl.page.encoding import decode_page
 from mmcrawl.page.links import media_resources, page_links
 from mmcrawl.page.model import Page
-from mmcrawl.page.urls import Resolver
+from mmcrawl.page.urls import Resolver, base_url
 
 LONGEST_TEXT = 100_000
 
@@ -42,7 +42,7 @@ def parse_page(body: bytes, url: str, content_type: str | None = None) -> Page:
     for fallback in collector.take_fallbacks():
         _feed(fallback.encode("utf-8"), collector)
     head = collector.head
-    resolve = Resolver(_base_url(head.base, url, encoding), encoding)
+    resolve = Resolver(base_url(head.base, url, encoding), encoding)
     resolved = [(r, t) for r in collector.references if (t := resolve(r.href)) is not None]
     own = Resolver(url, encoding)("")
     own_url, host = (own.url, own.host) if own is not None else (url, "")
@@ -89,13 +89,6 @@ def _close(parser: etree.HTMLParser) -> None:
         parser.close()
     except etree.XMLSyntaxError:
         return  # no element at all: an empty page
-
-
-def _base_url(base: str, url: str, encoding: str) -> str:
-    if not base:
-        return url
-    target = Resolver(url, encoding)(base)
-    return target.url if target is not None else url
 
 
 def _collapse(pieces: Iterable[str]) -> str:

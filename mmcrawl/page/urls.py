@@ -71,6 +71,20 @@ def physical_layer(url: str) -> int:
     return 1 + sum(1 for directory in path.split("/")[:-1] if directory)
 
 
+def base_url(base: str, url: str, encoding: str) -> str:
+    """Return the URL that a page's relative references start from.
+
+    Args:
+        base: The page's ``<base href>`` as written, or "".
+        url: Of the page.
+        encoding: The page's.
+    """
+    if not base:
+        return url
+    target = Resolver(url, encoding)(base)
+    return target.url if target is not None else url
+
+
 @lru_cache(maxsize=_CACHED)
 def resource_key(url: str) -> str:
     """Return what the addresses of one media file have in common.

@@ -5,6 +5,7 @@ test, which says whether a fetched page was worth it, lives here too.
 """
 
 from mmcrawl.scoring.base import CrawledPage, LinkSource, LinkText, Scorer
+from mmcrawl.scoring.block_factors import block_factors
 from mmcrawl.scoring.breadth import Breadth
 from mmcrawl.scoring.registry import algorithm_names, make_scorer, parameter_names, parse_parameters
 from mmcrawl.scoring.relevance import FIELD_WEIGHTS, TopicTest, Verdict
@@ -23,6 +24,7 @@ __all__ = [
     "UrlRule",
     "Verdict",
     "algorithm_names",
+    "block_factors",
     "make_scorer",
     "parameter_names",
     "parse_parameters",

@@ -82,9 +82,9 @@ def test_kinds_of_an_english_page(text: str, kind: str):
         (ZH, "topic"),
         ("杠杆的种类 滑轮组", "related-links"),
         ("首页 | 论坛 | 网站地图", "navigation"),
-        ("上一篇： 滑轮 下一篇： 斜面", "navigation"),
-        ("广告： 新到天平 优惠", "advertisement"),
-        ("友情链接： 甲网 乙网", "noise-links"),
+        ("上一篇：滑轮 下一篇：斜面", "navigation"),
+        ("广告：新到天平 优惠", "advertisement"),
+        ("友情链接：甲网 乙网", "noise-links"),
         ("版权所有 启明中学 京ICP备05000000号", "copyright"),
     ],
 )

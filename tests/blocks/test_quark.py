@@ -157,7 +157,7 @@ def test_a_date_line_can_be_told_from_headline_and_body():
     assert len(cuts(html)) == 1
     assert cuts(html, custom_text=r"^\d{4}-\d\d-\d\d 来源") == [
         ("html/body/div", "杠杆原理"),
-        ("html/body/div/p", "2008-03-12 来源： 新华网"),
+        ("html/body/div/p", "2008-03-12 来源：新华网"),
         ("html/body/div", LONG.strip()),
     ]
 

@@ -1,0 +1,374 @@
+"""The archive on series of versions, beside other ways to keep them.
+
+    python benchmarks/archive.py FOLDER [--only archive,warc] [--growth]
+
+FOLDER holds a folder for each page with its versions as `<unix time>.html`, or is a folder (or the
+variable MMCRAWL_CORPORA) with `series/` or `series.tar.zst` in it. All pages are stored in the
+order of time, as a crawl would, each version durable before the next.
+
+* archive: sealed as it was written; `packed` with the labelled blocks of every version kept;
+  `repacked` compressed anew at level 19;
+* warc: gzip'd WARC by warcio, revisit records for bodies that are equal to the one before;
+* zstd: each page alone at level 12; patches: against the version before, a chain from the first;
+* git: a commit a version, `git repack -adf --window 50 --depth 50`.
+
+Response headers are made up, the same for all that keep them (archive, warc). Sizes are those of
+all files. MB/s is of bodies, single process; "lasting" counts the time until all that was written
+is sealed as well. Rebuilding is timed for all versions in random order, each checked against its
+file. Memory is the peak of the process that does one thing. `missed` counts versions that differ
+from the one before and were not kept as one, `false` those that were kept and do not differ.
+
+`--growth` prints the bytes of the archive per version after each doubling of versions per page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import email.utils
+import multiprocessing
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from statistics import median
+
+import zstandard
+
+from mmcrawl.archive import Archive, Capture, open_archive
+
+MEASURES = ("ratio", "MB/s", "lasting", "median ms", "p99 ms", "memory MB", "missed", "false")
+
+
+@dataclass(frozen=True)
+class Event:
+    """One version of one page."""
+
+    url: str
+    time: int
+    path: Path
+
+
+@dataclass
+class Result:
+    """What one way came to; nan for what it cannot do."""
+
+    size: int
+    seconds: float
+    lasting: float | None = None
+    reads: list[float] = field(default_factory=list)
+    memory: float = 0.0
+    missed: int | None = None
+    false: int | None = None
+
+
+# ---------------------------------------------------------------- the series
+
+
+def series(folder: Path, scratch: Path) -> Path:
+    """Return the folder of the series, unpacked if need be.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is none.
+    """
+    for candidate in (folder / "series", folder):
+        if any(candidate.glob("*/*.html")):
+            return candidate
+    archive = folder / "series.tar.zst"
+    if not archive.is_file():
+        raise FileNotFoundError(f"there is neither {folder / 'series'} nor {archive}")
+    subprocess.run(["tar", "-C", scratch, "--zstd", "-xf", archive], check=True)
+    return scratch / "series"
+
+
+def events_in(folder: Path) -> list[Event]:
+    found = [
+        Event(f"https://{path.parent.name.replace('__', '/')}", int(path.stem), path)
+        for path in folder.glob("*/*.html")
+    ]
+    return sorted(found, key=lambda event: (event.time, event.url))
+
+
+def captures(events: list[Event]) -> Iterator[Capture]:
+    chance = random.Random(1)
+    for event in events:
+        headers = {
+            "Date": email.utils.formatdate(event.time, usegmt=True),
+            "Content-Type": "text/html; charset=utf-8",
+            "Server": "nginx",
+            "Cache-Control": "max-age=60, public",
+            "ETag": f'W/"{chance.getrandbits(64):x}"',
+            "Last-Modified": email.utils.formatdate(event.time - 60, usegmt=True),
+            "X-Request-Id": chance.randbytes(16).hex(),
+            "Vary": "Accept-Encoding",
+            "Set-Cookie": f"sid={chance.randbytes(12).hex()}; Path=/; Secure; HttpOnly",
+        }
+        body = event.path.read_bytes()
+        yield Capture(event.url, body, event.time, 200, tuple(headers.items()), "OK")
+
+
+def timed_reads(events: list[Event], read: Callable[[Event], bytes]) -> list[float]:
+    """Read all versions in random order, each checked; return milliseconds."""
+    order = random.Random(2).sample(events, len(events))
+    found = []
+    for event in order:
+        start = time.perf_counter()
+        body = read(event)
+        found.append(1000 * (time.perf_counter() - start))
+        if body != event.path.read_bytes():
+            raise AssertionError(f"{event.url} at {event.time} came back differently")
+    return found
+
+
+def bytes_under(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+# ---------------------------------------------------------------- the ways
+
+
+def written(archive: Archive, events: list[Event]) -> float:
+    seconds = 0.0
+    for capture in captures(events):
+        start = time.perf_counter()
+        archive.store(capture)
+        seconds += time.perf_counter() - start
+    return seconds
+
+
+def archived(events: list[Event], folder: Path, finish: Callable[[Archive], None]) -> Result:
+    uri = f"sqlite:///{folder / 'archive.db'}"
+    with open_archive(uri) as archive:
+        seconds = written(archive, events)
+        start = time.perf_counter()
+    lasting = seconds + time.perf_counter() - start
+    with open_archive(uri) as archive:
+        finish(archive)
+    memory = peak()
+    with open_archive(uri, read_only=True) as archive:
+        versions = {(version.url, version.time): version for version in archive.all_versions()}
+        reads = timed_reads(events, lambda e: archive.rebuild(versions[e.url, e.time]).body)
+    missed, false = changes_missed(events, set(versions))
+    return Result(bytes_under(folder), seconds, lasting, reads, memory, missed, false)
+
+
+def changes_missed(events: list[Event], kept: set[tuple[str, float]]) -> tuple[int, int]:
+    before: dict[str, bytes] = {}
+    missed = false = 0
+    for event in events:
+        digest = sha256(event.path.read_bytes()).digest()
+        changed = before.get(event.url) != digest
+        before[event.url] = digest
+        missed += changed and (event.url, event.time) not in kept
+        false += not changed and (event.url, event.time) in kept
+    return missed, false
+
+
+def sealed(events: list[Event], folder: Path) -> Result:
+    return archived(events, folder, lambda archive: None)
+
+
+def packed(events: list[Event], folder: Path) -> Result:
+    return archived(events, folder, lambda archive: archive.pack())
+
+
+def repacked(events: list[Event], folder: Path) -> Result:
+    def finish(archive: Archive) -> None:
+        archive.pack()
+        archive.repack(LEVEL)
+
+    return archived(events, folder, finish)
+
+
+def warc(events: list[Event], folder: Path) -> Result:
+    from warcio.statusandheaders import StatusAndHeaders
+    from warcio.warcwriter import WARCWriter
+
+    seconds = 0.0
+    before: dict[str, tuple[bytes, str]] = {}
+    with (folder / "series.warc.gz").open("wb") as file:
+        writer = WARCWriter(file, gzip=True)
+        for capture in captures(events):
+            start = time.perf_counter()
+            headers = StatusAndHeaders("200 OK", list(capture.headers), protocol="HTTP/1.1")
+            digest = sha256(capture.body).digest()
+            date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(capture.time))
+            known = before.get(capture.url)
+            if known is not None and known[0] == digest:
+                record = writer.create_revisit_record(
+                    capture.url, digest.hex(), capture.url, known[1], http_headers=headers
+                )
+            else:
+                record = writer.create_warc_record(
+                    capture.url,
+                    "response",
+                    payload=BytesIO(capture.body),
+                    http_headers=headers,
+                    warc_headers_dict={"WARC-Date": date},
+                )
+            writer.write_record(record)
+            seconds += time.perf_counter() - start
+            before[capture.url] = (digest, date)
+    return Result(bytes_under(folder), seconds, memory=peak())
+
+
+def zstd(events: list[Event], folder: Path) -> Result:
+    compressor = zstandard.ZstdCompressor(level=12)
+    return files(events, folder, lambda event, body: compressor.compress(body))
+
+
+def patches(events: list[Event], folder: Path) -> Result:
+    before: dict[str, bytes] = {}
+
+    def patch(event: Event, body: bytes) -> bytes:
+        old = before.get(event.url, b"")
+        before[event.url] = body
+        parameters = zstandard.ZstdCompressionParameters.from_level(
+            12, source_size=len(body) + len(old), window_log=25
+        )
+        known = zstandard.ZstdCompressionDict(old, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+        if not old:
+            return zstandard.ZstdCompressor(compression_params=parameters).compress(body)
+        return zstandard.ZstdCompressor(known, compression_params=parameters).compress(body)
+
+    return files(events, folder, patch)
+
+
+def files(events: list[Event], folder: Path, compress: Callable[[Event, bytes], bytes]) -> Result:
+    seconds = 0.0
+    size = 0
+    for event in events:
+        body = event.path.read_bytes()
+        start = time.perf_counter()
+        size += len(compress(event, body))
+        seconds += time.perf_counter() - start
+    return Result(size, seconds, memory=peak())
+
+
+def git(events: list[Event], folder: Path) -> Result:
+    def run(*arguments: str) -> None:
+        subprocess.run(["git", "-C", folder, *arguments], check=True, capture_output=True)
+
+    run("init", "-q")
+    run("config", "user.name", "benchmark")
+    run("config", "user.email", "benchmark@localhost")
+    run("config", "gc.auto", "0")
+    start = time.perf_counter()
+    for event in events:
+        name = event.url.rpartition("//")[2].replace("/", "__")
+        shutil.copyfile(event.path, folder / name)
+        run("add", name)
+        run("commit", "-q", "--allow-empty", "-m", str(event.time))
+    seconds = time.perf_counter() - start
+    run("repack", "-adfq", "--window", "50", "--depth", "50")
+    run("prune")
+    lasting = time.perf_counter() - start
+    return Result(bytes_under(folder / ".git" / "objects"), seconds, lasting)
+
+
+WAYS = {
+    "archive": sealed,
+    "packed": packed,
+    "repacked": repacked,
+    "warc": warc,
+    "zstd": zstd,
+    "patches": patches,
+    "git": git,
+}
+LEVEL = 19
+
+
+def peak() -> float:
+    """Return the most memory the process had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def measured(name: str, events: list[Event]) -> Result:
+    """Do one thing in a process of its own, so that its memory is its own."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        multiprocessing.get_context("spawn").Pool(1) as pool,
+    ):
+        return pool.apply(WAYS[name], (events, Path(folder)))
+
+
+# ---------------------------------------------------------------- printing
+
+
+def cells(result: Result, raw: int) -> Iterator[str]:
+    yield f"{raw / result.size:.2f}"
+    yield f"{raw / 1e6 / result.seconds:.1f}"
+    yield f"{raw / 1e6 / result.lasting:.1f}" if result.lasting else "-"
+    reads = sorted(result.reads)
+    yield f"{median(reads):.1f}" if reads else "-"
+    yield f"{reads[int(len(reads) * 0.99)]:.1f}" if reads else "-"
+    yield f"{result.memory:.0f}" if result.memory else "-"
+    yield "-" if result.missed is None else str(result.missed)
+    yield "-" if result.false is None else str(result.false)
+
+
+def print_growth(events: list[Event]) -> None:
+    by_url: dict[str, list[Event]] = {}
+    for event in events:
+        by_url.setdefault(event.url, []).append(event)
+    print(f"\n{'versions a page':<18}{'bytes a version':>16}{'ratio':>9}")
+    count = 1
+    while count <= max(map(len, by_url.values())):
+        some = sorted((e for of in by_url.values() for e in of[:count]), key=lambda e: e.time)
+        raw = sum(event.path.stat().st_size for event in some)
+        size = measured("archive", some).size
+        print(f"{count:<18}{size / len(some):>16,.0f}{raw / size:>9.2f}", flush=True)
+        count *= 2
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument(
+        "folder",
+        type=Path,
+        nargs="?",
+        default=os.environ.get("MMCRAWL_CORPORA"),
+        help="folder with the series (default: the variable MMCRAWL_CORPORA)",
+    )
+    parser.add_argument("--only", default=",".join(WAYS), help="ways, parted by ,")
+    parser.add_argument("--growth", action="store_true", help="size by number of versions")
+    given = parser.parse_args()
+    if given.folder is None:
+        parser.error("name the folder of the series, or set MMCRAWL_CORPORA")
+    if unknown := set(given.only.split(",")) - set(WAYS):
+        parser.error(f"no such way: {', '.join(sorted(unknown))}; there are {', '.join(WAYS)}")
+    return given
+
+
+def main() -> int:
+    given = arguments()
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            events = events_in(series(Path(given.folder), Path(scratch)))
+        except FileNotFoundError as error:
+            print(f"{error}.", file=sys.stderr)
+            return 2
+        raw = sum(event.path.stat().st_size for event in events)
+        pages = len({event.url for event in events})
+        print(f"{len(events)} versions of {pages} pages, {raw / 1e6:.0f} MB")
+        print(f"{'':<10}" + "".join(f"{name:>11}" for name in MEASURES))
+        for name in given.only.split(","):
+            row = "".join(f"{cell:>11}" for cell in cells(measured(name, events), raw))
+            print(f"{name:<10}{row}", flush=True)
+        if given.growth:
+            print_growth(events)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

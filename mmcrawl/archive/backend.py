@@ -1,0 +1,326 @@
+"""What the archive asks of a database: rows and packs of bytes, no knowledge of pages.
+
+*Streams* are append-only logs, one for each host and one for each URL that is visited again and
+again. A stream numbers its *entries* (stored versions) and its *chunks* (runs of bytes) from 0; a
+*pack* holds a range of entries and the chunks that were new with them, compressed together. Places
+are absolute and never change: ``stream << 32 | number`` (:func:`place`), whatever packs a number
+moves between.
+
+Which steps must be atomic
+--------------------------
+A database with transactions makes what happens inside of :meth:`Backend.writing` durable at once.
+One without must see to these, each by itself:
+
+* :meth:`Backend.reserve` hands out every number once (an ``$inc`` that returns the document).
+  Numbers lost by a process that died are never used: a gap, which the archive expects.
+* :meth:`Backend.add_url` and :meth:`Backend.stream` return one row to all who ask (a unique key;
+  on a duplicate, read).
+* :meth:`Backend.add_version` refuses a number that is taken (a unique key of url and number).
+* :meth:`Backend.add_pack` writes parts before the document that names them.
+
+Within ``writing`` the archive calls, for each version: ``reserve``, ``add_pack``, ``add_chunks``,
+``add_version``. Each must be durable before the next begins, so that nothing refers to what is not
+there. All can be repeated. What a dead process leaves is a pack without a version: harmless, and
+reported by a check as a leftover.
+
+:meth:`Backend.replace_packs` puts one pack in place of several with the same entries and chunks:
+first the new one becomes durable, then the old ones go. A reader between the two finds either,
+which hold the same; one that comes too late for :meth:`Backend.manifest` or :meth:`Backend.data`
+gets None and looks the place up again. Of two packs that hold a number, either may be given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+__all__ = ["SHIFT", "Backend", "PackRow", "UrlRow", "VersionRow", "VisitRow", "place"]
+
+SHIFT = 32
+SCHEMA_VERSION = 1
+
+
+def place(stream: int, number: int) -> int:
+    """Return the absolute number of an entry or a chunk."""
+    return stream << SHIFT | number
+
+
+@dataclass(frozen=True, slots=True)
+class UrlRow:
+    """A URL.
+
+    Attributes:
+        id: Its number.
+        url: As given.
+        host: Lower case, "" if it has none.
+        stream: Number of its own stream, or None while its versions go to that of the host.
+    """
+
+    id: int
+    url: str
+    host: str
+    stream: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRow:
+    """A version; what else is known of it stands in its entry.
+
+    Attributes:
+        url: Number of the URL.
+        number: From 1; (url, number) is unique.
+        time: Unix seconds.
+        status: HTTP status.
+        digest: SHA-256 of the body, 32 bytes.
+        size: Of the body.
+        entry: Place of its entry.
+    """
+
+    url: int
+    number: int
+    time: float
+    status: int
+    digest: bytes
+    size: int
+    entry: int
+
+
+@dataclass(frozen=True, slots=True)
+class VisitRow:
+    """A visit that found what was known; (url, time) is unique. `number` is the version's."""
+
+    url: int
+    time: float
+    number: int
+    status: int
+
+
+@dataclass(frozen=True, slots=True)
+class PackRow:
+    """What a pack holds; (stream, entry, entries) is unique.
+
+    Attributes:
+        stream: Its stream.
+        entry, entries: The first entry and how many.
+        chunk, chunks: The first chunk and how many, maybe none.
+        raw: Bytes of the chunks before compression.
+        level: zstd level; 0 for a pack of the tail, which is still to be sealed.
+        size: Bytes of the manifest and the chunks as stored.
+    """
+
+    stream: int
+    entry: int
+    entries: int
+    chunk: int
+    chunks: int
+    raw: int
+    level: int
+    size: int
+
+    @property
+    def sealed(self) -> bool:
+        """Whether it is a segment, not of the tail."""
+        return self.level > 0
+
+
+class Backend(Protocol):
+    """A database that an archive is kept in. Methods raise StoreError when it fails.
+
+    Any thread may call any method; inside of ``writing``, other threads of the process wait.
+    Iterators may be left and gone on with while other methods are called.
+
+    Attributes:
+        name: How messages call it: a path, or a URI without password.
+        read_only: Whether writing is refused.
+    """
+
+    name: str
+    read_only: bool
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Changes made inside are durable when it ends; if it fails they are undone, or harmless.
+
+        It may be entered again inside of itself; the outermost counts.
+        """
+        ...
+
+    def sole(self) -> AbstractContextManager[None]:
+        """As :meth:`writing`, and no other process writes at the same time, for a purge.
+
+        A store without transactions keeps a lease that ``writing`` of other processes waits for.
+        """
+        ...
+
+    # -- URLs and streams
+
+    def url(self, url: str) -> UrlRow | None:
+        """Return the row of exactly this URL."""
+        ...
+
+    def urls_by_key(self, key: int) -> list[UrlRow]:
+        """Return the rows with this key, a 64-bit signed integer, by id."""
+        ...
+
+    def url_by_id(self, number: int) -> UrlRow | None:
+        """Return a row by its number."""
+        ...
+
+    def urls(self, host: str | None = None, prefix: str | None = None) -> Iterator[UrlRow]:
+        """Yield rows in the order of their URLs (code points)."""
+        ...
+
+    def hosts(self) -> list[str]:
+        """Return the hosts of all URLs in order."""
+        ...
+
+    def add_url(self, url: str, key: int, host: str) -> UrlRow:
+        """Return the row of a URL, made now if there is none."""
+        ...
+
+    def set_stream(self, url: int, stream: int) -> None:
+        """Give a URL a stream of its own."""
+        ...
+
+    def remove_url(self, url: int) -> None:
+        """Forget a URL that has neither versions nor visits."""
+        ...
+
+    def stream(self, name: str) -> int:
+        """Return the number of the stream of that name, below 2³¹, made now if there is none."""
+        ...
+
+    def streams(self) -> list[int]:
+        """Return the numbers of all streams in order."""
+        ...
+
+    def reserve(self, stream: int, chunks: int) -> tuple[int, int]:
+        """Take the next entry number of a stream and the next `chunks` chunk numbers.
+
+        Returns:
+            The entry, and the first chunk.
+        """
+        ...
+
+    # -- packs
+
+    def add_pack(self, pack: PackRow, manifest: bytes, data: bytes) -> None:
+        """Write a pack."""
+        ...
+
+    def pack_with_entry(self, entry: int) -> PackRow | None:
+        """Return a pack that holds the entry at a place."""
+        ...
+
+    def pack_with_chunk(self, chunk: int) -> PackRow | None:
+        """Return a pack that holds the chunk at a place."""
+        ...
+
+    def packs(self, stream: int) -> list[PackRow]:
+        """Return the packs of a stream in order of entries."""
+        ...
+
+    def tail(self, stream: int) -> list[PackRow]:
+        """Return the packs of a stream from its last sealed one on, in order of entries."""
+        ...
+
+    def manifest(self, pack: PackRow) -> bytes | None:
+        """Return what was written; None if the pack is gone."""
+        ...
+
+    def data(self, pack: PackRow) -> bytes | None:
+        """Return what was written; None if the pack is gone."""
+        ...
+
+    def replace_packs(
+        self, old: Sequence[PackRow], new: PackRow, manifest: bytes, data: bytes
+    ) -> bool:
+        """Put a pack in place of some; False, and nothing done, if one of those is gone."""
+        ...
+
+    def remove_pack(self, pack: PackRow) -> None:
+        """Remove a pack that nothing refers to."""
+        ...
+
+    # -- chunks
+
+    def find_chunks(self, digests: Sequence[bytes]) -> dict[bytes, int]:
+        """Return the places of those of the digests (16 bytes each) that are known."""
+        ...
+
+    def add_chunks(self, chunks: Iterable[tuple[bytes, int]]) -> None:
+        """Note digests and places; of one digest the place noted first stays."""
+        ...
+
+    def remove_chunks(self, digests: Iterable[bytes]) -> None:
+        """Forget digests."""
+        ...
+
+    def chunks(self) -> Iterator[tuple[bytes, int]]:
+        """Yield all digests with their places, in any order."""
+        ...
+
+    # -- versions and visits
+
+    def add_version(self, version: VersionRow) -> bool:
+        """Write a version; False if its number is taken."""
+        ...
+
+    def version(self, url: int, number: int) -> VersionRow | None:
+        """Return one version."""
+        ...
+
+    def versions(self, url: int) -> list[VersionRow]:
+        """Return the versions of a URL by number."""
+        ...
+
+    def version_at(self, url: int, time: float | None) -> VersionRow | None:
+        """Return the version with the greatest time up to `time`, of several the last number."""
+        ...
+
+    def last_number(self, url: int) -> int:
+        """Return the greatest number that a version of the URL ever had, 0 for none."""
+        ...
+
+    def remove_versions(self, url: int, numbers: Sequence[int]) -> None:
+        """Forget versions."""
+        ...
+
+    def add_visit(self, visit: VisitRow) -> None:
+        """Write a visit, in place of one at the same time."""
+        ...
+
+    def visits(self, url: int) -> list[VisitRow]:
+        """Return the visits of a URL that found nothing new, by time."""
+        ...
+
+    def remove_visits(self, url: int, times: Sequence[float]) -> None:
+        """Forget visits."""
+        ...
+
+    # -- the whole
+
+    def counts(self) -> dict[str, int]:
+        """Return how many ``urls``, ``versions``, ``visits``, ``packs``, ``chunks`` there are."""
+        ...
+
+    def totals(self) -> dict[str, tuple[int, int, int]]:
+        """Return URLs, versions and bytes of bodies by host."""
+        ...
+
+    def size(self) -> int:
+        """Return the bytes that it takes, indexes included."""
+        ...
+
+    def problems(self) -> list[str]:
+        """Return what the database itself finds damaged, a sentence each."""
+        ...
+
+    def compact(self) -> None:
+        """Give free space back."""
+        ...
+
+    def close(self) -> None:
+        """Close; may be called twice."""
+        ...

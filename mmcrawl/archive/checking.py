@@ -1,0 +1,163 @@
+"""Examining an archive: everything is read, every version is rebuilt and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from itertools import pairwise
+
+from mmcrawl.archive.backend import SHIFT, Backend, PackRow, VersionRow, place
+from mmcrawl.archive.manifest import Entry, Manifest
+from mmcrawl.archive.model import CheckReport, Fault
+from mmcrawl.archive.purging import live_entry
+from mmcrawl.archive.reading import GoneError, Reader, named
+from mmcrawl.archive.writing import CHUNK_DIGEST
+from mmcrawl.errors import StoreError
+
+__all__ = ["Checker"]
+
+_NUMBER = (1 << SHIFT) - 1
+
+
+class Checker:
+    """One examination; nothing that was read before is trusted."""
+
+    def __init__(self, backend: Backend, *, repair: bool) -> None:
+        self._backend = backend
+        self._repair = repair
+        self._reader = Reader(backend)
+        self._faults: list[Fault] = []
+        self._damaged: list[int] = []  # places of chunks
+        self._packs = self._chunks = self._versions = self._indexed = self._leftovers = 0
+
+    def report(self) -> CheckReport:
+        """Examine everything."""
+        self._faults += [Fault(problem) for problem in self._backend.problems()]
+        for stream in self._backend.streams():
+            self._check_stream(stream)
+        counts = self._backend.counts()
+        if self._versions != counts["versions"]:
+            self._check_rows()
+        if self._indexed != counts["chunks"] or self._damaged:
+            self._check_index()
+        return CheckReport(
+            urls=counts["urls"],
+            versions=counts["versions"],
+            packs=self._packs,
+            chunks=self._chunks,
+            faults=tuple(self._faults),
+            leftovers=self._leftovers,
+        )
+
+    def _check_stream(self, stream: int) -> None:
+        """Examine the packs of a stream; one that another has replaced was left behind."""
+        end = 0
+        packs = self._backend.packs(stream)
+        for pack in sorted(packs, key=lambda pack: (pack.entry, -pack.entries)):
+            if pack.entry + pack.entries <= end:
+                self._leftovers += 1
+                if self._repair:
+                    self._backend.remove_pack(pack)
+                continue
+            end = pack.entry + pack.entries
+            self._packs += 1
+            self._chunks += pack.chunks
+            try:
+                self._check_pack(pack)
+            except GoneError:
+                continue  # another process has replaced it meanwhile, after examining it
+            except StoreError as error:
+                self._faults.append(Fault(f"{named(pack)} is damaged: {error}"))
+
+    def _check_pack(self, pack: PackRow) -> None:
+        manifest = self._reader.manifest(pack)
+        strange = self._strange_chunks(pack, manifest)
+        touched = [
+            self._check_entry(pack, index, entry) for index, entry in enumerate(manifest.entries())
+        ]
+        if not strange:
+            return
+        if all(touched):
+            self._note_chunks(pack, strange)
+        else:
+            self._damaged += [at for _, at in strange]
+            chunks = ", ".join(str(at & _NUMBER) for _, at in strange[:10])
+            self._faults.append(Fault(f"{named(pack)} is damaged: chunks {chunks}"))
+
+    def _strange_chunks(self, pack: PackRow, manifest: Manifest) -> list[tuple[bytes, int]]:
+        """Return digests and places of the chunks that the index does not know."""
+        first = place(pack.stream, pack.chunk)
+        try:
+            content = self._reader.content(pack)
+        except StoreError as error:
+            self._faults.append(Fault(f"{named(pack)} is damaged: {error}"))
+            self._damaged += range(first, first + pack.chunks)
+            return []
+        digests = [
+            sha256(content[start:end]).digest()[:CHUNK_DIGEST] if end > start else b""
+            for start, end in pairwise(manifest.offsets)
+        ]
+        known = self._backend.find_chunks([digest for digest in digests if digest])
+        found = [(digest, first + n) for n, digest in enumerate(digests) if digest]
+        self._indexed += sum(known.get(digest) == at for digest, at in found)
+        return [(digest, at) for digest, at in found if digest not in known]
+
+    def _note_chunks(self, pack: PackRow, chunks: Sequence[tuple[bytes, int]]) -> None:
+        if self._repair:
+            self._backend.add_chunks(chunks)
+            self._indexed += len(chunks)
+        what = f"{named(pack)} has {len(chunks)} chunks that the index does not know"
+        self._faults.append(Fault(what, repaired=self._repair))
+
+    def _check_entry(self, pack: PackRow, index: int, entry: Entry) -> bool:
+        """Rebuild a version; return whether it is whole."""
+        row = live_entry(self._backend, pack, index, entry)
+        if row is None:
+            self._leftovers += entry.number > 0
+            return True
+        self._versions += 1
+        try:
+            body = self._reader.body(entry.runs)
+        except (StoreError, GoneError) as error:
+            self._blame(row, f"it cannot be rebuilt: {error}")
+            return False
+        if sha256(body).digest() != row.digest or len(body) != row.size:
+            self._blame(row, "its bytes are not those that were stored")
+            return False
+        if (entry.time, entry.status) != (row.time, row.status):
+            self._blame(row, "its time or status is not what was stored")
+        return True
+
+    def _blame(self, row: VersionRow, what: str) -> None:
+        url = self._backend.url_by_id(row.url)
+        name = url.url if url is not None else f"URL {row.url}"
+        self._faults.append(Fault(f"version {row.number} of {name}: {what}", name, row.number))
+
+    def _check_rows(self) -> None:
+        """Find the versions whose entry was not met."""
+        for url in self._backend.urls():
+            for row in self._backend.versions(url.id):
+                try:
+                    self._reader.entry(row)
+                except StoreError as error:
+                    self._blame(row, f"it cannot be rebuilt: {error}")
+
+    def _check_index(self) -> None:
+        """Find digests that lead to bytes of another digest, or to damaged ones."""
+        damaged = set(self._damaged)
+        wrong = [
+            digest
+            for digest, at in self._backend.chunks()
+            if at in damaged or self._digest_at(at) != digest
+        ]
+        if wrong:
+            if self._repair:
+                self._backend.remove_chunks(wrong)
+            what = f"the index has {len(wrong)} chunks that are not where it says, or damaged"
+            self._faults.append(Fault(what, repaired=self._repair))
+
+    def _digest_at(self, at: int) -> bytes:
+        try:
+            return sha256(self._reader.body([(at, 1)])).digest()[:CHUNK_DIGEST]
+        except (StoreError, GoneError):
+            return b""

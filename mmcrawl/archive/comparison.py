@@ -1,0 +1,241 @@
+"""Two versions, block by block, and changed blocks word by word (Song et al. 2008, section 2.3).
+
+The paper asks whether pages are equal: layout by layout, block by block in order (equation 1).
+Here the question is what became of each block. Blocks are equal if their bytes are. Of those that
+have no equal, one takes the place of another if it stands at the same element, or between the same
+neighbours with much the same words.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from mmcrawl.archive.model import BlockChange, Difference, StoredBlock, Version, WordChange, leaves
+from mmcrawl.blocks import Cut, Partition, read_tree
+from mmcrawl.text.scripts import HAN
+
+__all__ = ["Side", "difference"]
+
+_ALIKE = 0.3  # share of words that two blocks must have in common to be one that changed
+_MOST_PAIRS = 10_000  # compared between two neighbours; longer runs are told by their path alone
+_MOST_WORDS = 4_000  # of a block; longer ones are compared from their two ends
+_WORD = re.compile(rf"(?:[{HAN}]|[^\W{HAN}]+|[^\w\s])\s*|\s+")
+
+_Changed = tuple[int, tuple[WordChange, ...]]
+"""The old block, and the words of both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two versions, with its bytes and blocks."""
+
+    version: Version
+    body: bytes
+    blocks: Sequence[StoredBlock]
+
+
+def difference(old: Side, new: Side) -> Difference:
+    """Tell what became of each block that has none inside of it."""
+    before, after = leaves(old.blocks), leaves(new.blocks)
+    kept, moved = _equal_blocks(before, after)
+    taken = {*kept.values(), *moved.values()}
+    gaps = [
+        ([i for i in of if i not in taken], [i for i in index if i not in moved])
+        for of, index in _gaps(kept, len(before), len(after))
+    ]
+    old_words = _words(old, before, [i for gap, _ in gaps for i in gap])
+    new_words = _words(new, after, [i for _, gap in gaps for i in gap])
+    changed: dict[int, _Changed] = {}
+    for gap_old, gap_new in gaps:
+        pairs = _by_path(before, after, gap_old, gap_new)
+        pairs |= _by_words(gap_old, gap_new, old_words, new_words, pairs)
+        for index, of in pairs.items():
+            changed[index] = (of, tuple(_word_changes(old_words[of], new_words[index])))
+    return Difference(
+        old=old.version,
+        new=new.version,
+        blocks=tuple(_in_order(before, after, kept, moved, changed)),
+        layout_changed=_layout(old.body, before) != _layout(new.body, after),
+    )
+
+
+def _equal_blocks(
+    before: Sequence[StoredBlock], after: Sequence[StoredBlock]
+) -> tuple[dict[int, int], dict[int, int]]:
+    """Pair blocks of equal bytes, new by old: those still in order, and those that moved."""
+    places: dict[str, deque[int]] = defaultdict(deque)
+    for index, block in enumerate(before):
+        places[block.digest].append(index)
+    pairs = [
+        (index, places[block.digest].popleft())
+        for index, block in enumerate(after)
+        if places.get(block.digest)
+    ]
+    in_order = _longest_rise([of for _, of in pairs])
+    kept = {pairs[i][0]: pairs[i][1] for i in in_order}
+    return kept, {index: of for index, of in pairs if index not in kept}
+
+
+def _longest_rise(numbers: Sequence[int]) -> list[int]:
+    """Return the positions of a longest rising subsequence."""
+    ends: list[int] = []  # numbers; the least end of a rise of each length
+    positions: list[int] = []
+    before: list[int] = []
+    for position, number in enumerate(numbers):
+        length = bisect_left(ends, number)
+        before.append(positions[length - 1] if length else -1)
+        if length == len(ends):
+            ends.append(number)
+            positions.append(position)
+        else:
+            ends[length] = number
+            positions[length] = position
+    rise = []
+    at = positions[-1] if positions else -1
+    while at >= 0:
+        rise.append(at)
+        at = before[at]
+    return rise[::-1]
+
+
+def _gaps(kept: dict[int, int], olds: int, news: int) -> Iterator[tuple[range, range]]:
+    """Yield what stands between blocks that were kept."""
+    old_start = new_start = 0
+    for index, of in (*sorted(kept.items()), (news, olds)):
+        if index > new_start and of > old_start:
+            yield range(old_start, of), range(new_start, index)
+        old_start, new_start = of + 1, index + 1
+
+
+def _by_path(
+    before: Sequence[StoredBlock],
+    after: Sequence[StoredBlock],
+    gap_old: Iterable[int],
+    gap_new: Iterable[int],
+) -> dict[int, int]:
+    at = {before[i].path: i for i in gap_old}
+    pairs = {}
+    for index in gap_new:
+        of = at.pop(after[index].path, None)
+        if of is not None:
+            pairs[index] = of
+    return pairs
+
+
+def _by_words(
+    gap_old: Iterable[int],
+    gap_new: Iterable[int],
+    old_words: dict[int, list[str]],
+    new_words: dict[int, list[str]],
+    paired: dict[int, int],
+) -> dict[int, int]:
+    gap_old = [i for i in gap_old if i not in paired.values()]
+    gap_new = [i for i in gap_new if i not in paired]
+    if len(gap_old) * len(gap_new) > _MOST_PAIRS:
+        return {}
+    bags = {i: Counter(old_words[i]) for i in gap_old}
+    found = []
+    for index in gap_new:
+        bag = Counter(new_words[index])
+        for of in gap_old:
+            words = bag.total() + bags[of].total()
+            alike = 2 * (bag & bags[of]).total() / words if words else 0.0
+            if alike >= _ALIKE:
+                found.append((alike, index, of))
+    pairs: dict[int, int] = {}
+    for _, index, of in sorted(found, reverse=True):
+        if index not in pairs and of not in pairs.values():
+            pairs[index] = of
+    return pairs
+
+
+def _words(
+    side: Side, blocks: Sequence[StoredBlock], wanted: Sequence[int]
+) -> dict[int, list[str]]:
+    """Return the words of some blocks, each with the white space behind it."""
+    if not wanted or not side.version.method:
+        return {index: [] for index in wanted}
+    tree = read_tree(side.body, encoding=side.version.encoding)
+    cuts = [Cut(0, blocks[index].start, blocks[index].end) for index in sorted(wanted)]
+    page = Partition(tree, cuts, method=side.version.method, level=side.version.level)
+    return {
+        index: _WORD.findall(block.text)
+        for index, block in zip(sorted(wanted), page.roots, strict=True)
+    }
+
+
+def _word_changes(old: Sequence[str], new: Sequence[str]) -> Iterator[WordChange]:
+    if old == new:
+        return
+    start = _common(zip(old, new, strict=False))
+    end = _common(zip(reversed(old[start:]), reversed(new[start:]), strict=False))
+    if start:
+        yield WordChange("same", "".join(old[:start]))
+    old_part, new_part = old[start : len(old) - end], new[start : len(new) - end]
+    yield from _middle_changes(old_part, new_part)
+    if end:
+        yield WordChange("same", "".join(old[len(old) - end :]))
+
+
+def _common(pairs: Iterable[tuple[str, str]]) -> int:
+    count = 0
+    for one, other in pairs:
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def _middle_changes(old: Sequence[str], new: Sequence[str]) -> Iterator[WordChange]:
+    steps = [("replace", 0, len(old), 0, len(new))]
+    if max(len(old), len(new)) <= _MOST_WORDS:
+        steps = list(SequenceMatcher(None, old, new, autojunk=False).get_opcodes())
+    for step, old_start, old_end, new_start, new_end in steps:
+        if step == "equal":
+            yield WordChange("same", "".join(old[old_start:old_end]))
+            continue
+        if old_end > old_start:
+            yield WordChange("removed", "".join(old[old_start:old_end]))
+        if new_end > new_start:
+            yield WordChange("added", "".join(new[new_start:new_end]))
+
+
+def _in_order(
+    before: Sequence[StoredBlock],
+    after: Sequence[StoredBlock],
+    kept: dict[int, int],
+    moved: dict[int, int],
+    changed: dict[int, _Changed],
+) -> Iterator[BlockChange]:
+    """Yield the changes in the order of the newer; removed blocks behind what stood before them."""
+    gone = sorted(
+        set(range(len(before)))
+        - {*kept.values(), *moved.values(), *(of for of, _ in changed.values())}
+    )
+    waiting = deque(gone)
+    for index, block in enumerate(after):
+        in_place = kept.get(index, changed[index][0] if index in changed else None)
+        while in_place is not None and waiting and waiting[0] < in_place:
+            yield BlockChange("removed", before[waiting.popleft()], None)
+        if index in kept:
+            yield BlockChange("kept", before[kept[index]], block)
+        elif index in moved:
+            yield BlockChange("moved", before[moved[index]], block)
+        elif index in changed:
+            of, words = changed[index]
+            yield BlockChange("changed", before[of], block, words)
+        else:
+            yield BlockChange("added", None, block)
+    for index in waiting:
+        yield BlockChange("removed", before[index], None)
+
+
+def _layout(body: bytes, blocks: Sequence[StoredBlock]) -> list[bytes]:
+    ends = [0, *(block.end for block in blocks)]
+    starts = [*(block.start for block in blocks), len(body)]
+    return [body[end:start] for end, start in zip(ends, starts, strict=True)]

@@ -1,0 +1,121 @@
+"""Frames of zstd, and the varints that manifests are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import zstandard
+
+from mmcrawl.errors import StoreError
+
+__all__ = [
+    "LARGEST_WINDOW",
+    "compressed",
+    "decompressed",
+    "is_frame_of",
+    "parts_of",
+    "read_varints",
+    "varints",
+]
+
+LARGEST_WINDOW = 27  # log2: 128 MB; larger ones need a wish of whoever decodes
+
+
+def compressed(data: bytes | bytearray, level: int, *, checksum: bool = False) -> bytes:
+    """Return a frame whose window covers all of the data (up to 128 MB)."""
+    window = max(10, min(LARGEST_WINDOW, len(data).bit_length()))
+    parameters = zstandard.ZstdCompressionParameters.from_level(
+        level,
+        source_size=len(data),
+        window_log=window,
+        write_checksum=checksum,
+        write_content_size=True,
+        write_dict_id=False,
+    )
+    return zstandard.ZstdCompressor(compression_params=parameters).compress(data)
+
+
+def decompressed(frame: bytes, size: int, *, up_to: int | None = None) -> bytes:
+    """Return what was compressed, or its first bytes.
+
+    Args:
+        frame: As :func:`compressed` made it.
+        size: Of all that was compressed.
+        up_to: How many bytes are needed; the rest is not decoded.
+
+    Raises:
+        StoreError: the frame is damaged.
+    """
+    decompressor = zstandard.ZstdDecompressor(max_window_size=1 << LARGEST_WINDOW)
+    try:
+        if zstandard.frame_content_size(frame) != size:
+            raise StoreError("a compressed frame is damaged (its size)")
+        # A reader that stops early is worth its slower start only if it stops well before the end.
+        if up_to is not None and up_to < size * 0.8:
+            with decompressor.stream_reader(frame) as reader:
+                found = reader.read(up_to)
+            if len(found) != up_to:
+                raise StoreError("a compressed frame is damaged (cut off)")
+            return found
+        return decompressor.decompress(frame)
+    except zstandard.ZstdError as error:
+        raise StoreError(f"a compressed frame is damaged ({error})") from error
+
+
+def parts_of(frame: bytes) -> Iterator[bytes]:
+    """Yield what was compressed in small parts, so that it is never held twice in memory.
+
+    Raises:
+        StoreError: the frame is damaged.
+    """
+    decompressor = zstandard.ZstdDecompressor(max_window_size=1 << LARGEST_WINDOW)
+    try:
+        yield from decompressor.read_to_iter(frame)
+    except zstandard.ZstdError as error:
+        raise StoreError(f"a compressed frame is damaged ({error})") from error
+
+
+def is_frame_of(frame: bytes, data: bytes | bytearray) -> bool:
+    """Return whether a frame holds exactly these data."""
+    wanted = memoryview(data)
+    position = 0
+    for part in parts_of(frame):
+        if wanted[position : position + len(part)] != part:
+            return False
+        position += len(part)
+    return position == len(data)
+
+
+def varints(numbers: Iterable[int]) -> bytes:
+    """Return numbers, none negative, in groups of seven bits, the lowest first (LEB128)."""
+    out = bytearray()
+    for number in numbers:
+        rest = number
+        while rest > 127:
+            out.append(rest & 127 | 128)
+            rest >>= 7
+        out.append(rest)
+    return bytes(out)
+
+
+def read_varints(data: bytes, start: int = 0, count: int | None = None) -> tuple[list[int], int]:
+    """Return numbers and where they end; all up to the end of the data without a `count`.
+
+    Raises:
+        StoreError: the data end within a number, or before there were so many.
+    """
+    numbers: list[int] = []
+    number = shift = 0
+    position, end = start, len(data)
+    while position < end and len(numbers) != count:
+        byte = data[position]
+        position += 1
+        if byte > 127:
+            number |= (byte & 127) << shift
+            shift += 7
+            continue
+        numbers.append(number | byte << shift)
+        number = shift = 0
+    if shift or (count is not None and len(numbers) != count):
+        raise StoreError("a manifest is damaged (cut off)")
+    return numbers, position

@@ -1,0 +1,317 @@
+"""The values that go into the archive and come out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+__all__ = [
+    "ArchiveStats",
+    "BlockChange",
+    "Capture",
+    "CheckReport",
+    "Difference",
+    "Fault",
+    "HostStats",
+    "Purged",
+    "Stored",
+    "StoredBlock",
+    "Version",
+    "Visit",
+    "WordChange",
+    "leaves",
+]
+
+Headers = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """What a server answered at one time.
+
+    Attributes:
+        url: Absolute URL, kept exactly as given.
+        body: As received, without content encoding (gzip, …).
+        time: Of the request, in Unix seconds (UTC).
+        status: HTTP status.
+        headers: Names and values in the order received; names may repeat.
+        reason: Of the status line.
+        content_type: "" takes it from the headers.
+    """
+
+    url: str
+    body: bytes
+    time: float
+    status: int = 200
+    headers: Headers = ()
+    reason: str = ""
+    content_type: str = ""
+
+    def header(self, name: str) -> str:
+        """Return the first header of that name, case folded, or ""."""
+        return _first(self.headers, name)
+
+    @property
+    def media_type(self) -> str:
+        """The declared content type: as given, else of the headers, else ""."""
+        return self.content_type or self.header("content-type")
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A page at one time (Song et al. 2008, definition 6); :meth:`Archive.rebuild` gives its bytes.
+
+    Attributes:
+        url: As stored.
+        number: From 1, in the order of storing: the name of the version within its URL.
+        time: Of the request, in Unix seconds.
+        status, reason, headers, content_type: As captured.
+        digest: SHA-256 of the body, 64 hex digits.
+        size: Of the body in bytes.
+        language: As the page declares it, else its header, lower case (``zh-cn``), or "".
+        encoding: Python codec name its text is decoded with, "" for what is no page.
+        method, level: How it was cut into blocks; "" and 0 for what is no page.
+    """
+
+    url: str
+    number: int
+    time: float
+    status: int
+    reason: str
+    headers: Headers
+    content_type: str
+    digest: str
+    size: int
+    language: str
+    encoding: str
+    method: str
+    level: int
+
+    def header(self, name: str) -> str:
+        """Return the first header of that name, case folded, or ""."""
+        return _first(self.headers, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One request of a URL.
+
+    Attributes:
+        time: In Unix seconds.
+        changed: Whether it found something new.
+        version: Number of the version that was found, new or as before; None if none is stored.
+        status: HTTP status of the answer.
+    """
+
+    time: float
+    changed: bool
+    version: int | None
+    status: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What storing a capture came to.
+
+    Attributes:
+        version: The new version, or None when nothing had changed and only the visit was noted.
+        chunks: Pieces of the body: runs of neighbouring blocks and of the layout between.
+        new_chunks, new_bytes: Those that were not in the archive yet, before compression.
+    """
+
+    version: Version | None
+    chunks: int = 0
+    new_chunks: int = 0
+    new_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBlock:
+    """A block of a version: a byte range of its body, and what it is.
+
+    Attributes:
+        start, end: Byte range.
+        kind: One of :data:`mmcrawl.blocks.kinds.KINDS`, the paper's label; "" for what is no page.
+        topic: What it is about, in a few words.
+        level: 1 for a block of the page, n + 1 for one inside of a block of level n.
+        path: DOM path of the element it was cut from.
+        digest: First 16 hex digits of the SHA-256 of its bytes: equal for equal blocks of any
+            versions.
+    """
+
+    start: int
+    end: int
+    kind: str
+    topic: str
+    level: int
+    path: str
+    digest: str
+
+
+def leaves(blocks: Sequence[StoredBlock]) -> list[StoredBlock]:
+    """Return the blocks that have none inside of them: with the layout between, they are the page.
+
+    Args:
+        blocks: Of one version, in the order of :meth:`Archive.blocks_of`.
+    """
+    return [
+        block
+        for index, block in enumerate(blocks)
+        if index + 1 == len(blocks) or blocks[index + 1].level <= block.level
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class WordChange:
+    """A run of words of a changed block: ``same``, ``removed`` or ``added``."""
+
+    change: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockChange:
+    """What became of a block.
+
+    Attributes:
+        change: ``kept`` (same bytes, same order), ``moved`` (same bytes elsewhere), ``changed``
+            (took the place of `old`), ``added`` or ``removed``.
+        old, new: The block in either version; None where it has none.
+        words: For ``changed``: the text of both, word by word; empty if the text is the same and
+            only markup differs.
+    """
+
+    change: str
+    old: StoredBlock | None
+    new: StoredBlock | None
+    words: tuple[WordChange, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """Kind of the block, of the newer version where it has one."""
+        block = self.new or self.old
+        return block.kind if block is not None else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two versions, block by block, in the order of the newer; removed ones where they were.
+
+    Attributes:
+        old, new: The versions.
+        blocks: What became of each block that has none inside of it.
+        layout_changed: Whether the bytes between the blocks differ.
+    """
+
+    old: Version
+    new: Version
+    blocks: tuple[BlockChange, ...]
+    layout_changed: bool
+
+    @property
+    def same(self) -> bool:
+        """Whether both have the same bytes."""
+        return self.old.digest == self.new.digest
+
+    def without(self, kinds: Iterable[str] = ("advertisement",)) -> Difference:
+        """Return the difference as seen without blocks of some kinds; the archive keeps them."""
+        hidden = frozenset(kinds)
+        return replace(self, blocks=tuple(b for b in self.blocks if b.kind not in hidden))
+
+    def count(self, change: str) -> int:
+        """Return how many blocks are ``kept``, ``moved``, ``changed``, ``added`` or ``removed``."""
+        return sum(block.change == change for block in self.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that is not as it should be.
+
+    Attributes:
+        what: One sentence that names what is damaged.
+        url, version: What it touches; "" and None if nothing that can be named.
+        repaired: Whether it was made good.
+    """
+
+    what: str
+    url: str = ""
+    version: int | None = None
+    repaired: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What a check examined and found.
+
+    Attributes:
+        urls, versions, packs, chunks: How many were examined; versions were rebuilt and compared
+            with their digests.
+        faults: What was found, damaged packs and then the versions they touch.
+        leftovers: Packs and entries that an interrupted write left behind; harmless.
+    """
+
+    urls: int
+    versions: int
+    packs: int
+    chunks: int
+    faults: tuple[Fault, ...]
+    leftovers: int = 0
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing is wrong, or nothing any more."""
+        return all(fault.repaired for fault in self.faults)
+
+
+@dataclass(frozen=True, slots=True)
+class HostStats:
+    """URLs, versions and bytes (of bodies, as received) of one host."""
+
+    urls: int
+    versions: int
+    raw_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveStats:
+    """Numbers of a whole archive.
+
+    Attributes:
+        urls, versions: Stored.
+        visits: Requests noted, those that found a new version included.
+        blocks: Distinct blocks are chunks'; this counts the blocks of all versions.
+        chunks: Distinct runs of blocks and layout that are stored.
+        raw_bytes: Of all bodies, as received.
+        chunk_bytes: Of all chunks, before compression.
+        stored_bytes: That the archive takes, index and metadata included.
+        hosts: By host name.
+    """
+
+    urls: int
+    versions: int
+    visits: int
+    blocks: int
+    chunks: int
+    raw_bytes: int
+    chunk_bytes: int
+    stored_bytes: int
+    hosts: dict[str, HostStats]
+
+    @property
+    def ratio(self) -> float:
+        """Raw bytes for each stored byte."""
+        return self.raw_bytes / self.stored_bytes if self.stored_bytes else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """What a purge removed: versions, visits, and bytes given back."""
+
+    versions: int
+    visits: int
+    freed_bytes: int
+
+
+def _first(headers: Headers, name: str) -> str:
+    name = name.lower()
+    return next((value for key, value in headers if key.lower() == name), "")

@@ -1,0 +1,67 @@
+"""Where the archive of a crawl is: named, or beside the store of the crawl."""
+
+from __future__ import annotations
+
+import os
+from pathlib import PurePath
+from urllib.parse import urlsplit
+
+__all__ = ["archive_beside", "archive_uri", "as_archive_uri", "shown"]
+
+_FILE = "sqlite:///"
+_SERVERS = ("mongodb://", "mongodb+srv://")
+_BESIDE = "-archive"
+
+
+def archive_uri(named: str | None, store: str) -> str | None:
+    """Return the URI of a crawl's archive; None for no archive.
+
+    Args:
+        named: URI or file as a user gives it; "" or ``none`` for no archive, None for the default.
+        store: URI of the crawl's store.
+
+    Raises:
+        ValueError: `named` is not understood.
+    """
+    return archive_beside(store) if named is None else as_archive_uri(named)
+
+
+def as_archive_uri(named: str) -> str | None:
+    """Return an archive's URI in its full form; None for no archive.
+
+    >>> as_archive_uri("pages.db")
+    'sqlite:///pages.db'
+    """
+    named = named.strip()
+    if named.lower() in ("", "none"):
+        return None
+    if named.startswith(_SERVERS):
+        return named
+    path = named.removeprefix(_FILE)
+    if not path or "://" in path:
+        raise ValueError(f"{named!r} is not understood")
+    return _FILE + os.path.expanduser(path)
+
+
+def archive_beside(store: str) -> str | None:
+    """Return the archive that belongs to a crawl's store; None if that is kept in memory.
+
+    >>> archive_beside("sqlite:///crawls/crawl.db")
+    'sqlite:///crawls/crawl-archive.db'
+    """
+    if store.startswith(_SERVERS):
+        return store
+    if not store.startswith(_FILE):
+        return None
+    path = PurePath(store.removeprefix(_FILE))
+    if path.stem.endswith(_BESIDE):
+        return store
+    return _FILE + str(path.with_name(path.stem + _BESIDE + (path.suffix or ".db")))
+
+
+def shown(uri: str) -> str:
+    """Return how messages call an archive: its file, or its URI without user and password."""
+    if uri.startswith(_FILE):
+        return uri.removeprefix(_FILE)
+    parts = urlsplit(uri)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

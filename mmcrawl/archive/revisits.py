@@ -1,0 +1,218 @@
+"""When to visit a page again, from how often it was found changed.
+
+Cho and Garcia-Molina (*Estimating frequency of change*, 2003) take changes for a Poisson process.
+Of n visits at equal intervals, X found a change; the rate for an interval is then, nearly without
+bias,
+
+    r = -ln((n - X + 0.5) / (n + 0.5)).
+
+That is the maximum likelihood estimate if half a visit is added that found nothing. Visits are
+seldom at equal intervals, so here it is done with the intervals as they were: with half an
+interval of the mean length added to those without a change, the rate is the root of
+
+    sum over intervals t with a change of t / (e^(rate t) - 1)
+        = total of the intervals without one + half of the mean interval.
+
+At equal intervals the root is the formula above. The first visit counts for nothing, since there is
+nothing to compare it with; answers that are no page (server errors, none at all) neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise, takewhile
+from math import exp, expm1
+from time import time
+from typing import Protocol
+
+from mmcrawl.archive.model import Visit
+from mmcrawl.archive.times import as_unix_time
+
+__all__ = ["NO_ANSWER", "Due", "RevisitRules", "change_rate", "due", "is_answer", "next_visit"]
+
+DAY = 86_400.0
+NO_ANSWER = 0
+"""Status of a visit that nobody answered."""
+
+_GONE = (404, 410)
+_VISITS = 200  # the last ones, from which a rate is estimated
+_STEPS = 100
+_LARGEST_EXPONENT = 700.0
+
+
+@dataclass(frozen=True, slots=True)
+class RevisitRules:
+    """Bounds of the time between two visits, in seconds.
+
+    Attributes:
+        default: After a first visit.
+        shortest, longest: Never sooner or later than this.
+        growth: How many times the longest interval so far the next may be.
+    """
+
+    default: float = DAY
+    shortest: float = 3_600.0
+    longest: float = 30 * DAY
+    growth: float = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """When a URL is to be visited again.
+
+    Attributes:
+        url: As stored.
+        last_visit: Unix seconds.
+        rate: Changes a day; None if it was visited once.
+        next_visit: Unix seconds.
+        why: A sentence.
+    """
+
+    url: str
+    last_visit: float
+    rate: float | None
+    next_visit: float
+    why: str
+
+
+class VisitedUrls(Protocol):
+    """The part of an archive that is asked here."""
+
+    def urls(self) -> Iterator[str]:
+        """Yield the stored URLs."""
+
+    def visits(self, url: str) -> list[Visit]:
+        """Return the visits of a URL by time."""
+
+
+def due(
+    archive: VisitedUrls,
+    at: datetime | float | None = None,
+    rules: RevisitRules | None = None,
+) -> list[Due]:
+    """Return the URLs whose next visit has come, the most overdue first.
+
+    Args:
+        archive: Reads every URL's visits, so it takes as long as there are URLs.
+        at: Unix seconds or a datetime, now by default. Later visits are left out of account.
+        rules: Bounds.
+    """
+    now = time() if at is None else as_unix_time(at)
+    rules = rules or RevisitRules()
+    found = []
+    for url in archive.urls():
+        visits = [visit for visit in archive.visits(url) if visit.time <= now]
+        if visits and url.lower().startswith(("http://", "https://")):
+            answer = next_visit(url, visits, rules)
+            if answer.next_visit <= now:
+                found.append(answer)
+    return sorted(found, key=lambda answer: (answer.next_visit, answer.url))
+
+
+def next_visit(url: str, visits: Sequence[Visit], rules: RevisitRules | None = None) -> Due:
+    """Return when a URL is to be visited next.
+
+    Args:
+        url: The URL.
+        visits: All of them, at least one, by time.
+        rules: Bounds.
+    """
+    rules = rules or RevisitRules()
+    answered = [visit for visit in visits if is_answer(visit.status)]
+    intervals = list(_intervals(answered))
+    rate = change_rate(intervals) if intervals else None
+    failures = _trailing(visits, lambda visit: not is_answer(visit.status))
+    gone = _trailing(answered, lambda visit: visit.status in _GONE)
+    if failures:
+        seconds = _doubled(rules.shortest, failures - 1, rules)
+        why = f"No good answer {_times(failures)}"
+    elif gone:
+        seconds = _doubled(rules.default, gone, rules)
+        why = f"Gone, as found {_times(gone)}"
+    elif rate is None:
+        seconds = min(rules.longest, max(rules.shortest, rules.default))
+        why = "Visited once"
+    else:
+        seconds, why = _by_rate(intervals, rate, rules)
+    last = visits[-1].time
+    per_day = rate * DAY if rate is not None else None
+    return Due(url, last, per_day, last + seconds, f"{why}: again after {_span(seconds)}.")
+
+
+def change_rate(intervals: Sequence[tuple[float, bool]]) -> float:
+    """Return the changes for each unit of time.
+
+    Args:
+        intervals: Between visits, one at least: length, more than 0, and whether its end found a
+            change.
+
+    >>> round(change_rate([(1, True), (1, False), (1, False), (1, True)]), 6)  # -ln(2.5 / 4.5)
+    0.587787
+    """
+    changed = [length for length, change in intervals if change]
+    total = sum(length for length, _ in intervals)
+    target = total - sum(changed) + total / len(intervals) / 2
+    if not changed:
+        return 0.0
+    low, high = 0.0, len(changed) / target  # t / (e^(rt) - 1) < 1 / r
+    for _ in range(_STEPS):
+        rate = (low + high) / 2
+        if sum(_term(length, rate) for length in changed) > target:
+            low = rate
+        else:
+            high = rate
+    return high
+
+
+def is_answer(status: int) -> bool:
+    """Return whether a status tells how a page is: it is there, moved, or gone."""
+    return 200 <= status < 400 or status in _GONE
+
+
+def _term(length: float, rate: float) -> float:
+    exponent = rate * length
+    if exponent > _LARGEST_EXPONENT:
+        return 0.0
+    return length / expm1(exponent) if exponent else float("inf")
+
+
+def _intervals(visits: Sequence[Visit]) -> Iterator[tuple[float, bool]]:
+    recent = visits[-_VISITS - 1 :]
+    for before, after in pairwise(recent):
+        if after.time > before.time:
+            yield after.time - before.time, after.changed
+
+
+def _by_rate(
+    intervals: Sequence[tuple[float, bool]], rate: float, rules: RevisitRules
+) -> tuple[float, str]:
+    """Return the seconds in which one change is expected, within bounds."""
+    changes = sum(change for _, change in intervals)
+    before = max(rules.shortest, *(length for length, _ in intervals))
+    most = min(rules.longest, rules.growth * before)
+    seconds = max(rules.shortest, min(most, 1 / rate if rate > 0 else most))
+    chance = 1 - exp(-rate * seconds)
+    found = f"Changed at {changes} of {len(intervals)} visits"
+    return seconds, f"{found}, {chance:.0%} likely to have changed by then"
+
+
+def _doubled(seconds: float, times: int, rules: RevisitRules) -> float:
+    return max(rules.shortest, min(rules.longest, seconds * 2.0 ** min(times, 60)))
+
+
+def _trailing(visits: Sequence[Visit], test: Callable[[Visit], bool]) -> int:
+    return sum(1 for _ in takewhile(test, reversed(visits)))
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times in a row"
+
+
+def _span(seconds: float) -> str:
+    for size, unit in ((DAY, "day"), (3_600.0, "hour"), (60.0, "minute")):
+        if seconds >= size:
+            number = f"{seconds / size:.1f}".removesuffix(".0")
+            return f"{number} {unit}" + ("" if number == "1" else "s")
+    return f"{seconds:.0f} seconds"

@@ -1,0 +1,161 @@
+"""Which blocks match a query, how well, and in what order pages are shown.
+
+A block's score is that of BM25 (Robertson & Zaragoza 2009, "The Probabilistic Relevance Framework:
+BM25 and Beyond", equations 3.6 and 3.15), times a weight of its kind::
+
+    score(q, d) = w(kind) · Σ_t idf(t) · f · (k₁ + 1) / (f + k₁ · (1 - b + b · |d| / avg))
+    idf(t) = ln(1 + (N - n(t) + 0.5) / (n(t) + 0.5))
+
+with f how often word t occurs in block d, \\|d\\| the words of d and avg their mean, N all
+blocks and n(t) those with t. The 1 in the logarithm keeps a word that is in most blocks from
+counting against them (as in Lucene). Only blocks that are on some page count. So a score depends on
+what the archive holds, and neither on the store nor on how the index came about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcrawl.archive.search_codec import Ints
+from mmcrawl.archive.search_postings import Postings
+from mmcrawl.archive.search_query import Query
+from mmcrawl.archive.search_view import View
+
+__all__ = ["KIND_WEIGHTS", "ORDERS", "Matches", "Order", "Ranking", "bm25", "ranked"]
+
+Floats = NDArray[np.float64]
+
+KIND_WEIGHTS: Mapping[str, float] = {
+    "title": 2.0,
+    "topic": 1.5,
+    "image": 1.0,
+    "small": 0.7,
+    "related-links": 0.6,
+    "navigation": 0.3,
+    "copyright": 0.2,
+    "noise-links": 0.2,
+    "advertisement": 0.1,
+}
+"""What a block of a kind counts; 1 for any other."""
+
+
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """Blocks that match, once for each page they are on, in parallel arrays.
+
+    Attributes:
+        view: Of the index.
+        page: Index into ``view.seen.urls``, which are in order.
+        document: Row of ``view.documents``.
+        kind: That the block has in `version`, an index into ``view.seen.kinds``.
+        version: The last version with the block within the time that is asked for, a row of
+            ``view.seen``.
+        first: The first version with the block.
+        score: As described above.
+    """
+
+    view: View
+    page: Ints
+    document: Ints
+    kind: Ints
+    version: Ints
+    first: Ints
+    score: Floats
+
+    @property
+    def time(self) -> Floats:
+        """Of `version`."""
+        return self.view.seen.time[self.version]
+
+    @property
+    def first_time(self) -> Floats:
+        """Of `first`."""
+        return self.view.seen.time[self.first]
+
+
+Order = Callable[[Matches], tuple[NDArray[np.generic], ...]]
+"""Returns what matches are sorted by, ascending, the most significant first."""
+
+ORDERS: Mapping[str, Order] = {
+    "relevance": lambda found: (-found.score,),
+    "newest": lambda found: (-found.time, -found.first_time, -found.score),
+    "oldest": lambda found: (found.first_time, found.time, -found.score),
+}
+"""Orders by name. ``newest``: seen last, of those seen until then what appeared last."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Matches in order, and grouped by page.
+
+    Whatever reorders pages, or takes some out, makes another `pages` of this one.
+
+    Attributes:
+        matches: All of them.
+        order: Rows of `matches` from the best to the last.
+        pages: The best match of each page, rows of `matches`, in order.
+    """
+
+    matches: Matches
+    order: Ints
+    pages: Ints
+
+    def of_page(self, page: int) -> Ints:
+        """Return the matches of a page in order."""
+        return np.asarray(self.order[self.matches.page[self.order] == page])
+
+
+def bm25(
+    query: Query,
+    postings: Mapping[str, Postings],
+    view: View,
+    documents: Ints,
+    *,
+    k1: float = 1.2,
+    b: float = 0.75,
+) -> Floats:
+    """Return the scores of documents, without the weight of their kinds; 1 if no word is asked for.
+
+    Args:
+        query: Whose words count.
+        postings: Of its words; all of the documents are in each.
+        view: Of the index.
+        documents: Rows.
+        k1: How soon further occurrences stop to count.
+        b: How much long blocks are held back, in [0, 1].
+    """
+    if not query.words:
+        return np.ones(len(documents))
+    total = int(view.alive.sum())
+    length = view.documents.length[documents] / view.mean_length
+    score = np.zeros(len(documents))
+    for word in query.words:
+        found = postings[word]
+        having = len(found.documents)
+        idf = float(np.log(1 + (total - having + 0.5) / (having + 0.5)))
+        count = found.counts[np.searchsorted(found.documents, documents)]
+        score += idf * count * (k1 + 1) / (count + k1 * (1 - b + b * length))
+    return score
+
+
+def weights_of(view: View) -> Floats:
+    """Return the weight of each kind of a view."""
+    return np.array([KIND_WEIGHTS.get(kind, 1.0) for kind in view.seen.kinds], dtype=np.float64)
+
+
+def ranked(matches: Matches, order: Order) -> Ranking:
+    """Sort matches; what an order leaves open goes by URL, then by digest."""
+    documents = matches.view.documents
+    encoding = np.argsort(np.argsort(np.array(documents.encodings, dtype=str)))
+    ties = (
+        encoding[documents.encoding[matches.document]],
+        documents.digest[matches.document],
+        matches.page,
+    )
+    sorted_ = np.lexsort((*ties, *reversed(order(matches)))).astype(np.int64)
+    _, firsts = np.unique(matches.page[sorted_], return_index=True)
+    return Ranking(matches, sorted_, sorted_[np.sort(firsts)])

@@ -1,0 +1,163 @@
+"""An archive's SQLite file: opening it, telling it from others, saying why it cannot be used."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from mmcrawl.archive.backend import SCHEMA_VERSION
+from mmcrawl.errors import StoreError
+
+__all__ = ["connect", "explained"]
+
+APPLICATION_ID = 0x6D6D6361  # "mmca"
+_WAIT = 30.0  # seconds for another process to finish its write
+_NO_SUCH_FILE = "there is no archive {}; store a page there first, or name another file"
+
+_SCHEMA = """
+CREATE TABLE stream (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, entries INTEGER NOT NULL DEFAULT 0,
+    chunks INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE url (
+    id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, key INTEGER NOT NULL,
+    host INTEGER NOT NULL, stream INTEGER, last INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX url_key ON url (key);
+CREATE INDEX url_host ON url (host);
+CREATE TABLE host (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE version (
+    url INTEGER NOT NULL, number INTEGER NOT NULL, time REAL NOT NULL, status INTEGER NOT NULL,
+    digest BLOB NOT NULL, size INTEGER NOT NULL, entry INTEGER NOT NULL,
+    PRIMARY KEY (url, number)
+) WITHOUT ROWID;
+CREATE TABLE visit (
+    url INTEGER NOT NULL, time REAL NOT NULL, number INTEGER NOT NULL, status INTEGER NOT NULL,
+    PRIMARY KEY (url, time)
+) WITHOUT ROWID;
+CREATE TABLE pack (
+    id INTEGER PRIMARY KEY, entries INTEGER NOT NULL, chunk INTEGER NOT NULL,
+    chunks INTEGER NOT NULL, raw INTEGER NOT NULL, level INTEGER NOT NULL, size INTEGER NOT NULL,
+    manifest BLOB NOT NULL, data BLOB NOT NULL
+);
+CREATE INDEX pack_chunk ON pack (chunk, id);
+CREATE INDEX pack_sealed ON pack (id) WHERE level > 0;
+CREATE TABLE chunk (digest BLOB PRIMARY KEY, place INTEGER NOT NULL) WITHOUT ROWID;
+"""
+
+
+def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
+    """Open the file, made and set up if wished.
+
+    Raises:
+        StoreError: it is missing, or is not an archive that this version can use.
+    """
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder, not an archive; name a file")
+    if not path.exists() and (read_only or not create):
+        raise StoreError(_NO_SUCH_FILE.format(path))
+    if not path.parent.is_dir():
+        raise StoreError(
+            f"archive {path} cannot be made: there is no folder {path.parent}; make it first"
+        )
+    with explained(str(path)):
+        db = _opened(path, read_only)
+        try:
+            _prepare(db, path, create and not read_only)
+        except BaseException:
+            db.close()
+            raise
+    return db
+
+
+def _opened(path: Path, read_only: bool) -> sqlite3.Connection:
+    mode = "ro" if read_only else "rwc"
+    address = f"file:{quote(str(path.absolute()))}?mode={mode}"
+    db = _connected(address)
+    if read_only:
+        try:
+            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError as error:
+            # In a folder that may not be written, a file that nobody writes needs no shared memory.
+            db.close()
+            if "unable to open" not in str(error) or Path(f"{path}-wal").exists():
+                raise
+            db = _connected(f"{address}&immutable=1")
+    return db
+
+
+def _connected(address: str) -> sqlite3.Connection:
+    return sqlite3.connect(
+        address, uri=True, timeout=_WAIT, isolation_level=None, check_same_thread=False
+    )
+
+
+def _prepare(db: sqlite3.Connection, path: Path, may_create: bool) -> None:
+    tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if tables == 0 and may_create:
+        _create(db)
+    elif tables == 0:
+        raise StoreError(_NO_SUCH_FILE.format(path))
+    application = db.execute("PRAGMA application_id").fetchone()[0]
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if application != APPLICATION_ID:
+        raise StoreError(f"{path} is not an archive of mmcrawl; name another file")
+    if version != SCHEMA_VERSION:
+        age = "a newer" if version > SCHEMA_VERSION else "an older"
+        raise StoreError(
+            f"archive {path} was written by {age} version of mmcrawl (schema {version}, this one"
+            f" has {SCHEMA_VERSION}); use that version, or name another file"
+        )
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA cache_size = -8000")
+    db.execute("PRAGMA journal_size_limit = 16777216")
+
+
+def _create(db: sqlite3.Connection) -> None:
+    # Of 4,096 bytes: chunks are stored in large packs, and small rows waste little.
+    db.execute("PRAGMA page_size = 4096")
+    db.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        # Another process may have set it up in the meantime.
+        if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+            for statement in _SCHEMA.split(";\n"):
+                if statement.strip():
+                    db.execute(statement)
+            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def explained(name: str) -> Iterator[None]:
+    """Turn what SQLite raises into a StoreError of one sentence."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(_explain(name, str(error))) from error
+
+
+def _explain(name: str, text: str) -> str:
+    reasons = {
+        "disk is full": f"archive {name} cannot be written ({text}); make room and go on",
+        "disk I/O": f"archive {name} cannot be written or read ({text}); is the disk full?",
+        "not a database": f"{name} is not an archive of mmcrawl; name another file",
+        "malformed": f"archive {name} is damaged ({text}); check it, or restore it from a copy",
+        "corrupt": f"archive {name} is damaged ({text}); check it, or restore it from a copy",
+        "unable to open": f"archive {name} cannot be opened; may you read and write there?",
+        "readonly": f"archive {name} is read-only; change its permissions, or name another file",
+        "locked": f"archive {name} is locked by another process; wait for it, and go on",
+        "busy": f"archive {name} is locked by another process; wait for it, and go on",
+    }
+    return next(
+        (reason for sign, reason in reasons.items() if sign in text),
+        f"archive {name} failed: {text}",
+    )

@@ -1,0 +1,34 @@
+"""Numbers of a whole archive."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from mmcrawl.archive.backend import Backend
+from mmcrawl.archive.model import ArchiveStats, HostStats
+from mmcrawl.archive.reading import GoneError, Reader
+
+__all__ = ["stats_of"]
+
+
+def stats_of(backend: Backend, reader: Reader) -> ArchiveStats:
+    """Count what there is; reads every manifest, but no page."""
+    counts = backend.counts()
+    hosts = {name: HostStats(*numbers) for name, numbers in backend.totals().items()}
+    blocks = raw = 0
+    for stream in backend.streams():
+        for pack in backend.packs(stream):
+            raw += pack.raw
+            with suppress(GoneError):  # being replaced now; its blocks are few
+                blocks += reader.manifest(pack).blocks
+    return ArchiveStats(
+        urls=counts["urls"],
+        versions=counts["versions"],
+        visits=counts["versions"] + counts["visits"],
+        blocks=blocks,
+        chunks=counts["chunks"],
+        raw_bytes=sum(host.raw_bytes for host in hosts.values()),
+        chunk_bytes=raw,
+        stored_bytes=backend.size(),
+        hosts=hosts,
+    )

@@ -1,0 +1,137 @@
+"""Where the captures of WARC files are, kept on disk while they are taken in.
+
+A revisit may refer to a record of any file, and a URL's captures may come in any order, so that all
+records must be known before the first is stored.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from types import TracebackType
+from typing import Self
+
+from mmcrawl.archive.warc.heads import ORIGINAL, as_time, note_of
+from mmcrawl.archive.warc.records import Record
+
+__all__ = ["Catalogue", "Place"]
+
+_SCHEMA = """
+CREATE TABLE record (
+    number INTEGER PRIMARY KEY, file INTEGER, offset INTEGER, is_response INTEGER,
+    url TEXT, uri TEXT, time REAL, date REAL, turn INTEGER, id TEXT, digest TEXT
+);
+CREATE INDEX by_id ON record (id);
+CREATE INDEX by_uri ON record (uri, date);
+CREATE INDEX by_digest ON record (digest);
+"""
+_BY_DIGEST = """
+SELECT file, offset FROM record WHERE is_response AND digest = :digest
+ORDER BY id = :id DESC, uri = :uri AND abs(date - :date) < 1 DESC, uri = :own DESC,
+    abs(date - :date), number LIMIT 1
+"""
+# A record of another digest is not what was meant, whatever is said of its place.
+_BY_NAME = """
+SELECT file, offset FROM record
+WHERE is_response AND (id = :id OR uri = :uri AND date BETWEEN :date - 1 AND :date + 1)
+    AND (digest = '' OR :digest = '')
+ORDER BY id = :id DESC, abs(date - :date), number LIMIT 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record is: number of the file, offset in it."""
+
+    file: int
+    offset: int
+
+
+class Catalogue:
+    """The records of several files. A temporary database that goes when it is closed."""
+
+    def __init__(self) -> None:
+        self._database = sqlite3.connect("", isolation_level=None)
+        self._database.executescript(_SCHEMA)
+        self._database.execute("BEGIN")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._database.close()
+
+    def __len__(self) -> int:
+        (count,) = self._database.execute("SELECT count(*) FROM record").fetchone()
+        return int(count)
+
+    def add(self, record: Record, file: int) -> bool:
+        """Note a response or a revisit; False if it has no URL or no date."""
+        uri, date = record.field("WARC-Target-URI"), as_time(record.field("WARC-Date"))
+        if not uri or date is None:
+            return False
+        try:
+            note = note_of(record.field(ORIGINAL))
+        except (ValueError, TypeError):
+            note = {}  # reported when the record is read
+        row = (
+            *(file, record.offset, record.kind == "response"),
+            *(_text(note.get("url", uri)), _text(uri)),
+            *(note.get("time", date), date, note.get("order")),
+            *(record.field("WARC-Record-ID"), record.field("WARC-Payload-Digest")),
+        )
+        self._database.execute(
+            "INSERT INTO record (file, offset, is_response, url, uri, time, date, turn, id, digest)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            row,
+        )
+        return True
+
+    def in_order(self) -> Iterator[Place]:
+        """Yield all, URL by URL, each URL's in order of time.
+
+        Where all captures of a URL say in which turn they were stored, that order is kept.
+        """
+        rows = self._database.execute(
+            "SELECT url, file, offset, turn FROM record ORDER BY url, time, number"
+        )
+        for _, group in groupby(rows, key=lambda row: row[0]):
+            captures = list(group)
+            if all(turn is not None for *_, turn in captures):
+                captures.sort(key=lambda row: int(row[3]))
+            yield from (Place(file, offset) for _, file, offset, _ in captures)
+
+    def original(self, revisit: Record) -> Place | None:
+        """Return the response that a revisit refers to (WARC 1.1, section 6.7).
+
+        By its payload digest, and of several with that the one that is named; a record that is
+        named by its id, or by URI and date, also without a digest.
+        """
+        uri = revisit.field("WARC-Refers-To-Target-URI")
+        own = revisit.field("WARC-Target-URI")
+        date = as_time(revisit.field("WARC-Refers-To-Date") or revisit.field("WARC-Date"))
+        wanted = {
+            "id": revisit.field("WARC-Refers-To") or None,
+            "uri": _text(uri or own),
+            "own": _text(own),
+            "date": date,
+            "digest": revisit.field("WARC-Payload-Digest"),
+        }
+        row = None
+        if wanted["digest"]:
+            row = self._database.execute(_BY_DIGEST, wanted).fetchone()
+        if row is None and (wanted["id"] or uri):
+            row = self._database.execute(_BY_NAME, wanted).fetchone()
+        return Place(*row) if row is not None else None
+
+
+def _text(url: str) -> str:
+    """Return a URL as SQLite takes it, without surrogates."""
+    return url.encode("utf-8", "surrogatepass").decode("utf-8", "backslashreplace")

@@ -1,0 +1,194 @@
+"""An archive as a WARC file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from os import PathLike
+from pathlib import Path
+from typing import BinaryIO
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.model import Capture
+from mmcrawl.archive.times import as_unix_time
+from mmcrawl.archive.warc.heads import is_http
+from mmcrawl.archive.warc.histories import Event, history_of
+from mmcrawl.archive.warc.writing import RecordWriter, Written
+from mmcrawl.errors import StoreError
+
+__all__ = ["WarcExport", "export_warc"]
+
+
+@dataclass(frozen=True, slots=True)
+class WarcExport:
+    """What an export came to.
+
+    Attributes:
+        path: The file.
+        urls: That have a record in it.
+        responses: Records with a body.
+        revisits: Records of visits and of versions whose body stands in another record.
+        size: Of the file in bytes.
+        problems: What could not be written, a sentence each.
+    """
+
+    path: Path
+    urls: int
+    responses: int
+    revisits: int
+    size: int
+    problems: tuple[str, ...]
+
+
+def export_warc(
+    archive: Archive,
+    path: str | PathLike[str],
+    *,
+    url: str | None = None,
+    host: str | None = None,
+    since: datetime | float | None = None,
+    until: datetime | float | None = None,
+    gzip: bool = True,
+) -> WarcExport:
+    """Write an archive, or a part of it, as a WARC 1.1 file, URL by URL.
+
+    A version is a response record with its body as stored. One whose body stands in the file
+    already, of the same URL or another, is a revisit record of the profile
+    ``identical-payload-digest``; so is a visit that found the same again. A visit that was answered
+    "not modified" is one of ``server-not-modified``. All name the record they refer to. A visit
+    whose version lies outside of the time asked for is written with the body, so that the file
+    stands alone.
+
+    The whole of an archive that was exported and imported is equal to it: URLs, versions, visits,
+    bodies, and what came with them; numbers of versions too, unless some were purged. The file is
+    the same for the same archive.
+
+    Args:
+        archive: What to write.
+        path: The file; it appears when it is complete, in place of one of that name.
+        url, host: Only this one; with both, the URL.
+        since, until: Only visits from this time on, and before that one.
+        gzip: Whether records are compressed, one by one.
+
+    Raises:
+        StoreError: the URL is not stored, the archive cannot be read, or the file not be written.
+    """
+    path = Path(path)
+    window = (
+        as_unix_time(since) if since is not None else float("-inf"),
+        as_unix_time(until) if until is not None else float("inf"),
+    )
+    urls = iter([archive.get(url).url]) if url is not None else archive.urls(host)
+    try:
+        with _moved_when_complete(path) as file:
+            export = _Export(archive, file, gzip=gzip)
+            for one in urls:
+                export.write_url(one, window)
+            export.finish()
+        return export.report(path)
+    except OSError as error:
+        raise StoreError(f"the WARC file '{path}' cannot be written: {error}") from error
+
+
+@contextmanager
+def _moved_when_complete(path: Path) -> Iterator[BinaryIO]:
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+class _Export:
+    """One file in the making."""
+
+    def __init__(self, archive: Archive, file: BinaryIO, *, gzip: bool) -> None:
+        self._archive = archive
+        self._writer = RecordWriter(file, gzip=gzip)
+        self._by_body: dict[str, Written] = {}
+        self._urls = self._responses = self._revisits = 0
+        self._problems: list[str] = []
+
+    def finish(self) -> None:
+        """Complete a file that nothing was written to."""
+        self._writer.write_info(0.0)
+
+    def report(self, path: Path) -> WarcExport:
+        """Return what it came to."""
+        return WarcExport(
+            path=path,
+            urls=self._urls,
+            responses=self._responses,
+            revisits=self._revisits,
+            size=path.stat().st_size,
+            problems=tuple(self._problems),
+        )
+
+    def write_url(self, url: str, window: tuple[float, float]) -> None:
+        """Write the visits of a URL, each version before the visits that found it again."""
+        if not is_http(url):
+            self._problems.append(f"{url} is no URL of HTTP; its versions are left out")
+            return
+        history = history_of(self._archive, url)
+        if history.lost:
+            self._problems.append(f"{history.lost} visits of {url} name versions that are gone")
+        before = self._writer.count
+        present: dict[int, bool] = {}  # versions of this URL; False for one that is damaged
+        for turn, event in enumerate(history.events):
+            if not window[0] <= event.time < window[1]:
+                continue
+            number = event.version.number
+            if number not in present:
+                present[number] = self._write_version(event, history.turn(turn))
+            elif present[number]:
+                self._write_visit(event, history.turn(turn))
+        self._urls += self._writer.count > before
+
+    def _write_version(self, event: Event, turn: int | None) -> bool:
+        """Write a version, or the visit that stands for it; False if it is damaged."""
+        version = event.version
+        known = self._by_body.get(version.digest) if version.size else None
+        if known is not None:
+            self._writer.write_revisit(_facts(event), version.size, known, turn)
+            self._revisits += 1
+            return True
+        try:
+            body = self._archive.rebuild(version).body
+        except StoreError as error:
+            self._problems.append(f"{error}; it is left out, with its visits")
+            return False
+        written = self._writer.write_response(_facts(event), body, turn)
+        self._by_body[version.digest] = written
+        self._responses += 1
+        return True
+
+    def _write_visit(self, event: Event, turn: int | None) -> None:
+        """Write a visit that found a version that stands in the file."""
+        version = event.version
+        known = self._by_body[version.digest]
+        if event.status != version.status:
+            self._writer.write_not_modified(version.url, event.time, event.status, known, turn)
+        else:
+            self._writer.write_revisit(_facts(event), version.size, known, turn)
+        self._revisits += 1
+
+
+def _facts(event: Event) -> Capture:
+    """Return the version that a visit found as captured by that visit, without its body."""
+    version = event.version
+    return Capture(
+        url=version.url,
+        body=b"",
+        time=event.time,
+        status=version.status,
+        headers=version.headers,
+        reason=version.reason,
+        content_type=version.content_type,
+    )

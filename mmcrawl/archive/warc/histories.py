@@ -1,0 +1,68 @@
+"""The visits of a URL in an order in which storing them again gives the same versions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.model import Version, Visit
+
+__all__ = ["Event", "History", "history_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A visit, with the version that it found.
+
+    Attributes:
+        version: As stored.
+        time: Of the visit, in Unix seconds.
+        status: Of the answer.
+    """
+
+    version: Version
+    time: float
+    status: int
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The visits of a URL.
+
+    Attributes:
+        events: In order.
+        in_time: Whether that is the order of time.
+        lost: Visits whose version is gone.
+    """
+
+    events: tuple[Event, ...]
+    in_time: bool
+    lost: int
+
+    def turn(self, index: int) -> int | None:
+        """Return what a record has to say of its place: nothing where times tell the order."""
+        return None if self.in_time else index
+
+
+def history_of(archive: Archive, url: str) -> History:
+    """Return versions by number, each followed by the visits that found it again.
+
+    A visit was compared with the version before it among those that were stored then. Whatever was
+    stored later has a greater number, so this order finds the same version again, also where an
+    older capture was stored after a newer one.
+    """
+    versions = sorted(archive.versions(url), key=lambda version: version.number)
+    again: dict[int | None, list[Visit]] = {version.number: [] for version in versions}
+    lost = 0
+    for visit in archive.visits(url):
+        if visit.version not in again:
+            lost += 1
+        elif not visit.changed:
+            again[visit.version].append(visit)
+    events: list[Event] = []
+    for version in versions:
+        events.append(Event(version, version.time, version.status))
+        events += [Event(version, visit.time, visit.status) for visit in again[version.number]]
+    in_time = all(before.time <= after.time for before, after in pairwise(events))
+    return History(tuple(events), in_time, lost)

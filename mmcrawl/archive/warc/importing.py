@@ -1,0 +1,227 @@
+"""WARC files into an archive."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+from os import PathLike
+from pathlib import Path
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.model import Capture
+from mmcrawl.archive.warc.answers import Answer, answer_at
+from mmcrawl.archive.warc.catalogue import Catalogue, Place
+from mmcrawl.archive.warc.originals import Originals, UnresolvedError, version_at
+from mmcrawl.archive.warc.records import BadRecordError, Record, WarcProblem, records
+from mmcrawl.errors import StoreError
+
+__all__ = ["Progress", "WarcImport", "import_warc"]
+
+Progress = Callable[[int, int], None]
+"""Called with the records that are dealt with, and how many there are."""
+
+_COMMIT_CAPTURES = 200
+_COMMIT_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class WarcImport:
+    """What an import came to; ``records == captures + sum(skipped.values())``.
+
+    Attributes:
+        records: Whole records that were found, of all types.
+        captures: Those that were taken in: ``versions + unchanged``.
+        versions: New versions.
+        unchanged: Visits that found what was known, or that are in the archive already.
+        skipped: Records that were left out, by reason; a type of record is a reason.
+        problems: What was wrong, with file and offset, in the order met.
+    """
+
+    records: int
+    captures: int
+    versions: int
+    unchanged: int
+    skipped: Mapping[str, int]
+    problems: tuple[WarcProblem, ...]
+
+
+def import_warc(
+    archive: Archive,
+    paths: Iterable[str | PathLike[str]],
+    *,
+    progress: Progress | None = None,
+) -> WarcImport:
+    """Take the captures of WARC files into an archive.
+
+    Responses become versions, or visits where nothing had changed; so do revisit records, whose
+    body is found in any of the files or in the archive (WARC 1.1, section 6.7). A URL's captures
+    are stored in order of time, whatever order they are in. Transfer and content codings are
+    undone. A response ``304`` is a visit.
+
+    Args:
+        archive: Where to.
+        paths: The files, compressed record by record or not at all.
+        progress: Is told how far it is.
+
+    Raises:
+        StoreError: a file cannot be opened, or the archive refuses; what was stored stays, and
+            the import can be run again.
+    """
+    files = [Path(path) for path in paths]
+    with Catalogue() as catalogue:
+        intake = _Intake(archive, files, catalogue)
+        for number in range(len(files)):
+            intake.find(number)
+        intake.take_in(progress)
+        return intake.report()
+
+
+class _Intake:
+    """One import."""
+
+    def __init__(self, archive: Archive, files: list[Path], catalogue: Catalogue) -> None:
+        self._archive = archive
+        self._files = files
+        self._catalogue = catalogue
+        self._records = self._versions = self._unchanged = 0
+        self._skipped: Counter[str] = Counter()
+        self._problems: list[WarcProblem] = []
+        self._waiting: list[Capture] = []
+        self._stored: tuple[str, dict[float, str]] = ("", {})
+        self._read = lru_cache(maxsize=2)(self._read_place)
+        self._originals = Originals(archive, catalogue, self._read)
+
+    def report(self) -> WarcImport:
+        """Return what it came to."""
+        return WarcImport(
+            records=self._records,
+            captures=self._versions + self._unchanged,
+            versions=self._versions,
+            unchanged=self._unchanged,
+            skipped=dict(sorted(self._skipped.items())),
+            problems=tuple(self._problems),
+        )
+
+    # -- first pass ---------------------------------------------------------------------------
+
+    def find(self, number: int) -> None:
+        """Note the captures of a file."""
+        path = self._files[number]
+        empty = True
+        try:
+            for found in records(path):
+                empty = False
+                if isinstance(found, WarcProblem):
+                    self._problems.append(found)
+                else:
+                    self._records += 1
+                    self._find_record(found, number)
+        except OSError as error:
+            raise StoreError(f"the WARC file '{path}' cannot be read: {error}") from error
+        if empty:
+            self._problems.append(WarcProblem(path, None, "there is no record in it"))
+
+    def _find_record(self, record: Record, number: int) -> None:
+        path = self._files[number]
+        kind = record.kind
+        if kind not in ("response", "revisit"):
+            self._skipped[kind or "no WARC-Type"] += 1
+            if kind == "continuation":
+                what = "it is a part of a segmented record"
+                self._problems.append(WarcProblem(path, record.offset, what))
+        elif kind == "response" and not record.is_http:
+            self._skipped["not HTTP"] += 1
+            what = f"an answer of {record.field('Content-Type') or 'no content type'}, not of HTTP"
+            self._problems.append(WarcProblem(path, record.offset, what))
+        elif record.field("WARC-Segment-Number"):
+            self._leave_out(path, record.offset, "segmented", "it is one of several segments")
+        elif not self._catalogue.add(record, number):
+            what = "it has no WARC-Target-URI or no WARC-Date"
+            self._leave_out(path, record.offset, "damaged", what)
+
+    def _leave_out(self, path: Path, offset: int, reason: str, what: str) -> None:
+        self._skipped[reason] += 1
+        self._problems.append(WarcProblem(path, offset, what))
+
+    # -- second pass --------------------------------------------------------------------------
+
+    def take_in(self, progress: Progress | None) -> None:
+        """Store the captures that were found."""
+        total = len(self._catalogue)
+        for done, place in enumerate(self._catalogue.in_order(), start=1):
+            path = self._files[place.file]
+            try:
+                answer = self._read(place)
+                self._take(answer)
+            except BadRecordError as error:
+                self._leave_out(path, place.offset, "damaged", str(error))
+            except UnresolvedError as error:
+                self._leave_out(path, place.offset, "unresolved revisit", str(error))
+            else:
+                for doubt in answer.doubts:
+                    self._problems.append(WarcProblem(path, place.offset, doubt, taken=True))
+            if progress is not None:
+                progress(done, total)
+        self._flush()
+
+    def _read_place(self, place: Place) -> Answer:
+        return answer_at(self._files[place.file], place.offset)
+
+    def _take(self, answer: Answer) -> None:
+        is_response = answer.record.kind == "response"
+        if answer.is_not_modified:
+            if self._note_unchanged(answer.capture):
+                return
+            if is_response:
+                raise UnresolvedError("it says 'not modified', and no version is before it")
+        elif is_response:
+            self._add(answer.capture)
+            return
+        if self._catalogue.original(answer.record) is None:
+            self._flush()  # the archive is asked next, which must know all before
+        self._add(self._originals.completed(answer))
+
+    def _note_unchanged(self, capture: Capture) -> bool:
+        """Note a visit that found nothing new; False if the URL has no version yet."""
+        self._flush()
+        if capture.time not in self._stored_before(capture.url):
+            if version_at(self._archive, capture.url, capture.time) is None:
+                return False
+            self._archive.note_unchanged(capture.url, capture.time, capture.status)
+        self._unchanged += 1
+        return True
+
+    def _stored_before(self, url: str) -> dict[float, str]:
+        """Return the visits of a URL before this import: times, and digests of what was found.
+
+        All captures of a URL come one after the other.
+        """
+        if self._stored[0] != url:
+            versions = [one for one in self._archive.versions(url) if one.url == url]
+            digests = {one.number: one.digest for one in versions}
+            visits = self._archive.visits(url) if versions else []
+            self._stored = (url, {one.time: digests.get(one.version or 0, "") for one in visits})
+        return self._stored[1]
+
+    def _add(self, capture: Capture) -> None:
+        before = self._stored_before(capture.url)
+        if before and before.get(capture.time) == sha256(capture.body).hexdigest():
+            self._unchanged += 1  # an import that is run again
+            return
+        self._waiting.append(capture)
+        size = sum(len(capture.body) for capture in self._waiting)
+        if size > _COMMIT_BYTES or len(self._waiting) >= _COMMIT_CAPTURES:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Store what waits, in one commit."""
+        if not self._waiting:
+            return
+        stored = self._archive.store_many(self._waiting)
+        self._waiting = []
+        versions = sum(one.version is not None for one in stored)
+        self._versions += versions
+        self._unchanged += len(stored) - versions

@@ -1,0 +1,175 @@
+"""Records of a WARC file, written with warcio."""
+
+from __future__ import annotations
+
+from base64 import b32encode
+from dataclasses import dataclass
+from hashlib import sha1
+from io import BytesIO
+from typing import Any, BinaryIO
+from uuid import NAMESPACE_URL, uuid5
+
+from warcio.warcwriter import WARCWriter
+
+from mmcrawl import __version__
+from mmcrawl.archive.model import Capture
+from mmcrawl.archive.warc.heads import Head, as_date, as_time, field_of, head_of, uri_of
+
+__all__ = ["RecordWriter", "Written"]
+
+_PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
+_SPECIFICATION = "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A response record, as others refer to it (WARC 1.1, sections 5.11 to 5.13).
+
+    Attributes:
+        id: WARC-Record-ID.
+        uri: WARC-Target-URI.
+        date: WARC-Date.
+        digest: WARC-Payload-Digest.
+        head: Of HTTP, as written.
+        note: What the head does not say as captured.
+    """
+
+    id: str
+    uri: str
+    date: str
+    digest: str
+    head: Head
+    note: dict[str, Any]
+
+
+class RecordWriter:
+    """Writes records. The same calls write the same bytes: ids are made of what is written.
+
+    Attributes:
+        count: Records written, without the first.
+    """
+
+    def __init__(self, file: BinaryIO, *, gzip: bool) -> None:
+        self._writer = WARCWriter(file, gzip=gzip, warc_version="1.1")
+        self._has_info = False
+        self.count = 0
+
+    def write_info(self, time: float) -> None:
+        """Write the ``warcinfo`` record, if there is none yet (WARC 1.1, section 6.2).
+
+        Args:
+            time: Its date. That of the first capture makes equal exports equal.
+        """
+        if self._has_info:
+            return
+        self._has_info = True
+        fields = {
+            "software": f"mmcrawl/{__version__}",
+            "format": "WARC File Format 1.1",
+            "conformsTo": _SPECIFICATION,
+        }
+        content = "".join(f"{name}: {value}\r\n" for name, value in fields.items()).encode()
+        record = self._writer.create_warc_record(
+            "",
+            "warcinfo",
+            payload=BytesIO(content),
+            length=len(content),
+            warc_headers_dict=self._named("warcinfo", "", as_date(time), {}),
+        )
+        self._writer.write_record(record)
+
+    def write_response(self, facts: Capture, body: bytes, turn: int | None) -> Written:
+        """Write a response (WARC 1.1, section 6.3).
+
+        Args:
+            facts: All but the body.
+            body: As stored.
+            turn: The place in which the URL's visits were stored, where times do not tell.
+        """
+        self.write_info(facts.time)
+        head, note = head_of(facts, len(body))
+        uri, date, noted = _identity(facts.url, facts.time, turn, note)
+        digest = "sha1:" + b32encode(sha1(body, usedforsecurity=False).digest()).decode()
+        fields = self._named("response", uri, date, noted)
+        record = self._writer.create_warc_record(
+            uri,
+            "response",
+            payload=BytesIO(body),
+            length=len(body),
+            http_headers=head,
+            warc_headers_dict={**fields, "WARC-Payload-Digest": digest},
+        )
+        self._write(record)
+        return Written(fields["WARC-Record-ID"], uri, date, digest, head, note)
+
+    def write_revisit(self, facts: Capture, size: int, original: Written, turn: int | None) -> None:
+        """Write a revisit that found a body written before (WARC 1.1, section 6.7.2).
+
+        Its head is left out if it is that of the record it refers to.
+
+        Args:
+            facts: All but the body.
+            size: Of the body.
+            original: Where it was written.
+            turn: As for a response.
+        """
+        head, note = head_of(facts, size)
+        # pywb does not look up an empty payload, nor the head with it.
+        is_known = size > 0 and (head, note) == (original.head, original.note)
+        identity = _identity(facts.url, facts.time, turn, {} if is_known else note)
+        profile = "identical-payload-digest"
+        self._revisit(profile, identity, None if is_known else head, original)
+
+    def write_not_modified(
+        self, url: str, time: float, status: int, original: Written, turn: int | None
+    ) -> None:
+        """Write a visit that was told "not modified" (WARC 1.1, section 6.7.3).
+
+        The archive keeps no head of such an answer, so there is none.
+        """
+        identity = _identity(url, time, turn, {"status": status} if status != 304 else {})
+        self._revisit("server-not-modified", identity, None, original)
+
+    def _revisit(
+        self,
+        profile: str,
+        identity: tuple[str, str, dict[str, Any]],
+        head: Head | None,
+        original: Written,
+    ) -> None:
+        uri, date, note = identity
+        fields = self._named("revisit", uri, date, note)
+        record = self._writer.create_revisit_record(
+            uri,
+            original.digest,
+            original.uri,
+            original.date,
+            http_headers=head,
+            warc_headers_dict={**fields, "WARC-Refers-To": original.id},
+        )
+        record.rec_headers.replace_header("WARC-Profile", _PROFILES + profile)
+        self._write(record)
+
+    def _write(self, record: Any) -> None:
+        self._writer.write_record(record)
+        self.count += 1
+
+    def _named(self, kind: str, uri: str, date: str, note: dict[str, Any]) -> dict[str, str]:
+        """Return the fields that a record begins with."""
+        name = uuid5(NAMESPACE_URL, f"{self.count} {kind} {date} {uri}")
+        return {"WARC-Record-ID": f"<urn:uuid:{name}>", "WARC-Date": date, **field_of(note)}
+
+
+def _identity(
+    url: str, time: float, turn: int | None, note: dict[str, Any]
+) -> tuple[str, str, dict[str, Any]]:
+    """Return WARC-Target-URI and WARC-Date, and a note of what they do not say."""
+    uri, date = uri_of(url), as_date(time)
+    note = dict(note)
+    if uri != url:
+        note["url"] = url
+    if as_time(date) != time:
+        note["time"] = time
+    if turn is not None:
+        note["order"] = turn
+    return uri, date, note

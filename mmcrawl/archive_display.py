@@ -1,0 +1,237 @@
+"""What a person sees of an archive: lists, versions with their blocks, numbers, what is due."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from mmcrawl.archive import ArchiveStats, CheckReport, StoredBlock, Version, Visit
+from mmcrawl.archive.revisits import Due
+from mmcrawl.archive.times import as_text
+from mmcrawl.blocks.drawing import printable, short_path
+from mmcrawl.display import literal, size_of
+
+__all__ = [
+    "KIND_STYLES",
+    "Revisits",
+    "check_text",
+    "due_table",
+    "revisit_tables",
+    "stats_tables",
+    "url_line",
+    "version_table",
+    "version_view",
+]
+
+KIND_STYLES = {
+    "title": "bold magenta",
+    "topic": "bold green",
+    "related-links": "bold blue",
+    "navigation": "blue",
+    "advertisement": "red",
+    "copyright": "yellow",
+    "image": "cyan",
+    "noise-links": "red",
+    "small": "dim",
+}
+"""How each kind of block is written."""
+
+_MOST_HOSTS = 20
+_TOPIC = 90
+_HEADERS = ("etag", "last-modified", "location", "server")
+
+
+@dataclass(frozen=True, slots=True)
+class Revisits:
+    """What a run of visits came to.
+
+    Attributes:
+        archive: How it is called.
+        due: URLs that were due.
+        visited: Visits that are in the archive now.
+        new, unchanged: What they found; `not_modified` of the latter were answered with 304.
+        gone: Those answered with 404 or 410.
+        raw_bytes, new_bytes: Of the bodies, and of those what the archive did not hold.
+        reasons: Why others could not be had.
+        ending: Why it stopped early, "" if it did not; `problem` says it in a sentence.
+    """
+
+    archive: str
+    due: int
+    visited: int
+    new: int
+    unchanged: int
+    not_modified: int
+    gone: int
+    raw_bytes: int
+    new_bytes: int
+    reasons: Counter[str]
+    ending: str
+    problem: str
+
+
+def url_line(url: str, visits: Sequence[Visit]) -> Text:
+    """Return a line of a list of URLs."""
+    versions = sum(visit.changed for visit in visits)
+    last = as_text(visits[-1].time) if visits else ""
+    return Text.assemble(
+        f"{versions:>5} {len(visits):>6}  ", (f"{last:<23}", "dim"), "  ", literal(url)
+    )
+
+
+def version_table(versions: Sequence[Version], visits: Sequence[Visit]) -> RenderableType:
+    """Return the versions of a URL, each with the visits that found it."""
+    found = Counter(visit.version for visit in visits)
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in ("version", "visits"):
+        table.add_column(name, justify="right")
+    table.add_column("time", no_wrap=True)
+    table.add_column("status", justify="right")
+    table.add_column("size", justify="right", no_wrap=True)
+    table.add_column("type")
+    table.add_column("cut by", no_wrap=True)
+    table.add_column("digest", no_wrap=True, style="dim")
+    for version in versions:
+        table.add_row(
+            str(version.number),
+            str(found[version.number]),
+            as_text(version.time),
+            str(version.status),
+            f"{version.size:,}",
+            literal(version.content_type or version.header("content-type")),
+            f"{version.method} {version.level}" if version.method else "–",
+            version.digest[:16],
+        )
+    return table
+
+
+def version_view(
+    version: Version, blocks: Sequence[StoredBlock], next_level: str
+) -> RenderableType:
+    """Return the facts of a version and its blocks."""
+    facts = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    facts.add_column(style="dim")
+    facts.add_column(overflow="fold")
+    facts.add_row("version", f"{version.number} of {as_text(version.time)}")
+    facts.add_row("status", literal(f"{version.status} {version.reason}"))
+    facts.add_row("type", literal(version.content_type or version.header("content-type")))
+    facts.add_row("size", f"{version.size:,} bytes, SHA-256 {version.digest}")
+    facts.add_row("language", literal(f"{version.language or 'not declared'}; {version.encoding}"))
+    for name in _HEADERS:
+        if value := version.header(name):
+            facts.add_row(name, literal(value))
+    if version.method:
+        facts.add_row("cut by", f"{version.method}, level {version.level}: {len(blocks)} blocks")
+        facts.add_row("next time", next_level)
+    return Group(Text(printable(version.url), "bold"), facts, Text(""), *map(block_line, blocks))
+
+
+def block_line(block: StoredBlock) -> Text:
+    """Return a line for a block, moved in as deep as it lies."""
+    line = Text("  " * (block.level - 1))
+    line.append(block.kind or "body", KIND_STYLES.get(block.kind, ""))
+    line.append(f"  {printable(block.topic, _TOPIC)}")
+    line.append(f"  {block.start}–{block.end} {short_path(block.path)} {block.digest}", "dim")
+    line.no_wrap, line.overflow = True, "ellipsis"
+    return line
+
+
+def stats_tables(stats: ArchiveStats) -> RenderableType:
+    """Return the numbers of an archive, and its hosts."""
+    totals = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for name, value in (
+        ("URLs", f"{stats.urls:,}"),
+        ("versions", f"{stats.versions:,}"),
+        ("visits", f"{stats.visits:,}"),
+        ("blocks", f"{stats.blocks:,}"),
+        ("distinct chunks", f"{stats.chunks:,}"),
+        ("bodies as received", size_of(stats.raw_bytes)),
+        ("distinct chunks of them", size_of(stats.chunk_bytes)),
+        ("the archive takes", f"{size_of(stats.stored_bytes)}, one byte for {stats.ratio:.1f}"),
+    ):
+        totals.add_row(name, value)
+    hosts = Table(box=box.SIMPLE_HEAD)
+    hosts.add_column("host", overflow="fold")
+    for column in ("URLs", "versions", "bytes"):
+        hosts.add_column(column, justify="right")
+    ordered = sorted(stats.hosts.items(), key=lambda item: (-item[1].raw_bytes, item[0]))
+    for host, numbers in ordered[:_MOST_HOSTS]:
+        hosts.add_row(
+            literal(host), str(numbers.urls), str(numbers.versions), size_of(numbers.raw_bytes)
+        )
+    if len(ordered) > _MOST_HOSTS:
+        hosts.add_row(f"… and {len(ordered) - _MOST_HOSTS} more", "", "", "")
+    return Group(totals, hosts) if ordered else totals
+
+
+def check_text(report: CheckReport) -> RenderableType:
+    """Return what a check found."""
+    lines = [
+        Text(
+            f"{report.urls:,} URLs, {report.versions:,} versions rebuilt and compared,"
+            f" {report.packs:,} packs, {report.chunks:,} chunks"
+        )
+    ]
+    for fault in report.faults:
+        style, state = ("yellow", "repaired: ") if fault.repaired else ("bold red", "")
+        lines.append(Text.assemble((state, style), (printable(fault.what), style)))
+    if report.leftovers:
+        what = "1 leftover" if report.leftovers == 1 else f"{report.leftovers} leftovers"
+        lines.append(Text(f"{what} of interrupted writes: harmless; --repair removes them", "dim"))
+    end = ("nothing is wrong", "bold green") if report.clean else ("damaged", "bold red")
+    return Group(*lines, Text(*end))
+
+
+def due_table(found: Iterable[Due], now: float) -> RenderableType:
+    """Return the visits that are due."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("due since", no_wrap=True)
+    table.add_column("last visit", no_wrap=True)
+    table.add_column("changes a day", justify="right")
+    table.add_column("page and why", overflow="fold")
+    for item in found:
+        rate = "" if item.rate is None else f"{item.rate:.2g}"
+        table.add_row(
+            _ago(now - item.next_visit),
+            as_text(item.last_visit),
+            rate,
+            Group(literal(item.url), Text(item.why, "dim")),
+        )
+    return table
+
+
+def revisit_tables(revisits: Revisits) -> RenderableType:
+    """Return the tables that `scrapy crawl revisit` ends with."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_row("due", str(revisits.due))
+    table.add_row("visited", str(revisits.visited))
+    table.add_row("new versions", str(revisits.new))
+    table.add_row("unchanged", f"{revisits.unchanged}, {revisits.not_modified} of them by HTTP 304")
+    table.add_row("gone", str(revisits.gone))
+    table.add_row(
+        "bodies", f"{size_of(revisits.raw_bytes)}, {size_of(revisits.new_bytes)} of it new"
+    )
+    parts: list[RenderableType] = [Text(f"\nRevisits of {revisits.archive}", "bold"), table]
+    if revisits.reasons:
+        reasons = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        reasons.add_column(justify="right")
+        for reason, count in revisits.reasons.most_common(8):
+            reasons.add_row(str(count), literal(reason))
+        parts += [Text("\nNot had", "bold"), reasons]
+    if revisits.problem or revisits.ending:
+        why = revisits.problem or "what was not visited is still due"
+        parts.append(Text(f"\nStopped ({revisits.ending or 'store_error'}): {why}.", "bold"))
+    elif not revisits.due:
+        parts.append(Text("\nNothing is due.", "bold"))
+    return Group(*parts)
+
+
+def _ago(seconds: float) -> str:
+    for size, unit in ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return "now"

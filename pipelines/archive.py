@@ -1,0 +1,184 @@
+"""Puts every page into the block archive."""
+
+import logging
+from collections import deque
+from concurrent.futures import Future
+from typing import Any, Self
+
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider, DropItem
+from scrapy.utils.asyncio import run_in_thread
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from twisted.internet.defer import Deferred
+
+from mmcrawl.archive import Capture, Stored, open_archive
+from mmcrawl.archive.intake import Intake, Unchanged
+from mmcrawl.archive.levels import LevelManager
+from mmcrawl.errors import StoreError
+from mmcrawl.items import PageItem, VisitItem
+from mmcrawl.scheduler import scheduler_of
+
+__all__ = ["ArchivePipeline"]
+
+logger = logging.getLogger(__name__)
+
+_MOST_PAGES = 256
+_MOST_BYTES = 32 << 20
+
+
+class ArchivePipeline:
+    """Passes an item on when its page is durable in the archive, which `spider.archive_uri` names.
+
+    It wants every page, so it stands before the pipeline that drops what is not relevant. An item
+    under way holds its response in Scrapy's scraper, which fetches no more while those come to
+    SCRAPER_SLOT_MAX_ACTIVE_SIZE bytes: a slow archive slows the crawl. An archive that fails, also
+    when tried again, stops the crawl with the reason `store_error`, and no page that was not stored
+    counts as crawled.
+
+    Stats: `mmcrawl/archive/` `pages`, `new`, `unchanged`, `bytes` (of the bodies), `new_bytes` (of
+    them what the archive did not hold yet, before compression).
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self._intake: Intake | None = None
+        self._room = _Room(_MOST_PAGES, _MOST_BYTES)
+        self._failed = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    async def open_spider(self) -> None:
+        """Open the archive, if there is to be one; one that cannot be closes the spider."""
+        uri: str | None = getattr(self.crawler.spider, "archive_uri", None)
+        if uri is None or self._nothing_to_do:
+            return
+        create: bool = getattr(self.crawler.spider, "creates_archive", True)
+        try:
+            archive = await run_in_thread(open_archive, uri, create=create)
+        except StoreError as error:
+            self._stop(error, closing=True)
+            raise CloseSpider("store_error") from None
+        self._intake = Intake(archive, LevelManager(archive))
+
+    async def process_item(self, item: Any) -> Any:
+        """Store a page; return the item when it is durable."""
+        visit = _visit_of(item)
+        if visit is None or self._intake is None:
+            return item
+        size = len(visit.body) if isinstance(visit, Capture) else 0
+        await self._room.enter(size)
+        try:
+            stored = await maybe_deferred_to_future(_as_deferred(self._intake.put(visit)))
+        except StoreError as error:
+            self._stop(error)
+            raise DropItem("not archived", log_level="DEBUG") from None
+        except Exception as error:
+            self.crawler.stats.inc_value("mmcrawl/archive/failed")
+            raise StoreError(f"not archived: {type(error).__name__}: {error}") from error
+        finally:
+            self._room.leave(size)
+        self._count(visit, stored)
+        if isinstance(item, VisitItem):
+            item.outcome = "unchanged" if stored.version is None else "new"
+        return item
+
+    async def close_spider(self) -> None:
+        """Close the archive."""
+        if self._intake is None:
+            return
+        try:
+            await run_in_thread(self._intake.close)
+        except StoreError as error:
+            logger.error("%s", error)  # noqa: TRY400 - for a person, not for a debugger
+
+    @property
+    def _nothing_to_do(self) -> bool:
+        """Whether the crawl was refused, or is over before it begins."""
+        scheduler = scheduler_of(self.crawler)
+        if scheduler is None:
+            return False
+        return scheduler.job is None or scheduler.job.job.finished_at is not None
+
+    def _stop(self, error: StoreError, *, closing: bool = False) -> None:
+        """Stop the crawl; `closing` if it closes by itself."""
+        scheduler = scheduler_of(self.crawler)
+        if scheduler is not None:
+            scheduler.give_up(error, closing=closing)
+        elif not self._failed:
+            logger.error("%s", error)
+            self.crawler.stats.set_value("mmcrawl/store_error", str(error))
+            if not closing:
+                deferred_from_coro(self.crawler.engine.close_spider_async(reason="store_error"))
+        self._failed = True
+
+    def _count(self, visit: Capture | Unchanged, stored: Stored) -> None:
+        stats = self.crawler.stats
+        stats.inc_value("mmcrawl/archive/pages")
+        stats.inc_value(f"mmcrawl/archive/{'new' if stored.version else 'unchanged'}")
+        if isinstance(visit, Capture):
+            stats.inc_value("mmcrawl/archive/bytes", len(visit.body))
+            stats.inc_value("mmcrawl/archive/new_bytes", stored.new_bytes)
+
+
+class _Room:
+    """Bounds how many items, and how many bytes of them, are under way; others wait in order."""
+
+    def __init__(self, most_items: int, most_bytes: int) -> None:
+        self._most_items, self._most_bytes = most_items, most_bytes
+        self._items = self._bytes = 0
+        self._waiting: deque[tuple[int, Deferred[None]]] = deque()
+
+    async def enter(self, size: int) -> None:
+        """Come in when there is room; something too large when nothing else is inside."""
+        if self._waiting or not self._fits(size):
+            waiting: Deferred[None] = Deferred()
+            self._waiting.append((size, waiting))
+            await maybe_deferred_to_future(waiting)
+        else:
+            self._take(size)
+
+    def leave(self, size: int) -> None:
+        """Go, and let in who waits."""
+        self._items -= 1
+        self._bytes -= size
+        while self._waiting and self._fits(self._waiting[0][0]):
+            size, waiting = self._waiting.popleft()
+            self._take(size)
+            waiting.callback(None)
+
+    def _fits(self, size: int) -> bool:
+        if not self._items:
+            return True
+        return self._items < self._most_items and self._bytes + size <= self._most_bytes
+
+    def _take(self, size: int) -> None:
+        self._items += 1
+        self._bytes += size
+
+
+def _visit_of(item: Any) -> Capture | Unchanged | None:
+    """Return what of an item goes into the archive; None for other items."""
+    if isinstance(item, PageItem):
+        return item.capture
+    if isinstance(item, VisitItem):
+        return item.capture or Unchanged(item.url, item.time, item.status)
+    return None
+
+
+def _as_deferred(future: Future[Stored]) -> Deferred[Stored]:
+    """Return a deferred that ends in the reactor's thread when a future does."""
+    from twisted.internet import reactor
+
+    deferred: Deferred[Stored] = Deferred()
+
+    def tell() -> None:
+        error = future.exception()
+        if error is None:
+            deferred.callback(future.result())
+        else:
+            deferred.errback(error)
+
+    future.add_done_callback(lambda _: reactor.callFromThread(tell))
+    return deferred

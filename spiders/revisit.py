@@ -1,0 +1,231 @@
+"""The visits that are due: `scrapy crawl revisit -a store=sqlite:///crawl.db`."""
+
+import logging
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from time import time
+from typing import Any, Self
+from urllib.parse import urljoin
+
+from rich.console import Console
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider, IgnoreRequest
+from scrapy.http import Response
+from scrapy.utils.asyncio import run_in_thread
+from scrapy_spider_metadata import Args
+from twisted.python.failure import Failure
+
+from mmcrawl.archive import Archive, Version, open_archive
+from mmcrawl.archive.places import shown
+from mmcrawl.archive.revisits import NO_ANSWER, Due, due, is_answer
+from mmcrawl.archive_display import Revisits, revisit_tables
+from mmcrawl.archive_params import RevisitParams
+from mmcrawl.captures import capture_of, requested_at
+from mmcrawl.crawls import revisit_rules, with_stored_web
+from mmcrawl.errors import StoreError
+from mmcrawl.failures import reason_of
+from mmcrawl.frontier import host_of, is_private_host
+from mmcrawl.items import VisitItem
+from mmcrawl.replay.handler import replay_settings
+from mmcrawl.text import split_host
+
+__all__ = ["RevisitSpider"]
+
+logger = logging.getLogger(__name__)
+
+_GONE = (404, 410)
+_NOT_MODIFIED = 304
+_MOST_STEPS = 5  # from one address to the next
+_META: dict[str, Any] = {"dont_redirect": True, "handle_httpstatus_all": True}
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A visit that is due, and what it is compared with."""
+
+    due: Due
+    last: Version
+
+
+class RevisitSpider(Args[RevisitParams], Spider):
+    """Visits the pages of an archive that are due, the most overdue first.
+
+    Where the last version came with an ETag or a date, the server is asked whether the page is
+    another now. What is new becomes a version, a redirect and the first sight of a page that is
+    gone too; all else is noted as a visit. A redirect to a page of the same site that the archive
+    does not know is followed.
+    """
+
+    name = "revisit"
+    args: RevisitParams
+    creates_archive = False
+    custom_settings: dict[str, Any] = {  # noqa: RUF012 - as Scrapy declares it
+        "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+        "SPIDER_MIDDLEWARES": {
+            "mmcrawl.middlewares.FrontierMiddleware": None,
+            "mmcrawl.dynamic_links.DynamicLinksMiddleware": None,
+        },
+        "FEED_EXPORT_FIELDS": ["url", "time", "status", "outcome"],
+    }
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        kwargs = with_stored_web(kwargs, crawler.settings)
+        spider: Self = super().from_crawler(crawler, *args, **kwargs)
+        if spider.args.web:
+            crawler.settings.setdict(replay_settings(spider.args.web), priority="spider")
+        crawler.signals.connect(spider._item_scraped, signals.item_scraped)
+        spider._archive = None
+        spider._due = 0
+        spider._reasons = Counter()
+        return spider
+
+    _archive: Archive | None
+    _due: int
+    _reasons: Counter[str]
+
+    @property
+    def archive_uri(self) -> str | None:
+        """Where the pages are."""
+        return self.args.archive_uri
+
+    @property
+    def private_allowed(self) -> bool:
+        """Whether a public name may stand for a private address."""
+        settings = self.crawler.settings
+        return bool(self.args.web) or settings.getbool("MMCRAWL_PRIVATE_NETWORKS")
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Ask for what is due."""
+        try:
+            plans = await run_in_thread(self._plans)
+        except StoreError as error:
+            logger.error("%s", error)  # noqa: TRY400 - for a person, not for a debugger
+            self.crawler.stats.set_value("mmcrawl/store_error", str(error))
+            raise CloseSpider("store_error") from None
+        for number, plan in enumerate(plans):
+            yield self._request(plan.last.url, plan.last, priority=-number)
+
+    def parse(self, response: Response, last: Version | None, steps: int) -> Iterator[Any]:
+        """Tell the archive what came of a visit."""
+        url = last.url if last is not None else response.url
+        status = response.status
+        seen = VisitItem(url, requested_at(response), status)
+        if status == _NOT_MODIFIED and last is not None:
+            yield seen
+        elif not is_answer(status):
+            self._failed(url, f"HTTP {status}")
+            if last is not None:
+                yield seen
+        else:
+            known_as_gone = last is not None and last.status == status in _GONE
+            if not known_as_gone:
+                seen.capture = capture_of(response, url)
+            yield seen
+            yield from self._target(response, url, steps)
+
+    def errback(self, failure: Failure) -> Iterator[VisitItem]:
+        """Note a visit that got no answer; one that may not be made is none."""
+        request: Request = failure.request  # type: ignore[attr-defined]
+        last: Version | None = request.cb_kwargs["last"]
+        self._failed(request.url, reason_of(failure))
+        if last is not None and not isinstance(failure.value, IgnoreRequest):
+            yield VisitItem(last.url, time(), NO_ANSWER)
+
+    def closed(self, reason: str) -> None:
+        """Print what came of it."""
+        if self._archive is not None:
+            self._archive.close()
+        if not self.crawler.settings.getbool("MMCRAWL_DISPLAY") or reason == "bad_input":
+            return
+        stats = self.crawler.stats
+        names = ("visited", "new", "unchanged", "not_modified", "gone")
+        counts = {name: stats.get_value(f"mmcrawl/revisit/{name}", 0) for name in names}
+        revisits = Revisits(
+            archive=shown(self.args.archive_uri or ""),
+            due=self._due,
+            **counts,
+            raw_bytes=stats.get_value("mmcrawl/archive/bytes", 0),
+            new_bytes=stats.get_value("mmcrawl/archive/new_bytes", 0),
+            reasons=self._reasons,
+            ending="" if reason == "finished" else reason,
+            problem=stats.get_value("mmcrawl/store_error", ""),
+        )
+        console = Console(stderr=True, width=None if sys.stderr.isatty() else 120)
+        console.print(revisit_tables(revisits))
+
+    # -- inside -------------------------------------------------------------------------------
+
+    def _plans(self) -> list[_Plan]:
+        """Find out what is due; runs in a thread."""
+        archive = self._archive = open_archive(self.args.archive_uri or "", read_only=True)
+        found = due(archive, self.args.due_at, revisit_rules(self.crawler.settings))
+        self._due = len(found)
+        self.crawler.stats.set_value("mmcrawl/revisit/due", len(found))
+        return [_Plan(item, archive.get(item.url)) for item in found[: self.args.limit or None]]
+
+    def _request(
+        self, url: str, last: Version | None, *, steps: int = 0, priority: int = 0
+    ) -> Request:
+        return Request(
+            url,
+            headers=_conditions(last) if last is not None else {},
+            callback=self.parse,
+            errback=self.errback,
+            cb_kwargs={"last": last, "steps": steps},
+            meta=dict(_META),
+            dont_filter=last is not None,
+            priority=priority,
+        )
+
+    def _target(self, response: Response, url: str, steps: int) -> Iterator[Request]:
+        """Yield a request for where a redirect leads, if that is new and of the same site."""
+        location = response.headers.get("Location")
+        if response.status // 100 != 3 or location is None or steps >= _MOST_STEPS:
+            return
+        target = urljoin(url, location.decode("latin-1"))
+        host, target_host = host_of(url), host_of(target)
+        if not target.startswith(("http://", "https://")) or _site(host) != _site(target_host):
+            return
+        private = is_private_host(target_host) and not is_private_host(host)
+        if private and not self.private_allowed:
+            return
+        if self._archive is not None and not self._archive.visits(target):
+            yield self._request(target, None, steps=steps + 1)
+
+    def _item_scraped(self, item: Any) -> None:
+        if not isinstance(item, VisitItem):
+            return
+        count = self.crawler.stats.inc_value
+        count("mmcrawl/revisit/visited")
+        if item.status == _NOT_MODIFIED:
+            count("mmcrawl/revisit/not_modified")
+        if item.status in _GONE:
+            count("mmcrawl/revisit/gone")
+        if is_answer(item.status):
+            count(f"mmcrawl/revisit/{item.outcome}")
+
+    def _failed(self, url: str, reason: str) -> None:
+        logger.info("%s: %s", url, reason)
+        self._reasons[reason] += 1
+        self.crawler.stats.inc_value("mmcrawl/revisit/failed")
+
+
+def _conditions(last: Version) -> dict[str, str]:
+    """Return the headers that ask whether a page is another than a version of it."""
+    if last.status != 200:
+        return {}
+    headers = {
+        "If-None-Match": last.header("etag"),
+        "If-Modified-Since": last.header("last-modified"),
+    }
+    return {name: value for name, value in headers.items() if value}
+
+
+def _site(host: str) -> str:
+    """Return the registered domain of a host, the host itself where there is none."""
+    parts = split_host(host)
+    return parts.top_domain_under_public_suffix or host

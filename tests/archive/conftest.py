@@ -1,0 +1,60 @@
+"""Archives on every backend, and pages to keep in them."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.archive import Archive, Capture, open_archive
+
+MONGODB = "MMCRAWL_TEST_MONGODB"
+
+PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Levers</title></head>
+<body>
+<div id="nav"><ul><li><a href="/">Home</a></li><li><a href="/a">Lessons</a></li></ul></div>
+<div id="main"><h1>{title}</h1><p>{text}</p><p>A lever is a beam on a pivot; effort moves load.</p>
+</div>
+<div id="more"><h2>Pulleys</h2><p>A pulley is a wheel on an axle that supports a rope.</p></div>
+<div id="foot"><p>Copyright 2024, the school of physics. All rights reserved.</p></div>
+</body></html>"""
+
+URL = "http://physics.test/levers.html"
+
+
+@pytest.fixture(params=["sqlite", "mongodb"])
+def uri(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return the URI of an archive that does not exist yet, on each backend."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'archive.db'}"
+    server = os.environ.get(MONGODB)
+    if not server:
+        pytest.skip(f"no MongoDB: name a server in the variable {MONGODB}")
+    return f"{server.rstrip('/')}/mmcrawl_test_{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+def archive(uri: str) -> Iterator[Archive]:
+    with open_archive(uri) as opened:
+        yield opened
+
+
+@pytest.fixture
+def page() -> Callable[..., Capture]:
+    """Return a maker of captures of a small page."""
+
+    def make(
+        text: str = "Give me a place to stand.",
+        time: float = 1_000.0,
+        url: str = URL,
+        **more: object,
+    ) -> Capture:
+        body = PAGE.format(title="Levers", text=text).encode()
+        headers = (("Content-Type", "text/html; charset=utf-8"), ("Set-Cookie", "a=1"))
+        given: dict[str, object] = {"headers": headers, "reason": "OK", **more}
+        return Capture(url, body, time, **given)  # type: ignore[arg-type]
+
+    return make

@@ -1,0 +1,281 @@
+"""Killed, full, damaged, and written by two at once: nothing acknowledged is lost."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.archive import Capture, open_archive
+from mmcrawl.errors import StoreError
+
+KILLS = 50
+
+COMMON = """
+import random, resource, signal, sys
+import mmcrawl.archive.sealing as sealing
+from mmcrawl.archive import Capture, open_archive
+sealing.TAIL, sealing.SEGMENT = 1 << 20, 3 << 20
+
+def body(n, size=60_000):
+    parts = [random.Random(k).randbytes(size // 40).hex() for k in range(n, n + 20)]
+    return "".join(f"<div><p>{part}</p></div>" for part in parts).encode()
+
+def capture(url, n):
+    return Capture(url, body(n), float(n), content_type="text/html")
+"""
+
+STORE = (
+    COMMON
+    + """
+path, first, urls = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+archive = open_archive("sqlite:///" + path)
+print("ready", flush=True)
+for n in range(first, first + 100_000):
+    for url in urls:
+        archive.store(capture(url, n))
+        print(url, n, flush=True)
+"""
+)
+
+
+def body(n: int, size: int = 60_000) -> bytes:
+    parts = [random.Random(k).randbytes(size // 40).hex() for k in range(n, n + 20)]
+    return "".join(f"<div><p>{part}</p></div>" for part in parts).encode()
+
+
+def started(path: Path, first: int, *urls: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", STORE, str(path), str(first), *urls]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def acknowledged(process: subprocess.Popen[str]) -> list[tuple[str, int]]:
+    """Return what a killed process said it had stored; the last line may be cut off."""
+    lines = process.communicate()[0].split("\n")[:-1]
+    return [(url, int(n)) for url, n in (line.split() for line in lines if line != "ready")]
+
+
+KILL = (
+    COMMON
+    + """
+import os, time
+path, kills = sys.argv[1], int(sys.argv[2])
+urls = ("http://a.test/", "http://b.test/")
+chance, first = random.Random(1), 0
+for _ in range(kills):
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        archive = open_archive("sqlite:///" + path)
+        for n in range(first, first + 100_000):
+            for url in urls:
+                archive.store(capture(url, n))
+                os.write(writing, f"{url} {n}\\n".encode())
+    os.close(writing)
+    time.sleep(chance.uniform(0.02, 0.3))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    said = open(reading).read()
+    print(said, end="")
+    first = max([first] + [int(line.split()[1]) + 1 for line in said.splitlines()])
+"""
+)
+
+
+def test_killed_at_any_moment_nothing_acknowledged_is_lost(tmp_path):
+    path = tmp_path / "archive.db"
+    command = [sys.executable, "-c", KILL, str(path), str(KILLS)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    said = [line.split() for line in done.stdout.splitlines()]
+    assert len(said) > KILLS
+    with open_archive(f"sqlite:///{path}") as archive:
+        report = archive.check()
+        assert (report.faults, report.leftovers) == ((), 0)
+        for url, n in said:
+            assert archive.rebuild(archive.get(url, float(n))).body == body(int(n))
+        archive.pack()
+        assert archive.check().clean
+
+
+def test_two_processes_store_the_same_url(tmp_path):
+    path = tmp_path / "archive.db"
+    both = [started(path, 0, "http://a.test/"), started(path, 1_000, "http://a.test/")]
+    time.sleep(3.0)
+    for process in both:
+        process.kill()
+    said = [entry for process in both for entry in acknowledged(process)]
+    assert {n >= 1_000 for _, n in said} == {False, True}
+    with open_archive(f"sqlite:///{path}") as archive:
+        assert archive.check().clean
+        versions = archive.versions("http://a.test/")
+        assert len({v.number for v in versions}) == len(versions)
+        times = {v.time for v in versions}
+        assert {float(n) for _, n in said} <= times
+        assert all(archive.rebuild(v).body == body(int(v.time)) for v in versions)
+
+
+def test_a_full_disk_is_refused_and_nothing_is_lost(tmp_path):
+    path = tmp_path / "archive.db"
+    code = (
+        COMMON
+        + """
+from mmcrawl.errors import StoreError
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+archive = open_archive("sqlite:///" + sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, 3 << 20))
+for n in range(1_000):
+    try:
+        archive.store(capture("http://a.test/", n))
+    except StoreError as error:
+        print(error)
+        break
+    print(n)
+"""
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False
+    )
+    *stored, refusal = done.stdout.splitlines()
+    assert str(path) in refusal
+    assert "full" in refusal or "disk" in refusal
+    assert len(stored) > 3
+    with open_archive(f"sqlite:///{path}") as archive:
+        assert archive.check().clean
+        for n in map(int, stored):
+            assert archive.rebuild(archive.get("http://a.test/", float(n))).body == body(n)
+        archive.store(Capture("http://a.test/", b"and on", 1e6))
+
+
+# -- damage -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def filled(tmp_path):
+    """An archive of three hosts, 5 versions each, sealed."""
+    path = tmp_path / "archive.db"
+    with open_archive(f"sqlite:///{path}") as archive:
+        for host in "abc":
+            for n in range(5):
+                url = f"http://{host}.test/"
+                salted = host.encode() + body(n + 50 * ord(host))
+                archive.store(Capture(url, salted, float(n), content_type="text/html"))
+        archive.pack()
+    return path
+
+
+def flip(path: Path, column: str, stream: int) -> None:
+    """Change one bit in the middle of what a stream's first pack has in a column."""
+    with sqlite3.connect(path) as db:
+        key, value = db.execute(
+            f"SELECT id, {column} FROM pack WHERE id >> 32 = ?", (stream,)
+        ).fetchone()
+        damaged = bytearray(value)
+        damaged[len(damaged) // 2] ^= 0x10
+        db.execute(f"UPDATE pack SET {column} = ? WHERE id = ?", (bytes(damaged), key))
+    db.close()
+
+
+@pytest.mark.parametrize("column", ["data", "manifest"])
+def test_a_flipped_bit_is_found_and_named_and_the_rest_is_readable(filled, column):
+    flip(filled, column, stream=2)
+    with open_archive(f"sqlite:///{filled}") as archive:
+        report = archive.check()
+        assert not report.clean
+        assert {fault.url for fault in report.faults} - {""} == {"http://b.test/"}
+        assert any("pack 2/0 is damaged" in fault.what for fault in report.faults)
+        touched = {fault.version for fault in report.faults if fault.version is not None}
+        assert 5 in touched
+        for host in "ac":
+            for version in archive.versions(f"http://{host}.test/"):
+                archive.rebuild(version)
+        with pytest.raises(StoreError, match=r"damaged"):
+            archive.rebuild(archive.get("http://b.test/"))
+
+
+def test_what_was_damaged_can_be_stored_again_after_a_repair(filled):
+    flip(filled, "data", stream=2)
+    again = Capture("http://new.test/", b"b" + body(4 + 50 * ord("b")), 9.0)
+    with open_archive(f"sqlite:///{filled}") as archive:
+        archive.check(repair=True)
+        version = archive.store(again).version
+        assert archive.rebuild(version).body == again.body
+
+
+def test_a_flipped_digest_of_a_version_is_found(filled):
+    with sqlite3.connect(filled) as db:
+        db.execute("UPDATE version SET digest = zeroblob(32) WHERE url = 3 AND number = 2")
+    db.close()
+    with open_archive(f"sqlite:///{filled}") as archive:
+        (fault,) = archive.check().faults
+        assert (fault.url, fault.version) == ("http://c.test/", 2)
+
+
+def test_a_row_that_disagrees_with_its_entry_is_found(filled):
+    with sqlite3.connect(filled) as db:
+        db.execute("UPDATE version SET status = 404 WHERE url = 3 AND number = 2")
+    db.close()
+    with open_archive(f"sqlite:///{filled}") as archive:
+        (fault,) = archive.check().faults
+        assert "time or status" in fault.what
+
+
+def test_the_index_of_chunks_is_made_good(filled):
+    with sqlite3.connect(filled) as db:
+        lost = db.execute("DELETE FROM chunk WHERE place >> 32 = 1").rowcount
+        db.execute("UPDATE chunk SET place = place + 1 WHERE place & 4294967295 = 0")
+    db.close()
+    assert lost > 2
+    with open_archive(f"sqlite:///{filled}") as archive:
+        assert len(archive.check().faults) == 2
+        repaired = archive.check(repair=True)
+        assert [fault.repaired for fault in repaired.faults] == [True, True]
+        assert archive.check(repair=True).clean
+        assert archive.check().clean
+        body_of_a = archive.rebuild(archive.get("http://a.test/")).body
+        assert archive.store(Capture("http://a.test/2", body_of_a, 9.0)).new_chunks == 0
+
+
+def test_a_pack_that_is_gone_is_missed(filled):
+    with sqlite3.connect(filled) as db:
+        db.execute("DELETE FROM pack WHERE id >> 32 = 3")
+    db.close()
+    with open_archive(f"sqlite:///{filled}") as archive:
+        faults = archive.check().faults
+        assert {fault.version for fault in faults if fault.url == "http://c.test/"} == set(
+            range(1, 6)
+        )
+        assert archive.rebuild(archive.get("http://a.test/"))
+
+
+def test_damaged_pages_of_the_database_are_said_in_a_sentence(filled):
+    with filled.open("r+b") as file:
+        file.seek(3 * 4096)
+        file.write(b"\xff" * 4096 * 20)
+    with pytest.raises(StoreError, match=r"damaged|failed") as caught, read_all(filled):
+        pass
+    assert "\n" not in str(caught.value)
+
+
+@contextmanager
+def read_all(path):
+    with open_archive(f"sqlite:///{path}") as archive:
+        for version in archive.all_versions():
+            archive.rebuild(version)
+        yield
+
+
+def test_a_tail_that_is_damaged_is_not_sealed_over(tmp_path, caplog):
+    path = tmp_path / "archive.db"
+    with open_archive(f"sqlite:///{path}") as archive:
+        archive.store(Capture("http://a.test/", body(1), 1.0))
+        flip(path, "data", stream=1)
+        with pytest.raises(StoreError, match="damaged"):
+            archive.pack()
+        assert not archive.check().clean
+    assert "was not sealed" in caplog.text

@@ -1,0 +1,173 @@
+"""When a page is due again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import pairwise
+from math import exp, log
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mmcrawl.archive import Visit
+from mmcrawl.archive.revisits import DAY, NO_ANSWER, RevisitRules, change_rate, due, next_visit
+
+RULES = RevisitRules(default=DAY, shortest=3_600, longest=30 * DAY)
+URL = "http://a.test/"
+
+
+def visits(*found: bool | int, every: float = DAY) -> list[Visit]:
+    """A first visit, then one for each value: whether it changed, or its status."""
+    made = [Visit(0.0, True, 1, 200)]
+    for number, value in enumerate(found, 1):
+        is_status = not isinstance(value, bool)
+        made.append(Visit(number * every, value is True, 1, value if is_status else 200))
+    return made
+
+
+class Visited(dict[str, list[Visit]]):
+    """What is asked of an archive."""
+
+    def urls(self) -> Iterator[str]:
+        return iter(self)
+
+    def visits(self, url: str) -> list[Visit]:
+        return self[url]
+
+
+@pytest.mark.parametrize(("n", "x"), [(1, 0), (1, 1), (5, 0), (5, 2), (5, 5), (100, 37)])
+@pytest.mark.parametrize("length", [1.0, 90.0, DAY])
+def test_at_equal_intervals_the_rate_is_that_of_cho_and_garcia_molina(
+    n: int, x: int, length: float
+) -> None:
+    rate = change_rate([(length, number < x) for number in range(n)])
+    assert rate * length == pytest.approx(-log((n - x + 0.5) / (n + 0.5)))
+
+
+@given(st.lists(st.tuples(st.floats(1e-3, 1e9), st.booleans()), min_size=1, max_size=60))
+def test_the_rate_is_a_number_whatever_the_intervals(intervals: list[tuple[float, bool]]) -> None:
+    rate = change_rate(intervals)
+    assert 0 <= rate < 1e6
+    assert (rate == 0) == (not any(change for _, change in intervals))
+
+
+def test_irregular_visits_give_the_rate_that_made_the_changes() -> None:
+    dice = Random(7)
+    rate = 1 / 5
+    lengths = [dice.choice([0.5, 1, 3, 14]) for _ in range(4_000)]
+    intervals = [(length, dice.random() < 1 - exp(-rate * length)) for length in lengths]
+    assert change_rate(intervals) == pytest.approx(rate, rel=0.05)
+    naive = sum(change for _, change in intervals) / sum(lengths)
+    assert naive < 0.6 * rate  # changes that were missed between two visits are not counted there
+
+
+def test_a_change_within_a_short_time_weighs_more_than_one_within_a_long_time() -> None:
+    soon = change_rate([(1, True), (30, False)])
+    late = change_rate([(1, False), (30, True)])
+    assert soon < late  # a month without a change says more than a day without
+    assert change_rate([(1, True), (1, False)]) > change_rate([(30, True), (30, False)])
+
+
+def test_a_page_visited_once_has_the_default_interval() -> None:
+    answer = next_visit(URL, visits(), RULES)
+    assert answer.next_visit == DAY
+    assert answer.rate is None
+    assert answer.why == "Visited once: again after 1 day."
+
+
+def test_the_interval_is_the_time_in_which_one_change_is_expected() -> None:
+    answer = next_visit(URL, visits(True, False, True, False), RULES)
+    rate = -log(2.5 / 4.5)
+    assert answer.rate == pytest.approx(rate)
+    assert answer.next_visit - answer.last_visit == pytest.approx(DAY / rate)
+    assert answer.why.startswith("Changed at 2 of 4 visits")
+
+
+def test_a_page_that_always_changes_is_visited_more_and_more_often() -> None:
+    spans = []
+    for n in range(1, 8):
+        answer = next_visit(URL, visits(*[True] * n), RULES)
+        spans.append(answer.next_visit - answer.last_visit)
+    assert all(a > b for a, b in pairwise(spans))
+
+
+def test_a_page_that_never_changes_waits_at_most_twice_as_long_each_time() -> None:
+    found, at = visits(), 0.0
+    spans = []
+    for _ in range(12):
+        at = next_visit(URL, found, RULES).next_visit
+        spans.append(at - found[-1].time)
+        found.append(Visit(at, False, 1, 304))
+    assert spans[:5] == [DAY, 2 * DAY, 4 * DAY, 8 * DAY, 16 * DAY]
+    assert set(spans[5:]) == {30 * DAY}
+
+
+@given(st.lists(st.booleans(), max_size=40), st.floats(1.0, 1e8))
+def test_intervals_stay_within_their_bounds(found: list[bool], every: float) -> None:
+    answer = next_visit(URL, visits(*found, every=every), RULES)
+    assert RULES.shortest <= answer.next_visit - answer.last_visit + 1e-3
+    assert answer.next_visit - answer.last_visit <= RULES.longest + 1e-3
+
+
+@pytest.mark.parametrize("status", [404, 410])
+def test_pages_that_are_gone_are_visited_less_and_less(status: int) -> None:
+    spans = []
+    for n in range(1, 8):
+        answer = next_visit(URL, visits(*[status] * n), RULES)
+        spans.append((answer.next_visit - answer.last_visit) / DAY)
+    assert spans == [2, 4, 8, 16, 30, 30, 30]
+    assert answer.why == "Gone, as found 7 times in a row: again after 30 days."
+
+
+def test_a_page_that_came_back_is_visited_as_before() -> None:
+    answer = next_visit(URL, visits(404, 404, True), RULES)
+    assert answer.why.startswith("Changed at 1 of 3 visits")
+
+
+@pytest.mark.parametrize("status", [NO_ANSWER, 500, 503, 429, 403])
+def test_failures_are_no_observation_and_are_tried_again_later_and_later(status: int) -> None:
+    steady = next_visit(URL, visits(True, False), RULES)
+    disturbed = next_visit(URL, visits(True, False, status), RULES)
+    assert disturbed.rate == steady.rate
+    spans = []
+    for n in range(1, 5):
+        answer = next_visit(URL, visits(True, False, *[status] * n), RULES)
+        spans.append(answer.next_visit - answer.last_visit)
+    assert spans == [3_600, 7_200, 14_400, 28_800]
+    assert answer.why == "No good answer 4 times in a row: again after 8 hours."
+
+
+def test_the_most_overdue_comes_first_and_what_is_not_due_not_at_all() -> None:
+    archive = Visited(
+        {
+            "http://late.test/": [Visit(5 * DAY, True, 1, 200)],
+            "http://early.test/": [Visit(2 * DAY, True, 1, 200)],
+            "http://not-yet.test/": [Visit(9.5 * DAY, True, 1, 200)],
+            "dns:late.test": [Visit(0.0, True, 1, 200)],
+            "http://purged.test/": [],
+        }
+    )
+    found = due(archive, 10 * DAY, RULES)
+    assert [item.url for item in found] == ["http://early.test/", "http://late.test/"]
+    assert found[0].last_visit == 2 * DAY
+    assert found[0].next_visit == 3 * DAY
+
+
+def test_visits_after_the_time_asked_for_are_left_out_of_account() -> None:
+    archive = Visited({URL: [*visits(), Visit(20 * DAY, False, 1, 304)]})
+    assert [item.last_visit for item in due(archive, 10 * DAY, RULES)] == [0.0]
+    assert due(archive, 20.5 * DAY, RULES) == []
+
+
+def test_the_time_may_be_a_date() -> None:
+    archive = Visited({URL: visits()})
+    assert due(archive, datetime(1970, 1, 1, 12, tzinfo=UTC), RULES) == []
+    assert len(due(archive, datetime(1970, 1, 3, tzinfo=UTC), RULES)) == 1
+
+
+def test_visits_at_the_same_time_do_no_harm() -> None:
+    twice = [Visit(0.0, True, 1, 200), Visit(0.0, True, 2, 200)]
+    assert next_visit(URL, twice, RULES).rate is None

@@ -1,0 +1,97 @@
+"""The SQLite file: what is said when it cannot be used."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from mmcrawl.archive import Capture, open_archive
+from mmcrawl.archive.sqlite_file import connect
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier import open_store
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "archive.db"
+
+
+def opened(path, **options):
+    return open_archive(f"sqlite:///{path}", **options)
+
+
+def refusal(path, **options):
+    """Return the one sentence with which opening `path` fails."""
+    with pytest.raises(StoreError) as caught:
+        opened(path, **options)
+    message = str(caught.value)
+    assert str(path) in message
+    assert "\n" not in message
+    return message
+
+
+def test_a_newer_schema_is_refused(path):
+    opened(path).close()
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA user_version = 99")
+    db.close()
+    assert "newer version of mmcrawl (schema 99, this one has 1)" in refusal(path)
+
+
+def test_another_file_is_refused_and_left_alone(path):
+    path.write_text("just a text file, and a rather long one" * 100)
+    assert "is not an archive" in refusal(path)
+    assert path.read_text().startswith("just a text")
+
+
+def test_the_store_of_a_crawl_is_no_archive(path):
+    open_store(f"sqlite:///{path}").close()
+    assert "is not an archive" in refusal(path)
+
+
+def test_a_folder_or_no_folder(tmp_path):
+    assert "is a folder" in refusal(tmp_path)
+    assert "no folder" in refusal(tmp_path / "missing" / "archive.db")
+
+
+def test_reading_makes_no_file(path):
+    assert "no archive" in refusal(path, read_only=True)
+    assert "no archive" in refusal(path, create=False)
+    assert not path.exists()
+
+
+def test_an_unknown_uri():
+    with pytest.raises(StoreError, match="is not understood; use sqlite:///FILE"):
+        open_archive("redis://h/1")
+
+
+def test_one_that_is_locked_by_another(path, monkeypatch):
+    monkeypatch.setattr("mmcrawl.archive.sqlite_file._WAIT", 0.1)
+    with opened(path) as archive:
+        other = connect(path, create=False, read_only=False)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreError, match="locked by another process"):
+            archive.store(Capture("http://h.test/", b"x", 1.0))
+        other.execute("ROLLBACK")
+        other.close()
+        assert archive.store(Capture("http://h.test/", b"x", 1.0)).version is not None
+
+
+def test_it_can_be_read_where_nothing_may_be_written(path):
+    with opened(path) as archive:
+        archive.store(Capture("http://h.test/", b"x", 1.0))
+    path.chmod(0o400)
+    path.parent.chmod(0o500)
+    try:
+        with opened(path, read_only=True) as archive:
+            assert archive.rebuild(archive.get("http://h.test/")).body == b"x"
+    finally:
+        path.parent.chmod(0o700)
+
+
+def test_a_name_with_odd_characters(tmp_path):
+    path = tmp_path / "a?b#c %20 物理.db"
+    opened(path).close()
+    assert path.exists()
+    opened(path, create=False).close()

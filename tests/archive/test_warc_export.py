@@ -1,0 +1,298 @@
+from __future__ import annotations
+
+import gzip
+import re
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from warcio.archiveiterator import ArchiveIterator
+from warcio.cli import main as warcio
+
+from mmcrawl.archive import Archive, Capture, Version, open_archive
+from mmcrawl.archive.warc import export_warc, import_warc
+from mmcrawl.archive.warc.heads import as_date, as_time
+from mmcrawl.errors import StoreError
+from tests.archive.warc_files import TIME, all_of
+
+URL = "http://physics.test/levers"
+PAGE = b"<html><body>" + b"<p>A lever is a beam on a pivot.</p>" * 20 + b"</body></html>"
+HEADERS = (
+    ("Content-Type", "text/html; charset=utf-8"),
+    ("Content-Encoding", "gzip"),
+    ("Transfer-Encoding", "chunked"),
+    ("Content-Length", "5"),
+)
+
+
+def capture(body: bytes = PAGE, time: float = TIME, url: str = URL, **more: Any) -> Capture:
+    return Capture(url, body, time, **{"headers": HEADERS[:1], "reason": "OK", **more})
+
+
+def records(path: Path) -> list[tuple[dict[str, str], dict[str, str], bytes]]:
+    """Return the fields, the headers of HTTP and the payload of each record."""
+    found = []
+    with path.open("rb") as file:
+        for record in ArchiveIterator(file):
+            headers = dict(record.http_headers.headers) if record.http_headers else {}
+            found.append((dict(record.rec_headers.headers), headers, record.raw_stream.read()))
+    return found
+
+
+def is_valid(path: Path) -> bool:
+    with pytest.raises(SystemExit) as end:
+        warcio(["check", str(path)])
+    return end.value.code == 0
+
+
+def again(path: Path) -> Archive:
+    """Return a new archive of a WARC file."""
+    archive = open_archive(f"sqlite:///{path.parent / 'again.db'}")
+    assert import_warc(archive, [path]).problems == ()
+    return archive
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_what_goes_in_comes_out_equal(archive: Archive, tmp_path: Path, packed: bool) -> None:
+    archive.store(capture(headers=HEADERS, time=TIME + 0.1234567))
+    archive.store(capture(headers=HEADERS, time=TIME + 1))
+    archive.note_unchanged(URL, TIME + 2.5)
+    archive.store(capture(PAGE + b"2", TIME + 3, reason="", content_type="text/html;charset=gbk"))
+    archive.store(capture(PAGE, TIME + 4))
+    archive.store(capture(PAGE, TIME + 4, "HTTP://physics.test/Größe b", status=404))
+    archive.store(capture(b"", TIME + 5, f"{URL}/moved", status=302, headers=(("Location", "/x"),)))
+    archive.store(capture(b"", TIME + 6, f"{URL}/moved", status=302, headers=(("Location", "/x"),)))
+    archive.store(capture(b"", TIME + 7, f"{URL}/moved", status=304))
+    path = tmp_path / "all.warc"
+    done = export_warc(archive, path, gzip=packed)
+    assert (done.urls, done.problems, done.size) == (3, (), path.stat().st_size)
+    assert is_valid(path)
+    with again(path) as other:
+        assert all_of(other) == all_of(archive)
+
+
+def test_the_order_of_storing_comes_back_too(archive: Archive, tmp_path: Path) -> None:
+    for body, second in [(b"A", 5), (b"A", 7), (b"B", 1), (b"C", 6), (b"A", 8)]:
+        archive.store(capture(body, TIME + second))
+    export_warc(archive, tmp_path / "all.warc.gz")
+    with again(tmp_path / "all.warc.gz") as other:
+        assert all_of(other) == all_of(archive)
+
+
+odd_text = st.text(st.characters(exclude_categories=()), max_size=8)
+captures = st.builds(
+    Capture,
+    url=st.sampled_from([URL, "http://physics.test/ü b?x=<y>", "https://physics.test/%61"]),
+    body=st.sampled_from([b"", b"A", b"<html><p>B</p></html>", b"\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"]),
+    time=st.one_of(st.floats(0, 4e9), st.integers(0, 5).map(float), st.floats(1.7e9, 1.7e9 + 1)),
+    status=st.sampled_from([200, 301, 304, 404, 999, 7]),
+    headers=st.lists(
+        st.tuples(
+            st.sampled_from(["Content-Length", "transfer-encoding", "X-Archive-Orig-A"]) | odd_text,
+            odd_text | st.just("5"),
+        ),
+        max_size=3,
+    ).map(tuple),
+    reason=odd_text,
+    content_type=st.sampled_from(["", "text/html", "ü\n"]),
+)
+visits = st.tuples(st.floats(0, 2e9), st.sampled_from([200, 304, 404]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.one_of(captures, visits), max_size=8))
+def test_anything_comes_out_equal(what: list[Capture | tuple[float, int]]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name) / "all.warc.gz"
+        with open_archive(f"sqlite:///{name}/first.db") as archive:
+            for one in what:
+                if isinstance(one, Capture):
+                    archive.store(one)
+                elif any(version.time <= one[0] for version in archive.versions(URL)):
+                    archive.note_unchanged(URL, *one)
+            export_warc(archive, path)
+            assert is_valid(path)
+            with again(path) as other:
+                assert all_of(other) == all_of(archive)
+
+
+@given(st.floats(-6e10, 2e11))
+def test_a_date_says_a_time_to_the_nanosecond(time: float) -> None:
+    read = as_time(as_date(time))
+    assert read is not None
+    assert abs(read - time) <= 1e-9
+
+
+@pytest.mark.parametrize(
+    ("date", "time"),
+    [
+        ("2020", TIME),
+        ("2020-01", TIME),
+        ("2020-01-01", TIME),
+        ("2020-01-01T00:01Z", TIME + 60),
+        ("2020-01-01T00:00:01.5Z", TIME + 1.5),
+        ("2020-02-30T00:00:00Z", None),
+        ("20200101000000", None),
+        ("", None),
+    ],
+)
+def test_dates_of_any_granularity_are_read(date: str, time: float | None) -> None:
+    assert as_time(date) == time
+
+
+def test_an_export_is_the_same_for_the_same_archive(archive: Archive, tmp_path: Path) -> None:
+    for number in range(3):
+        archive.store(capture(PAGE, TIME + number, f"{URL}{number}"))
+    export_warc(archive, tmp_path / "one.warc.gz")
+    export_warc(archive, tmp_path / "two.warc.gz")
+    assert (tmp_path / "one.warc.gz").read_bytes() == (tmp_path / "two.warc.gz").read_bytes()
+
+
+def test_headers_fit_the_body_as_it_is_stored(archive: Archive, tmp_path: Path) -> None:
+    archive.store(capture(headers=HEADERS))
+    archive.store(capture(headers=(("Content-Length", str(len(PAGE))),), url=f"{URL}2"))
+    export_warc(archive, tmp_path / "all.warc")
+    _, (_, coded, payload), (_, plain, _) = records(tmp_path / "all.warc")
+    assert list(coded) == [
+        "Content-Type",
+        "X-Archive-Orig-Content-Encoding",
+        "X-Archive-Orig-Transfer-Encoding",
+        "X-Archive-Orig-Content-Length",
+    ]
+    assert payload == PAGE
+    assert plain == {"Content-Length": str(len(PAGE))}
+
+
+def test_a_header_cannot_begin_another_line(archive: Archive, tmp_path: Path) -> None:
+    headers = (("X-A", "1\r\nX-B: 2\r\n\r\n<script>"), ("X-C:\r\nX-D", "3"))
+    archive.store(capture(headers=headers, reason="OK\r\nX-E: 4"))
+    path = tmp_path / "all.warc"
+    export_warc(archive, path)
+    _, (_, sent, payload) = records(path)
+    assert list(sent) == ["X-A", "X-Archive-Orig-X-C-X-D"]
+    assert payload == PAGE
+    with again(path) as other:
+        assert other.get(URL).headers == headers
+
+
+def test_a_body_is_written_once(archive: Archive, tmp_path: Path) -> None:
+    archive.store(capture())
+    archive.store(capture(b"other", TIME + 1))
+    archive.store(capture(PAGE, TIME + 2))
+    archive.store(capture(PAGE, TIME + 3, "http://copy.test/", status=404))
+    path = tmp_path / "all.warc"
+    done = export_warc(archive, path)
+    assert (done.responses, done.revisits) == (2, 2)
+    first = next(fields for fields, _, body in records(path) if body == PAGE)
+    for fields, _, _ in records(path):
+        if fields["WARC-Type"] == "revisit":
+            assert fields["WARC-Profile"].endswith("/1.1/revisit/identical-payload-digest")
+            assert fields["WARC-Refers-To"] == first["WARC-Record-ID"]
+            assert fields["WARC-Refers-To-Target-URI"] == first["WARC-Target-URI"]
+            assert fields["WARC-Refers-To-Date"] == first["WARC-Date"]
+            assert fields["WARC-Payload-Digest"] == first["WARC-Payload-Digest"]
+
+
+def test_visits_that_found_nothing_new_are_revisits(archive: Archive, tmp_path: Path) -> None:
+    archive.store(capture())
+    archive.store(capture(time=TIME + 1))
+    archive.note_unchanged(URL, TIME + 2)
+    export_warc(archive, tmp_path / "all.warc")
+    found = [fields for fields, _, _ in records(tmp_path / "all.warc")]
+    assert [fields["WARC-Type"] for fields in found[2:]] == ["revisit", "revisit"]
+    profiles = [fields["WARC-Profile"].rpartition("/")[2] for fields in found[2:]]
+    assert profiles == ["identical-payload-digest", "server-not-modified"]
+    assert [as_time(fields["WARC-Date"]) for fields in found[2:]] == [TIME + 1, TIME + 2]
+
+
+class TestSelection:
+    @pytest.fixture
+    def full(self, archive: Archive) -> Archive:
+        for second, body in enumerate([b"A", b"A", b"B", b"B"]):
+            archive.store(capture(body, TIME + second))
+        archive.store(capture(b"C", TIME + 1, "http://other.test/"))
+        return archive
+
+    def targets(self, path: Path) -> list[tuple[str, float | None, bytes]]:
+        return [
+            (fields["WARC-Target-URI"], as_time(fields["WARC-Date"]), body)
+            for fields, _, body in records(path)
+            if "WARC-Target-URI" in fields
+        ]
+
+    def test_of_a_url(self, full: Archive, tmp_path: Path) -> None:
+        export_warc(full, tmp_path / "a.warc", url="http://OTHER.test")
+        assert self.targets(tmp_path / "a.warc") == [("http://other.test/", TIME + 1, b"C")]
+
+    def test_of_a_host(self, full: Archive, tmp_path: Path) -> None:
+        assert export_warc(full, tmp_path / "a.warc", host="other.test").urls == 1
+
+    def test_of_a_time_stands_alone(self, full: Archive, tmp_path: Path) -> None:
+        export_warc(full, tmp_path / "a.warc", url=URL, since=TIME + 1, until=TIME + 3)
+        assert self.targets(tmp_path / "a.warc") == [(URL, TIME + 1, b"A"), (URL, TIME + 2, b"B")]
+
+    def test_of_nothing_is_a_valid_file(self, full: Archive, tmp_path: Path) -> None:
+        done = export_warc(full, tmp_path / "a.warc", host="nowhere.test")
+        assert (done.urls, done.responses) == (0, 0)
+        assert is_valid(tmp_path / "a.warc")
+        assert [fields["WARC-Type"] for fields, _, _ in records(tmp_path / "a.warc")] == [
+            "warcinfo"
+        ]
+
+    def test_of_a_url_that_is_not_stored_is_an_error(self, full: Archive, tmp_path: Path) -> None:
+        with pytest.raises(StoreError, match="not in archive"):
+            export_warc(full, tmp_path / "a.warc", url="http://physics.test/none")
+        assert list(tmp_path.glob("*.warc*")) == []
+
+
+def test_a_damaged_version_is_named_and_the_rest_written(
+    archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive.store(capture())
+    archive.store(capture(time=TIME + 1))
+    archive.store(capture(b"B", TIME + 2))
+    rebuild = archive.rebuild
+
+    def damaged(version: Version) -> Capture:
+        if version.number == 1:
+            raise StoreError(f"version 1 of {version.url} is damaged")
+        return rebuild(version)
+
+    monkeypatch.setattr(archive, "rebuild", damaged)
+    done = export_warc(archive, tmp_path / "a.warc")
+    assert (done.responses, done.revisits) == (1, 0)
+    assert done.problems == (f"version 1 of {URL} is damaged; it is left out, with its visits",)
+
+
+def test_a_url_that_is_not_of_http_is_named(archive: Archive, tmp_path: Path) -> None:
+    archive.store(capture(url="ftp://physics.test/"))
+    assert "no URL of HTTP" in export_warc(archive, tmp_path / "a.warc").problems[0]
+
+
+def test_a_file_appears_when_it_is_complete(
+    archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive.store(capture())
+    path = tmp_path / "a.warc"
+    path.write_bytes(b"before")
+
+    def broken(version: Version) -> Capture:
+        assert path.read_bytes() == b"before"
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(archive, "rebuild", broken)
+    with pytest.raises(StoreError, match="cannot be written: No space"):
+        export_warc(archive, path)
+    assert path.read_bytes() == b"before"
+    assert [one.name for one in tmp_path.glob("a.warc*")] == ["a.warc"]
+
+
+def test_records_are_compressed_one_by_one(archive: Archive, tmp_path: Path) -> None:
+    archive.store(capture())
+    export_warc(archive, tmp_path / "a.warc.gz")
+    content = (tmp_path / "a.warc.gz").read_bytes()
+    assert len(re.findall(rb"WARC/1\.1\r\n", gzip.decompress(content))) == 2
+    assert content.count(b"\x1f\x8b\x08") == 2

@@ -1,0 +1,126 @@
+"""Files written by GNU Wget: one that is kept, and ones it writes now, from a site on 127.0.0.1."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import subprocess
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from mmcrawl.archive import Archive, open_archive
+from mmcrawl.archive.warc import export_warc, import_warc
+from tests.archive.warc_files import all_of
+
+KEPT = Path(__file__).parent / "data" / "wget.warc.gz"
+SITE = "http://127.0.0.1:18432"
+START = b"""<!doctype html>
+<html lang=en><head><title>Course</title></head>
+<body><h1>Course</h1>
+<p>A lecture with <a href='/notes.html'>notes</a> and
+<a href='/old'>an old page</a>, <a href='/copy.html'>a copy</a> and <a href='/gone'>nothing</a>.</p>
+</body></html>
+"""
+NOTES = """<!doctype html>
+<html lang=en><head><title>Notes</title></head><body><p>Größe — notes of the lecture.</p>\
+</body></html>
+""".encode()
+GONE = b"<html><body>Gone</body></html>\n"
+
+
+class Site(BaseHTTPRequestHandler):
+    """A page, its notes in gzip and chunks, a copy of them, a redirection, and a page not found."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        pages = {"/": START, "/copy.html": NOTES}
+        if self.path == "/notes.html":
+            self._answer_in_chunks(gzip.compress(NOTES, mtime=0))
+        elif self.path == "/old":
+            self._answer(302, b"", ("Location", "/notes.html"))
+        else:
+            self._answer(200 if self.path in pages else 404, pages.get(self.path, GONE))
+
+    def _answer(self, status: int, body: bytes, *headers: tuple[str, str]) -> None:
+        self.send_response(status)
+        for name, value in (("Content-Type", "text/html; charset=utf-8"), *headers):
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _answer_in_chunks(self, body: bytes) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for at in range(0, len(body), 50):
+            chunk = body[at : at + 50]
+            self.wfile.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
+        self.wfile.write(b"0\r\n\r\n")
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def pages_of(archive: Archive) -> dict[str, tuple[int, bytes]]:
+    return {
+        one.url.split("/", 3)[3]: (one.status, archive.rebuild(one).body)
+        for one in archive.all_versions()
+    }
+
+
+PAGES = {
+    "": (200, START),
+    "notes.html": (200, NOTES),
+    "copy.html": (200, NOTES),
+    "old": (302, b""),
+    "gone": (404, GONE),
+}
+
+
+def test_a_file_of_wget_is_taken_in(archive: Archive) -> None:
+    done = import_warc(archive, [KEPT])
+    assert done.problems == ()
+    assert (done.records, done.captures, done.versions) == (16, 6, 5)
+    assert done.skipped == {"metadata": 1, "request": 6, "resource": 2, "warcinfo": 1}
+    assert pages_of(archive) == PAGES
+    notes = archive.get(f"{SITE}/notes.html")
+    assert notes.header("Content-Encoding") == "gzip"
+    assert notes.header("Transfer-Encoding") == "chunked"
+
+
+def test_it_comes_back_from_an_export_as_it_was(archive: Archive, tmp_path: Path) -> None:
+    import_warc(archive, [KEPT])
+    export_warc(archive, tmp_path / "out.warc.gz")
+    with open_archive(f"sqlite:///{tmp_path}/other.db") as other:
+        import_warc(other, [tmp_path / "out.warc.gz"])
+        assert all_of(other) == all_of(archive)
+
+
+@pytest.fixture
+def site() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.mark.skipif(shutil.which("wget") is None, reason="wget is not installed")
+def test_revisits_of_wget_are_visits(archive: Archive, tmp_path: Path, site: str) -> None:
+    fetch = ["wget", "-q", "--no-proxy", "-r", "-l1", "-e", "robots=off", "--compression=gzip"]
+    first = ["--warc-file=first", "--warc-cdx"]
+    second = ["--warc-file=second", "--warc-dedup=first.cdx"]
+    for options in (first, second):
+        subprocess.run([*fetch, *options, site], cwd=tmp_path, check=False, timeout=60)
+    again = tmp_path / "second.warc.gz"
+    assert b"WARC-Type: revisit" in gzip.decompress(again.read_bytes())
+    done = import_warc(archive, [again, tmp_path / "first.warc.gz"])
+    assert (done.versions, done.unchanged, done.problems) == (5, 7, ())
+    assert pages_of(archive) == PAGES

@@ -1,0 +1,218 @@
+"""What a page says: its headline and text, on small pages of many kinds and on the demo web."""
+
+from __future__ import annotations
+
+import pytest
+
+from mmcrawl.blocks import page_content
+from mmcrawl.blocks.content_model import GENRES
+from mmcrawl.replay import DemoWeb
+
+NEWS_TEXT = (
+    "The bridge over the river was closed for three years, after engineers had found cracks in "
+    "two of its beams. On Monday, it was opened to carts and walkers again.",
+    '"We had to lift every single stone," said the builder in charge, "and put it back where it '
+    'was before." The work cost four million, half of which the town paid.',
+    "Carts of more than two tons, however, still have to take the way through the valley. A "
+    "decision on a second bridge is expected in the autumn of this year.",
+)
+COMMENTS = (
+    "At last, I can visit my aunt without going round by the mill!",
+    "And who pays for my detour of the last three years, I wonder?",
+)
+NEWS = f"""<!DOCTYPE html><title>Old bridge opens again - The Daily Lever</title>
+<header><a href=/>The Daily Lever</a><nav><ul><li><a href=/news>News</a><li><a
+href=/sport>Sport</a><li><a href=/science>Science</a></ul></nav></header>
+<main><article><h1>Old bridge opens again</h1><p class=byline>By <a href=/a/jane>Jane Smith</a>, 3
+March 2021</p>{"".join(f"<p>{text}</p>" for text in NEWS_TEXT)}</article>
+<section id=comments class=comments><h2>Comments</h2><ol class=commentlist>
+<li class=comment><b>walker</b><p>{COMMENTS[0]}</p><a href=#r>Reply</a>
+<li class=comment><b>carter</b><p>{COMMENTS[1]}</p><a href=#r>Reply</a></ol></section></main>
+<aside class=sidebar><h3>Most read</h3><ul><li><a href=/1>Mill burns down</a><li><a href=/2>Price of
+oats</a></ul></aside><footer>© 2021 The Daily Lever. All rights reserved. <a href=/imprint>Imprint
+</a></footer>"""
+POSTS = (
+    "Has anybody tried to lift a cart with a beam of oak? Mine broke on the second day, why?",
+    "Oak is fine, but it has to be dry. How long was yours lying in the barn before you used it?",
+    "Two weeks only. I thought that was enough, since the summer was so hot. It seems I was wrong.",
+    "Two years is what my father used to say. Also, put some iron under it where it touches stone.",
+    "I agree about the iron. Without it the edge of the stone eats into the wood each time.",
+)
+THREAD = "".join(
+    f"""<div class=post><div class=postauthor><a href=/u/{i}>user{i}</a><br>Posts: {7 * i}</div>
+    <div class=postbody><div class=content>{text}</div></div><div class=post-tools>
+    <a href=#q{i}>Quote</a> <a href=#r{i}>Report</a></div></div>"""
+    for i, text in enumerate(POSTS)
+)
+OLD_TEXT = (
+    "A lever is a rigid bar that turns on a fixed point, the fulcrum. A small force at its long "
+    "end moves a heavy load at the short one.",
+    "Archimedes was the first to write the law down: magnitudes are in equilibrium at distances "
+    "reciprocally proportional to their weights.",
+    "There are three classes of levers. They differ in where the fulcrum, the load and the force "
+    "are placed along the bar.",
+)
+OLD = f"""<HTML><HEAD><TITLE>Levers</TITLE></HEAD><BODY BGCOLOR=#ffffff><CENTER>
+<TABLE WIDTH=750 BORDER=0><TR><TD COLSPAN=2><IMG SRC=logo.gif><FONT SIZE=5>School of Physics</FONT>
+<TR><TD WIDTH=150 VALIGN=top BGCOLOR=#cccccc><A HREF=index.htm>Home</A><BR><A
+HREF=pulleys.htm>Pulleys</A><BR><A HREF=links.htm>Links</A><TD VALIGN=top><FONT
+SIZE=4><B>Levers</B></FONT><P>{"<P>".join(OLD_TEXT)}</TABLE></CENTER></BODY></HTML>"""
+LINKS = (
+    "Levers and their classes|Pulleys and ropes|The inclined plane|Wheels and axles|Wedges|"
+    "Screws of Archimedes|Gears in clocks|Friction on slopes|Springs"
+).split("|")
+HUB = f"""<title>Links on mechanics</title><h1>Links on mechanics</h1><ul>
+{"".join(f"<li><a href=/p{i}.htm>{text}</a>" for i, text in enumerate(LINKS))}</ul>"""
+ZH_TEXT = (
+    "杠杆是一种简单机械，在力的作用下能绕着固定点转动的硬棒就是杠杆。这个固定点叫做支点，杠杆随处可见。",
+    "阿基米德在《论平面图形的平衡》一书中最早提出了杠杆原理。他说：给我一个支点，我就能撬起整个地球。",
+    "要使杠杆平衡，作用在杠杆上的两个力矩大小必须相等，即动力乘以动力臂等于阻力乘以阻力臂。",
+)
+ZH = f"""<html><head><title>杠杆原理_启明中学</title></head><body><div class=menu><a href=/>首页</a>
+<a href=/wl>物理</a> <a href=/hx>化学</a></div><div class=article><h1>杠杆原理</h1>
+{"".join(f"<p>{text}</p>" for text in ZH_TEXT)}</div><div class=foot>版权所有 启明中学</div></body>"""
+PRODUCT = """<title>Oak beam, 3 m | Lever shop</title><meta property=og:type content=product>
+<header><nav><a href=/>Shop</a><a href=/beams>Beams</a><a href=/cart>Cart (0)</a></nav></header>
+<main><div class=product><h1>Oak beam, 3 m</h1><div class=price>$ 39.00</div><button>Add to cart
+</button><div class=product-description><p>This beam is cut from one trunk and dried for two years,
+so that it neither splits nor bends under a load of half a ton.</p><ul><li>Length: three metres<li>
+Weight: forty kilograms<li>Bears up to five hundred kilograms</ul></div></div>
+<section class=related><h2>You may also like</h2><ul><li><a href=/p/2>Ash beam</a> $ 29.00<li>
+<a href=/p/3>Iron shoe</a> $ 9.00</ul></section></main>
+<footer>© Lever shop. <a href=/terms>Terms</a> <a href=/privacy>Privacy</a></footer>"""
+
+
+def test_a_news_page_is_its_headline_and_its_text() -> None:
+    page = page_content(NEWS.encode())
+    assert page.title == "Old bridge opens again"
+    assert page.text.replace("\n", " ").endswith("  ".join(NEWS_TEXT))
+    for noise in ("Sport", "Jane Smith", "Most read", "Price of oats", "Imprint", "rights"):
+        assert noise not in page.text
+    assert page.page_type == "topic"
+
+
+def test_comments_below_an_article_are_left_out() -> None:
+    page = page_content(NEWS.encode())
+    assert not any(comment in page.text for comment in (*COMMENTS, "Comments", "Reply"))
+
+
+def test_what_is_written_in_a_forum_is_its_content() -> None:
+    page = page_content(f"<title>Lifting a cart</title><h1>Lifting a cart</h1>{THREAD}".encode())
+    assert all(post in page.paragraphs for post in POSTS)
+    assert "Report" not in page.text
+
+
+def test_a_thread_for_readers_without_scripts_is_found() -> None:
+    html = f"<title>Lifting</title><div id=app></div><noscript>{THREAD}</noscript>"
+    assert all(post in page_content(html.encode()).text for post in POSTS)
+
+
+def test_a_short_notice_for_readers_without_scripts_is_not() -> None:
+    html = f"{NEWS}<noscript><p>This page works better when your browser runs scripts.</noscript>"
+    page = page_content(html.encode())
+    assert page.text == page_content(NEWS.encode()).text
+
+
+def test_the_text_of_a_page_laid_out_in_tables() -> None:
+    page = page_content(OLD.encode())
+    assert page.title == "Levers"
+    assert page.paragraphs[-3:] == OLD_TEXT
+    assert not any(noise in page.text for noise in ("Home", "Pulleys", "School of Physics"))
+
+
+def test_the_text_of_a_list_is_the_list() -> None:
+    page = page_content(HUB.encode(), "http://lab.test/links.htm")
+    assert page.paragraphs == tuple(LINKS)
+    assert page.page_type == "hub"
+    assert [link.text for link in page.related_links] == LINKS
+    assert page.related_links[0].href == "/p0.htm"
+
+
+def test_an_undeclared_chinese_page() -> None:
+    page = page_content(ZH.encode("gbk"))
+    assert page.title == "杠杆原理"
+    assert page.paragraphs[-3:] == ZH_TEXT
+    assert "首页" not in page.text
+    assert "版权" not in page.text
+
+
+def test_a_product_is_what_is_said_of_it() -> None:
+    page = page_content(PRODUCT.encode())
+    assert page.title == "Oak beam, 3 m"
+    assert "Weight: forty kilograms" in page.paragraphs
+    assert "so that it neither splits nor bends" in page.text
+    assert not any(noise in page.text for noise in ("Ash beam", "Privacy", "Cart (0)"))
+    assert max(page.genres, key=page.genres.__getitem__) == "product"
+
+
+def test_preformatted_text_keeps_its_lines() -> None:
+    text = "NAME\n    lever - lift a load\n\nDESCRIPTION\n    The lever lifts a load by a force."
+    page = page_content(f"<title>lever(1)</title><pre>\n{text}  \n</pre>".encode())
+    assert page.text == text
+
+
+def test_lines_parted_by_a_break_are_one_paragraph() -> None:
+    page = page_content(
+        b"<title>A letter</title>Dear friend,<br>I have read what you wrote about the lever, and I "
+        b"agree.<br>One thing I do not see: why should the bar be straight at all?<br><br>The bar "
+        b"of a well is bent in the middle, and it works as well as any other.<br>Yours, A."
+    )
+    assert page.paragraphs == (
+        "Dear friend,\nI have read what you wrote about the lever, and I agree.\n"
+        "One thing I do not see: why should the bar be straight at all?",
+        "The bar of a well is bent in the middle, and it works as well as any other.\nYours, A.",
+    )
+
+
+def test_a_long_line_counts_once_and_a_short_one_each_time() -> None:
+    long = "A lever is a rigid bar on a pivot, and a small force lifts a heavy load."
+    page = page_content(f"<div><p>{long}<p>{long}<p>Why?<p>{OLD_TEXT[1]}<p>Why?<p>{long}".encode())
+    assert page.paragraphs.count(long) == 1
+    assert page.paragraphs.count("Why?") in (0, 2)
+
+
+@pytest.mark.parametrize("body", [b"", b" \r\n", b"<html>", b"<!-- -->", b"<script>a()</script>"])
+def test_a_page_without_text_has_no_content(body: bytes) -> None:
+    page = page_content(body)
+    assert (page.title, page.text, page.paragraphs, page.related_links) == ("", "", (), ())
+    assert page.page_type == "hub"
+    assert page.genres == dict.fromkeys(GENRES, 0.0)
+
+
+def test_a_frameset_has_a_title_and_leads_on() -> None:
+    page = page_content(
+        b"<html><head><title>Course</title></head><frameset cols=20,*><frame src=a.htm>"
+        b"<frame src=b.htm><noframes>No frames. <a href=a.htm>Menu</a></noframes></frameset>"
+    )
+    assert (page.title, page.text, page.page_type) == ("Course", "", "hub")
+
+
+@pytest.mark.parametrize("mark", [b"\x89PNG\r\n\x1a\n", b"%PDF-1.4\n", b"\x1f\x8b\x08", b"\0" * 9])
+def test_binary_data_is_no_error(mark: bytes) -> None:
+    assert isinstance(page_content(mark + bytes(range(256)) * 40).text, str)
+
+
+def test_the_encoding_may_be_given() -> None:
+    body = "<title>é</title><p>Où est le levier ?".encode("cp1252")
+    assert page_content(body, encoding="cp1252").text == "Où est le levier ?"
+    assert page_content(body, content_type="text/html; charset=windows-1252").title == "é"
+
+
+class TestDemoWeb:
+    """Pages as an old Chinese school portal has them."""
+
+    web = DemoWeb()
+
+    @pytest.mark.parametrize(
+        ("url", "title"),
+        [
+            ("http://wuli.demo.test/xinwen/2005.html", "校刊第9期出版"),
+            ("http://physics.demo.test/notes/gas-laws.html", "Ideal gas laws: notes"),
+        ],
+    )
+    def test_an_article(self, url: str, title: str) -> None:
+        page = page_content(self.web.get(url).body, url)
+        assert page.title == title
+        assert page.page_type == "topic"
+        assert len(page.text) > 150
+        assert not any(noise in page.text for noise in ("首页", "版权", "友情链接", "Home"))

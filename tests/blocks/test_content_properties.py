@@ -1,0 +1,141 @@
+"""What holds of the content of any page, and how long it takes to read it."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmcrawl.blocks import page_content, read_tree
+from mmcrawl.blocks.content import PAGE_TYPES, best_lines, line_words
+from mmcrawl.blocks.lines import PageLines
+from mmcrawl.blocks.measures import Measures
+
+PIECES = (
+    "<p>", "</p>", "<div class=content>", "<div class='comment'>", "</div>", "<h1>", "</h1>", "<pre>",
+    "<ul><li>", "<li>", "</ul>", "<table><tr><td>", "</table>", "<a href=x>", "</a>", "<br>", "<b>",
+    "<script>var hidden;</script>", "<noscript>", "</noscript>", "<!--", "-->", "<title>", "</title>",
+    "A lever is a rigid bar on a pivot, and a small force lifts a heavy load. ", "lever ", "杠杆原理。",
+    "&amp;", "&nbsp;", "\n", "<", ">", '"', "\0", "é", "<svg>", "<select><option>", "<frameset>",
+    "<body>", "<meta charset=gbk>", "<meta property=og:title content='x'>", "</html>", "x" * 400,
+)  # fmt: skip
+html_texts = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.binary(max_size=300) | html_texts.map(lambda text: text.encode("utf-8")))
+def test_no_page_is_an_error(body: bytes) -> None:
+    page = page_content(body, "http://lab.test/")
+    assert page.page_type in PAGE_TYPES
+    assert page.text == "\n\n".join(page.paragraphs)
+    assert all(paragraph.strip() for paragraph in page.paragraphs)
+    assert all(isinstance(link.href, str) for link in page.related_links)
+
+
+ARTICLE = """<html><head><title>Levers - Lab</title></head><body><div class=menu><a href=/>Home</a></div>
+<h1>Levers</h1><p>A lever is a rigid bar on a pivot, and a small force lifts a heavy load.</p>
+<p>Its law was known to Archimedes: équilibre.</p><ul><li>one<li>two</ul></body></html>""".encode()
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, len(ARTICLE)), st.integers(0, 12), st.binary(max_size=6)),
+        max_size=6,
+    )
+)
+def test_no_mutation_of_a_page_is_an_error(changes: Sequence[tuple[int, int, bytes]]) -> None:
+    body = ARTICLE
+    for at, length, instead in changes:
+        body = body[:at] + instead + body[at + length :]
+    page = page_content(body)
+    assert page.page_type in PAGE_TYPES
+
+
+@settings(max_examples=150, deadline=None)
+@given(html_texts)
+def test_text_is_visible_text_of_the_page_in_order(html: str) -> None:
+    body = html.encode()
+    tree = read_tree(body, encoding="utf-8")
+    visible = iter("".join(PageLines.of(tree, Measures(tree)).texts).replace(" ", ""))
+    page = page_content(body, encoding="utf-8")
+    assert all(character in visible for character in "".join(page.text.split()))
+    assert "hidden" not in page.text
+
+
+@settings(max_examples=60, deadline=None)
+@given(html_texts.filter(lambda text: "é" not in text and "charset" not in text))
+def test_the_encoding_makes_no_difference(html: str) -> None:
+    pages = [
+        page_content(html.encode(name), encoding=name)
+        for name in ("utf-8", "gb18030", "utf-16-le", "utf-16-be")
+    ]
+    for page in pages[1:]:
+        assert (page.title, page.paragraphs) == (pages[0].title, pages[0].paragraphs)
+        assert page.genres == pages[0].genres
+
+
+@pytest.mark.parametrize("mark", [True, False])
+def test_encodings_that_are_found_out_make_no_difference(mark: bool) -> None:
+    text = "<title>杠杆</title><p>杠杆是一种简单机械，在力的作用下能绕着固定点转动。<p>阿基米德提出了杠杆原理。"
+    expected = page_content(text.encode())
+    others = [text.encode("gbk"), text.encode("utf-16" if mark else "utf-8")]
+    assert len(expected.paragraphs) == 2
+    for body in others:
+        assert page_content(body).paragraphs == expected.paragraphs
+
+
+def expected_f1(chosen: np.ndarray, probabilities: np.ndarray, words: np.ndarray) -> float:
+    """The ratio of expectations: twice the words that are right over the chosen and the true."""
+    right = float((probabilities * words)[chosen].sum())
+    return 2 * right / float(words[chosen].sum() + (probabilities * words).sum())
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(1, 99), st.integers(1, 50)), min_size=1, max_size=8, unique=True)
+)
+def test_the_lines_with_the_greatest_expected_f1_are_chosen(lines: list[tuple[int, int]]) -> None:
+    probabilities = np.array([percent / 100 for percent, _ in lines], dtype=np.float32)
+    words = np.array([count for _, count in lines], dtype=np.float64)
+    chosen = best_lines(probabilities, words)
+    choices = itertools.product([False, True], repeat=len(lines))
+    best = max(expected_f1(np.array(c), probabilities, words) for c in choices if any(c))
+    assert expected_f1(chosen, probabilities, words) == pytest.approx(best, rel=1e-6)
+
+
+def test_at_least_one_line_is_chosen() -> None:
+    chosen = best_lines(np.array([0.01, 0.02], dtype=np.float32), np.array([5.0, 5.0]))
+    assert chosen.tolist() == [False, True]
+
+
+def test_words_of_lines_are_counted() -> None:
+    assert line_words(["a lever lifts", "杠杆 原理", ""]).tolist() == [3, 5, 1]
+
+
+def seconds(body: bytes) -> float:
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        page = page_content(body)
+        assert page.page_type in PAGE_TYPES
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [b"<div>", b"<div>a lever lifts ", b"<li>a lever lifts", b"<p>A lever lifts.</p>", b"<noscript>a"],
+)
+def test_time_grows_with_the_page(piece: bytes) -> None:
+    assert seconds(piece * 20_000) < 5 * seconds(piece * 10_000) + 0.1
+
+
+@pytest.mark.parametrize("piece", [b"<div>", b"<li>item ", b"<div>x"])
+def test_a_hundred_thousand_elements_are_read(piece: bytes) -> None:
+    assert isinstance(page_content(piece * 100_000 + b"text").text, str)
