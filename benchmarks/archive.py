@@ -13,8 +13,8 @@ order of time, as a crawl would, each version durable before the next.
 * git: a commit a version, `git repack -adf --window 50 --depth 50`.
 
 Response headers are made up, the same for all that keep them (archive, warc). Sizes are those of
-all files. MB/s is of bodies, single process; "lasting" counts the time until all that was written
-is sealed as well. Rebuilding is timed for all versions in random order, each checked against its
+all files. MB/s is of bodies while they are stored; MB/CPU s counts all threads, and sealing to its
+end, and depends less on what else the machine does. Rebuilding is timed for all versions in random order, each checked against its
 file. Memory is the peak of the process that does one thing. `missed` counts versions that differ
 from the one before and were not kept as one, `false` those that were kept and do not differ.
 
@@ -42,10 +42,12 @@ from pathlib import Path
 from statistics import median
 
 import zstandard
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
 
 from mmcrawl.archive import Archive, Capture, open_archive
 
-MEASURES = ("ratio", "MB/s", "lasting", "median ms", "p99 ms", "memory MB", "missed", "false")
+MEASURES = ("ratio", "MB/s", "MB/CPU s", "median ms", "p99 ms", "memory MB", "missed", "false")
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Result:
 
     size: int
     seconds: float
-    lasting: float | None = None
+    cpu: float
     reads: list[float] = field(default_factory=list)
     memory: float = 0.0
     missed: int | None = None
@@ -137,21 +139,30 @@ def bytes_under(folder: Path) -> int:
 # ---------------------------------------------------------------- the ways
 
 
-def written(archive: Archive, events: list[Event]) -> float:
-    seconds = 0.0
-    for capture in captures(events):
-        start = time.perf_counter()
-        archive.store(capture)
-        seconds += time.perf_counter() - start
-    return seconds
+class Clock:
+    """Time that passed, and CPU time of all threads, inside of its ``with`` blocks."""
+
+    def __init__(self) -> None:
+        self.seconds = self.cpu = 0.0
+
+    def __enter__(self) -> None:
+        self._start = time.perf_counter(), time.process_time()
+
+    def __exit__(self, *error: object) -> None:
+        self.seconds += time.perf_counter() - self._start[0]
+        self.cpu += time.process_time() - self._start[1]
 
 
 def archived(events: list[Event], folder: Path, finish: Callable[[Archive], None]) -> Result:
     uri = f"sqlite:///{folder / 'archive.db'}"
-    with open_archive(uri) as archive:
-        seconds = written(archive, events)
-        start = time.perf_counter()
-    lasting = seconds + time.perf_counter() - start
+    storing, closing = Clock(), Clock()
+    archive = open_archive(uri)
+    for capture in captures(events):
+        with storing:
+            archive.store(capture)
+    with closing:
+        archive.close()
+    cpu = storing.cpu + closing.cpu
     with open_archive(uri) as archive:
         finish(archive)
     memory = peak()
@@ -159,7 +170,7 @@ def archived(events: list[Event], folder: Path, finish: Callable[[Archive], None
         versions = {(version.url, version.time): version for version in archive.all_versions()}
         reads = timed_reads(events, lambda e: archive.rebuild(versions[e.url, e.time]).body)
     missed, false = changes_missed(events, set(versions))
-    return Result(bytes_under(folder), seconds, lasting, reads, memory, missed, false)
+    return Result(bytes_under(folder), storing.seconds, cpu, reads, memory, missed, false)
 
 
 def changes_missed(events: list[Event], kept: set[tuple[str, float]]) -> tuple[int, int]:
@@ -191,35 +202,38 @@ def repacked(events: list[Event], folder: Path) -> Result:
 
 
 def warc(events: list[Event], folder: Path) -> Result:
-    from warcio.statusandheaders import StatusAndHeaders
-    from warcio.warcwriter import WARCWriter
-
-    seconds = 0.0
+    clock = Clock()
     before: dict[str, tuple[bytes, str]] = {}
     with (folder / "series.warc.gz").open("wb") as file:
         writer = WARCWriter(file, gzip=True)
         for capture in captures(events):
-            start = time.perf_counter()
-            headers = StatusAndHeaders("200 OK", list(capture.headers), protocol="HTTP/1.1")
-            digest = sha256(capture.body).digest()
             date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(capture.time))
-            known = before.get(capture.url)
-            if known is not None and known[0] == digest:
-                record = writer.create_revisit_record(
-                    capture.url, digest.hex(), capture.url, known[1], http_headers=headers
-                )
-            else:
-                record = writer.create_warc_record(
-                    capture.url,
-                    "response",
-                    payload=BytesIO(capture.body),
-                    http_headers=headers,
-                    warc_headers_dict={"WARC-Date": date},
-                )
-            writer.write_record(record)
-            seconds += time.perf_counter() - start
-            before[capture.url] = (digest, date)
-    return Result(bytes_under(folder), seconds, memory=peak())
+            with clock:
+                write_record(writer, capture, date, before)
+    return Result(bytes_under(folder), clock.seconds, clock.cpu, memory=peak())
+
+
+def write_record(
+    writer: WARCWriter, capture: Capture, date: str, before: dict[str, tuple[bytes, str]]
+) -> None:
+    """Write a response, or a revisit record if the body is that of the response before."""
+    headers = StatusAndHeaders("200 OK", list(capture.headers), protocol="HTTP/1.1")
+    digest = sha256(capture.body).digest()
+    known = before.get(capture.url)
+    if known is not None and known[0] == digest:
+        record = writer.create_revisit_record(
+            capture.url, digest.hex(), capture.url, known[1], http_headers=headers
+        )
+    else:
+        record = writer.create_warc_record(
+            capture.url,
+            "response",
+            payload=BytesIO(capture.body),
+            http_headers=headers,
+            warc_headers_dict={"WARC-Date": date},
+        )
+        before[capture.url] = (digest, date)
+    writer.write_record(record)
 
 
 def zstd(events: list[Event], folder: Path) -> Result:
@@ -239,20 +253,21 @@ def patches(events: list[Event], folder: Path) -> Result:
         known = zstandard.ZstdCompressionDict(old, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
         if not old:
             return zstandard.ZstdCompressor(compression_params=parameters).compress(body)
-        return zstandard.ZstdCompressor(known, compression_params=parameters).compress(body)
+        return zstandard.ZstdCompressor(dict_data=known, compression_params=parameters).compress(
+            body
+        )
 
     return files(events, folder, patch)
 
 
 def files(events: list[Event], folder: Path, compress: Callable[[Event, bytes], bytes]) -> Result:
-    seconds = 0.0
+    clock = Clock()
     size = 0
     for event in events:
         body = event.path.read_bytes()
-        start = time.perf_counter()
-        size += len(compress(event, body))
-        seconds += time.perf_counter() - start
-    return Result(size, seconds, memory=peak())
+        with clock:
+            size += len(compress(event, body))
+    return Result(size, clock.seconds, clock.cpu, memory=peak())
 
 
 def git(events: list[Event], folder: Path) -> Result:
@@ -272,8 +287,7 @@ def git(events: list[Event], folder: Path) -> Result:
     seconds = time.perf_counter() - start
     run("repack", "-adfq", "--window", "50", "--depth", "50")
     run("prune")
-    lasting = time.perf_counter() - start
-    return Result(bytes_under(folder / ".git" / "objects"), seconds, lasting)
+    return Result(bytes_under(folder / ".git" / "objects"), seconds, 0.0)
 
 
 WAYS = {
@@ -308,7 +322,7 @@ def measured(name: str, events: list[Event]) -> Result:
 def cells(result: Result, raw: int) -> Iterator[str]:
     yield f"{raw / result.size:.2f}"
     yield f"{raw / 1e6 / result.seconds:.1f}"
-    yield f"{raw / 1e6 / result.lasting:.1f}" if result.lasting else "-"
+    yield f"{raw / 1e6 / result.cpu:.1f}" if result.cpu else "-"
     reads = sorted(result.reads)
     yield f"{median(reads):.1f}" if reads else "-"
     yield f"{reads[int(len(reads) * 0.99)]:.1f}" if reads else "-"

@@ -7,18 +7,20 @@ from typing import Any, Protocol
 
 from mmcrawl.archive.places import archive_uri
 from mmcrawl.archive.revisits import RevisitRules
+from mmcrawl.blocks.partition import DEFAULT_METHOD
+from mmcrawl.blocks.registry import make_partitioner
 from mmcrawl.errors import MmcrawlError, SeedError
 from mmcrawl.frontier import Limits, open_store
 from mmcrawl.job import CrawlJob
 from mmcrawl.params import FocusedParams
 from mmcrawl.replay import StoredWeb
-from mmcrawl.scoring import LinkSimilarity, TopicTest, block_factors, make_scorer
+from mmcrawl.scoring import LinkSimilarity, TopicTest, later_blocks, make_scorer
 
 __all__ = [
     "SettingsLike",
     "archive_uri_of",
     "check_settings",
-    "link_block_factors",
+    "later_link_blocks",
     "make_job",
     "revisit_rules",
     "topic_threshold",
@@ -27,6 +29,7 @@ __all__ = [
 
 _WHOLE_NUMBERS = (
     "MMCRAWL_BARREN_PAGES_PER_SHAPE",
+    "MMCRAWL_BLOCKS_LEVEL",
     "MMCRAWL_HEAD_REQUESTS",
     "MMCRAWL_PAGES_PER_HOST",
 )
@@ -111,21 +114,24 @@ def revisit_rules(settings: SettingsLike) -> RevisitRules:
     )
 
 
-def link_block_factors(settings: SettingsLike) -> dict[str, float]:
-    """Return what scores are multiplied with by the kind of a link's block; none if that is off.
+def later_link_blocks(settings: SettingsLike) -> dict[str, float]:
+    """Return the kinds of blocks whose links come later, with their factors; none if that is off.
 
     Raises:
-        MmcrawlError: MMCRAWL_LINK_BLOCK_FACTORS names another kind, or a factor is out of range.
+        MmcrawlError: MMCRAWL_LINK_BLOCK_FACTORS names another kind, or a factor is out of range;
+            pages cannot be cut as MMCRAWL_BLOCKS_METHOD and MMCRAWL_BLOCKS_LEVEL say.
     """
     if not settings.getbool("MMCRAWL_LINK_BLOCKS"):
         return {}
+    make_partitioner(settings.get("MMCRAWL_BLOCKS_METHOD") or DEFAULT_METHOD)
     given = settings.get(_FACTORS) or {}
     try:
         own = json.loads(given) if isinstance(given, str) else dict(given)
-        return block_factors(**{kind.replace("-", "_"): float(own[kind]) for kind in own})
+        return later_blocks(**{kind.replace("-", "_"): float(own[kind]) for kind in own})
     except (TypeError, ValueError) as error:
         raise MmcrawlError(
-            f'{_FACTORS} must be kinds with numbers from 0 to 1, as {{"navigation": 0.8}}: {error}'
+            f"{_FACTORS} must give kinds of blocks ({', '.join(later_blocks())}) numbers from 0 to"
+            ' 1, as {"navigation": 0.8}'
         ) from error
 
 
@@ -138,6 +144,7 @@ def check_settings(settings: SettingsLike) -> None:
     topic_threshold(settings)
     archive_uri_of("", "memory:", settings)
     revisit_rules(settings)
+    later_link_blocks(settings)
     for name in _WHOLE_NUMBERS:
         try:
             good = settings.getint(name) >= 0
@@ -190,7 +197,7 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
             seeds=seeds,
             aliases=web.aliases() if web else None,
             obey_nofollow=settings.getbool("ROBOTSTXT_OBEY"),
-            block_factors=link_block_factors(settings),
+            later_blocks=later_link_blocks(settings),
         )
     except BaseException:
         store.close()

@@ -239,7 +239,8 @@ def _ending(job: CrawlJob, reason: str, store_error: str = "") -> str:
         more = "; raise it and " + again if kept else ""
         return f"Stopped at max_pages{more}."
     if store_error:
-        return f"Stopped ({reason}): {store_error}. {again[0].upper()}{again[1:]}."
+        why = f"{store_error[0].upper()}{store_error[1:]}"
+        return f"Stopped ({reason}); {again}.\n{why}."
     return f"Stopped ({reason}); {again}."
 
 

@@ -1,5 +1,6 @@
 """What flows through the item pipelines."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from mmcrawl.archive import Capture
@@ -20,8 +21,8 @@ class PageItem:
         digest: `page_digest` of its body.
         verdict: what the topic test says of it; set by the media pipeline.
         capture: what the server answered, for the archive.
-        link_kinds: kind of the block that a link stands in, by its address; set by the blocks
-            pipeline.
+        link_kinds: gives the kind of the block that each link stands in, by its address; set by
+            the blocks pipeline.
     """
 
     page: Page
@@ -29,7 +30,7 @@ class PageItem:
     digest: int = 0
     verdict: Verdict | None = None
     capture: Capture | None = field(default=None, repr=False)
-    link_kinds: dict[str, str] = field(default_factory=dict, repr=False)
+    link_kinds: Callable[[], Mapping[str, str]] | None = field(default=None, repr=False)
 
 
 @dataclass(slots=True)

@@ -43,7 +43,6 @@ _PAGES_BETWEEN_CHECKPOINTS = 500
 _HARVEST_PAGES = 500
 _MOST_POINTLESS_LINKS = 200
 _REDIRECT = "redirects to "
-_NO_KINDS: Mapping[str, str] = {}
 
 
 class CrawlJob:
@@ -59,8 +58,7 @@ class CrawlJob:
         seeds: addresses the crawl starts from, in order. Hosts they redirect to count as theirs.
         aliases: other names of hosts; links to them are followed under the name they stand for.
         obey_nofollow: leave links alone that the page asks not to follow.
-        block_factors: what the score of a link is multiplied with by the kind of its block, where
-            that is reported.
+        later_blocks: kinds of blocks whose links come later, see `SqliteFrontier`.
     """
 
     def __init__(
@@ -75,11 +73,11 @@ class CrawlJob:
         seeds: Sequence[str],
         aliases: Mapping[str, str] | None = None,
         obey_nofollow: bool = True,
-        block_factors: Mapping[str, float] | None = None,
+        later_blocks: Mapping[str, float] | None = None,
     ) -> None:
         self.store = store
         self.job = job
-        self.frontier = SqliteFrontier(store, job, block_factors)
+        self.frontier = SqliteFrontier(store, job, later_blocks)
         self.findings = Findings(store, job)
         self.scorer = make_scorer(self.frontier)
         self.refused: Counter[str] = Counter()
@@ -163,7 +161,7 @@ class CrawlJob:
         layer: int = 1,
         digest: int = 0,
         http_status: int = 200,
-        link_kinds: Mapping[str, str] = _NO_KINDS,
+        link_kinds: Callable[[], Mapping[str, str]] | None = None,
     ) -> bool:
         """Take in a fetched page: its record, its links, its media, and what they change.
 
@@ -175,7 +173,8 @@ class CrawlJob:
             layer: logical layer of the link.
             digest: the page's `page_digest`.
             http_status: status it came with.
-            link_kinds: kind of the block that a link stands in, by its address.
+            link_kinds: gives the kind of the block that a link stands in, by its address; asked
+                only if there are new links.
 
         Returns:
             Whether the page is relevant after all: its media may turn out to be site-wide, or the
@@ -262,20 +261,24 @@ class CrawlJob:
         self.frontier.apply(self.scorer.added(new))
         return new
 
-    def _links_of(self, page: Page, parent: int, layer: int, kinds: Mapping[str, str]) -> list[int]:
+    def _links_of(
+        self,
+        page: Page,
+        parent: int,
+        layer: int,
+        link_kinds: Callable[[], Mapping[str, str]] | None,
+    ) -> list[int]:
         """Add the links of a page that may be followed; return the ids of all such links."""
         if self._obey_nofollow and page.nofollow:
             self.refused["nofollow"] += len(page.links)
             return []
-        known, new, seen_again = [], [], []
+        known, new = [], []
+        kinds: Mapping[str, str] | None = None
         for link in page.links:
             url = self._real(link.url)
             number = self.frontier.lookup(url)
-            block = kinds.get(link.url, "")
             if number is not None:
                 known.append(number)
-                if block:
-                    seen_again.append((number, block))
                 continue
             if self._obey_nofollow and link.nofollow:
                 self.refused["nofollow"] += 1
@@ -283,14 +286,17 @@ class CrawlJob:
             depth = physical_layer(url)
             reason = self._admission.refuse(url, depth, layer + 1)
             if reason is None:
-                new_link = self._new_link(page, link, url, depth, layer + 1)
-                new.append(replace(new_link, block=block) if block else new_link)
+                if kinds is None:
+                    kinds = link_kinds() if link_kinds else {}
+                block = kinds.get(link.url, "")
+                new.append(self._new_link(page, link, url, depth, layer=layer + 1, block=block))
             else:
                 self.refused[reason] += 1
-        self.frontier.stand_in(seen_again)
         return known + [number for number, _ in self.frontier.add(new, parent)]
 
-    def _new_link(self, page: Page, link: Link, url: str, depth: int, layer: int) -> NewLink:
+    def _new_link(
+        self, page: Page, link: Link, url: str, depth: int, *, layer: int, block: str
+    ) -> NewLink:
         title = page.groups[link.group].title if link.group >= 0 else ""
         words = LinkText(link.anchor, url_text(url), title, link.from_script)
         return NewLink(
@@ -301,6 +307,7 @@ class CrawlJob:
             logical_layer=layer,
             physical_layer=depth,
             content_score=self.scorer.content(words),
+            block=block,
         )
 
     def _see_media(self, page: Page, link: int) -> None:

@@ -14,10 +14,10 @@ MMCRAWL_ARCHIVE: where every page is archived: sqlite:///FILE, mongodb://HOST/DA
     same MongoDB database), and nowhere for a crawl in memory.
 MMCRAWL_REVISIT_DEFAULT, MMCRAWL_REVISIT_SHORTEST, MMCRAWL_REVISIT_LONGEST: hours until a page that
     was visited once is due again, and bounds of that time for all others.
-MMCRAWL_LINK_BLOCKS: cut every page into blocks, and let links in navigation, advertisements and the
-    like wait longer.
-MMCRAWL_LINK_BLOCK_FACTORS: what the scores of such links are multiplied with, from 0 to 1, where it
-    is to be another than `block_factors` has: {"navigation": 0.8}.
+MMCRAWL_LINK_BLOCKS: cut pages with new links into blocks, and take links in navigation, noise,
+    advertisements and notices of rights after others of equal score.
+MMCRAWL_LINK_BLOCK_FACTORS: multiply the scores of such links with numbers from 0 to 1:
+    {"navigation": 0.8}; the kinds are those of `mmcrawl.scoring.later_blocks`.
 MMCRAWL_BLOCKS_METHOD, MMCRAWL_BLOCKS_LEVEL: how pages are cut, see `mmcrawl.blocks.partition`.
 MMCRAWL_WEB, MMCRAWL_WEB_LATENCY: a stored web to answer from instead of the network.
 """

@@ -9,7 +9,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider, DropItem
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, succeed
 
 from mmcrawl.archive import Capture, Stored, open_archive
 from mmcrawl.archive.intake import Intake, Unchanged
@@ -68,7 +68,7 @@ class ArchivePipeline:
         if visit is None or self._intake is None:
             return item
         size = len(visit.body) if isinstance(visit, Capture) else 0
-        await self._room.enter(size)
+        await maybe_deferred_to_future(self._room.enter(size))
         try:
             stored = await maybe_deferred_to_future(_as_deferred(self._intake.put(visit)))
         except StoreError as error:
@@ -130,14 +130,14 @@ class _Room:
         self._items = self._bytes = 0
         self._waiting: deque[tuple[int, Deferred[None]]] = deque()
 
-    async def enter(self, size: int) -> None:
+    def enter(self, size: int) -> Deferred[None]:
         """Come in when there is room; something too large when nothing else is inside."""
-        if self._waiting or not self._fits(size):
-            waiting: Deferred[None] = Deferred()
-            self._waiting.append((size, waiting))
-            await maybe_deferred_to_future(waiting)
-        else:
+        if not self._waiting and self._fits(size):
             self._take(size)
+            return succeed(None)
+        waiting: Deferred[None] = Deferred()
+        self._waiting.append((size, waiting))
+        return waiting
 
     def leave(self, size: int) -> None:
         """Go, and let in who waits."""

@@ -1,13 +1,17 @@
-"""Cuts pages into blocks, and tells the frontier which kinds of blocks their links stand in."""
+"""Cuts pages into blocks, for those who want to know where on a page something stands."""
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
+from mmcrawl.archive import Capture
 from mmcrawl.blocks import link_kinds, partition
-from mmcrawl.blocks.registry import make_partitioner
+from mmcrawl.blocks.partition import DEFAULT_METHOD
 from mmcrawl.items import PageItem
+from mmcrawl.page import Page
 
 __all__ = ["BlocksPipeline"]
 
@@ -15,41 +19,40 @@ _LARGEST = 1 << 20
 
 
 class BlocksPipeline:
-    """Notes on every page, in `link_kinds`, what kind of block each link stands in.
+    """Lets the frontier ask in what kinds of blocks the links of a page stand.
 
-    The frontier takes in a page's links when all pipelines are done with it, so what is noted here
-    counts from a link's first score on. Pages of more than a megabyte, which would hold up the
-    crawl, are not cut; their links count as in no block.
+    The frontier takes in a page's links when all pipelines are done with it, so the kinds count
+    from a link's first score on. It asks for those of pages with new links only, and only then a
+    page is cut: on large sites one in ten. Pages of more than a megabyte, which would hold up the
+    crawl, are not cut; their links stand in blocks of unknown kind.
 
     Args:
-        method: how pages are cut, see `mmcrawl.blocks.partition`.
-        level: how often.
-
-    Raises:
-        BlockError: there is no such method.
+        method, level: how pages are cut, see `mmcrawl.blocks.partition`; a level below 1 counts as 1.
     """
 
     def __init__(self, method: str, level: int) -> None:
-        make_partitioner(method)
-        self.method, self.level = method, level
+        self.method, self.level = method, max(level, 1)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         settings = crawler.settings
         if not settings.getbool("MMCRAWL_LINK_BLOCKS"):
             raise NotConfigured
-        return cls(settings["MMCRAWL_BLOCKS_METHOD"], settings.getint("MMCRAWL_BLOCKS_LEVEL"))
+        method = settings.get("MMCRAWL_BLOCKS_METHOD") or DEFAULT_METHOD
+        return cls(method, settings.getint("MMCRAWL_BLOCKS_LEVEL"))
 
     def process_item(self, item: Any) -> Any:
-        """Note the kinds of a page's links."""
+        """Let a page's links be asked for."""
         if isinstance(item, PageItem) and item.capture and len(item.capture.body) <= _LARGEST:
-            page = item.page
-            blocks = partition(
-                item.capture.body,
-                method=self.method,
-                level=self.level,
-                encoding=page.encoding,
-                url=page.url,
-            )
-            item.link_kinds = link_kinds(blocks, page.url, page.encoding)
+            item.link_kinds = partial(self._link_kinds, item.page, item.capture)
         return item
+
+    def _link_kinds(self, page: Page, capture: Capture) -> Mapping[str, str]:
+        blocks = partition(
+            capture.body,
+            method=self.method,
+            level=self.level,
+            encoding=page.encoding,
+            url=page.url,
+        )
+        return link_kinds(blocks, page.url, page.encoding)

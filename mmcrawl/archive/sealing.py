@@ -70,6 +70,7 @@ class Sealer:
         self._lock = threading.Lock()
         self._tails: OrderedDict[int, int] = OrderedDict()
         self._running: dict[int, Future[None]] = {}
+        self._sealed = False
 
     def grown(self, stream: int, raw: int) -> None:
         """Take note that a stream has a new pack; waits if sealing does not keep up."""
@@ -93,12 +94,17 @@ class Sealer:
             running.result()
 
     def finish(self) -> None:
-        """Seal what is worth it, and end."""
+        """Seal what is worth it, give space back, and end."""
         self.wait()
         for stream, tail in list(self._tails.items()):
             if tail and self._is_worth_it(stream):
                 self._seal_quietly(stream)
         self._executor.shutdown()
+        if self._sealed:
+            try:
+                self._backend.compact()
+            except StoreError as error:
+                logger.warning("The archive was not made smaller: %s", error)
 
     def wait(self) -> None:
         """Wait until nothing is being sealed."""
@@ -194,6 +200,7 @@ class Sealer:
         )
         self._verify(segment, manifest, data, joined.content)
         self._backend.replace_packs(packs, segment, manifest, data)
+        self._sealed = True
 
     def _joined(self, packs: Sequence[PackRow]) -> _Joined:
         entries: list[Entry] = []

@@ -17,7 +17,7 @@ from typing import Self
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import StoredBlock, leaves
-from mmcrawl.archive.search_documents import Snippet, block_media, block_text, snippet_of
+from mmcrawl.archive.search_documents import Snippet, areas_around, block_text, media_in, snippet_of
 from mmcrawl.archive.search_index import IndexStore
 from mmcrawl.archive.search_matching import matching
 from mmcrawl.archive.search_query import Query, SearchError, parse_query
@@ -54,7 +54,7 @@ class Hit:
         first_version, first_time: Of the first version with it.
         block: The block in that version.
         snippet: Of its text, with the words that match.
-        media: In the block.
+        media: In the block, or right behind it.
         score: Greater for a better match.
         blocks: How many blocks of the page match; 1 for those in `more`.
         more: The next best of them.
@@ -254,10 +254,11 @@ class _HitReader:
         body, blocks, encoding = version
         digest = f"{int(view.documents.digest[found.document[match]]):016x}"
         kind = view.seen.kinds[found.kind[match]]
-        alike = [block for block in blocks if block.digest == digest]
+        alike = [n for n, block in enumerate(blocks) if block.digest == digest]
         if not alike:
             return None
-        block = replace(next((b for b in alike if b.kind == kind), alike[0]), kind=kind)
+        place = next((n for n in alike if blocks[n].kind == kind), alike[0])
+        block = replace(blocks[place], kind=kind)
         content = body[block.start : block.end]
         return Hit(
             url=url,
@@ -267,7 +268,7 @@ class _HitReader:
             first_time=float(view.seen.time[found.first[match]]),
             block=block,
             snippet=snippet_of(block_text(content, encoding, block.topic), self.words),
-            media=block_media(content, encoding, url, body),
+            media=_media(body, encoding, url, blocks, place),
             score=float(found.score[match]),
         )
 
@@ -283,3 +284,13 @@ class _HitReader:
                 self.archive.visits(url)  # if the store fails altogether, so does the search
                 self._read[key] = None
         return self._read[key]
+
+
+def _media(
+    body: bytes, encoding: str, url: str, blocks: list[StoredBlock], place: int
+) -> tuple[MediaResource, ...]:
+    """Return the media in and around a block, each once."""
+    block = blocks[place]
+    areas = [(block.start, block.end), *areas_around(blocks, len(body))[place]]
+    found = (one for a, b in areas for one in media_in(body[a:b], encoding, url, body))
+    return tuple({one.url: one for one in found}.values())

@@ -37,8 +37,8 @@ class SegmentBuilder:
         self._pages: list[tuple[str, bool, float]] = []
         self._versions = tuple(array("q") for _ in range(3))  # page, number, language
         self._times, self._untils = array("d"), array("d")
-        self._runs = tuple(array("q") for _ in range(4))  # document, kind, first, last
-        self._open: dict[tuple[int, int], int] = {}
+        self._runs = tuple(array("q") for _ in range(5))  # document, kind, media, first, last
+        self._open: dict[tuple[int, int, int], int] = {}
 
     @property
     def positions(self) -> int:
@@ -99,9 +99,14 @@ class SegmentBuilder:
         time: float,
         until: float,
         language: str,
-        blocks: Iterable[tuple[int, str]],
+        blocks: Iterable[tuple[int, str, int]],
     ) -> None:
-        """Take in the next version of the page that was begun: the ids and kinds of its blocks."""
+        """Take in the next version of the page that was begun.
+
+        Args:
+            number, time, until, language: As in Sightings.
+            blocks: Id, kind and media of each.
+        """
         row = len(self._times)
         spoken = self._languages.number(language)
         goes_on = row > 0 and self._versions[2][-1] == spoken
@@ -112,13 +117,15 @@ class SegmentBuilder:
         ):
             column.append(value)
         before, self._open = self._open, {}
-        for key in sorted({(document, self._kinds.number(kind)) for document, kind in blocks}):
+        for key in sorted(
+            {(document, self._kinds.number(k), media) for document, k, media in blocks}
+        ):
             run = before.get(key) if goes_on else None
             if run is None:
                 run = len(self._runs[0])
                 for column, value in zip(self._runs, (*key, row, row), strict=True):
                     column.append(value)
-            self._runs[3][run] = row
+            self._runs[4][run] = row
             self._open[key] = run
 
     def inverted(self) -> Inverted:
@@ -143,7 +150,7 @@ class SegmentBuilder:
         order = np.argsort(rank[url], kind="stable")
         row = np.empty(len(order), dtype=np.int64)
         row[order] = np.arange(len(order))
-        document, kind, first, last = map(_ints, self._runs)
+        document, kind, media, first, last = map(_ints, self._runs)
         return Sightings(
             urls=[urls[i] for i in ranked],
             reset=np.array([self._pages[i][1] for i in ranked], dtype=bool),
@@ -156,6 +163,7 @@ class SegmentBuilder:
             languages=self._languages.names,
             document=document,
             kind=kind,
+            media=media,
             first=row[first],
             last=row[last],
             kinds=self._kinds.names,

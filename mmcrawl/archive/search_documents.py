@@ -1,14 +1,17 @@
 """The text and the media of a block, read from its own bytes.
 
-Nothing around a block counts: the same bytes in the same encoding are the same document, whatever
-page they are found on first.
+For the text nothing around a block counts: the same bytes in the same encoding are the same
+document, whatever page they are found on first. Media often stand between blocks, as a player below
+its heading: they belong to the block before them.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mmcrawl.archive.model import StoredBlock
 from mmcrawl.archive.search_query import MEDIA
 from mmcrawl.archive.search_words import Token, tokens
 from mmcrawl.blocks.lines import PageLines
@@ -16,7 +19,7 @@ from mmcrawl.blocks.measures import Measures
 from mmcrawl.blocks.tree import read_tree
 from mmcrawl.page import MediaResource, parse_page
 
-__all__ = ["Snippet", "block_media", "block_text", "media_mask", "snippet_of"]
+__all__ = ["Snippet", "areas_around", "block_text", "media_in", "media_mask", "snippet_of"]
 
 _BASE = re.compile(rb"<base\s[^>]{1,2000}>", re.IGNORECASE)
 _SNIPPET = 240  # characters
@@ -42,13 +45,33 @@ def block_text(content: bytes, encoding: str, topic: str) -> str:
     return "\n".join(PageLines.of(tree, Measures(tree)).texts) or topic
 
 
-def block_media(
-    content: bytes, encoding: str, url: str, page: bytes = b""
-) -> tuple[MediaResource, ...]:
-    """Return the media that a block shows or links to.
+def areas_around(blocks: Sequence[StoredBlock], size: int) -> list[list[tuple[int, int]]]:
+    """Return for each block the byte ranges outside of blocks whose media are its own.
+
+    What stands before all blocks, as the head of the page, goes to the first that is a title, else
+    to the first of the page's topic, else to the first.
 
     Args:
-        content: Of the block.
+        blocks: Of a page, none inside of another.
+        size: Of the page in bytes.
+    """
+    if not blocks:
+        return []
+    starts = [*(block.start for block in blocks[1:]), size]
+    areas = [[(block.end, start)] for block, start in zip(blocks, starts, strict=True)]
+    kinds = [block.kind for block in blocks]
+    first = next((kinds.index(kind) for kind in ("title", "topic") if kind in kinds), 0)
+    areas[first].insert(0, (0, blocks[0].start))
+    return areas
+
+
+def media_in(
+    content: bytes, encoding: str, url: str, page: bytes = b""
+) -> tuple[MediaResource, ...]:
+    """Return the media that a part of a page shows or links to.
+
+    Args:
+        content: The part.
         encoding: Python codec name.
         url: Of the page.
         page: The page, whose ``base`` element counts; without it, kinds are right, addresses may

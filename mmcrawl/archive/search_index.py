@@ -176,7 +176,8 @@ class Documents:
         encoding: That its text is decoded with, an index into `encodings`. Equal bytes in two
             encodings are two documents, since they may be two texts.
         length: In words.
-        media: Bit n stands for the n-th of :data:`mmcrawl.archive.search_query.MEDIA`.
+        media: Kinds of media inside of the block, as bits; those of runs count also what stands
+            behind it.
     """
 
     id: Ints

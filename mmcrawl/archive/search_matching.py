@@ -116,11 +116,11 @@ def _runs(query: Query, view: View, documents: Ints) -> Ints:
     """Return the runs of documents that the fields of a query admit."""
     wanted = np.zeros(len(view.documents.id), dtype=bool)
     wanted[documents] = True
-    if query.media:
-        bits = {name: view.documents.media >> bit & 1 > 0 for bit, name in enumerate(MEDIA)}
-        wanted &= _admitted(query.media, bits, len(wanted))
     seen = view.seen
     runs = np.flatnonzero(wanted[view.run_document])
+    if query.media:
+        bits = {name: seen.media[runs] >> bit & 1 > 0 for bit, name in enumerate(MEDIA)}
+        runs = runs[_admitted(query.media, bits, len(runs))]
     if query.start is not None:
         runs = runs[seen.until[seen.last[runs]] >= query.start]
     if query.end is not None:

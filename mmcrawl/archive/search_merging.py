@@ -20,8 +20,9 @@ from mmcrawl.archive.search_index import (
     objects_of,
     read_documents,
 )
+from mmcrawl.archive.search_joining import joined, resolved
 from mmcrawl.archive.search_postings import Inverted, merged
-from mmcrawl.archive.search_sightings import joined, read_sightings, resolved
+from mmcrawl.archive.search_sightings import read_sightings
 from mmcrawl.archive.search_view import all_of, read_inverted
 
 __all__ = ["cleaned", "next_merge", "written_together"]

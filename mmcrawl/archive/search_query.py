@@ -6,7 +6,7 @@
 ``-word -"a phrase"``  blocks without it
 ``topic:力学``         words of the block's topic
 ``kind:navigation``    blocks of a kind (:data:`mmcrawl.blocks.kinds.KINDS`)
-``media:video``        blocks with ``audio``, ``video`` or ``animation``
+``media:video``        blocks with ``audio``, ``video`` or ``animation`` in or right behind them
 ``site:example.org``   pages of a host and of those below it
 ``url:example.org/a``  pages whose URL begins so, with or without the scheme
 ``lang:de``            pages in a language; ``de`` includes ``de-at``
@@ -34,7 +34,7 @@ from mmcrawl.text import is_stop_word
 __all__ = ["MEDIA", "TOPIC", "Choice", "Phrase", "Query", "SearchError", "parse_query"]
 
 MEDIA = ("audio", "video", "animation")
-"""Kinds of media; the n-th is bit n of a document's media."""
+"""Kinds of media; the n-th is bit n where the media of a block are kept."""
 
 TOPIC = "topic:"
 """Stands before a word of a topic, which is a term of its own in the index."""
@@ -149,14 +149,7 @@ def parse_query(text: str) -> Query:
 def _items(text: str) -> list[_Item]:
     if len(text) > _LONGEST:
         raise SearchError(f"the query is longer than {_LONGEST} characters; shorten it")
-    items = []
-    position, end = 0, len(text.rstrip())
-    while position < end:
-        match = _ITEM.match(text, position)
-        if match is None or match.end() == position:  # a closing quote alone
-            raise SearchError("the query has a quote that opens nothing; add one or remove it")
-        items.append(_item(match))
-        position = match.end()
+    items = [_item(match) for match in _ITEM.finditer(text.rstrip()) if match[0]]
     if not items:
         raise SearchError("the query is empty; name a word, a phrase or a field")
     return items

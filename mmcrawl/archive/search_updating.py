@@ -9,14 +9,18 @@ before an update ends: the words of what was purged are gone with it.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import NamedTuple
+
+import numpy as np
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import StoredBlock, Version, leaves
 from mmcrawl.archive.search_building import SegmentBuilder
-from mmcrawl.archive.search_documents import block_media, block_text, media_mask
+from mmcrawl.archive.search_documents import areas_around, block_text, media_in, media_mask
 from mmcrawl.archive.search_index import Head, IndexStore, Segment, objects_of
 from mmcrawl.archive.search_merging import cleaned, next_merge, written_together
 from mmcrawl.archive.search_sightings import NONE
@@ -31,6 +35,8 @@ _POSITIONS = 1_000_000  # of a segment before it is written
 _RUNS = 500_000
 _PAGES = 20_000
 _ATTEMPTS = 20
+_MASKS = 200_000  # parts of pages whose media are kept in mind
+_ELEMENT = re.compile(rb"<[a-zA-Z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +78,7 @@ class Updater:
         self._current = current
         self._view: View = current.view()
         self._builder = SegmentBuilder(0)
+        self._masks: dict[bytes, int] = {}
         self._done = Updated()
         self._pending = Updated()
 
@@ -154,30 +161,57 @@ class Updater:
         self._builder.add_version(*row, version.language, blocks)
         self._note(versions=1)
 
-    def _documents_of(self, version: Version) -> list[tuple[int, str]]:
-        """Return the ids and kinds of the blocks of a version, new ones made documents."""
+    def _documents_of(self, version: Version) -> list[tuple[int, str, int]]:
+        """Return id, kind and media of the blocks of a version, new ones made documents."""
         blocks = leaves(self._archive.blocks_of(version))
+        body = self._archive.rebuild(version).body
         digests = [int(block.digest, 16) for block in blocks]
-        ids = self._view.ids_of(digests, version.encoding).tolist()
-        body: bytes | None = None
+        ids = self._view.ids_of(digests, version.encoding)
+        media = np.zeros(len(blocks), dtype=np.int64)
+        media[ids >= 0] = self._view.documents.media[self._view.rows_of(ids[ids >= 0])]
         found = []
-        for block, digest, known in zip(blocks, digests, ids, strict=True):
-            document = known if known >= 0 else self._builder.known(digest, version.encoding)
-            if document is None:
-                body = self._archive.rebuild(version).body if body is None else body
-                document = self._add_document(version, block, body[block.start : block.end])
-            found.append((document, block.kind))
+        rows = zip(blocks, digests, ids.tolist(), media.tolist(), strict=True)
+        for (block, digest, known, inside), areas in zip(
+            rows, areas_around(blocks, len(body)), strict=True
+        ):
+            document, mask = known, inside
+            if known < 0:
+                content = body[block.start : block.end]
+                document, mask = self._document(version, block, digest, content)
+            for start, end in areas:
+                mask |= self._mask(version, body[start:end])
+            found.append((document, block.kind, mask))
         return found
 
-    def _add_document(self, version: Version, block: StoredBlock, content: bytes) -> int:
-        self._note(blocks=1)
-        return self._builder.add_document(
-            int(block.digest, 16),
-            version.encoding,
-            text=block_text(content, version.encoding, block.topic),
-            topic=block.topic,
-            media=media_mask(block_media(content, version.encoding, version.url)),
-        )
+    def _document(
+        self, version: Version, block: StoredBlock, digest: int, content: bytes
+    ) -> tuple[int, int]:
+        """Return the id and media of a block that the view does not have."""
+        mask = self._mask(version, content)
+        document = self._builder.known(digest, version.encoding)
+        if document is None:
+            self._note(blocks=1)
+            document = self._builder.add_document(
+                digest,
+                version.encoding,
+                text=block_text(content, version.encoding, block.topic),
+                topic=block.topic,
+                media=mask,
+            )
+        return document, mask
+
+    def _mask(self, version: Version, content: bytes) -> int:
+        """Return the kinds of media in a part of a page; most parts recur in every version."""
+        if _ELEMENT.search(content) is None:
+            return 0
+        key = sha256(content).digest()[:16]
+        mask = self._masks.get(key)
+        if mask is None:
+            mask = media_mask(media_in(content, version.encoding, version.url))
+            if len(self._masks) >= _MASKS:
+                self._masks.clear()
+            self._masks[key] = mask
+        return mask
 
     # ---------------------------------------------------------------- writing the index
 

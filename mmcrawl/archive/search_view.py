@@ -20,8 +20,9 @@ from mmcrawl.archive.search_index import (
     joined_documents,
     read_documents,
 )
+from mmcrawl.archive.search_joining import joined
 from mmcrawl.archive.search_postings import Inverted, Postings, find, merged, read_bundle
-from mmcrawl.archive.search_sightings import Sightings, joined, read_sightings
+from mmcrawl.archive.search_sightings import Sightings, read_sightings
 
 __all__ = ["Current", "GoneError", "View", "all_of", "read_inverted"]
 
@@ -236,6 +237,7 @@ _NOTHING = Sightings(
     languages=(),
     document=_NO_INTS,
     kind=_NO_INTS,
+    media=_NO_INTS,
     first=_NO_INTS,
     last=_NO_INTS,
     kinds=(),

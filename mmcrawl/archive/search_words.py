@@ -40,8 +40,8 @@ class Token(NamedTuple):
 def tokens(text: str) -> Iterator[Token]:
     """Yield the words of a text, each before those inside of it.
 
-    >>> [(token.word, token.position) for token in tokens("Levers 量子力学")]
-    [('lever', 0), ('量子力学', 1), ('量子', 1), ('力学', 3)]
+    >>> [(token.word, token.position) for token in tokens("Levers 天气预报")]
+    [('lever', 0), ('天气预报', 1), ('天气', 1), ('预报', 3)]
     """
     position = 0
     for word, start, end in words_of(text):

@@ -121,6 +121,10 @@ class PageAreas:
         chars = int(self._chars[after] - self._chars[node])
         return chars, chars - int(self._link_chars[after] - self._link_chars[node])
 
+    def text_in(self, node: int) -> int:
+        """Return the characters in an element that stand outside of links."""
+        return self._held(node)[1]
+
     def middle(self, blocks: Sequence[range], areas: Sequence[str], weights: Sums) -> int:
         """Return the smallest element with most of the weight of the blocks that may be content.
 

@@ -33,7 +33,6 @@ _FORUM = GENRES.index("forum")
 _LEAST_FORUM = 0.35  # from here on, what readers write is the page's content
 _BELOW_A_TEXT = 0.15  # of their probability that comments keep elsewhere
 _LONGEST_REPEATED = 60  # characters; a longer line counts once
-_MOSTLY_LINKS = 0.5  # of a line
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +53,8 @@ class PageContent:
     _tree: PageTree = field(repr=False)
     _measures: Measures = field(repr=False)
     _metadata: PageMetadata = field(repr=False)
-    _links: ContentLinks = field(repr=False)
+    _lines: PageLines = field(repr=False)
+    _chosen: NDArray[np.bool_] = field(repr=False)
     _url: str | None = field(repr=False)
 
     @property
@@ -79,7 +79,7 @@ class PageContent:
             self._url,
             title=self._metadata.title,
             paragraphs=self.paragraphs,
-            links=self._links,
+            links=ContentLinks.of(self._tree, self._measures, self._lines, self._chosen),
             genres=self.genres,
         )
 
@@ -108,8 +108,9 @@ def page_content(
     metadata = page_metadata(tree)
     if not len(lines):
         genres = dict.fromkeys(GENRES, 0.0)
+        none = np.zeros(0, dtype=np.bool_)
         return PageContent(
-            metadata.title, (), genres, (), tree, measures, metadata, ContentLinks(), url
+            metadata.title, (), genres, (), tree, measures, metadata, lines, none, url
         )
     return _content(tree, measures, lines, metadata, url)
 
@@ -139,19 +140,9 @@ def _content(
         _tree=tree,
         _measures=measures,
         _metadata=metadata,
-        _links=_links(measures, lines, chosen),
+        _lines=lines,
+        _chosen=chosen,
         _url=url,
-    )
-
-
-def _links(measures: Measures, lines: PageLines, chosen: NDArray[np.bool_]) -> ContentLinks:
-    chars = np.array([len(text) for text in lines.texts])[chosen]
-    linked = (measures.link_chars[lines.afters] - measures.link_chars[lines.firsts])[chosen]
-    return ContentLinks(
-        share=float(linked.sum() / max(1, chars.sum())),
-        lines=len(chars),
-        linked=int(np.count_nonzero(linked)),
-        leading=int(np.count_nonzero(linked >= _MOSTLY_LINKS * chars)),
     )
 
 

@@ -33,6 +33,7 @@ _HAN_FACTOR = 3  # Latin characters that say what a Chinese one says
 _LONGEST_NOTICE = 400
 _BYLINE, _BYLINE_DISTANCE = 120, 4  # characters, blocks behind the headline
 _DATE = re.compile(r"\d{4}\s?[-/.年]\s?\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|\b(?:19|20)\d\d\b")
+_NUMBER = re.compile(r"\d")  # of readers, of comments
 _SENTENCE = re.compile(r"。|[.!?！？：:]\Z")
 _ITEMS_OF_LIST = 3
 _ALL_WORDS = 0.5  # share of links that are words of a list
@@ -125,6 +126,7 @@ def _link_block(blocks: PageBlocks, index: int, heading: str) -> Judgement:
     if blocks.is_topical(index):
         return "related-links", _LIKELY
     is_list = blocks.is_near(index) and not blocks.is_topic_page
+    is_list = is_list or blocks.is_in_content(index)
     return ("related-links" if is_list else "noise-links"), _GUESSED
 
 
@@ -153,7 +155,7 @@ def _text_block(blocks: PageBlocks, index: int) -> Judgement:
     text = blocks.text(index)
     if len(text) < LONGEST_HEADING and begins_with("advertisement", text):
         return "advertisement", _LIKELY
-    if _is_byline(blocks, index):
+    if _is_byline(blocks, index) or blocks.is_forwarding:
         return "navigation", _LIKELY
     size = blocks.text_chars[index] * _weight(text)
     if blocks.is_near(index):
@@ -186,7 +188,8 @@ def _is_purpose(blocks: PageBlocks, index: int, heading: str) -> bool:
 
 def _is_partner_list(blocks: PageBlocks, index: int) -> bool:
     """Whether a block outside of the text is several links, all to other sites and topics."""
-    if blocks.is_middle(index) or blocks.links[index] < 2:
+    in_text = blocks.is_topic_page and blocks.is_in_content(index)
+    if in_text or blocks.is_middle(index) or blocks.links[index] < 2:
         return False
     return blocks.all_leave(index) and not blocks.is_topical(index)
 
@@ -196,7 +199,9 @@ def _is_byline(blocks: PageBlocks, index: int) -> bool:
     distance, text = index - blocks.headline, blocks.text(index)
     if blocks.headline < 0 or not 0 < distance <= _BYLINE_DISTANCE or len(text) > _BYLINE:
         return False
-    return not _SENTENCE.search(text) and holds("byline", text) and bool(_DATE.search(text))
+    if _SENTENCE.search(text) or not holds("byline", text):
+        return False
+    return bool(_DATE.search(text)) or (begins_with("byline", text) and bool(_NUMBER.search(text)))
 
 
 def _is_notice(blocks: PageBlocks, index: int) -> bool:
@@ -272,5 +277,5 @@ def _settle_repeated(blocks: PageBlocks, found: list[Judgement]) -> None:
     barred.pop("", None)
     for index, (name, _) in enumerate(found):
         free = index == blocks.headline or blocks.is_middle(index) or index in blocks.purpose
-        if name in KEPT and not free:
+        if name in KEPT and not free and not blocks.is_in_content(index):
             found[index] = barred.get(blocks.text(index), found[index])

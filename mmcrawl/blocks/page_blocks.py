@@ -7,13 +7,14 @@ is what stands in the same article, or between the headline and the text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from urllib.parse import urlsplit
 
 from mmcrawl.blocks.areas import PageAreas
-from mmcrawl.blocks.block_words import begins_with, is_all
+from mmcrawl.blocks.block_words import begins_with, holds, is_all
 from mmcrawl.blocks.features import BlockFeatures, is_topic_page
 from mmcrawl.blocks.headlines import LONGEST_HEADING, Headlines
 from mmcrawl.blocks.lines import joined_text
@@ -35,6 +36,10 @@ _HEADINGS_LOOKED_AT = 20
 _RELATED = 0.5  # share of links that have a word of the topic
 _AGREES = 0.7  # of a heading with the page's title
 _LEAST_HEADLINE = 1.5
+_LAST, _LONGEST_FOOT = 3, 400  # blocks, characters
+_FORWARD = re.compile(r"\s*\d\s*[;,]\s*url\s*=", re.IGNORECASE)  # in less than ten seconds
+_LONGEST_FORWARD = 400  # characters
+_BOX = 300  # characters outside of links
 _BARS = frozenset({"side", "foot", "comments", "advertisement", "navigation"})
 
 
@@ -62,6 +67,7 @@ class PageBlocks:
     ) -> None:
         self._tree = tree
         self._hidden = measures.hidden
+        self._chars = measures.chars
         self._blocks = blocks
         self._host = _host_of(url) if url else ""
         self._texts: dict[int, str] = {}
@@ -74,6 +80,7 @@ class PageBlocks:
         self.links: list[int] = self.features.links.tolist()
         self.images: list[int] = self.features.images.tolist()
         self.is_topic_page = is_topic_page(measures, LINK_TEXT_RATIO)
+        self._name_foot()
         weights = measures.chars - measures.link_chars if self.is_topic_page else measures.chars
         middle = areas.middle(blocks, self.areas, weights)
         self._middle = range(middle, tree.after[middle])
@@ -82,6 +89,10 @@ class PageBlocks:
         self._headlines = Headlines(tree, measures)
         self.levels = [self._level(index) for index in range(len(blocks))]
         self.headline = self._find_headline()
+        if self._is_beside_headline(areas, middle):
+            middle = areas.article(self.features.elements[self.headline])
+            self._middle = range(middle, tree.after[middle])
+            self._article = self._middle
         self._reach_to_headline(middle)
         self.purpose = self._find_purpose()
 
@@ -91,8 +102,9 @@ class PageBlocks:
     # ------------------------------------------------------------ where a block stands
 
     def is_middle(self, index: int) -> bool:
-        """Whether a block stands in the middle of the page."""
-        return self._blocks[index].start in self._middle
+        """Whether a block stands in the middle of the page, or holds it."""
+        block, middle = self._blocks[index], self._middle
+        return block.start in middle or block.start < middle.start < block.stop
 
     def is_near(self, index: int) -> bool:
         """Whether a block stands in the middle or near it."""
@@ -100,11 +112,15 @@ class PageBlocks:
 
     def is_before_middle(self, index: int) -> bool:
         """Whether a block stands before the middle."""
-        return self._blocks[index].start < self._middle.start
+        return self._blocks[index].start < self._middle.start and not self.is_middle(index)
 
     def is_at_end(self, index: int) -> bool:
         """Whether a block stands behind the middle, or is one of the page's last three."""
         return self._blocks[index].start >= self._middle.stop or index >= len(self) - 3
+
+    def is_in_content(self, index: int) -> bool:
+        """Whether a block is near the middle, in what the page itself calls content."""
+        return self.is_near(index) and self.areas[index] == "content"
 
     def around(self, index: int) -> int:
         """Return the element around a block: blocks of the same one are siblings."""
@@ -150,6 +166,19 @@ class PageBlocks:
         hosts = [_host_of(found.get("href", "")) for found in attributes]
         return all(host not in ("", self._host) for host in hosts)
 
+    @cached_property
+    def is_forwarding(self) -> bool:
+        """Whether the page sends its reader on to another one by itself."""
+        if sum(self.chars) > _LONGEST_FORWARD:
+            return False
+        tags, attributes = self._tree.tags, self._tree.attributes
+        found = (attributes(node) for node, tag in enumerate(tags) if tag == "meta")
+        return any(
+            meta.get("http-equiv", "").lower() == "refresh"
+            and _FORWARD.match(meta.get("content", "")) is not None
+            for meta in found
+        )
+
     def is_of_title(self, text: str) -> bool:
         """Whether a text is what the page's title says."""
         return self._headlines.agreement(text) >= _AGREES
@@ -185,6 +214,28 @@ class PageBlocks:
             if score > best:
                 best, found = score, index
         return found
+
+    def _name_foot(self) -> None:
+        """Name the foot of a page that no tag or class names, by its notice of rights."""
+        for index in range(max(len(self) - _LAST, 1), len(self)):
+            short = 0 < self.chars[index] <= _LONGEST_FOOT
+            if short and not self.areas[index] and holds("copyright", self.text(index)):
+                self.areas[index] = "foot"
+
+    def _is_beside_headline(self, areas: PageAreas, middle: int) -> bool:
+        """Whether the middle is a box with a little text, beside what the headline heads.
+
+        A page that only offers a download has more text in the box about its site.
+        """
+        if self.headline < 0 or self.levels[self.headline] != 1 or not self.is_topic_page:
+            return False
+        around = areas.article(self.features.elements[self.headline])
+        after = self._tree.after[around]
+        within = around > self._article.start and after <= self._article.stop
+        heads_more = self._chars[after] - self._chars[around] > self.chars[self.headline]
+        if not (within and heads_more) or around <= middle < after:
+            return False
+        return areas.text_in(middle) < _BOX
 
     def _reach_to_headline(self, middle: int) -> None:
         """Let the article reach from the headline, where that stands in no head, to its text."""

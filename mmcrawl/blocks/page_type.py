@@ -1,7 +1,8 @@
 """What a page is there for: its own text, the pages it leads to, or what it plays.
 
-The first is the question of SEWM-2008's topic-page detection; the share of link text decides it in
-Wang & Zhu 2012, section 2.2.3, step 4, of the whole page. Here, of the lines that are its content.
+The first is the question of SEWM-2008's topic-page detection. In Wang & Zhu 2012, section 2.2.3,
+step 4, link text by other text decides it; here, that of what stands in no bar, box or foot, and
+what the links in the content itself are like.
 """
 
 from __future__ import annotations
@@ -10,7 +11,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcrawl.blocks.areas import PageAreas
 from mmcrawl.blocks.block_words import holds
+from mmcrawl.blocks.lines import PageLines
+from mmcrawl.blocks.measures import Measures
+from mmcrawl.blocks.page_blocks import LINK_TEXT_RATIO
 from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page import MediaResource, parse_page
 from mmcrawl.text import has_han
@@ -20,6 +28,7 @@ __all__ = ["PAGE_TYPES", "ContentLinks", "page_type"]
 PAGE_TYPES = ("topic", "hub", "media")
 """A page with a text of its own; one that leads to other pages; one that shows or plays media."""
 
+_BARS = frozenset({"advertisement", "comments", "noise", "navigation", "meta", "side", "foot"})
 _LISTS = ("collection", "listing")
 _SHOPS = (*_LISTS, "product")
 _HAN_FACTOR = 3  # Latin characters that say what a Chinese one says
@@ -39,16 +48,36 @@ class ContentLinks:
     """How many links there are in the lines that are the content of a page.
 
     Attributes:
-        share: Of link text in the text.
+        on_page: Characters of link text for each of other text, in no bar, box or foot of the page.
+        share: Of link text in the text of the content.
         lines: How many lines there are.
         linked: Lines with a link in them.
         leading: Lines that are mostly link.
     """
 
+    on_page: float = 0.0
     share: float = 0.0
     lines: int = 0
     linked: int = 0
     leading: int = 0
+
+    @classmethod
+    def of(
+        cls, tree: PageTree, measures: Measures, lines: PageLines, chosen: NDArray[np.bool_]
+    ) -> ContentLinks:
+        """Count the links of a page whose content are the lines that are chosen."""
+        chars = np.array([len(text) for text in lines.texts], dtype=np.int64)
+        linked = measures.link_chars[lines.afters] - measures.link_chars[lines.firsts]
+        areas = PageAreas(tree, measures)
+        free = np.array([areas.of(node) not in _BARS for node in lines.containers], dtype=np.bool_)
+        own, own_linked = chars[chosen], linked[chosen]
+        return cls(
+            on_page=float(linked[free].sum() / max(1, (chars - linked)[free].sum())),
+            share=float(own_linked.sum() / max(1, own.sum())),
+            lines=len(own),
+            linked=int(np.count_nonzero(own_linked)),
+            leading=int(np.count_nonzero(own_linked >= _MOSTLY_LINKS * own)),
+        )
 
 
 def page_type(
@@ -101,7 +130,9 @@ def _is_hub(size: int, links: ContentLinks, is_list: float) -> bool:
     It has not even a paragraph to say; or links are most of its text, or in nearly each of its
     lines; or it is made as lists are, with links; or it announces pages in a few words each.
     """
-    if (size < _LEAST_TEXT and links.lines <= _FEW_LINES) or links.share > _MOSTLY_LINKS:
+    if size < _LEAST_TEXT and links.lines <= _FEW_LINES:
+        return True
+    if links.on_page > LINK_TEXT_RATIO or links.share > _MOSTLY_LINKS:
         return True
     if links.lines >= _TEASERS and links.linked >= _LINKED_LINES * links.lines:
         return True

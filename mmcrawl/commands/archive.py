@@ -12,7 +12,9 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from mmcrawl.archive import open_archive
-from mmcrawl.archive_actions import ACTIONS, Asked
+from mmcrawl.archive.search_query import SearchError
+from mmcrawl.archive_actions import ACTIONS
+from mmcrawl.archive_asked import Asked
 from mmcrawl.archive_params import ArchiveParams
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.blocks.kinds import KINDS
@@ -120,6 +122,7 @@ class Command(ScrapyCommand):
         try:
             uri = self._uri(opts.place)
             asked = Asked.read(given, opts)
+            asked.uri = uri
             asked.rules = revisit_rules(self.settings)  # type: ignore[arg-type]
         except (MmcrawlError, ValueError) as error:
             self._say(error, 2)
@@ -131,7 +134,7 @@ class Command(ScrapyCommand):
             with open_archive(uri, create=form.creates, read_only=read_only) as archive:
                 self.exitcode = ACTIONS[name](archive, asked, console)
         except MmcrawlError as error:
-            self._say(error, 1)
+            self._say(error, 2 if isinstance(error, SearchError) else 1)
         except BrokenPipeError:  # the reader has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             self.exitcode = 1

@@ -4,14 +4,14 @@ What a link costs: its row (URL without its host, anchor, words, scores) and a k
 whose cache is bounded when it is a file; 20 bytes in RAM for its place in the order. Scores change
 often, so new ones are applied to the order at once and written in one go at the next commit.
 
-A link may have a factor by the kind of the block it stands in. What is stored is the score as it
-was given and the kind; the order goes by their product, so that a link that is scored anew keeps
-its factor. This costs 4 bytes of RAM a link, and nothing if there are no factors.
+Links in some kinds of blocks may come later than their scores say. Stored are the kind and the
+score as it was given; where a link stands follows from both whenever it is scored, so that a new
+score does not undo it. This costs a byte of RAM a link, and nothing where no kind comes later.
 """
 
 from array import array
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from mmcrawl.frontier.order import PendingOrder
 from mmcrawl.frontier.reading import JOB_SHIFT, LinkTable
@@ -32,7 +32,7 @@ __all__ = ["SqliteFrontier"]
 _RECENT_KEYS = 50_000
 _MOST_UNWRITTEN_SCORES = 20_000
 _PRIORITY_STEP = 1_000.0
-_LEAST_STEP = 1e-6
+_BEHIND_EQUALS = 1e-6
 _COUNT_FOR_ANCESTORS = """
 WITH RECURSIVE up (id) AS (
     VALUES (:id) UNION SELECT link.parent FROM link JOIN up ON link.id = up.id
@@ -50,18 +50,18 @@ class SqliteFrontier(LinkTable):
         store: an open store.
         job: the job whose links these are. Links left running by a crawl that died wait again; so
             do those that failed or led astray, if no page at all could be fetched.
-        block_factors: what the score of a link is multiplied with, from 0 to 1, by the kind of its
-            block; 1 for kinds not named. Of links with equal scores, also of 0, those with the
-            greater factor come first.
+        later_blocks: kinds of blocks whose links come later: behind all links of equal score in
+            other blocks, and with their score multiplied by a number from 0 to 1.
     """
 
     def __init__(
-        self, store: SqliteStore, job: Job, block_factors: Mapping[str, float] | None = None
+        self, store: SqliteStore, job: Job, later_blocks: Mapping[str, float] | None = None
     ) -> None:
         super().__init__(store, job.number)
-        factors = block_factors or {}
-        self._block_factors = dict(zip(factors, array("f", factors.values()), strict=True))
-        self._factors = array("f")
+        later = later_blocks or {}
+        self._later = {block: number for number, block in enumerate(later, 1)}
+        self._factors = (1.0, *later.values())
+        self._block = bytearray()
         self._order = PendingOrder()
         self._hosts: dict[str, int] = {}
         self._priority: dict[int, int] = {}
@@ -164,7 +164,7 @@ class SqliteFrontier(LinkTable):
     def apply(self, scores: LinkScores) -> None:
         """Give links their scores; those that do not wait keep theirs."""
         order, rescored = self._order, self._rescored
-        ranked = bool(self._priority or self._block_factors)
+        ranked = bool(self._priority or self._later)
         moved, moved_scores = [], []
         for link, score, structure in zip(scores.ids, scores.score, scores.structure, strict=True):
             stands = order.stands(link)
@@ -185,32 +185,6 @@ class SqliteFrontier(LinkTable):
             self._order.rescore_many(moved, moved_scores)
         if len(self._rescored) > _MOST_UNWRITTEN_SCORES:
             self._write_scores()
-
-    def stand_in(self, links: Iterable[tuple[int, str]]) -> None:
-        """Note the kinds of blocks that known links stand in on one more page.
-
-        The one with the greatest factor counts, for links that still wait.
-        """
-        if not self._block_factors:
-            return
-        better = [
-            (block, link)
-            for link, block in links
-            if self._order.stands(link)
-            and self._block_factors.get(block, 1.0) > self._factor(link)
-        ]
-        if not better:
-            return
-        self._write_scores()
-        with self.store.writing() as db:
-            for block, link in better:
-                self._note_block(link, block)
-                [(score,)] = db.execute(
-                    "UPDATE link SET block = ? WHERE id = ? RETURNING score",
-                    (block, self._base + link),
-                ).fetchall()
-                if self._order.stands(link) > 0:
-                    self._order.rescore(link, self._rank(link, score))
 
     def next(self, ready: Callable[[str], bool] = lambda origin: True) -> WaitingLink | None:
         """Take the best waiting link of a host that is `ready` and mark it running."""
@@ -389,21 +363,17 @@ class SqliteFrontier(LinkTable):
             self._priority.pop(link, None)
 
     def _note_block(self, link: int, block: str) -> None:
-        if not self._block_factors:
-            return
-        missing = link + 1 - len(self._factors)
-        if missing > 0:
-            self._factors.extend([1.0] * missing)
-        self._factors[link] = self._block_factors.get(block, 1.0)
-
-    def _factor(self, link: int) -> float:
-        return self._factors[link] if link < len(self._factors) else 1.0
+        number = self._later.get(block, 0)
+        if number:
+            missing = link + 1 - len(self._block)
+            if missing > 0:
+                self._block.extend(bytes(missing))
+            self._block[link] = number
 
     def _rank(self, link: int, score: float) -> float:
-        """Return the number that orders a link: its priority first, then its score."""
-        if self._block_factors:
-            factor = self._factor(link)
-            score = factor * score - (1 - factor) * _LEAST_STEP
+        """Return the number that orders a link: its priority first, then score and block."""
+        if link < len(self._block) and self._block[link]:
+            score = score * self._factors[self._block[link]] - _BEHIND_EQUALS
         return score + _PRIORITY_STEP * self._priority.get(link, 0)
 
     def _set_status(self, link: int, old: Status, new: Status) -> None:

@@ -5,8 +5,8 @@ test, which says whether a fetched page was worth it, lives here too.
 """
 
 from mmcrawl.scoring.base import CrawledPage, LinkSource, LinkText, Scorer
-from mmcrawl.scoring.block_factors import block_factors
 from mmcrawl.scoring.breadth import Breadth
+from mmcrawl.scoring.later_blocks import later_blocks
 from mmcrawl.scoring.registry import algorithm_names, make_scorer, parameter_names, parse_parameters
 from mmcrawl.scoring.relevance import FIELD_WEIGHTS, TopicTest, Verdict
 from mmcrawl.scoring.similarity import LinkSimilarity
@@ -24,7 +24,7 @@ __all__ = [
     "UrlRule",
     "Verdict",
     "algorithm_names",
-    "block_factors",
+    "later_blocks",
     "make_scorer",
     "parameter_names",
     "parse_parameters",

@@ -6,7 +6,6 @@ import random
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -106,10 +105,14 @@ def test_killed_at_any_moment_nothing_acknowledged_is_lost(tmp_path):
 def test_two_processes_store_the_same_url(tmp_path):
     path = tmp_path / "archive.db"
     both = [started(path, 0, "http://a.test/"), started(path, 1_000, "http://a.test/")]
-    time.sleep(3.0)
+    first = []
+    for process in both:
+        assert process.stdout is not None
+        first += [process.stdout.readline().split() for _ in range(21)]
     for process in both:
         process.kill()
-    said = [entry for process in both for entry in acknowledged(process)]
+    said = [(line[0], int(line[1])) for line in first if line != ["ready"]]
+    said += [entry for process in both for entry in acknowledged(process)]
     assert {n >= 1_000 for _, n in said} == {False, True}
     with open_archive(f"sqlite:///{path}") as archive:
         assert archive.check().clean

@@ -10,6 +10,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 from mmcrawl.archive import Archive, Version, Visit
+from mmcrawl.archive.warc import WarcImport
 from mmcrawl.archive.warc.heads import Head
 
 HTML = (("Content-Type", "text/html"),)
@@ -100,3 +101,12 @@ def all_of(archive: Archive) -> Told:
         {url: archive.visits(url) for url in archive.urls()},
         {(one.url, one.number): archive.rebuild(one).body for one in versions},
     )
+
+
+def is_accounted_for(done: WarcImport) -> bool:
+    return done.records == done.captures + sum(done.skipped.values())
+
+
+def whats(done: WarcImport) -> str:
+    assert is_accounted_for(done)
+    return "\n".join(str(problem) for problem in done.problems)

@@ -166,7 +166,7 @@ class Spider(FocusedSpider):
         }
         slow = {"MMCRAWL_WEB_LATENCY": 200} if name == "CLOSESPIDER_TIMEOUT" else {}
         crawls += [args | {"settings": {name: value, **slow}}, args]
-    settings = {"CONCURRENT_REQUESTS": 2}
+    settings = {"CONCURRENT_REQUESTS": 2, "MMCRAWL_ARCHIVE": "none"}
     outcomes = tools.crawl(*crawls, spider=spider, settings=settings)
     return dict(zip(limits, zip(outcomes[::2], outcomes[1::2], strict=True), strict=True))
 

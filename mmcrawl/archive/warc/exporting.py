@@ -173,10 +173,8 @@ class _Export:
         """Write a visit that found a version that stands in the file."""
         version = event.version
         known = self._by_body[version.digest]
-        if event.status != version.status:
-            self._writer.write_not_modified(version.url, event.time, event.status, known, turn)
-        else:
-            self._writer.write_revisit(_facts(event), version.size, known, turn)
+        said = event.status if event.status != version.status else None
+        self._writer.write_revisit(_facts(event), version.size, known, turn, said)
         self._revisits += 1
 
 

@@ -16,6 +16,7 @@ from warcio.exceptions import ArchiveLoadFailed
 __all__ = ["BadRecordError", "Record", "WarcProblem", "record_at", "records"]
 
 _PIECE = 1 << 20
+_GZIP = b"\x1f\x8b\x08"
 _START = re.compile(rb"\x1f\x8b\x08|(?<=\n)WARC/[01]\.")
 _OVERLAP = 16
 # What warcio and zlib raise on bytes that are no record.
@@ -97,22 +98,28 @@ def _until_damage(
 ) -> Generator[Record | WarcProblem, None, int | None]:
     """Yield records from a place on; return the offset of one that is damaged, None at the end."""
     file.seek(start)
+    last = start
     with closing(WARCIterator(file, no_record_parse=True)) as iterator:
         try:
             for found in iterator:
-                offset = iterator.get_record_offset()  # which reads the record to its end
+                last = int(iterator.get_record_offset())  # which reads the record to its end
                 if not _is_whole(found):
-                    yield WarcProblem(path, offset, "the record is damaged or cut off")
-                    return int(offset)
-                yield _record(found, offset)
+                    yield WarcProblem(path, last, "the record is damaged or cut off")
+                    return last
+                yield _record(found, last)
         except _DAMAGE as error:
             reason = " ".join(str(error).split()) or type(error).__name__
             if "non-chunked gzip" in reason:
                 yield WarcProblem(path, None, _ONE_STREAM.format(path=path))
                 return None
-            yield WarcProblem(path, iterator.offset, f"no record can be read here ({reason})")
-            return int(iterator.offset)
+            at = int(iterator.offset)
+            yield WarcProblem(path, at, f"no record can be read here ({reason})")
+            # A member without its end is unpacked into the next ones.
+            return last if _is_packed(file, last) else at
         end = int(iterator.offset)
+    if _is_packed(file, last) and not _has_an_end(file, last):
+        yield WarcProblem(path, last, "its compression is damaged", taken=True)
+        return last
     # warcio takes a last record of which not even the first line is there for the end.
     file.seek(end)
     if file.read(1024).strip():
@@ -152,6 +159,26 @@ def _next_start(file: BinaryIO, after: int) -> int | None:
         if len(data) < _PIECE:
             return None
         position += len(data) - _OVERLAP
+
+
+def _is_packed(file: BinaryIO, at: int) -> bool:
+    file.seek(at)
+    return file.read(len(_GZIP)) == _GZIP
+
+
+def _has_an_end(file: BinaryIO, at: int) -> bool:
+    """Whether a gzip member is whole."""
+    file.seek(at)
+    unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    try:
+        while not unpacker.eof:
+            packed = unpacker.unconsumed_tail or file.read(_PIECE)
+            if not packed:
+                return False
+            unpacker.decompress(packed, _PIECE)
+    except zlib.error:
+        return False
+    return True
 
 
 def _packs_a_record(file: BinaryIO, at: int) -> bool:

@@ -102,33 +102,36 @@ class RecordWriter:
         self._write(record)
         return Written(fields["WARC-Record-ID"], uri, date, digest, head, note)
 
-    def write_revisit(self, facts: Capture, size: int, original: Written, turn: int | None) -> None:
-        """Write a revisit that found a body written before (WARC 1.1, section 6.7.2).
+    def write_revisit(
+        self,
+        facts: Capture,
+        size: int,
+        original: Written,
+        turn: int | None,
+        not_modified: int | None = None,
+    ) -> None:
+        """Write a revisit: a visit that found a body written before (WARC 1.1, section 6.7).
 
-        Its head is left out if it is that of the record it refers to.
+        Readers replay it with its head; without one, with that of the record it refers to. So the
+        head of the version is left out if it is that one. Of a visit that was told "not modified"
+        the archive keeps no head: such a record has the one that holds on.
 
         Args:
-            facts: All but the body.
+            facts: Of the version that was found, but its body; and when.
             size: Of the body.
             original: Where it was written.
             turn: As for a response.
+            not_modified: Status of the answer, if it said only that.
         """
         head, note = head_of(facts, size)
         # pywb does not look up an empty payload, nor the head with it.
         is_known = size > 0 and (head, note) == (original.head, original.note)
-        identity = _identity(facts.url, facts.time, turn, {} if is_known else note)
-        profile = "identical-payload-digest"
+        noted: dict[str, Any] = {} if is_known else note
+        if not_modified is not None:
+            noted = {} if is_known and not_modified == 304 else {"status": not_modified}
+        profile = "identical-payload-digest" if not_modified is None else "server-not-modified"
+        identity = _identity(facts.url, facts.time, turn, noted)
         self._revisit(profile, identity, None if is_known else head, original)
-
-    def write_not_modified(
-        self, url: str, time: float, status: int, original: Written, turn: int | None
-    ) -> None:
-        """Write a visit that was told "not modified" (WARC 1.1, section 6.7.3).
-
-        The archive keeps no head of such an answer, so there is none.
-        """
-        identity = _identity(url, time, turn, {"status": status} if status != 304 else {})
-        self._revisit("server-not-modified", identity, None, original)
 
     def _revisit(
         self,

@@ -1,0 +1,96 @@
+"""What a user asks of `scrapy archive`, checked."""
+
+import argparse
+from dataclasses import dataclass, field
+
+from mmcrawl.archive import Archive, Version
+from mmcrawl.archive.revisits import RevisitRules
+from mmcrawl.archive_params import as_time
+from mmcrawl.blocks.kinds import KINDS
+
+__all__ = ["Asked", "whole"]
+
+
+@dataclass
+class Asked:
+    """What the user asked for, checked.
+
+    Attributes:
+        args: What follows the subcommand.
+        at, since, until, before: Unix seconds.
+        rules: Bounds of the time between two visits.
+        uri: Of the archive.
+        others: As the options of their names.
+    """
+
+    args: list[str]
+    at: float | None = None
+    version: int | None = None
+    body: bool = False
+    kinds: tuple[str, ...] = ()
+    all: bool = False
+    output: str = ""
+    limit: int | None = None
+    repair: bool = False
+    host: str | None = None
+    url: str | None = None
+    since: float | None = None
+    until: float | None = None
+    before: float | None = None
+    yes: bool = False
+    json: bool = False
+    rules: RevisitRules = field(default_factory=RevisitRules)
+    uri: str = ""
+
+    @classmethod
+    def read(cls, args: list[str], opts: argparse.Namespace) -> "Asked":
+        """Take over what was given.
+
+        Raises:
+            ValueError: a value is not understood.
+        """
+        kinds = tuple(kind.strip() for kind in (opts.kinds or "").split(",") if kind.strip())
+        unknown = [kind for kind in kinds if kind not in KINDS]
+        if unknown:
+            raise ValueError(f"--kinds {unknown[0]}: there is none; there are {', '.join(KINDS)}")
+        return cls(
+            args=args,
+            at=_time(opts.at, "--at"),
+            version=whole(opts.version, "--version"),
+            body=opts.body,
+            kinds=kinds,
+            all=opts.all,
+            output=opts.output or "",
+            limit=whole(opts.limit, "--limit"),
+            repair=opts.repair,
+            host=opts.host.lower() if opts.host else None,
+            url=opts.url,
+            since=_time(opts.since, "--since"),
+            until=_time(opts.until, "--until"),
+            before=_time(opts.before, "--before"),
+            yes=opts.yes,
+            json=opts.json,
+        )
+
+    def found(self, archive: Archive) -> Version:
+        """Return the version of the URL that is meant."""
+        if self.version is not None:
+            return archive.version(self.args[0], self.version)
+        return archive.get(self.args[0], self.at)
+
+
+def _time(text: str | None, option: str) -> float | None:
+    if text is None:
+        return None
+    try:
+        return as_time(text)
+    except ValueError as error:
+        raise ValueError(f"{option}: {error}") from None
+
+
+def whole(text: str | None, option: str) -> int | None:
+    if text is None:
+        return None
+    if not text.isascii() or not text.isdecimal() or int(text[:9]) < 1:
+        raise ValueError(f"{option} {text}: give a whole number from 1")
+    return int(text)

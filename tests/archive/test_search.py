@@ -1,0 +1,393 @@
+"""Searching: the same on both stores."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.archive import Archive, Capture, leaves, open_archive
+from mmcrawl.archive.search import Hit, Results, Search, SearchError, open_search
+from mmcrawl.archive.search_documents import block_text
+from mmcrawl.archive.search_index import IndexStore
+from mmcrawl.archive.search_ranking import KIND_WEIGHTS, ORDERS, Matches
+from mmcrawl.archive.search_sqlite import SqliteIndex
+from mmcrawl.archive.search_words import tokens
+from mmcrawl.errors import StoreError
+
+from .search_pages import (
+    CHINESE,
+    DAY,
+    ENGLISH,
+    GERMAN,
+    JANUARY,
+    TRADITIONAL,
+    capture,
+    mixed_web,
+    store_all,
+)
+
+MONGODB = "MMCRAWL_TEST_MONGODB"
+
+
+def sqlite_index(folder: Path) -> IndexStore:
+    return SqliteIndex(folder / "archive.db-search")
+
+
+def mongodb_index(_: Path) -> IndexStore:
+    server = os.environ.get(MONGODB)
+    if not server:
+        pytest.skip(f"no MongoDB: name a server in the variable {MONGODB}")
+    from mmcrawl.archive.search_mongodb import MongoIndex
+
+    return MongoIndex(f"{server.rstrip('/')}/mmcrawl_test_{uuid.uuid4().hex}")
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Iterator[Archive]:
+    with open_archive(f"sqlite:///{tmp_path / 'archive.db'}") as opened:
+        yield opened
+
+
+@pytest.fixture(params=[sqlite_index, mongodb_index])
+def search(request: pytest.FixtureRequest, archive: Archive, tmp_path: Path) -> Iterator[Search]:
+    """The index of an archive, on each store."""
+    with Search(archive, request.param(tmp_path)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def mixed(archive: Archive, search: Search) -> Search:
+    """The index of the mixed archive."""
+    store_all(archive, mixed_web())
+    search.update()
+    return search
+
+
+def urls(results: Results) -> list[str]:
+    return [hit.url for hit in results.hits]
+
+
+def every(results: Results) -> list[Hit]:
+    return [one for hit in results.hits for one in (hit, *hit.more)]
+
+
+class TestWords:
+    def test_all_words_of_a_block_in_any_order(self, mixed: Search) -> None:
+        assert urls(mixed.search("pivot beam")) == [ENGLISH]
+        assert urls(mixed.search("pivot newton")) == []
+
+    def test_stems(self, mixed: Search) -> None:
+        assert urls(mixed.search("pivots BEAMS")) == [ENGLISH]
+
+    def test_chinese_words_are_found_in_either_script(self, mixed: Search) -> None:
+        assert set(urls(mixed.search("牛顿"))) == {CHINESE, TRADITIONAL}
+        assert mixed.search("牛頓") == mixed.search("牛顿")
+
+    def test_a_chinese_word_is_found_inside_of_a_longer_one(self, mixed: Search) -> None:
+        hits = every(mixed.search("力学 site:wuli.test lang:zh-cn"))
+        assert any("量子力学" in hit.snippet.text for hit in hits)
+        hit = next(hit for hit in hits if "量子力学" in hit.snippet.text)
+        start, end = hit.snippet.marks[0]
+        assert hit.snippet.text[start:end] == "力学"
+
+    def test_german_letters(self, mixed: Search) -> None:
+        assert urls(mixed.search("Straße")) == [GERMAN]
+        assert urls(mixed.search("uber")) == urls(mixed.search("ÜBER")) == [GERMAN]
+
+    def test_phrases_want_the_words_in_order(self, mixed: Search) -> None:
+        assert urls(mixed.search('"laws of motion"')) == [ENGLISH]
+        assert urls(mixed.search('"motion of laws"')) == []
+        assert urls(mixed.search('"量子力学 和牛顿"')) == [CHINESE]
+
+    def test_excluded_words_and_phrases(self, mixed: Search) -> None:
+        assert GERMAN in urls(mixed.search("newton"))
+        assert GERMAN not in urls(mixed.search("newton -gesetze"))
+        assert ENGLISH not in urls(mixed.search('newton -"laws of motion"'))
+        assert ENGLISH in urls(mixed.search('newton -"motion of laws"'))
+
+    def test_what_is_nowhere_gives_nothing(self, mixed: Search) -> None:
+        assert mixed.search("xylophone") == Results(0, ())
+
+
+class TestFields:
+    def test_kind(self, mixed: Search) -> None:
+        hits = every(mixed.search("kind:title"))
+        assert hits
+        assert {hit.block.kind for hit in hits} == {"title"}
+        assert "title" not in {hit.block.kind for hit in every(mixed.search("-kind:title"))}
+
+    def test_topic(self, mixed: Search) -> None:
+        assert set(urls(mixed.search("topic:力学"))) == {CHINESE, TRADITIONAL}
+        assert urls(mixed.search("topic:Hebel")) == [GERMAN]
+
+    def test_site_and_url(self, mixed: Search) -> None:
+        assert urls(mixed.search("site:physics.test")) == [ENGLISH]
+        assert urls(mixed.search("site:ysics.test")) == []
+        assert urls(mixed.search("url:http://wuli.test/tw")) == [TRADITIONAL]
+        assert urls(mixed.search("url:wuli.test/tw")) == [TRADITIONAL]
+        found = urls(mixed.search("site:wuli.test site:physik.test -url:wuli.test/tw"))
+        assert sorted(found) == [CHINESE, GERMAN]
+
+    def test_language(self, mixed: Search) -> None:
+        assert urls(mixed.search("lang:de")) == [GERMAN]
+        assert sorted(urls(mixed.search("lang:zh"))) == [CHINESE, TRADITIONAL]
+        assert urls(mixed.search("lang:zh-tw")) == [TRADITIONAL]
+
+    def test_media(self, mixed: Search) -> None:
+        (hit,) = mixed.search("media:video").hits
+        assert [(m.kind, m.url) for m in hit.media] == [
+            ("video", "http://www.physics.test/lever.mp4")
+        ]
+        assert urls(mixed.search("media:animation")) == [CHINESE]
+        assert sorted(urls(mixed.search("media:audio media:video"))) == [ENGLISH, GERMAN]
+
+    def test_days(self, mixed: Search) -> None:
+        assert urls(mixed.search("beam from:2024-01-01 to:2024-01-01")) == [ENGLISH]
+        assert urls(mixed.search("beam to:2023-12-31")) == []
+        assert urls(mixed.search("beam from:2024-01-15 to:2024-01-20")) == [ENGLISH]
+        assert urls(mixed.search("beam from:2024-02-01")) == []
+        assert urls(mixed.search("wheels from:2024-03-01")) == [ENGLISH]
+
+    def test_a_hit_is_the_last_version_in_the_time(self, mixed: Search) -> None:
+        (hit,) = mixed.search("newton motion").hits
+        assert (hit.version, hit.time) == (3, JANUARY + 60 * DAY)
+        assert (hit.first_version, hit.first_time) == (1, JANUARY)
+        (hit,) = mixed.search("newton motion to:2024-02-10").hits
+        assert hit.version == 2
+
+    def test_a_visit_that_found_nothing_new_counts_as_seen(
+        self, archive: Archive, mixed: Search
+    ) -> None:
+        archive.note_unchanged(CHINESE, JANUARY + 70 * DAY)
+        assert CHINESE not in urls(mixed.search("牛顿 from:2024-03-01"))
+        mixed.update()
+        (hit,) = mixed.search("牛顿 from:2024-03-01").hits
+        assert (hit.url, hit.version) == (CHINESE, 1)
+
+
+class TestRanking:
+    def test_kinds_count_differently(self, archive: Archive, search: Search) -> None:
+        store_all(archive, mixed_web())
+        search.update()
+        hits = every(search.search("hebel"))
+        by_kind = {hit.block.kind: hit.score for hit in hits}
+        assert by_kind["title"] == max(by_kind.values())
+
+    def test_hits_of_a_page_are_grouped(self, mixed: Search) -> None:
+        results = mixed.search("levers")
+        (hit,) = [hit for hit in results.hits if hit.url == ENGLISH]
+        assert hit.blocks == 1 + len(hit.more) >= 2
+        scores = [hit.score, *(one.score for one in hit.more)]
+        assert scores == sorted(scores, reverse=True)
+        assert len({one.block.digest for one in (hit, *hit.more)}) == len(scores)
+
+    def test_pages_are_shown_in_portions(self, mixed: Search) -> None:
+        everything = mixed.search("kind:title kind:topic")
+        assert everything.total == len(everything.hits) == 4
+        for offset in range(4):
+            portion = mixed.search("kind:title kind:topic", limit=1, offset=offset)
+            assert portion == Results(4, everything.hits[offset : offset + 1])
+        assert mixed.search("kind:title", limit=0).hits == ()
+
+    def test_orders_by_time(self, mixed: Search) -> None:
+        newest = mixed.search("kind:title kind:topic", order="newest").hits
+        assert [hit.url for hit in newest] == [GERMAN, ENGLISH, TRADITIONAL, CHINESE]
+        oldest = mixed.search("kind:title kind:topic", order="oldest").hits
+        assert [hit.url for hit in oldest] == [ENGLISH, CHINESE, TRADITIONAL, GERMAN]
+
+    def test_what_is_alike_is_in_the_order_of_urls(self, archive: Archive, search: Search) -> None:
+        names = [f"http://h.test/{name}" for name in "cab"]
+        store_all(archive, [capture(name, 1, text="the same lever") for name in names])
+        search.update()
+        assert urls(search.search("lever")) == sorted(names)
+
+    def test_an_unknown_order_gets_a_sentence(self, mixed: Search) -> None:
+        with pytest.raises(SearchError, match="no order 'best'; use relevance, newest, oldest"):
+            mixed.search("lever", order="best")
+        with pytest.raises(SearchError, match="not be negative"):
+            mixed.search("lever", offset=-1)
+
+    def test_another_order_can_be_given(self, archive: Archive, tmp_path: Path) -> None:
+        def by_length(found: Matches) -> tuple[object, ...]:
+            return (found.view.documents.length[found.document],)
+
+        store_all(archive, mixed_web())
+        orders = {**ORDERS, "short": by_length}
+        with Search(archive, sqlite_index(tmp_path), orders=orders) as search:  # type: ignore[arg-type]
+            search.update()
+            hits = search.search("-kind:navigation -kind:small lang:en lang:de", order="short").hits
+        assert len(hits) == 2
+
+
+class TestHits:
+    def test_a_hit_shows_its_block_as_archived(self, archive: Archive, mixed: Search) -> None:
+        for hit in every(mixed.search("newton")):
+            version = archive.version(hit.url, hit.version)
+            assert hit.block in leaves(archive.blocks_of(version))
+            assert hit.block.path
+            assert hit.time == version.time
+
+    def test_marks_are_the_matching_words(self, mixed: Search) -> None:
+        (hit,) = mixed.search('newton "laws of motion"').hits
+        marked = {hit.snippet.text[start:end] for start, end in hit.snippet.marks}
+        assert marked == {"Newton", "laws", "of", "motion"}
+
+    def test_what_was_purged_since_the_update_is_not_shown(
+        self, archive: Archive, mixed: Search
+    ) -> None:
+        archive.purge(url=CHINESE)
+        results = mixed.search("牛顿")
+        assert (results.total, urls(results)) == (2, [TRADITIONAL])
+
+
+# ---------------------------------------------------------------- equality
+
+QUERIES = [
+    "lever",
+    "newton",
+    "newton -gesetze",
+    '"laws of motion"',
+    "力學",
+    "牛顿 定律",
+    "topic:力学",
+    "kind:navigation",
+    "kind:title kind:topic -lang:de",
+    "media:video media:audio media:animation",
+    "site:wuli.test",
+    "url:https://",
+    "from:2024-01-20 to:2024-02-20",
+    "copyright",
+    "der ist ein",
+]
+
+
+class TestBothStores:
+    def test_give_equal_results(self, archive: Archive, tmp_path: Path) -> None:
+        with (
+            Search(archive, sqlite_index(tmp_path)) as one,
+            Search(archive, mongodb_index(tmp_path)) as other,
+        ):
+            for position, each in enumerate(mixed_web()):
+                archive.store(each)
+                one.update()
+                if position % 2:
+                    other.update()
+            other.update()
+            for query in QUERIES:
+                for order in ORDERS:
+                    expected = one.search(query, order=order)
+                    assert expected.hits
+                    assert other.search(query, order=order) == expected, query
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_give_what_the_formula_says(
+        self, archive: Archive, search: Search, seed: int
+    ) -> None:
+        chance = random.Random(seed)
+        for step in range(25):
+            archive.store(_random_page(chance, step))
+            if not chance.randrange(4):
+                search.update()
+        search.update()
+        for query in ("lever", "newton 力学", "pulley -rope", "hebel newton", "kind:topic rope"):
+            found = search.search(query, limit=100)
+            expected = _by_the_formula(archive, query)
+            assert [(h.url, h.version, h.block.digest) for h in found.hits] == [
+                key for key, _ in expected
+            ], query
+            assert [h.score for h in found.hits] == pytest.approx([s for _, s in expected])
+
+
+def _random_page(chance: random.Random, step: int) -> Capture:
+    words = ["lever", "pulley", "rope", "newton", "力学 课", "hebel", "seil", "motion"]
+
+    def line() -> str:
+        return " ".join(chance.choices(words, k=chance.randrange(12, 30)))
+
+    url = f"http://h{chance.randrange(3)}.test/{chance.randrange(3)}"
+    lines = "\n".join(line() for _ in range(chance.randrange(1, 4)))
+    return capture(url, step, title=f"{line()} {step}", text=lines, more=f"<p>{line()}</p>")
+
+
+def _by_the_formula(archive: Archive, query: str) -> list[tuple[tuple[str, int, str], float]]:
+    """Return the best block of each page as the module's formula says, word by word."""
+    import math
+
+    wanted = [word for word in query.split() if not re.match("-|kind:", word)]
+    without = [word[1:] for word in query.split() if word.startswith("-")]
+    kinds = [word[5:] for word in query.split() if word.startswith("kind:")]
+    texts: dict[str, list[str]] = {}
+    lengths: dict[str, int] = {}
+    last: dict[tuple[str, str], tuple[int, str]] = {}
+    for version in archive.all_versions():
+        body = archive.rebuild(version).body
+        blocks = leaves(archive.blocks_of(version))
+        for block in sorted(blocks, key=lambda block: block.kind, reverse=True):
+            text = block_text(body[block.start : block.end], version.encoding, block.topic)
+            found = list(tokens(text))
+            texts[block.digest] = [token.word for token in found]
+            lengths[block.digest] = sum(not token.inner for token in found)
+            if not kinds or block.kind in kinds:
+                last[version.url, block.digest] = (version.number, block.kind)
+    mean = sum(lengths.values()) / len(lengths)
+    terms = [token.word for word in wanted for token in tokens(word) if not token.inner]
+    scores = {}
+    for digest, text in texts.items():
+        if not all(term in text for term in terms) or any(word in text for word in without):
+            continue
+        scores[digest] = 0.0
+        for term in terms:
+            having = sum(term in other for other in texts.values())
+            idf = math.log(1 + (len(texts) - having + 0.5) / (having + 0.5))
+            count = text.count(term)
+            norm = 1.2 * (1 - 0.75 + 0.75 * lengths[digest] / mean)
+            scores[digest] += idf * count * 2.2 / (count + norm)
+    best: dict[str, tuple[float, str, int]] = {}
+    for (url, digest), (number, kind) in last.items():
+        if digest in scores:
+            score = -scores[digest] * KIND_WEIGHTS.get(kind, 1.0)
+            best[url] = min(best.get(url, (1.0, "", 0)), (score, digest, number))
+    ranking = sorted((score, url, digest, number) for url, (score, digest, number) in best.items())
+    return [((url, number, digest), -score) for score, url, digest, number in ranking]
+
+
+# ---------------------------------------------------------------- opening
+
+
+def test_the_index_of_a_file_stands_beside_it(tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path / 'crawl.db'}"
+    with open_archive(uri) as archive, open_search(uri, archive) as search:
+        store_all(archive, mixed_web())
+        search.update()
+        assert search.stats().stored_bytes > 0
+    assert (tmp_path / "crawl.db-search").exists()
+
+
+def test_an_unknown_uri_gets_a_sentence(archive: Archive) -> None:
+    with pytest.raises(StoreError, match="is not understood"):
+        open_search("ftp://h/x", archive)
+
+
+def test_without_an_index_nothing_is_found(archive: Archive, tmp_path: Path) -> None:
+    store_all(archive, mixed_web())
+    uri = f"sqlite:///{tmp_path / 'archive.db'}"
+    with open_search(uri, archive, read_only=True) as search:
+        assert search.search("lever") == Results(0, ())
+        with pytest.raises(StoreError, match="for reading only"):
+            search.update()
+        assert not (tmp_path / "archive.db-search").exists()
+        with open_search(uri, archive) as writer:
+            writer.update()
+        assert search.search("lever").total > 0
+
+
+def test_a_file_of_something_else_is_left_alone(archive: Archive, tmp_path: Path) -> None:
+    (tmp_path / "archive.db-search").write_bytes(b"no database, but somebody's text " * 40)
+    with pytest.raises(StoreError, match="archive.db-search"):
+        open_search(f"sqlite:///{tmp_path / 'archive.db'}", archive)

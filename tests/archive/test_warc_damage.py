@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.archive import Archive
+from mmcrawl.archive.warc import import_warc
+from mmcrawl.errors import StoreError
+from tests.archive.warc_files import Warc, is_accounted_for, whats
+
+URL = "http://physics.test/levers"
+BODY = b"<html><body><p>A lever is a beam on a pivot.</p></body></html>"
+
+
+@pytest.fixture(params=["crawl.warc", "crawl.warc.gz"])
+def warc(request: pytest.FixtureRequest, tmp_path: Path) -> Warc:
+    return Warc(tmp_path / request.param)
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Warc:
+    return Warc(tmp_path / "other.warc.gz")
+
+
+def three(warc: Warc) -> tuple[Path, bytearray]:
+    for page in "abc":
+        warc.response(f"http://physics.test/{page}", BODY + page.encode())
+    path = warc.close()
+    return path, bytearray(path.read_bytes())
+
+
+@pytest.mark.parametrize("kept", [3, 40, 150])
+def test_a_file_cut_short_is_taken_up_to_there(archive: Archive, warc: Warc, kept: int) -> None:
+    path, content = three(warc)
+    path.write_bytes(content[: warc.offsets[2] + kept])
+    done = import_warc(archive, [path])
+    assert done.captures == 2
+    assert f"'{path}', offset {warc.offsets[2]}: " in whats(done)
+
+
+def test_records_behind_damage_are_taken_in(archive: Archive, warc: Warc) -> None:
+    path, content = three(warc)
+    end = warc.offsets[2]
+    content[end - 40 : end - 20] = b"\xff" * 20
+    path.write_bytes(content)
+    done = import_warc(archive, [path])
+    assert list(archive.urls()) == ["http://physics.test/a", "http://physics.test/c"]
+    assert f"offset {warc.offsets[1]}: " in whats(done)
+
+
+def test_a_length_that_swallows_the_rest_does_not(archive: Archive, tmp_path: Path) -> None:
+    warc = Warc(tmp_path / "plain.warc")
+    path, content = three(warc)
+    head = content[warc.offsets[1] : warc.offsets[2]]
+    wrong = bytes(head).replace(b"Content-Length: ", b"Content-Length: 99")
+    path.write_bytes(content[: warc.offsets[1]] + wrong + content[warc.offsets[2] :])
+    done = import_warc(archive, [path])
+    assert list(archive.urls()) == ["http://physics.test/a", "http://physics.test/c"]
+    assert f"offset {warc.offsets[1]}: " in whats(done)
+
+
+def test_every_byte_may_be_wrong(archive: Archive, tmp_path: Path) -> None:
+    warc = Warc(tmp_path / "plain.warc.gz")
+    path, content = three(warc)
+    for at in range(warc.offsets[1], warc.offsets[2], 7):
+        wrong = bytearray(content)
+        wrong[at] ^= 0x55
+        path.write_bytes(wrong)
+        done = import_warc(archive, [path])
+        assert done.captures in (2, 3)
+        assert done.captures == 3 or done.problems
+        assert is_accounted_for(done)
+    assert archive.rebuild(archive.get("http://physics.test/c")).body == BODY + b"c"
+
+
+@pytest.mark.parametrize("field", ["WARC_Block_Digest", "WARC_Payload_Digest"])
+@pytest.mark.parametrize("digest", ["sha1:" + "A" * 32, "sha256:" + "0" * 64])
+def test_bytes_of_another_digest_are_left_out(
+    archive: Archive, warc: Warc, field: str, digest: str
+) -> None:
+    block = {} if field == "WARC_Block_Digest" else {"WARC_Block_Digest": "new:1"}
+    warc.response(URL, BODY, **{field: digest}, **block)
+    warc.response("http://physics.test/", BODY)
+    done = import_warc(archive, [warc.close()])
+    assert list(archive.urls()) == ["http://physics.test/"]
+    assert "offset 0: its " in whats(done)
+    assert digest in whats(done)
+
+
+def test_a_payload_digest_that_only_the_block_speaks_against_is_a_doubt(
+    archive: Archive, warc: Warc
+) -> None:
+    warc.response(URL, BODY, WARC_Payload_Digest="sha1:" + "A" * 32)
+    done = import_warc(archive, [warc.close()])
+    assert done.captures == 1
+    assert [problem.taken for problem in done.problems] == [True]
+
+
+def test_a_capture_that_was_broken_off_is_a_doubt(archive: Archive, warc: Warc) -> None:
+    warc.response(URL, BODY, WARC_Truncated="disconnect")
+    done = import_warc(archive, [warc.close()])
+    assert done.captures == 1
+    assert "truncated (disconnect)" in whats(done)
+
+
+@pytest.mark.parametrize("status", ["", "hello", "2OO OK"])
+def test_a_head_that_is_none_is_named(archive: Archive, warc: Warc, status: str) -> None:
+    warc.response(URL, BODY, status)
+    assert "status line" in whats(import_warc(archive, [warc.close()]))
+
+
+@pytest.mark.parametrize("field", ["WARC_Date", "WARC_Target_URI"])
+def test_a_record_without_its_place_is_named(archive: Archive, tmp_path: Path, field: str) -> None:
+    warc = Warc(tmp_path / "plain.warc")
+    warc.response(URL, BODY)
+    path = warc.close()
+    name = field.replace("_", "-").encode()
+    path.write_bytes(path.read_bytes().replace(name + b":", b"X-" + name[2:] + b":"))
+    assert "no WARC-Target-URI or no WARC-Date" in whats(import_warc(archive, [path]))
+
+
+@pytest.mark.parametrize("content", [b"", b"no WARC at all\n", b"\x1f\x8b\x08nothing", b"\n\n"])
+def test_a_file_that_is_none_is_named(
+    archive: Archive, other: Warc, tmp_path: Path, content: bytes
+) -> None:
+    path = tmp_path / "none.warc"
+    path.write_bytes(content)
+    other.response(URL, BODY)
+    done = import_warc(archive, [path, other.close()])
+    assert done.captures == 1
+    assert [problem.path for problem in done.problems] == [path]
+
+
+def test_a_file_compressed_as_a_whole_is_named(archive: Archive, tmp_path: Path) -> None:
+    warc = Warc(tmp_path / "plain.warc")
+    path, content = three(warc)
+    path.write_bytes(gzip.compress(content))
+    assert "warcio recompress" in whats(import_warc(archive, [path]))
+
+
+def test_a_file_that_is_not_there_is_an_error(archive: Archive, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="cannot be read"):
+        import_warc(archive, [tmp_path / "missing.warc"])
+
+
+def test_a_damaged_note_is_a_doubt(archive: Archive, warc: Warc) -> None:
+    for number, note in enumerate(["{", "[]", '{"headers":{"9":["a","b"]}}', '{"status":"x"}']):
+        warc.response(f"{URL}{number}", BODY, Mmcrawl_Original=note)
+    done = import_warc(archive, [warc.close()])
+    assert done.captures == 4
+    assert [problem.taken for problem in done.problems] == [True] * 4

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import gzip
+from base64 import b32encode
+from hashlib import sha1
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.archive import Archive
+from mmcrawl.archive.warc import import_warc
+from tests.archive.warc_files import DATE, HTML, Warc, whats
+
+URL = "http://physics.test/levers"
+BODY = b"<html><body><p>A lever is a beam on a pivot.</p></body></html>"
+
+
+@pytest.fixture(params=["crawl.warc", "crawl.warc.gz"])
+def warc(request: pytest.FixtureRequest, tmp_path: Path) -> Warc:
+    return Warc(tmp_path / request.param)
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Warc:
+    return Warc(tmp_path / "other.warc.gz")
+
+
+def test_a_revisit_takes_its_body_from_the_record_of_its_digest(
+    archive: Archive, warc: Warc
+) -> None:
+    digest = warc.response(URL, BODY)
+    later = "2020-01-02T00:00:00Z"
+    warc.revisit("http://copy.test/", "203 Fine", later, WARC_Payload_Digest=digest)
+    assert import_warc(archive, [warc.close()]).problems == ()
+    (version,) = archive.versions("http://copy.test/")
+    assert archive.rebuild(version).body == BODY
+    assert (version.status, version.reason) == (203, "Fine")
+    assert version.headers == (("X-Seen", "again"),)
+
+
+def test_a_revisit_without_a_head_has_the_one_of_that_record(archive: Archive, warc: Warc) -> None:
+    digest = warc.response(URL, BODY, "404 Gone")
+    warc.revisit("http://copy.test/", WARC_Payload_Digest=digest)
+    import_warc(archive, [warc.close()])
+    (version,) = archive.versions("http://copy.test/")
+    assert (version.status, version.reason, version.headers) == (404, "Gone", HTML)
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_a_revisit_may_refer_to_another_file(
+    archive: Archive, warc: Warc, other: Warc, first: bool
+) -> None:
+    digest = other.response(URL, BODY)
+    warc.revisit(URL, "200 OK", "2020-01-02T00:00:00Z", WARC_Payload_Digest=digest)
+    files = [warc.close(), other.close()]
+    done = import_warc(archive, files if first else reversed(files))
+    assert (done.versions, done.unchanged, done.problems) == (1, 1, ())
+
+
+def test_a_revisit_may_refer_to_a_record_by_uri_and_date(archive: Archive, warc: Warc) -> None:
+    warc.response(URL, b"before", date="2019-01-01T00:00:00Z", WARC_Payload_Digest="")
+    warc.response(URL, BODY, WARC_Payload_Digest="")
+    warc.revisit(
+        "http://copy.test/",
+        "200 OK",
+        "2020-01-02T00:00:00Z",
+        WARC_Refers_To_Target_URI=URL,
+        WARC_Refers_To_Date=DATE,
+    )
+    import_warc(archive, [warc.close()])
+    assert archive.rebuild(archive.get("http://copy.test/")).body == BODY
+
+
+def test_a_revisit_may_refer_to_what_the_archive_has(
+    archive: Archive, warc: Warc, other: Warc
+) -> None:
+    digest = other.response(URL, gzip.compress(BODY), headers=(("Content-Encoding", "gzip"),))
+    import_warc(archive, [other.close()])
+    warc.revisit(
+        "http://copy.test/",
+        "200 OK",
+        "2020-01-02T00:00:00Z",
+        WARC_Payload_Digest=digest,
+        WARC_Refers_To_Target_URI=URL,
+        WARC_Refers_To_Date=DATE,
+    )
+    assert import_warc(archive, [warc.close()]).problems == ()
+    assert archive.rebuild(archive.get("http://copy.test/")).body == BODY
+
+
+def test_a_revisit_of_the_same_url_is_found_in_the_archive_by_digest(
+    archive: Archive, warc: Warc, other: Warc
+) -> None:
+    digest = other.response(URL, BODY)
+    import_warc(archive, [other.close()])
+    warc.revisit(URL, "200 OK", "2020-01-02T00:00:00Z", WARC_Payload_Digest=digest)
+    warc.revisit(URL, "200 OK", "2020-01-03T00:00:00Z", WARC_Payload_Digest="sha1:AAAA")
+    done = import_warc(archive, [warc.close()])
+    assert (done.unchanged, done.skipped) == (1, {"unresolved revisit": 1})
+
+
+def test_a_revisit_finds_what_was_stored_just_before(archive: Archive, warc: Warc) -> None:
+    digest = "sha1:" + b32encode(sha1(BODY).digest()).decode()
+    warc.response(URL, gzip.compress(BODY), headers=(("Content-Encoding", "gzip"),))
+    warc.revisit(URL, "200 OK", "2020-01-02T00:00:00Z", WARC_Payload_Digest=digest)
+    done = import_warc(archive, [warc.close()])
+    assert (done.versions, done.unchanged, done.problems) == (1, 1, ())
+
+
+def test_a_revisit_does_not_take_a_version_of_another_date(
+    archive: Archive, warc: Warc, other: Warc
+) -> None:
+    other.response(URL, BODY)
+    import_warc(archive, [other.close()])
+    named = {"WARC_Refers_To_Target_URI": URL, "WARC_Refers_To_Date": "2020-01-01T00:00:05Z"}
+    warc.revisit("http://copy.test/", "200 OK", "2020-01-02T00:00:00Z", **named)
+    assert import_warc(archive, [warc.close()]).skipped == {"unresolved revisit": 1}
+
+
+def test_a_revisit_not_modified_is_a_visit(archive: Archive, warc: Warc) -> None:
+    warc.response(URL, BODY)
+    profile = "http://netpreserve.org/warc/1.0/revisit/server-not-modified"
+    later = "2020-01-02T00:00:00Z"
+    warc.revisit(URL, "304 Not Modified", later, WARC_Profile=profile)
+    done = import_warc(archive, [warc.close()])
+    assert (done.versions, done.unchanged) == (1, 1)
+    assert [visit.status for visit in archive.visits(URL)] == [200, 304]
+
+
+def test_a_revisit_not_modified_of_another_record_is_a_version(
+    archive: Archive, warc: Warc
+) -> None:
+    warc.response(URL, BODY)
+    warc.revisit(
+        "http://copy.test/",
+        "304 Not Modified",
+        WARC_Profile="http://netpreserve.org/warc/1.0/revisit/server-not-modified",
+        WARC_Refers_To_Target_URI=URL,
+        WARC_Refers_To_Date=DATE,
+    )
+    assert import_warc(archive, [warc.close()]).versions == 2
+    (version,) = archive.versions("http://copy.test/")
+    assert (version.status, version.headers) == (200, HTML)
+
+
+def test_a_revisit_of_what_is_nowhere_is_named(archive: Archive, warc: Warc) -> None:
+    warc.response(URL, BODY)
+    warc.revisit("http://copy.test/", "200 OK", WARC_Payload_Digest="sha1:NONE")
+    done = import_warc(archive, [warc.close()])
+    assert list(archive.urls()) == [URL]
+    assert f"offset {warc.offsets[1]}: a revisit of" in whats(done)

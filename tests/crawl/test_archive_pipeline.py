@@ -1,0 +1,472 @@
+"""Every page of a crawl goes into the archive, before its link counts as crawled."""
+
+from __future__ import annotations
+
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from mmcrawl.archive import Archive, Capture, Stored, open_archive
+from mmcrawl.archive.intake import Intake, Unchanged
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier import canonical
+from mmcrawl.replay import open_web
+from pipelines.archive import _Room
+
+# A spider whose archive can be told how to behave by CHANGE.
+SPIDER = """
+from threading import Lock
+from time import sleep
+
+import mmcrawl.archive.intake as intake
+from mmcrawl.archive import Archive
+from mmcrawl.errors import StoreError
+from mmcrawl.job import CrawlJob
+from spiders.focused import FocusedSpider
+
+store_many, crawled = Archive.store_many, CrawlJob.crawled
+archive_of, state = [], {"calls": 0, "stored": 0, "crawler": None}
+intake.Intake.__init__.__kwdefaults__["waits"] = (0.01, 0.01)
+
+class Spider(FocusedSpider):
+    @classmethod
+    def from_crawler(cls, crawler, *args, **kwargs):
+        state.update(calls=0, stored=0, crawler=crawler)
+        return super().from_crawler(crawler, *args, **kwargs)
+
+    CHANGE
+"""
+
+
+def spider(change: str) -> str:
+    return SPIDER.replace("    CHANGE", "") + change
+
+
+def archive_of(store: Path) -> Archive:
+    return open_archive(f"sqlite:///{store.with_name(store.stem + '-archive.db')}", read_only=True)
+
+
+def crawled(store: Path) -> set[str]:
+    """The addresses of the pages whose links count as crawled."""
+    with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as db:
+        return {canonical(url) for (url,) in db.execute("SELECT url FROM page")}
+
+
+def archived(store: Path) -> set[str]:
+    with archive_of(store) as archive:
+        return {canonical(url) for url in archive.urls()}
+
+
+@pytest.fixture(scope="module")
+def demo(tools: Any) -> Any:
+    """A whole crawl of the demo web."""
+    return tools.crawl({"web": "demo", "keywords": "光学", "algo": "urlrule"})[0]
+
+
+def test_every_page_is_archived_as_received_relevant_or_not(demo: Any) -> None:
+    web = open_web("demo")
+    pages = crawled(demo.store)
+    assert len(pages) > 500
+    assert archived(demo.store) == pages
+    encodings = set()
+    with archive_of(demo.store) as archive:
+        for version in archive.all_versions():
+            stored, answer = archive.rebuild(version), web.get(version.url)
+            assert answer is not None
+            assert stored.body == answer.body
+            assert (stored.status, stored.reason) == (200, "OK")
+            assert stored.header("content-type") == answer.header("content-type")
+            encodings.add(version.encoding)
+        assert archive.check().clean
+    assert {"utf-8", "gb18030"} <= encodings
+
+
+def test_stats_tell_what_was_archived(demo: Any) -> None:
+    pages = len(crawled(demo.store))
+    with archive_of(demo.store) as archive:
+        stats = archive.stats()
+    assert demo.stats["mmcrawl/archive/pages"] == demo.stats["mmcrawl/archive/new"] == pages
+    assert demo.stats["mmcrawl/archive/bytes"] == stats.raw_bytes
+    assert 0 < demo.stats["mmcrawl/archive/new_bytes"] <= stats.raw_bytes
+    assert "mmcrawl/archive/unchanged" not in demo.stats
+
+
+def test_headers_and_the_time_of_the_request_are_kept(tools: Any) -> None:
+    server = tools.serve()
+    slow = 0.5
+
+    def page(visit: Any) -> Any:
+        sleep(slow)
+        return tools.Answer("<p>page</p>", headers={"ETag": '"1"', "X-Thing": "a; b"})
+
+    server.pages = {"/": page}
+    [outcome] = tools.crawl({"seeds": server.url()})
+    with archive_of(outcome.store) as archive:
+        version = archive.get(server.url())
+    names = [name for name, _ in version.headers]
+    assert version.header("etag") == '"1"'
+    assert version.header("x-thing") == "a; b"
+    assert "Content-Type" in names
+    date = version.header("date")  # of the answer, half a second after the request
+    from email.utils import parsedate_to_datetime
+
+    assert -1.2 < version.time + slow - parsedate_to_datetime(date).timestamp() < 1.2
+
+
+def test_an_archive_can_be_named_or_left_out(tools: Any) -> None:
+    server, place = tools.serve(), tools.folder()
+    server.pages = {"/": "<p>page</p>"}
+    named, off, argument, setting_off = (place / f"{name}.db" for name in "abcd")
+    seed = {"seeds": server.url()}
+    tools.crawl(
+        seed | {"store": str(named), "settings": {"MMCRAWL_ARCHIVE": f"sqlite:///{place}/x.db"}},
+        seed | {"store": str(off), "archive": "none"},
+        seed | {"store": str(argument), "archive": f"{place}/y.db"},
+        seed | {"store": str(setting_off), "settings": {"MMCRAWL_ARCHIVE": ""}},
+        seed | {"store": "memory:"},
+    )
+    files = {path.name for path in place.glob("*.db")}
+    assert files == {"a.db", "b.db", "c.db", "d.db", "x.db", "y.db"}
+    for name in ("x", "y"):
+        with open_archive(f"sqlite:///{place / name}.db", read_only=True) as archive:
+            assert list(archive.urls()) == [server.url()]
+
+
+def test_a_page_is_in_the_archive_before_its_link_is_crawled(tools: Any) -> None:
+    server = tools.serve()
+    server.pages = {"/": tools.links(*(f"/{n}" for n in range(30)))}
+    server.pages |= {f"/{n}": f"<p>page {n}</p>" for n in range(30)}
+    watched = """
+    def watched(job, link, page, *args, **kwargs):
+        from mmcrawl.archive import open_archive
+        with open_archive(state["crawler"].spider.archive_uri, read_only=True) as archive:
+            seen.append(len(archive.visits(page.url)))
+        return crawled(job, link, page, *args, **kwargs)
+
+    CrawlJob.crawled = watched
+"""
+    [outcome] = tools.crawl({"seeds": server.url()}, spider=spider(watched.replace("\n    ", "\n")))
+    assert outcome.seen == [1] * 31
+
+
+SLOW = """
+def slow(archive, captures):
+    captures = list(captures)
+    fetched = state["crawler"].stats.get_value("downloader/response_count")
+    seen.append(fetched - state["stored"])
+    sleep(0.02 * len(captures))
+    state["stored"] += len(captures)
+    return store_many(archive, captures)
+
+Archive.store_many = slow
+"""
+
+
+def test_a_slow_archive_slows_the_crawl_and_loses_nothing(tools: Any) -> None:
+    server, size, pages, most = tools.serve(), 100_000, 120, 1_000_000
+    dice = random.Random(1)
+    server.pages = {"/": tools.links(*(f"/{n}" for n in range(pages)))}
+    for n in range(pages):
+        server.pages[f"/{n}"] = f"<p>{dice.randbytes(size // 2).hex()}</p>"
+    settings = {"SCRAPER_SLOT_MAX_ACTIVE_SIZE": most}
+    [outcome] = tools.crawl({"seeds": server.url()}, spider=spider(SLOW), settings=settings)
+    assert outcome.finished
+    assert len(archived(outcome.store)) == len(crawled(outcome.store)) == pages + 1
+    concurrent = 8  # requests under way when the scraper is full
+    assert max(outcome.seen) <= most // size + 1 + concurrent
+
+
+FAILING = """
+def failing(archive, captures):
+    state["calls"] += 1
+    if state["calls"] > 2 and not state["crawler"].settings.getbool("WELL"):
+        raise StoreError("archive x cannot be written (database or disk is full); make room")
+    return store_many(archive, captures)
+
+Archive.store_many = failing
+"""
+
+
+def site_of(tools: Any, pages: int) -> Any:
+    """A chain of pages with a few links each."""
+    server = tools.serve()
+    for n in range(pages):
+        server.pages[f"/{n}"] = tools.links(*(f"/{m}" for m in (n + 1, n + 2) if m < pages))
+    return server
+
+
+def test_a_failing_archive_stops_the_crawl_and_nothing_counts_as_crawled_that_it_has_not(
+    tools: Any,
+) -> None:
+    server, store = site_of(tools, 25), tools.folder() / "crawl.db"
+    crawl = {"seeds": server.url("/0"), "store": str(store)}
+    ill, well = tools.crawl(crawl, crawl | {"settings": {"WELL": True}}, spider=spider(FAILING))
+    assert ill.stats["finish_reason"] == "store_error"
+    assert ill.stats["mmcrawl/store_error"].startswith("archive x cannot be written")
+    assert ill.log.count("ERROR: archive x cannot be written") == 1
+    assert "trying again" in ill.log
+    assert well.stats["finish_reason"] == "finished"
+    assert well.stats["mmcrawl/archive/pages"] >= 20  # most were still to be fetched
+    assert archived(store) == crawled(store) == {server.url(f"/{n}") for n in range(25)}
+
+
+def test_between_the_failure_and_the_next_run_no_page_is_missing(tools: Any) -> None:
+    server = site_of(tools, 25)
+    [ill] = tools.crawl({"seeds": server.url("/0")}, spider=spider(FAILING))
+    assert ill.reason != "finished"
+    assert crawled(ill.store) <= archived(ill.store)
+    assert len(crawled(ill.store)) < 25
+
+
+FULL = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, resource.RLIM_INFINITY))
+import signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+"""
+
+
+def test_a_full_disk_stops_the_crawl(tools: Any) -> None:
+    server, dice = tools.serve(), random.Random(2)
+    server.pages = {"/": tools.links(*(f"/{n}" for n in range(40)))}
+    for n in range(40):
+        server.pages[f"/{n}"] = f"<p>{dice.randbytes(50_000).hex()}</p>"
+    [outcome] = tools.crawl({"seeds": server.url()}, spider=spider(FULL))
+    assert outcome.stats["finish_reason"] == "store_error"
+    assert "-archive.db cannot be written" in outcome.stats["mmcrawl/store_error"]
+    assert crawled(outcome.store) <= archived(outcome.store)
+
+
+STUMBLING = """
+def stumbling(archive, captures):
+    state["calls"] += 1
+    if state["calls"] % 3:
+        raise StoreError("archive x cannot be reached")
+    return store_many(archive, captures)
+
+Archive.store_many = stumbling
+"""
+
+
+def test_an_archive_that_comes_back_is_waited_for(tools: Any) -> None:
+    server = site_of(tools, 10)
+    [outcome] = tools.crawl({"seeds": server.url("/0")}, spider=spider(STUMBLING))
+    assert outcome.finished
+    assert "archive x cannot be reached; trying again" in outcome.log
+    assert archived(outcome.store) == {server.url(f"/{n}") for n in range(10)}
+
+
+CHOKING = """
+def choking(archive, captures):
+    captures = list(captures)
+    if any(capture.url.endswith("/3") for capture in captures):
+        raise RecursionError("too deep")
+    return store_many(archive, captures)
+
+Archive.store_many = choking
+"""
+
+
+def test_a_page_that_cannot_be_stored_ends_in_error_and_the_others_go_on(tools: Any) -> None:
+    server = tools.serve()
+    server.pages = {"/": tools.links(*(f"/{n}" for n in range(8)))}
+    server.pages |= {f"/{n}": f"<p>page {n}</p>" for n in range(8)}
+    [outcome] = tools.crawl({"seeds": server.url()}, spider=spider(CHOKING))
+    assert outcome.finished
+    assert outcome.links[server.url("/3")] == ("E", "not archived: RecursionError: too deep")
+    assert len(archived(outcome.store)) == len(crawled(outcome.store)) == 8
+    assert outcome.stats["mmcrawl/archive/failed"] == 1
+
+
+def test_the_crawl_ends_before_it_begins_if_the_archive_cannot_be_opened(tools: Any) -> None:
+    server, store = tools.serve(), tools.folder() / "crawl.db"
+    server.pages = {"/": "<p>page</p>"}
+    store.with_name("crawl-archive.db").write_bytes(b"no database at all" * 100)
+    [outcome] = tools.crawl({"seeds": server.url(), "store": str(store)})
+    assert outcome.stats["finish_reason"] == "store_error"
+    assert "crawl-archive.db is not an archive of mmcrawl" in outcome.stats["mmcrawl/store_error"]
+    assert server.asked() == []
+
+
+class Killed:
+    """A crawl of the demo web as a person starts it, killed again and again."""
+
+    def __init__(self, tools: Any) -> None:
+        self.store = tools.folder() / "crawl.db"
+        args = ["web=demo", "algo=urlrule", f"store=sqlite:///{self.store}"]
+        args += ["seeds=http://physics.demo.test/", "topic=physics-senior"]
+        self.command = [sys.executable, "-m", "scrapy", "crawl", "focused"]
+        self.command += [word for arg in args for word in ("-a", arg)]
+        self.command += ["-s", "MMCRAWL_WEB_LATENCY=10"]
+        self.environ, self.root = tools.environ, tools.root
+
+    def run(self, kill_at: int | None = None, later: float = 0.0) -> str:
+        with subprocess.Popen(
+            self.command,
+            cwd=self.root,
+            env=self.environ,
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+        ) as process:
+            deadline = monotonic() + 60
+            while kill_at is not None and self._archived() < kill_at:
+                assert process.poll() is None
+                assert monotonic() < deadline
+                sleep(0.01)
+            if kill_at is not None:
+                sleep(later)
+                process.send_signal(signal.SIGKILL)
+            return process.communicate(timeout=120)[1]
+
+    def _archived(self) -> int:
+        path = self.store.with_name("crawl-archive.db")
+        if not path.exists():
+            return 0
+        try:
+            with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+                return int(db.execute("SELECT count(*) FROM version").fetchone()[0])
+        except sqlite3.OperationalError:  # the tables are not there yet
+            return 0
+
+
+def test_kill_9_loses_no_page_and_the_next_run_completes_the_archive(tools: Any) -> None:
+    crawl = Killed(tools)
+    for pages, later in ((1, 0.0), (60, 0.31), (140, 0.05), (220, 0.0)):
+        crawl.run(kill_at=pages, later=later)
+        assert crawled(crawl.store) <= archived(crawl.store)
+        with archive_of(crawl.store) as archive:
+            report = archive.check()
+            assert report.clean, report.faults
+    said = " ".join(crawl.run().split())
+    assert "Finished: every link that may be followed was fetched." in said
+    assert archived(crawl.store) >= crawled(crawl.store)
+    with archive_of(crawl.store) as archive:
+        assert all(len(archive.versions(url)) == 1 for url in archive.urls())
+        assert archive.check().clean
+    assert " new versions" in said
+    assert str(crawl.store.with_name("crawl-archive.db")) in said.replace(" ", "")
+
+
+# -- the intake by itself -------------------------------------------------------------------------
+
+
+class Held(Archive):
+    """An archive whose commits wait to be let go."""
+
+    go: threading.Event
+    groups: list[int]
+
+    def store_many(self, captures: Iterable[Capture]) -> list[Stored]:
+        captures = list(captures)
+        assert self.go.wait(10)
+        self.groups.append(len(captures))
+        return super().store_many(captures)
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Held:
+    archive = open_archive(f"sqlite:///{tmp_path / 'archive.db'}")
+    archive.__class__ = Held
+    assert isinstance(archive, Held)
+    archive.go, archive.groups = threading.Event(), []
+    return archive
+
+
+def capture(n: int, size: int = 100) -> Capture:
+    return Capture(f"http://a.test/{n}", f"<p>{n}</p>".encode().ljust(size), float(n + 1))
+
+
+def test_pages_that_gather_while_one_is_stored_share_a_commit(held: Held) -> None:
+    intake = Intake(held)
+    done = [intake.put(capture(0))]
+    sleep(0.2)
+    done += [intake.put(capture(n)) for n in range(1, 40)]
+    assert not any(future.done() for future in done)
+    held.go.set()
+    assert all(future.result(10).version is not None for future in done)
+    assert held.groups == [1, 39]
+    intake.close()
+
+
+def test_a_group_is_bounded_in_bytes_and_in_pages(held: Held) -> None:
+    intake = Intake(held)
+    first = intake.put(capture(0))
+    sleep(0.2)
+    large = [intake.put(capture(n, 4 << 20)) for n in range(1, 6)]
+    small = [intake.put(capture(n)) for n in range(10, 110)]
+    held.go.set()
+    for future in (first, *large, *small):
+        future.result(30)
+    assert held.groups == [1, 2, 2, 64, 37]
+    intake.close()
+
+
+def test_closing_stores_what_waits(held: Held, tmp_path: Path) -> None:
+    intake = Intake(held)
+    done = [intake.put(capture(n)) for n in range(10)]
+    threading.Timer(0.2, held.go.set).start()
+    intake.close()
+    assert all(future.done() for future in done)
+    with open_archive(f"sqlite:///{tmp_path / 'archive.db'}", read_only=True) as archive:
+        assert len(list(archive.urls())) == 10
+
+
+def test_a_visit_without_change_is_noted_in_turn(held: Held) -> None:
+    held.go.set()
+    intake = Intake(held)
+    intake.put(capture(1)).result(10)
+    assert intake.put(Unchanged("http://a.test/1", 99.0)).result(10) == Stored(None)
+    assert [(v.time, v.changed, v.status) for v in held.visits("http://a.test/1")] == [
+        (2.0, True, 200),
+        (99.0, False, 304),
+    ]
+    intake.put(Unchanged("http://never-seen.test/", 99.0)).result(10)  # not the end of the crawl
+    intake.put(capture(2)).result(10)
+    intake.close()
+
+
+def test_all_that_waits_is_told_of_a_failure_and_what_comes_later_too(held: Held) -> None:
+    def fail(captures: Iterable[Capture]) -> list[Stored]:
+        raise StoreError("full")
+
+    held.store_many = fail  # type: ignore[method-assign]
+    intake = Intake(held, waits=(0.01, 0.01))
+    done = [intake.put(capture(n)) for n in range(5)]
+    for future in done:
+        with pytest.raises(StoreError, match="full"):
+            future.result(10)
+    with pytest.raises(StoreError, match="full"):
+        intake.put(capture(6)).result(10)
+    intake.close()
+
+
+def test_items_under_way_are_bounded_in_number_and_bytes_and_come_in_in_order() -> None:
+    room, inside = _Room(2, 100), []
+
+    def come(name: str, size: int) -> None:
+        room.enter(size).addCallback(lambda _: inside.append(name))
+
+    come("a", 500)  # larger than all the room: alone
+    come("b", 60)
+    come("c", 60)
+    come("d", 10)
+    assert inside == ["a"]
+    room.leave(500)
+    assert inside == ["a", "b"]
+    room.leave(60)
+    assert inside == ["a", "b", "c", "d"]
+    come("e", 1)
+    assert "e" not in inside
+    room.leave(10)
+    assert inside[-1] == "e"

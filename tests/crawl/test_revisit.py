@@ -1,0 +1,300 @@
+"""`scrapy crawl revisit`: what is due is asked for again."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import time
+from typing import Any
+
+import pytest
+
+from mmcrawl.archive import Archive, Capture, open_archive
+from mmcrawl.archive.revisits import NO_ANSWER
+
+DAY = 86_400.0
+FAST = {
+    "AUTOTHROTTLE_ENABLED": "0",
+    "DOWNLOAD_DELAY": "0",
+    "RETRY_TIMES": "0",
+    "REMOTE_CONTROL_ENABLED": "0",
+    "ROBOTSTXT_OBEY": "0",
+    "MMCRAWL_DISPLAY": "1",
+}
+
+
+class Visits:
+    """An archive of pages of a server that were seen some days ago, and its revisits."""
+
+    def __init__(self, tools: Any) -> None:
+        self.tools = tools
+        self.folder: Path = tools.folder()
+        self.server = tools.serve()
+        self.uri = f"sqlite:///{self.folder / 'crawl-archive.db'}"
+
+    def open(self) -> Archive:
+        return open_archive(self.uri)
+
+    def saw(
+        self, path: str, body: str, *headers: tuple[str, str], days: float = 3, **more: Any
+    ) -> str:
+        """Put a page into the archive as it was some days ago; return its URL."""
+        url = self.server.url(path) if path.startswith("/") else path
+        kind = ("Content-Type", "text/html; charset=utf-8")
+        with self.open() as archive:
+            archive.store(
+                Capture(url, body.encode(), time() - days * DAY, headers=(kind, *headers), **more)
+            )
+        return url
+
+    def run(self, *args: str, code: int = 0, **settings: str) -> str:
+        """Run the spider as a person does; return what it said."""
+        command = [sys.executable, "-m", "scrapy", "crawl", "revisit"]
+        given = [f"store=sqlite:///{self.folder / 'crawl.db'}", *args]
+        command += [word for arg in given for word in (("-a", arg) if "=" in arg else (arg,))]
+        for name, value in {**FAST, **settings}.items():
+            command += ["-s", f"{name}={value}"]
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env={**self.tools.environ, "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == code, done.stderr
+        return " ".join(done.stderr.split())
+
+    def history(self, url: str) -> list[tuple[bool, int]]:
+        with self.open() as archive:
+            return [(visit.changed, visit.status) for visit in archive.visits(url)]
+
+
+@pytest.fixture
+def visits(tools: Any) -> Visits:
+    return Visits(tools)
+
+
+def not_modified(tools: Any, tag: str, body: str) -> Callable[[Any], Any]:
+    """A page that says 304 to whoever knows its tag."""
+
+    def page(visit: Any) -> Any:
+        known = visit.headers.get("If-None-Match") == tag
+        return tools.Answer("" if known else body, 304 if known else 200, {"ETag": tag})
+
+    return page
+
+
+def test_an_unchanged_page_is_asked_for_by_its_etag_and_costs_no_version(visits: Visits) -> None:
+    url = visits.saw("/a", "<p>page</p>", ("ETag", '"1"'))
+    visits.server.pages = {"/a": not_modified(visits.tools, '"1"', "<p>page</p>")}
+    said = visits.run()
+    [asked] = visits.server.visits
+    assert asked.headers["If-None-Match"] == '"1"'
+    assert visits.history(url) == [(True, 200), (False, 304)]
+    assert "due 1 visited 1 new versions 0 unchanged 1, 1 of them by HTTP 304" in said
+
+
+def test_the_date_of_a_page_is_sent_too(visits: Visits) -> None:
+    date = "Tue, 03 Mar 2026 10:00:00 GMT"
+    visits.saw("/a", "<p>page</p>", ("Last-Modified", date))
+    visits.server.pages = {"/a": "<p>page</p>"}
+    visits.run()
+    [asked] = visits.server.visits
+    assert asked.headers["If-Modified-Since"] == date
+    assert "If-None-Match" not in asked.headers
+
+
+def test_the_same_bytes_are_no_version_and_other_bytes_are_one(visits: Visits) -> None:
+    same, other = visits.saw("/same", "<p>same</p>"), visits.saw("/other", "<p>other</p>")
+    visits.server.pages = {"/same": "<p>same</p>", "/other": "<p>new</p>"}
+    said = visits.run()
+    assert visits.history(same) == [(True, 200), (False, 200)]
+    assert visits.history(other) == [(True, 200), (True, 200)]
+    with visits.open() as archive:
+        assert archive.rebuild(archive.get(other)).body == b"<p>new</p>"
+    assert "visited 2 new versions 1 unchanged 1, 0 of them" in said
+
+
+def test_the_most_overdue_are_visited_first_and_no_more_than_the_limit(visits: Visits) -> None:
+    for days, path in ((3, "/c"), (30, "/a"), (10, "/b"), (0.5, "/not-yet")):
+        visits.saw(path, "<p>page</p>", days=days)
+        visits.server.pages[path] = "<p>page</p>"
+    visits.run("limit=2", CONCURRENT_REQUESTS="1")
+    assert visits.server.asked() == ["/a", "/b"]
+    said = visits.run(CONCURRENT_REQUESTS="1")
+    assert visits.server.asked() == ["/a", "/b", "/c"]
+    assert "due 1 visited 1" in said
+    assert "Nothing is due." in visits.run()
+    assert len(visits.server.visits) == 3
+
+
+def test_what_will_be_due_can_be_visited_now(visits: Visits) -> None:
+    visits.saw("/a", "<p>page</p>", days=0.5)
+    visits.server.pages = {"/a": "<p>page</p>"}
+    visits.run("at=2100-01-01")
+    assert visits.server.asked() == ["/a"]
+
+
+def test_the_intervals_are_settings(visits: Visits) -> None:
+    visits.saw("/a", "<p>page</p>", days=0.5)
+    visits.server.pages = {"/a": "<p>page</p>"}
+    visits.run(MMCRAWL_REVISIT_DEFAULT="6")
+    assert visits.server.asked() == ["/a"]
+    said = visits.run(MMCRAWL_REVISIT_SHORTEST="often", code=2)
+    assert said.startswith("scrapy crawl: MMCRAWL_REVISIT_SHORTEST must be a number of hours")
+
+
+def test_a_page_that_is_gone_is_a_version_once(visits: Visits) -> None:
+    url = visits.saw("/a", "<p>page</p>")
+    numbers = iter(range(9))
+    gone = visits.tools.Answer
+    visits.server.pages = {"/a": lambda _: gone(f"<p>nothing here {next(numbers)}</p>", 404)}
+    assert "gone 1" in visits.run()
+    visits.run("at=2100-01-01")
+    assert visits.history(url) == [(True, 200), (True, 404), (False, 404)]
+    with visits.open() as archive:
+        assert archive.get(url).status == 404
+
+
+@pytest.mark.parametrize("status", [500, 503, 403])
+def test_an_error_is_noted_and_is_no_version(visits: Visits, status: int) -> None:
+    url = visits.saw("/a", "<p>page</p>")
+    visits.server.pages = {"/a": visits.tools.Answer("<p>error</p>", status)}
+    said = visits.run()
+    assert visits.history(url) == [(True, 200), (False, status)]
+    assert f"Not had 1 HTTP {status}" in said
+    assert "Nothing is due." in visits.run()  # it is tried again an hour later
+
+
+def test_a_server_that_does_not_answer_is_noted(visits: Visits) -> None:
+    url = visits.saw("/a", "<p>page</p>")
+    visits.server.close()
+    visits.tools.servers.remove(visits.server)
+    said = visits.run()
+    assert visits.history(url) == [(True, 200), (False, NO_ANSWER)]
+    assert "connection refused" in said
+
+
+def test_robots_txt_is_obeyed(visits: Visits) -> None:
+    url = visits.saw("/secret/a", "<p>page</p>")
+    robots = visits.tools.Answer(
+        "User-agent: *\nDisallow: /secret/", 200, {"Content-Type": "text/plain"}
+    )
+    visits.server.pages = {"/robots.txt": robots, "/secret/a": "<p>page</p>"}
+    said = visits.run(ROBOTSTXT_OBEY="1")
+    assert visits.server.asked() == ["/robots.txt"]
+    assert visits.history(url) == [(True, 200)]  # nobody was asked
+    assert "1 forbidden by robots.txt" in said
+
+
+def test_a_redirect_is_a_version_and_its_target_on_the_same_site_is_archived(
+    visits: Visits,
+) -> None:
+    answer = visits.tools.Answer
+    url = visits.saw("/old", "<p>page</p>")
+    visits.server.pages = {
+        "/old": answer("", 301, {"Location": "/new"}),
+        "/new": answer("", 302, {"Location": "http://elsewhere.test/"}),
+    }
+    visits.run()
+    assert visits.server.asked() == ["/old", "/new"]
+    with visits.open() as archive:
+        assert archive.get(url).header("location") == "/new"
+        assert archive.get(visits.server.url("/new")).status == 302
+        assert len(list(archive.urls())) == 2
+    assert visits.history(url) == [(True, 200), (True, 301)]
+
+
+RESOLVER = """
+from twisted.internet.defer import succeed
+from twisted.internet.interfaces import IResolverSimple
+from zope.interface import implementer
+import spiders.revisit
+
+@implementer(IResolverSimple)
+class ThisMachine:
+    def getHostByName(self, name, timeout=()):
+        return succeed("127.0.0.1")
+
+class Spider(spiders.revisit.RevisitSpider):
+    @classmethod
+    def from_crawler(cls, crawler, *args, **kwargs):
+        from twisted.internet import reactor
+        reactor.installResolver(ThisMachine())
+        for name in ("algo", "keywords"):
+            kwargs.pop(name, None)
+        return super().from_crawler(crawler, *args, **kwargs)
+"""
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_a_public_name_that_stands_for_a_private_address_is_refused(
+    visits: Visits, allowed: bool
+) -> None:
+    public = f"http://public.example.org:{visits.server.port}/a"
+    visits.saw(public, "<p>page</p>")
+    visits.server.pages = {"/a": "<p>private</p>"}
+    [outcome] = visits.tools.crawl(
+        {"store": str(visits.folder / "crawl.db")},
+        spider=RESOLVER,
+        settings={"MMCRAWL_PRIVATE_NETWORKS": allowed},
+    )
+    assert visits.history(public) == ([(True, 200), (True, 200)] if allowed else [(True, 200)])
+    assert outcome.stats.get("mmcrawl/revisit/failed", 0) == (not allowed)
+
+
+def test_a_stored_web_is_visited_without_a_network(visits: Visits) -> None:
+    place = visits.folder / "web" / "site.test"
+    place.mkdir(parents=True)
+    (place / "index.html").write_text("<p>page, second state</p>")
+    url = visits.saw("http://site.test/", "<p>page, first state</p>")
+    said = visits.run(f"web={visits.folder / 'web'}")
+    assert visits.history(url) == [(True, 200), (True, 200)]
+    assert "visited 1 new versions 1" in said
+
+
+def test_after_many_visits_a_changing_page_is_due_sooner_than_a_still_one(visits: Visits) -> None:
+    still, busy = visits.server.url("/still"), visits.server.url("/busy")
+    with visits.open() as archive:
+        for day in range(8, -1, -2):
+            at = time() - day * DAY
+            archive.store(Capture(still, b"<p>still</p>", at))
+            archive.store(Capture(busy, f"<p>{day}</p>".encode(), at))
+    visits.server.pages = {"/still": "<p>still</p>", "/busy": "<p>busy</p>"}
+    tomorrow = f"at=@{time() + 1.1 * DAY:.0f}"
+    visits.run(tomorrow)
+    assert visits.server.asked() == ["/busy"]
+
+
+def test_visits_can_be_exported_as_a_feed(visits: Visits) -> None:
+    url = visits.saw("/a", "<p>page</p>")
+    visits.server.pages = {"/a": "<p>new</p>"}
+    visits.run("-O", "visits.jsonl")
+    [line] = (visits.folder / "visits.jsonl").read_text().splitlines()
+    visit = json.loads(line)
+    assert (visit["url"], visit["status"], visit["outcome"]) == (url, 200, "new")
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "sentence"),
+    [
+        (["archive=none.db"], 1, "there is no archive none.db"),
+        (["limit=-1"], 2, "limit: '-1' is not allowed; it may be a whole number from 0"),
+        (["at=someday"], 2, "at: 'someday' is no time; give one as 2024-05-17"),
+        (["stor=x.db"], 2, "there is no argument 'stor'; there are store, archive, limit"),
+        (["web=nowhere"], 2, "web: 'nowhere' does not exist"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    visits: Visits, args: list[str], code: int, sentence: str
+) -> None:
+    said = visits.run(*args, code=code)
+    assert sentence in said
+    assert "Traceback" not in said
+    assert not os.path.exists(visits.folder / "none.db")
