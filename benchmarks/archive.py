@@ -14,9 +14,10 @@ order of time, as a crawl would, each version durable before the next.
 
 Response headers are made up, the same for all that keep them (archive, warc). Sizes are those of
 all files. MB/s is of bodies while they are stored; MB/CPU s counts all threads, and sealing to its
-end, and depends less on what else the machine does. Rebuilding is timed for all versions in random order, each checked against its
-file. Memory is the peak of the process that does one thing. `missed` counts versions that differ
-from the one before and were not kept as one, `false` those that were kept and do not differ.
+end, and depends less on what else the machine does. Rebuilding is timed for all versions in random
+order, each checked against its file. Memory is the peak of a process that does only this. `missed`
+counts versions that differ from the one before and were not kept as one, `false` those that were
+kept and do not differ.
 
 `--growth` prints the bytes of the archive per version after each doubling of versions per page.
 """

@@ -103,7 +103,11 @@ def main() -> None:
     parser.add_argument("--grid", default=";".join(GRID), help="simulated webs, parted by ;")
     parser.add_argument("--parallel", type=int, default=3)
     parser.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="more settings of those with"
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="more settings of those with",
     )
     args = parser.parse_args()
     rows: dict[str, list[tuple[dict, dict]]] = {}

@@ -19,7 +19,7 @@ from mmcrawl.archive import Archive
 from mmcrawl.archive.levels import LevelManager
 from mmcrawl.archive.revisits import due
 from mmcrawl.archive.times import as_text
-from mmcrawl.archive_asked import Asked, whole
+from mmcrawl.archive_asked import Asked
 from mmcrawl.archive_display import (
     due_table,
     stats_tables,
@@ -94,9 +94,8 @@ def _show(archive: Archive, asked: Asked, console: Console) -> int:
 
 def _diff(archive: Archive, asked: Asked, console: Console) -> int:
     url = asked.args[0]
-    if len(asked.args) == 3:
-        numbers = [whole(text, "version") or 0 for text in asked.args[1:]]
-        old, new = (archive.version(url, number) for number in numbers)
+    if asked.numbers:
+        old, new = (archive.version(url, number) for number in asked.numbers)
     else:
         archive.get(url)
         versions = archive.versions(url)

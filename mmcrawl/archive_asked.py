@@ -8,7 +8,7 @@ from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.archive_params import as_time
 from mmcrawl.blocks.kinds import KINDS
 
-__all__ = ["Asked", "whole"]
+__all__ = ["Asked"]
 
 
 @dataclass
@@ -17,6 +17,7 @@ class Asked:
 
     Attributes:
         args: What follows the subcommand.
+        numbers: Of the two versions that are compared, none for the last two.
         at, since, until, before: Unix seconds.
         rules: Bounds of the time between two visits.
         uri: Of the archive.
@@ -24,6 +25,7 @@ class Asked:
     """
 
     args: list[str]
+    numbers: tuple[int, ...] = ()
     at: float | None = None
     version: int | None = None
     body: bool = False
@@ -43,8 +45,8 @@ class Asked:
     uri: str = ""
 
     @classmethod
-    def read(cls, args: list[str], opts: argparse.Namespace) -> "Asked":
-        """Take over what was given.
+    def read(cls, name: str, args: list[str], opts: argparse.Namespace) -> "Asked":
+        """Take over what was given to a subcommand.
 
         Raises:
             ValueError: a value is not understood.
@@ -53,15 +55,17 @@ class Asked:
         unknown = [kind for kind in kinds if kind not in KINDS]
         if unknown:
             raise ValueError(f"--kinds {unknown[0]}: there is none; there are {', '.join(KINDS)}")
+        numbers = [_whole(text, "version") or 0 for text in args[1:]] if name == "diff" else []
         return cls(
             args=args,
+            numbers=tuple(numbers),
             at=_time(opts.at, "--at"),
-            version=whole(opts.version, "--version"),
+            version=_whole(opts.version, "--version"),
             body=opts.body,
             kinds=kinds,
             all=opts.all,
             output=opts.output or "",
-            limit=whole(opts.limit, "--limit"),
+            limit=_whole(opts.limit, "--limit"),
             repair=opts.repair,
             host=opts.host.lower() if opts.host else None,
             url=opts.url,
@@ -88,7 +92,7 @@ def _time(text: str | None, option: str) -> float | None:
         raise ValueError(f"{option}: {error}") from None
 
 
-def whole(text: str | None, option: str) -> int | None:
+def _whole(text: str | None, option: str) -> int | None:
     if text is None:
         return None
     if not text.isascii() or not text.isdecimal() or int(text[:9]) < 1:

@@ -126,8 +126,8 @@ def later_link_blocks(settings: SettingsLike) -> dict[str, float]:
     make_partitioner(settings.get("MMCRAWL_BLOCKS_METHOD") or DEFAULT_METHOD)
     given = settings.get(_FACTORS) or {}
     try:
-        own = json.loads(given) if isinstance(given, str) else dict(given)
-        return later_blocks(**{kind.replace("-", "_"): float(own[kind]) for kind in own})
+        own = dict(json.loads(given) if isinstance(given, str) else given)
+        return later_blocks(**{str(kind).replace("-", "_"): float(own[kind]) for kind in own})
     except (TypeError, ValueError) as error:
         raise MmcrawlError(
             f"{_FACTORS} must give kinds of blocks ({', '.join(later_blocks())}) numbers from 0 to"

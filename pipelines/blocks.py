@@ -27,7 +27,7 @@ class BlocksPipeline:
     crawl, are not cut; their links stand in blocks of unknown kind.
 
     Args:
-        method, level: how pages are cut, see `mmcrawl.blocks.partition`; a level below 1 counts as 1.
+        method, level: how pages are cut, see `mmcrawl.blocks.partition`; level 0 counts as 1.
     """
 
     def __init__(self, method: str, level: int) -> None:

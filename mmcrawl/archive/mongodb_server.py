@@ -3,8 +3,8 @@
 Every write is acknowledged by a majority, from the journal (``w: majority, j: true``); every read
 asks the primary. A server that refuses journaled writes or retryable ones is asked without.
 
-All collections begin with ``archive.``, so that a crawl's store may live in the same database.
-``archive.about`` tells what the database is; it is written last, when all else is set up.
+All collections begin with ``archive_``, so that a crawl's store may live in the same database.
+``archive_about`` tells what the database is; it is written last, when all else is set up.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 Documents = Collection[dict[str, Any]]
 
-PREFIX = "archive."
+PREFIX = "archive_"
 TABLES = ("url", "stream", "claim", "version", "visit", "pack", "part", "chunk", "counter", "lease")
 
 _INDEXES: Mapping[str, tuple[tuple[tuple[str, ...], bool], ...]] = {
@@ -161,7 +161,7 @@ def _writable(server: Server, uri: str, options: dict[str, Any]) -> Server:
 
 
 def _created(server: Server, may_create: bool) -> dict[str, Any]:
-    others = server.database.list_collection_names(filter={"name": {"$regex": r"^archive\."}})
+    others = server.database.list_collection_names(filter={"name": {"$regex": f"^{PREFIX}"}})
     about = server.documents("about").find_one({"_id": _ABOUT["_id"]})
     if about is not None:
         return about

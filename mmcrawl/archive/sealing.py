@@ -175,6 +175,8 @@ class Sealer:
             self.seal(stream)
         except StoreError as error:
             logger.warning("A tail of the archive was not sealed: %s", error)
+            with self._lock:
+                self._tails[stream] = 0  # tried again when as much has come
 
     def _is_worth_it(self, stream: int) -> bool:
         packs = self._backend.tail(stream)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -224,73 +224,86 @@ class Search:
         )
 
 
-@dataclass
 class _HitReader:
-    """Reads from the archive what a hit shows."""
+    """Reads from the archive what hits show, what several of them show once."""
 
-    archive: Archive
-    ranking: Ranking
-    words: frozenset[str]
-    _read: dict[tuple[str, int], tuple[bytes, list[StoredBlock], str] | None] = field(
-        default_factory=dict
-    )
+    def __init__(self, archive: Archive, ranking: Ranking, words: frozenset[str]) -> None:
+        self._archive = archive
+        self._ranking = ranking
+        self._words = words
+        self._versions: dict[tuple[str, int], _Read | None] = {}
+        self._snippets: dict[int, Snippet] = {}
 
     def page(self, match: int) -> Hit | None:
         """Return the hit of a page, None if it was purged."""
-        self._read.clear()
-        matches = self.ranking.of_page(int(self.ranking.matches.page[match])).tolist()
+        self._versions.clear()
+        matches = self._ranking.of_page(int(self._ranking.matches.page[match])).tolist()
         found = [hit for one in matches[: 1 + _MORE] if (hit := self._hit(one)) is not None]
         if not found:
             return None
         return replace(found[0], blocks=len(matches), more=tuple(found[1:]))
 
     def _hit(self, match: int) -> Hit | None:
-        found = self.ranking.matches
-        view, row = found.view, int(found.version[match])
-        url, number = view.seen.urls[found.page[match]], int(view.seen.number[row])
-        version = self._version(url, number)
-        if version is None:
+        found = self._ranking.matches
+        seen, row, first = found.view.seen, int(found.version[match]), int(found.first[match])
+        url, number = seen.urls[found.page[match]], int(seen.number[row])
+        read = self._version(url, number)
+        document = int(found.document[match])
+        digest = f"{int(found.view.documents.digest[document]):016x}"
+        kind = seen.kinds[found.kind[match]]
+        place = read.place_of(digest, kind) if read is not None else None
+        if read is None or place is None:
             return None
-        body, blocks, encoding = version
-        digest = f"{int(view.documents.digest[found.document[match]]):016x}"
-        kind = view.seen.kinds[found.kind[match]]
-        alike = [n for n, block in enumerate(blocks) if block.digest == digest]
-        if not alike:
-            return None
-        place = next((n for n in alike if blocks[n].kind == kind), alike[0])
-        block = replace(blocks[place], kind=kind)
-        content = body[block.start : block.end]
         return Hit(
             url=url,
             version=number,
-            time=float(view.seen.time[row]),
-            first_version=int(view.seen.number[found.first[match]]),
-            first_time=float(view.seen.time[found.first[match]]),
-            block=block,
-            snippet=snippet_of(block_text(content, encoding, block.topic), self.words),
-            media=_media(body, encoding, url, blocks, place),
+            time=float(seen.time[row]),
+            first_version=int(seen.number[first]),
+            first_time=float(seen.time[first]),
+            block=replace(read.blocks[place], kind=kind),
+            snippet=self._snippet(document, read, read.blocks[place]),
+            media=read.media_of(url, place) if found.media[match] else (),
             score=float(found.score[match]),
         )
 
-    def _version(self, url: str, number: int) -> tuple[bytes, list[StoredBlock], str] | None:
+    def _snippet(self, document: int, read: _Read, block: StoredBlock) -> Snippet:
+        snippet = self._snippets.get(document)
+        if snippet is None:
+            text = block_text(read.body[block.start : block.end], read.encoding, block.topic)
+            snippet = self._snippets[document] = snippet_of(text, self._words)
+        return snippet
+
+    def _version(self, url: str, number: int) -> _Read | None:
         key = (url, number)
-        if key not in self._read:
+        if key not in self._versions:
             try:
-                version = self.archive.version(url, number)
-                blocks = leaves(self.archive.blocks_of(version))
-                body = self.archive.rebuild(version).body
-                self._read[key] = (body, blocks, version.encoding)
+                version = self._archive.version(url, number)
+                blocks = leaves(self._archive.blocks_of(version))
+                body = self._archive.rebuild(version).body
+                self._versions[key] = _Read(body, blocks, version.encoding)
             except StoreError:
-                self.archive.visits(url)  # if the store fails altogether, so does the search
-                self._read[key] = None
-        return self._read[key]
+                self._archive.visits(url)  # if the store fails altogether, so does the search
+                self._versions[key] = None
+        return self._versions[key]
 
 
-def _media(
-    body: bytes, encoding: str, url: str, blocks: list[StoredBlock], place: int
-) -> tuple[MediaResource, ...]:
-    """Return the media in and around a block, each once."""
-    block = blocks[place]
-    areas = [(block.start, block.end), *areas_around(blocks, len(body))[place]]
-    found = (one for a, b in areas for one in media_in(body[a:b], encoding, url, body))
-    return tuple({one.url: one for one in found}.values())
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A version, read to show its blocks."""
+
+    body: bytes
+    blocks: list[StoredBlock]
+    encoding: str
+
+    def place_of(self, digest: str, kind: str) -> int | None:
+        """Return which block it is: of several alike, the first of the kind."""
+        alike = [n for n, block in enumerate(self.blocks) if block.digest == digest]
+        return next((n for n in alike if self.blocks[n].kind == kind), next(iter(alike), None))
+
+    def media_of(self, url: str, place: int) -> tuple[MediaResource, ...]:
+        """Return the media in a block and of it, each once."""
+        block = self.blocks[place]
+        areas = [(block.start, block.end), *areas_around(self.blocks, len(self.body))[place]]
+        parts = (self.body[start:end] for start, end in areas)
+        found = (one for part in parts for one in media_in(part, self.encoding, url, self.body))
+        return tuple({one.url: one for one in found}.values())

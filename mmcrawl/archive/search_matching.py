@@ -34,7 +34,7 @@ def matching(query: Query, view: View) -> Matches:
     score[documents] = bm25(query, postings, view, documents)
     page, document = view.url_runs[runs], view.run_document[runs]
     # A block may have been on a page several times, or as several kinds: the latest stands for all.
-    order = np.lexsort((seen.kind[runs], -version, document, page))
+    order = np.lexsort((runs, -version, document, page))
     page, document = page[order], document[order]
     starts = np.flatnonzero(
         np.concatenate(([True], (page[1:] != page[:-1]) | (document[1:] != document[:-1])))
@@ -47,6 +47,7 @@ def matching(query: Query, view: View) -> Matches:
         page=page[starts],
         document=document[starts],
         kind=kind,
+        media=seen.media[runs][latest],
         version=version[latest],
         first=np.minimum.reduceat(first, starts) if len(starts) else first,
         score=score[document[starts]] * weights_of(view)[kind],

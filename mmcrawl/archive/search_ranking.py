@@ -52,6 +52,7 @@ class Matches:
         page: Index into ``view.seen.urls``, which are in order.
         document: Row of ``view.documents``.
         kind: That the block has in `version`, an index into ``view.seen.kinds``.
+        media: Kinds of its media in `version`, as bits.
         version: The last version with the block within the time that is asked for, a row of
             ``view.seen``.
         first: The first version with the block.
@@ -62,6 +63,7 @@ class Matches:
     page: Ints
     document: Ints
     kind: Ints
+    media: Ints
     version: Ints
     first: Ints
     score: Floats

@@ -65,6 +65,8 @@ def _kind(blocks: PageBlocks, index: int, heading: str) -> Judgement:
         return named
     if not blocks.chars[index]:
         return _wordless(blocks, index)
+    if _leads_onward(blocks, index):
+        return "related-links", _LIKELY
     if blocks.areas[index] in ("side", "foot", "head") and not _is_long_text(blocks, index):
         return _in_bar(blocks, index, heading)
     if blocks.is_link_block(index):
@@ -134,7 +136,10 @@ def _worded_links(blocks: PageBlocks, index: int, heading: str) -> Judgement | N
     """Return what a block of links is if its words, or those above it, say so."""
     text = blocks.text(index)
     label = text.replace("：", ":").partition(":")[0]
-    if is_all("navigation", heading) or is_all("navigation", label):
+    above = (heading, label)
+    own = blocks.is_topic_page and blocks.is_near(index)
+    own_tags = own and any(is_all("tags", words) for words in above)
+    if not own_tags and any(is_all("navigation", words) for words in above):
         return "navigation", _SURE
     for kind, name in (("navigation", "navigation"), ("noise", "noise-links")):
         if blocks.share_of_words(kind, index) >= _ALL_WORDS:
@@ -144,7 +149,7 @@ def _worded_links(blocks: PageBlocks, index: int, heading: str) -> Judgement | N
             return "noise-links", _SURE
         if _is_partner_list(blocks, index):
             return "noise-links", _LIKELY
-    named = blocks.areas[index] in ("related", "tags")
+    named = own_tags or blocks.areas[index] in ("related", "tags")
     if named or begins_with("related", heading) or begins_with("related", text):
         return "related-links", _SURE
     return None
@@ -184,6 +189,13 @@ def _weight(text: str) -> int:
 def _is_purpose(blocks: PageBlocks, index: int, heading: str) -> bool:
     """Whether links, whatever they are called, are what the page is there for."""
     return index in blocks.purpose or (bool(heading) and blocks.is_of_title(heading))
+
+
+def _leads_onward(blocks: PageBlocks, index: int) -> bool:
+    """Whether a block in the middle is the link to the page that the lines before it announce."""
+    if not blocks.links[index] or not blocks.is_near(index):
+        return False
+    return blocks.share_of_words("onward", index) >= _ALL_WORDS
 
 
 def _is_partner_list(blocks: PageBlocks, index: int) -> bool:

@@ -111,6 +111,10 @@ _SECTIONS = tuple(
         r"声明",
     )
 )
+_FIRST_SECTIONS, _ANY_SECTION = (
+    re.compile("|".join(f"(?:{pattern.pattern})" for pattern in patterns), re.IGNORECASE)
+    for patterns in (_SECTIONS[:2], _SECTIONS)
+)
 _LONGEST_HEADING = 90
 _LONGEST_BARE_HEADING = 50
 
@@ -178,6 +182,9 @@ class LineFeatures:
         self._firsts = np.array(lines.firsts, dtype=np.int64)
         self._containers = np.array(lines.containers, dtype=np.int64)
         self._after = np.array(tree.after, dtype=np.int64)
+        self._around_first = [tree.parents[first] for first in lines.firsts]
+        self._known_names: dict[tuple[tuple[bytes, ...], ...], tuple[int, float]] = {}
+        self._elements = self._elements_with_text()
         own = self._own()
         flags = self._flags()
         around = self._around(flags)
@@ -262,44 +269,53 @@ class LineFeatures:
             columns.append(_lines_at(found, starts))
         return columns
 
+    def _elements_with_text(self) -> list[int]:
+        tags = self._tree.tags
+        held = self._chars[self._after] > self._chars[:-1]
+        return [node for node in np.flatnonzero(held).tolist() if node and tags[node] != TEXT]
+
     def _flags(self) -> list[int]:
-        """Of each node: which elements and class words stand around it, as bits."""
-        tree, chars = self._tree, self._chars.tolist()
-        tags, parents, after = tree.tags, tree.parents, tree.after
-        count = len(tree)
-        flags = [0] * count
-        depths = [0] * count
-        scores: list[_Scores] = [_NO_SCORES] * count
-        looks = [0] * count
-        known_names: dict[tuple[tuple[bytes, ...], ...], tuple[int, float]] = {}
-        known_looks: dict[tuple[int, str, object], int] = {}
-        for node in range(1, count):
+        """Of each element that holds text: which elements and class words are around it, as bits.
+
+        Elements that hold none have none of the lines in them, and are passed over.
+        """
+        tree = self._tree
+        tags, parents = tree.tags, tree.parents
+        flags, depths, looks = ([0] * len(tree) for _ in range(3))
+        scores: list[_Scores] = [_NO_SCORES] * len(tree)
+        known_tags: dict[bytes, tuple[int, float, tuple[bytes, ...]]] = {}
+        known_looks: dict[tuple[int, str, tuple[bytes, ...]], int] = {}
+        for node in self._elements:
             parent, tag = parents[node], tags[node]
-            if tag == TEXT or chars[after[node]] == chars[node]:
-                flags[node], depths[node] = flags[parent], depths[parent]
-                scores[node], looks[node] = scores[parent], looks[parent]
-                continue
-            depths[node] = depths[parent] + 1
             bits = flags[parent] | _AROUND_BIT.get(tag, 0)
-            scores[node] = scores[parent]
-            found: tuple[tuple[bytes, ...], ...] = ()
+            score: float = 0.0
+            own_class: tuple[bytes, ...] = ()
             start_tag = tree.start_tag(node)
             if b"=" in start_tag and tag not in ("html", "body"):
-                found = tuple(_NAMES.findall(start_tag))
-                if found:
-                    if found not in known_names:
-                        known_names[found] = self._read_names(found)
-                    named, score = known_names[found]
-                    bits |= named
-                    if score:
-                        scores[node] = scores[parent].below(score)
-                if (b"idden" in start_tag or b"none" in start_tag) and _UNSHOWN.search(start_tag):
-                    bits |= _HIDDEN_BIT
+                known = known_tags.get(start_tag)
+                if known is None:
+                    known = known_tags[start_tag] = self._read_start_tag(start_tag)
+                named, score, own_class = known
+                bits |= named
+            depths[node] = depths[parent] + 1
             flags[node] = bits
-            look = (looks[parent], tag, _class_of(found))
+            scores[node] = scores[parent].below(score) if score else scores[parent]
+            look = (looks[parent], tag, own_class)
             looks[node] = known_looks.setdefault(look, len(known_looks) + 1)
         self._depths, self._scores, self._looks = depths, scores, looks
         return flags
+
+    def _read_start_tag(self, start_tag: bytes) -> tuple[int, float, tuple[bytes, ...]]:
+        """Return the bits of a start tag, what its class words say, and its class."""
+        found = tuple(_NAMES.findall(start_tag))
+        if not found:
+            return _hidden_bit(start_tag), 0.0, ()
+        names_found = tuple(groups[1:] for groups in found)
+        known = self._known_names.get(names_found)
+        if known is None:
+            known = self._known_names[names_found] = self._read_names(found)
+        named, score = known
+        return named | _hidden_bit(start_tag), score, _class_of(found)
 
     def _read_names(self, found: tuple[tuple[bytes, ...], ...]) -> tuple[int, float]:
         """Return the bits of the class words of an element, and what they say of its text."""
@@ -311,10 +327,11 @@ class LineFeatures:
         return bits, sum(weights) / math.sqrt(len(weights)) if weights else 0.0
 
     def _around(self, flags: list[int]) -> Floats:
-        bits = np.array([flags[first] for first in self._lines.firsts], dtype=np.int64)
+        nodes = self._around_first
+        bits = np.array([flags[node] for node in nodes], dtype=np.int64)
         columns = (bits[:, None] >> np.arange(_BITS + 1)) & 1
-        depths = np.log1p([self._depths[first] for first in self._lines.firsts])
-        scores = np.array([self._scores[first] for first in self._lines.firsts])
+        depths = np.log1p([self._depths[node] for node in nodes])
+        scores = np.array([self._scores[node] for node in nodes])
         return np.hstack([columns, depths[:, None], scores]).astype(np.float32)
 
     def _repeated(self) -> Floats:
@@ -351,16 +368,9 @@ class LineFeatures:
         prose = np.where((self._sentences > 0) & (self._weights > 40), self._lengths, 0)
         inner_lines = self._inside(np.ones(len(self._lines)))
         inner_prose = self._inside(prose)
-        chars_list = chars.tolist()
         columns = []
-        for scale in _SCALES:
-            least = scale * total
-            holder = [0] * count
-            parents = tree.parents
-            for node in range(1, count):
-                large = chars_list[node] >= least and tree.tags[node] != TEXT
-                holder[node] = node if large else holder[parents[node]]
-            at = np.array([holder[first] for first in self._lines.firsts], dtype=np.int64)
+        for holders in self._holders(chars.tolist(), total):
+            at = np.array([holders[node] for node in self._around_first], dtype=np.int64)
             size = np.maximum(chars[at], 1)
             columns += [
                 size / total, linked[at] / size, inner_prose[at] / size,
@@ -368,6 +378,18 @@ class LineFeatures:
             ]  # fmt: skip
         place = self._place(prose, chars, linked, total)
         return np.stack(columns, axis=1).astype(np.float32), place
+
+    def _holders(self, chars: list[float], total: int) -> list[list[int]]:
+        """Return for each scale the innermost large element around each element with text."""
+        parents = self._tree.parents
+        found = []
+        for scale in _SCALES:
+            least = scale * total
+            holders = [0] * len(self._tree)
+            for node in self._elements:
+                holders[node] = node if chars[node] >= least else holders[parents[node]]
+            found.append(holders)
+        return found
 
     def _inside(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum a value of the lines over the subtree of each node."""
@@ -448,11 +470,11 @@ class LineFeatures:
         for row, text in enumerate(lines.texts):
             heading = self._heading_level(row)
             if heading or len(text) < _LONGEST_BARE_HEADING:
-                short = len(text) < _LONGEST_HEADING
-                found = [
-                    float(short and bool(p.search(text)))
-                    for p in _SECTIONS[: None if heading else 2]
-                ]
+                patterns = _SECTIONS if heading else _SECTIONS[:2]
+                any_of_them = _ANY_SECTION if heading else _FIRST_SECTIONS
+                found = [0.0] * len(patterns)
+                if len(text) < _LONGEST_HEADING and any_of_them.search(text):
+                    found = [float(bool(pattern.search(text))) for pattern in patterns]
                 if heading:
                     said, since = found, row
                 elif found[0] or (found[1] and self._linked[row] == 0):
@@ -504,26 +526,11 @@ class LineFeatures:
         tree = self._tree
         total = max(1.0, float(self._lengths.sum()))
         share = self._lengths / total
-        tags = tree.tags
+        times = Counter(tree.tags)
         counts = [
-            tags.count(tag)
-            for tag in (
-                "h1",
-                "h2",
-                "h3",
-                "p",
-                "li",
-                "td",
-                "img",
-                "pre",
-                "article",
-                "time",
-                "form",
-                "button",
-                "a",
-            )
+            times[tag] for tag in "h1 h2 h3 p li td img pre article time form button a".split()
         ]
-        bits = np.array([flags[first] for first in self._lines.firsts], dtype=np.int64)
+        bits = np.array([flags[node] for node in self._around_first], dtype=np.int64)
         classes = (bits[:, None] >> np.arange(len(_AROUND), _BITS)) & 1
         return np.concatenate(
             [
@@ -556,6 +563,11 @@ def class_words(found: tuple[tuple[bytes, ...], ...]) -> set[str]:
     """Return the words of the class, id, role and itemprop attributes of an element."""
     names_found = b" ".join(b" ".join(groups[1:]) for groups in found).decode("latin-1")
     return {word.lower() for word in _WORD.findall(names_found)}
+
+
+def _hidden_bit(start_tag: bytes) -> int:
+    named = b"idden" in start_tag or b"none" in start_tag
+    return _HIDDEN_BIT if named and _UNSHOWN.search(start_tag) else 0
 
 
 def _class_of(found: tuple[tuple[bytes, ...], ...]) -> tuple[bytes, ...]:

@@ -37,6 +37,7 @@ _RELATED = 0.5  # share of links that have a word of the topic
 _AGREES = 0.7  # of a heading with the page's title
 _LEAST_HEADLINE = 1.5
 _LAST, _LONGEST_FOOT = 3, 400  # blocks, characters
+_ALL_OF = re.compile(r"\s*(?:所有|全部|(?:all|alle|todas?|todos?)\b)\s*", re.IGNORECASE)
 _FORWARD = re.compile(r"\s*\d\s*[;,]\s*url\s*=", re.IGNORECASE)  # in less than ten seconds
 _LONGEST_FORWARD = 400  # characters
 _BOX = 300  # characters outside of links
@@ -89,10 +90,10 @@ class PageBlocks:
         self._headlines = Headlines(tree, measures)
         self.levels = [self._level(index) for index in range(len(blocks))]
         self.headline = self._find_headline()
-        if self._is_beside_headline(areas, middle):
-            middle = areas.article(self.features.elements[self.headline])
-            self._middle = range(middle, tree.after[middle])
-            self._article = self._middle
+        headed = self._headed_content(areas, middle)
+        if headed:
+            middle = headed
+            self._middle = self._article = range(middle, tree.after[middle])
         self._reach_to_headline(middle)
         self.purpose = self._find_purpose()
 
@@ -222,20 +223,23 @@ class PageBlocks:
             if short and not self.areas[index] and holds("copyright", self.text(index)):
                 self.areas[index] = "foot"
 
-    def _is_beside_headline(self, areas: PageAreas, middle: int) -> bool:
-        """Whether the middle is a box with a little text, beside what the headline heads.
+    def _headed_content(self, areas: PageAreas, middle: int) -> int:
+        """Return the element named content that the headline stands in, if it is the middle; or 0.
 
-        A page that only offers a download has more text in the box about its site.
+        It is where the middle found is but a box beside it with a little text, or it and such a
+        box: on a page that only offers a film, the box about the course has more text.
         """
         if self.headline < 0 or self.levels[self.headline] != 1 or not self.is_topic_page:
-            return False
-        around = areas.article(self.features.elements[self.headline])
-        after = self._tree.after[around]
-        within = around > self._article.start and after <= self._article.stop
-        heads_more = self._chars[after] - self._chars[around] > self.chars[self.headline]
-        if not (within and heads_more) or around <= middle < after:
-            return False
-        return areas.text_in(middle) < _BOX
+            return 0
+        around, after = areas.article(self.features.elements[self.headline]), self._tree.after
+        within = around > self._article.start and after[around] <= self._article.stop
+        heads_more = self._chars[after[around]] - self._chars[around] > self.chars[self.headline]
+        if not (within and heads_more) or around <= middle < after[around]:
+            return 0
+        beside = areas.text_in(middle)
+        if middle < around < after[middle]:
+            beside -= areas.text_in(around)
+        return around if beside < _BOX else 0
 
     def _reach_to_headline(self, middle: int) -> None:
         """Let the article reach from the headline, where that stands in no head, to its text."""
@@ -250,7 +254,7 @@ class PageBlocks:
     def _find_purpose(self) -> range:
         if self.headline < 0:
             return range(0)
-        text = self.text(self.headline)
+        text = _ALL_OF.sub("", self.text(self.headline), count=1)
         if not (begins_with("noise", text) or begins_with("navigation", text)):
             return range(0)
         after = self.headline + 1

@@ -136,10 +136,20 @@ def _copied(tree: PageTree, node: int, added: str) -> tuple[str, str]:
     link = ' href="#" inert' if tag == "a" and _is_line(tree, node) else ""
     start = f"<{name}{_looks(tree.attributes(node))}{link}{added}>"
     if tag == "style":
-        return f"{start}{_style_sheet(tree, node)}</style>", ""
+        return (
+            ("", "")
+            if _in_control(tree, node)
+            else (f"{start}{_style_sheet(tree, node)}</style>", "")
+        )
     if tag in ("textarea", "xmp"):
         return f"{start}{escape(tree.raw_content(node))}</{name}>", ""
     return start, "" if tag in VOID or tag in _WITHOUT_END else f"</{name}>"
+
+
+def _in_control(tree: PageTree, node: int) -> bool:
+    """Whether a style sheet stands in a list of choices, where browsers differ on how to read it."""
+    around = tree.tags[tree.parents[node]]
+    return around in ("select", "option", "optgroup", "datalist")
 
 
 def _is_line(tree: PageTree, node: int) -> bool:

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from mmcrawl.errors import BlockError
+from mmcrawl.page.encoding import codec_of
 
 __all__ = ["MarkupView", "codec_name", "markup_view"]
 
 _MASK = 0xFF
 _ISO_2022 = re.compile(rb"\x1b(?:\$[@ABCD()*]|\([^BJ]).*?(?=\x1b\([BJ]|\Z)", re.DOTALL)
-_HZ = re.compile(rb"~\{.*?(?=~\}|\n|\Z)", re.DOTALL)
+_HZ = re.compile(rb"~~|~\{.*?(?=~\}|\n|\Z)", re.DOTALL)
 _UTF16 = {"utf-16": "<u2", "utf-16-le": "<u2", "utf-16-be": ">u2"}
 
 
@@ -51,21 +52,22 @@ def markup_view(body: bytes, encoding: str) -> MarkupView:
 
 
 def codec_name(name: str, body: bytes) -> str:
-    """Return the name by which Python itself calls a codec; UTF-16 with its byte order.
+    """Return the Python name of an encoding; of UTF-16, with the order that a mark gives.
 
     Raises:
-        BlockError: there is no such codec, or it is none of text.
+        BlockError: browsers know no such encoding.
 
     >>> codec_name("UTF16", "\ufeff<p>".encode("utf-16-be"))
     'utf-16-be'
     """
-    try:
-        " ".encode(name)  # refuses what is no encoding of text, as "hex"
-    except LookupError as error:
-        raise BlockError(f"unknown encoding {name!r}: give the name of a Python codec") from error
-    known = codecs.lookup(name).name
-    if known == "utf-16":
-        return "utf-16-be" if body.startswith(codecs.BOM_UTF16_BE) else "utf-16-le"
+    known = codec_of(name)
+    if known is None:
+        raise BlockError(f"unknown encoding {name!r}: give one that browsers know, as gb18030")
+    if known.startswith("utf-16"):
+        if body.startswith(codecs.BOM_UTF16_BE):
+            return "utf-16-be"
+        if known == "utf-16" or body.startswith(codecs.BOM_UTF16_LE):
+            return "utf-16-le"
     return known
 
 

@@ -121,7 +121,7 @@ class Command(ScrapyCommand):
         name, form, given = _checked(args, opts)
         try:
             uri = self._uri(opts.place)
-            asked = Asked.read(given, opts)
+            asked = Asked.read(name, given, opts)
             asked.uri = uri
             asked.rules = revisit_rules(self.settings)  # type: ignore[arg-type]
         except (MmcrawlError, ValueError) as error:

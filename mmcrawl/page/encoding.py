@@ -82,7 +82,21 @@ def page_encoding(body: bytes, content_type: str | None = None) -> str:
         content_type: The header's value, if any.
     """
     bom_encoding, _ = read_bom(body)
+    if bom_encoding == "utf-32-le":
+        return "utf-16-le"  # as browsers read these bytes
     return bom_encoding or _encoding_without_bom(body, content_type)
+
+
+def codec_of(label: str) -> str | None:
+    """Return the Python name of an encoding that browsers know, by any of its labels, or None.
+
+    >>> codec_of("GBK"), codec_of("latin1"), codec_of("utf-7")
+    ('gb18030', 'cp1252', None)
+    """
+    try:
+        return _known(resolve_encoding(label))
+    except ValueError:  # not a label at all: a NUL in it
+        return None
 
 
 def decode_page(body: bytes, content_type: str | None) -> tuple[str, bytes]:

@@ -282,3 +282,16 @@ def test_a_tail_that_is_damaged_is_not_sealed_over(tmp_path, caplog):
             archive.pack()
         assert not archive.check().clean
     assert "was not sealed" in caplog.text
+
+
+def test_intake_goes_on_beside_a_tail_that_cannot_be_sealed(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr("mmcrawl.archive.sealing.TAIL", 30_000)
+    path = tmp_path / "archive.db"
+    with open_archive(f"sqlite:///{path}") as archive:
+        archive.store(Capture("http://a.test/", body(1), 1.0))
+        archive.pack()
+        flip(path, "data", stream=1)
+        for n in range(2, 12):
+            version = archive.store(Capture("http://a.test/", body(20 * n), float(n))).version
+            assert archive.rebuild(version).body == body(20 * n)
+    assert "was not sealed" in caplog.text

@@ -7,6 +7,7 @@ import pytest
 
 from mmcrawl.archive import Archive
 from mmcrawl.archive.warc import import_warc
+from mmcrawl.archive.warc.records import Record, records
 from mmcrawl.errors import StoreError
 from tests.archive.warc_files import Warc, is_accounted_for, whats
 
@@ -73,6 +74,16 @@ def test_every_byte_may_be_wrong(archive: Archive, tmp_path: Path) -> None:
         assert done.captures == 3 or done.problems
         assert is_accounted_for(done)
     assert archive.rebuild(archive.get("http://physics.test/c")).body == BODY + b"c"
+
+
+def test_a_member_without_its_end_does_not_hide_the_next(tmp_path: Path) -> None:
+    warc = Warc(tmp_path / "packed.warc.gz")
+    path, content = three(warc)
+    start, end = warc.offsets[1:]
+    for missing in range(1, end - start - 20):
+        path.write_bytes(content[: end - missing] + content[end:])
+        found = [one for one in records(path) if isinstance(one, Record)]
+        assert found[-1].field("WARC-Target-URI") == "http://physics.test/c"
 
 
 @pytest.mark.parametrize("field", ["WARC_Block_Digest", "WARC_Payload_Digest"])

@@ -174,6 +174,16 @@ def test_a_body_is_written_once(archive: Archive, tmp_path: Path) -> None:
             assert fields["WARC-Payload-Digest"] == first["WARC-Payload-Digest"]
 
 
+def test_a_head_is_left_out_only_if_all_of_it_is_alike(archive: Archive, tmp_path: Path) -> None:
+    for number, kind in enumerate(["", "text/plain", ""]):
+        archive.store(capture(url=f"{URL}{number}", headers=HEADERS, content_type=kind))
+    path = tmp_path / "all.warc"
+    export_warc(archive, path)
+    assert [bool(sent) for _, sent, _ in records(path)[1:]] == [True, True, False]
+    with again(path) as other:
+        assert all_of(other) == all_of(archive)
+
+
 def test_an_empty_body_needs_no_revisit(archive: Archive, tmp_path: Path) -> None:
     archive.store(capture(b""))
     archive.store(capture(b"", url="http://copy.test/"))

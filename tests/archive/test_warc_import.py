@@ -136,6 +136,20 @@ def test_an_import_can_be_run_again(archive: Archive, warc: Warc) -> None:
     assert all_of(archive) == before
 
 
+def test_it_can_be_run_again_after_captures_of_between(
+    archive: Archive, warc: Warc, other: Warc
+) -> None:
+    warc.response(URL, b"A", date="2020-01-01T00:00:01Z")
+    warc.response(URL, b"A", date="2020-01-01T00:00:03Z")
+    other.response(URL, b"B", date="2020-01-01T00:00:02Z")
+    path = warc.close()
+    import_warc(archive, [path])
+    import_warc(archive, [other.close()])
+    before = all_of(archive)
+    assert import_warc(archive, [path]).unchanged == 2
+    assert all_of(archive) == before
+
+
 def test_a_response_not_modified_is_a_visit(archive: Archive, warc: Warc) -> None:
     warc.response("http://physics.test/never", b"", "304 Not Modified")
     warc.response(URL, BODY)

@@ -112,9 +112,7 @@ def demo() -> list[tuple[bytes, Page]]:
 
 
 @pytest.mark.parametrize("method", ["quark", "spcola"])
-def test_the_links_of_a_parsed_page_have_kinds(
-    demo: list[tuple[bytes, Page]], method: str
-) -> None:
+def test_the_links_of_a_parsed_page_have_kinds(demo: list[tuple[bytes, Page]], method: str) -> None:
     links = named = 0
     for body, page in demo:
         blocks = partition(body, method=method, url=page.url, encoding=page.encoding)

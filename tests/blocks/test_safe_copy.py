@@ -64,3 +64,8 @@ def test_whatever_a_page_holds_its_copy_has_no_way_to_act(text: str) -> None:
         names = re.findall(r' ([^\s="]+)(?:="[^"]*")?', tag)
         assert not [name for name in names if name.startswith(("on", "form", "action", "ping"))]
         assert re.findall(r' (?:href|src)="(?!#"|data:image/gif;)', tag) == []
+
+
+def test_no_style_sheet_is_copied_into_a_list_of_choices() -> None:
+    body = b"<select><style><input><img src=x onerror=alert(1)></style></select>"
+    assert "onerror" not in safe_copy(read_tree(body))

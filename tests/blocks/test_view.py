@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks.view import markup_view
+from mmcrawl.blocks.view import codec_name, markup_view
+from mmcrawl.errors import BlockError
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "gb18030", "cp932", "big5hkscs", "cp1252"])
@@ -70,3 +71,19 @@ def test_offsets_are_those_of_the_body(body: bytes, encoding: str) -> None:
 def test_units_are_those_of_the_body(body: bytes, encoding: str) -> None:
     view = markup_view(body, encoding)
     assert len(view.markup) == len(body) // 2
+
+
+@pytest.mark.parametrize(
+    "name", ["idna", "punycode", "undefined", "x\0y", "utf-7", "unicode_escape", "cp037", "utf-32"]
+)
+def test_an_encoding_that_browsers_do_not_know_is_refused(name: str) -> None:
+    with pytest.raises(BlockError, match="unknown encoding"):
+        codec_name(name, b"<p>a")
+
+
+def test_a_byte_order_mark_wins_over_the_order_that_is_named() -> None:
+    assert codec_name("utf-16-le", "\ufeff<p>a".encode("utf-16-be")) == "utf-16-be"
+
+
+def test_two_tildes_begin_no_characters_of_two_bytes_in_hz() -> None:
+    assert b"<p>" in markup_view(b"~~{<p>a", "hz").markup

@@ -1,0 +1,405 @@
+"""`scrapy archive`: what a person types, and what comes back."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from scrapy.cmdline import ScrapyArgumentParser
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from mmcrawl.archive import Capture, open_archive
+from mmcrawl.archive_params import as_time
+from mmcrawl.commands import archive as module
+
+ROOT = Path(__file__).parents[2]
+URL = "http://optics.test/lens.html"
+OTHER = "http://optics.test/mirror.html"
+GBK = "http://wuli.test/guang.htm"
+FILE = "http://files.test/a.bin"
+
+
+def page(title: str, news: str) -> bytes:
+    advert = "<div class='advert'><p>Advertisement: Buy lenses now</p></div>"
+    text = "A lens bends light towards its axis, and the image stands where the rays meet again. "
+    return (
+        f"<html lang='en'><head><title>{title}</title></head><body>"
+        "<ul><li><a href='/'>Home</a><li><a href='/a'>Lessons</a><li><a href='/b'>Tests</a></ul>"
+        f"<div><h1>{title}</h1><p>{text * 3}</p></div><div><h2>News</h2><p>{news}</p></div>"
+        f"{advert}<p>Copyright 2009 Optics</p></body></html>"
+    ).encode()
+
+
+def day(text: str) -> float:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()
+
+
+HTML = (("Content-Type", "text/html; charset=utf-8"), ("ETag", '"x"'))
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with the archive of a crawl."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    texts = ["The hall is open on Monday.", "The hall is closed on Monday, says the school."]
+    with open_archive("sqlite:///crawl-archive.db") as archive:
+        for date, text in zip(("2024-03-01", "2024-05-01"), texts, strict=True):
+            archive.store(Capture(URL, page("Lenses", text), day(date), headers=HTML, reason="OK"))
+        archive.note_unchanged(URL, day("2024-06-01"))
+        archive.store(Capture(OTHER, page("Mirrors", "None."), day("2024-03-02"), headers=HTML))
+        chinese = "<html><meta charset=gbk><h1>光的折射</h1><p>光从一种介质射入另一种介质</p>"
+        archive.store(Capture(GBK, chinese.encode("gbk"), day("2024-04-01"), headers=HTML[1:]))
+        archive.store(Capture(FILE, bytes(range(256)), day("2024-04-02"), status=404))
+    return tmp_path
+
+
+class Said:
+    """What a run of the command came to."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def words(self) -> str:
+        return " ".join(self.out.split())
+
+    def json(self) -> object:
+        [line] = self.out.splitlines()
+        return json.loads(line)
+
+    def lines(self) -> list[dict[str, object]]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@pytest.fixture
+def run(desk: Path, capfd: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
+    """Run the command in this process."""
+
+    def run(*args: str, **settings: object) -> Said:
+        command = module.Command()
+        command.settings = Settings(settings)
+        parser = ScrapyArgumentParser(conflict_handler="resolve")
+        command.add_options(parser)
+        options, rest = parser.parse_known_args(args)
+        command.run(rest, options)
+        out, err = capfd.readouterr()
+        return Said(command.exitcode, out, err)
+
+    return run
+
+
+def typed(*args: str, cwd: Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command as a person does."""
+    return subprocess.run(
+        [sys.executable, "-m", "scrapy", "archive", *args],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=cwd,
+        env=os.environ
+        | {
+            "PYTHONIOENCODING": "utf-8",
+            "PYTHONPATH": str(ROOT),
+            "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings",
+        },
+        input=stdin,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_urls_are_listed_all_or_those_of_a_host_or_with_a_prefix(run) -> None:  # type: ignore[no-untyped-def]
+    said = run("list")
+    assert said.code == 0
+    assert [line.split()[-1] for line in said.out.splitlines()[1:]] == [FILE, URL, OTHER, GBK]
+    assert " 2      3  2024-06-01 00:00:00 UTC  http://optics.test/lens.html" in said.out
+    assert [line["url"] for line in run("list", "--json").lines()] == [FILE, URL, OTHER, GBK]
+    assert [line["url"] for line in run("list", "WULI.test", "--json").lines()] == [GBK]
+    found = run("list", "http://optics.test/m", "--json").lines()
+    assert [line["url"] for line in found] == [OTHER]
+    assert found[0]["last_visit"] == "2024-03-02T00:00:00.000Z"
+
+
+def test_the_versions_of_a_url_with_their_visits(run) -> None:  # type: ignore[no-untyped-def]
+    said = run("versions", "http://OPTICS.test/lens.html")
+    assert "1 1 2024-03-01 00:00:00 UTC 200" in said.words
+    assert "2 2 2024-05-01 00:00:00 UTC 200" in said.words
+    numbers = [(line["number"], line["visits"]) for line in run("versions", URL, "--json").lines()]
+    assert numbers == [(1, 1), (2, 2)]
+
+
+def test_facts_and_blocks_of_a_version(run) -> None:  # type: ignore[no-untyped-def]
+    said = run("show", URL)
+    assert "version 2 of 2024-05-01 00:00:00 UTC" in said.words
+    assert "status 200 OK" in said.words
+    assert 'etag "x"' in said.words
+    assert "next time Level 3 as before: it is thought over again after version 5." in said.words
+    assert "navigation Home Lessons Tests" in said.words
+    assert "copyright Copyright 2009 Optics" in said.words
+    assert "version 1 of 2024-03-01" in run("show", URL, "--version", "1").words
+    assert "version 1 of 2024-03-01" in run("show", URL, "--at", "2024-04-30").words
+    assert "版" not in run("show", GBK).out
+    assert "光的折射" in run("show", GBK).out
+    blocks = run("show", URL, "--json").json()["blocks"]
+    assert {"navigation", "copyright"} <= {block["kind"] for block in blocks}
+
+
+def test_a_page_is_given_back_byte_for_byte(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+    said = run("rebuild", URL, "--version", "1", "-o", "old.html")
+    assert "old.html: version 1 of 2024-03-01 00:00:00 UTC" in said.out
+    assert (desk / "old.html").read_bytes() == page("Lenses", "The hall is open on Monday.")
+    shown = subprocess.run(
+        [sys.executable, "-m", "scrapy", "archive", "show", FILE, "--body"],
+        capture_output=True,
+        cwd=desk,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
+        check=True,
+    )
+    assert shown.stdout == bytes(range(256))
+
+
+def test_a_difference_shows_changed_blocks_with_their_words(run) -> None:  # type: ignore[no-untyped-def]
+    said = run("diff", URL, "1", "2")
+    assert said.code == 0
+    assert "version 1 of 2024-03-01 00:00:00 UTC → version 2 of 2024-05-01" in said.words
+    assert "[-open-]" in said.out
+    assert "{+closed+}" in said.out
+    assert "Copyright" not in said.out
+    assert "1 changed" in said.words
+    assert run("diff", URL).out == said.out
+    everything = run("diff", URL, "1", "2", "--all").out
+    assert "Copyright" in everything
+    only = run("diff", URL, "1", "2", "--kinds", "copyright", "--all")
+    assert "Copyright" in only.out
+    assert "[-open-]" not in only.out
+    kinds = {block["change"] for block in run("diff", URL, "1", "2", "--json").json()["blocks"]}
+    assert kinds == {"kept", "changed"}
+    assert "the same, byte for byte" in run("diff", URL, "1", "1").out
+
+
+def test_advertisements_are_left_out_of_a_difference_unless_wished(run) -> None:  # type: ignore[no-untyped-def]
+    for number, offer in enumerate(("Buy lenses now", "Buy mirrors now")):
+        with open_archive("sqlite:///crawl-archive.db") as archive:
+            body = page("Ads", "x").replace(b"Buy lenses now", offer.encode())
+            archive.store(Capture("http://ads.test/", body, day("2024-01-01") + number))
+            kinds = [b.kind for b in archive.blocks_of(archive.get("http://ads.test/"))]
+    if "advertisement" not in kinds:
+        pytest.skip("the block is not taken for an advertisement")
+    assert "mirrors" not in run("diff", "http://ads.test/").out
+    assert "mirrors" in run("diff", "http://ads.test/", "--all").out
+    assert "mirrors" in run("diff", "http://ads.test/", "--kinds", "advertisement").out
+
+
+def test_numbers_and_a_check(run) -> None:  # type: ignore[no-untyped-def]
+    assert "URLs 4" in run("stats").words
+    assert run("stats", "--json").json()["versions"] == 5
+    checked = run("check")
+    assert checked.code == 0
+    assert "4 URLs, 5 versions rebuilt and compared" in checked.words
+    assert "nothing is wrong" in checked.out
+    assert run("check", "--repair", "--json").json()["clean"] is True
+    assert " before, " in run("pack").words
+
+
+def test_damage_is_found_and_is_exit_code_1(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+    with closing(sqlite3.connect(desk / "crawl-archive.db")) as db, db:
+        db.execute("UPDATE pack SET data = zeroblob(length(data))")
+    checked = run("check")
+    assert checked.code == 1
+    assert "damaged" in checked.out
+    said = run("rebuild", URL, "-o", "x.html")
+    assert said.code == 1
+    assert said.err.count("\n") == 1
+    assert not (desk / "x.html").exists()
+
+
+def test_what_is_due(run) -> None:  # type: ignore[no-untyped-def]
+    said = run("due", "--at", "2024-03-02T12:00")
+    assert "1 due at 2024-03-02 12:00:00 UTC" in said.words
+    assert "12.0 h 2024-03-01 00:00:00 UTC" in said.words
+    assert "Visited once: again after 1 day." in said.words
+    assert [line["url"] for line in run("due", "--at", "2024-03-04", "--json").lines()] == [
+        URL,
+        OTHER,
+    ]
+    assert len(run("due", "--at", "2025-01-01", "--limit", "1", "--json").lines()) == 1
+    later = run("due", "--at", "2024-03-03", MMCRAWL_REVISIT_DEFAULT=72)
+    assert later.words == "0 due at 2024-03-03 00:00:00 UTC"
+
+
+def test_a_search_finds_blocks(run) -> None:  # type: ignore[no-untyped-def]
+    pytest.importorskip("mmcrawl.archive.search")
+    said = run("search", "折射")
+    assert (said.code, GBK in said.out) == (0, True)
+    assert "1 page found" in said.out
+    assert [hit["url"] for hit in run("search", "mirrors", "--json").lines()] == [OTHER]
+    nothing = run("search", "zzzz")
+    assert (nothing.code, nothing.words) == (1, "0 pages found")
+    wrong = run("search", "kind:nonsense")
+    assert wrong.code == 2
+    assert "there is no kind 'nonsense'" in wrong.err
+
+
+def test_warc_files_carry_an_archive_elsewhere(run) -> None:  # type: ignore[no-untyped-def]
+    said = run("export-warc", "all.warc.gz")
+    assert "all.warc.gz: 4 URLs, 5 responses, 1 revisits" in said.words
+    said = run("import-warc", "all.warc.gz", "-a", "archive=copy.db")
+    assert "5 new versions, 1 visits without change" in said.words
+    before = [line["digest"] for line in run("versions", URL, "--json").lines()]
+    after = run("versions", URL, "--json", "-a", "archive=copy.db").lines()
+    assert [line["digest"] for line in after] == before
+    some = run("export-warc", "some.warc", "--host", "optics.test", "--since", "2024-04-01")
+    assert "1 URLs, 1 responses, 1 revisits" in some.words
+    missing = run("import-warc", "none.warc")
+    assert (missing.code, missing.err.count("\n")) == (1, 1)
+    assert "none.warc" in missing.err
+
+
+def test_a_purge_needs_a_yes(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+    asked = typed("purge", "--host", "wuli.test", cwd=desk, stdin="")
+    assert asked.returncode == 1
+    assert "nothing was removed; say --yes" in asked.stderr
+    assert len(run("list", "--json").lines()) == 4
+    said = run("purge", "--host", "wuli.test", "--yes")
+    assert "1 versions and " in said.words
+    assert len(run("list", "--json").lines()) == 3
+    run("purge", "--url", URL, "--before", "2024-05-02", "--yes")
+    assert [line["number"] for line in run("versions", URL, "--json").lines()] == [2]
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (["versions", "http://none.test/"], "http://none.test/ is not in archive crawl-archive.db"),
+        (["show", URL, "--version", "7"], f"{URL} has no version 7"),
+        (
+            ["show", URL, "--at", "2020-01-01"],
+            f"{URL} was not stored yet at 2020-01-01 00:00:00 UTC; its first version is of"
+            " 2024-03-01 00:00:00 UTC",
+        ),
+        (["diff", GBK], "has one version only"),
+        (["diff", URL, "1", "9"], f"{URL} has no version 9"),
+        (["list", "none.test"], "no page is of host none.test"),
+        (["list", "-a", "store=none.db"], "there is no archive none-archive.db"),
+        (["list", "-a", "archive=newer.db"], "written by a newer version of mmcrawl"),
+        (["list", "-a", "archive=text.db"], "text.db is not an archive of mmcrawl"),
+        (["rebuild", URL, "-o", "no/such/folder"], "no/such/folder: No such file or directory"),
+        (["purge", "--host", "none.test", "--yes"], "no page is of host none.test"),
+    ],
+)
+def test_what_fails_is_one_sentence_and_exit_code_1(
+    run,  # type: ignore[no-untyped-def]
+    desk: Path,
+    args: list[str],
+    sentence: str,
+) -> None:
+    (desk / "text.db").write_text("no database" * 1000)
+    with open_archive("sqlite:///newer.db"):
+        pass
+    with closing(sqlite3.connect(desk / "newer.db")) as db, db:
+        db.execute("PRAGMA user_version = 99")
+    said = run(*args)
+    assert said.code == 1
+    assert said.out == ""
+    assert said.err.startswith("scrapy archive: ")
+    assert sentence in said.err
+    assert said.err.count("\n") == 1
+    assert not (desk / "none-archive.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        (["show", URL, "--at", "someday"], "--at: 'someday' is no time; give one as 2024-05-17"),
+        (["show", URL, "--version", "0"], "--version 0: give a whole number from 1"),
+        (["diff", URL, "1", "two"], "version two: give a whole number from 1"),
+        (["diff", URL, "--kinds", "good"], "--kinds good: there is none; there are title"),
+        (["list", "-a", "crawl.db"], "-a crawl.db: give NAME=VALUE"),
+        (
+            ["list", "-a", "stroe=crawl.db"],
+            "there is no argument 'stroe'; there are store, archive",
+        ),
+        (["list", "-a", "store=memory:"], "a store in memory has no archive"),
+        (["list", "-a", "archive=redis://a"], "'redis://a' is not understood"),
+    ],
+)
+def test_a_wrong_value_is_one_sentence_and_exit_code_2(
+    run,  # type: ignore[no-untyped-def]
+    args: list[str],
+    sentence: str,
+) -> None:
+    said = run(*args)
+    assert (said.code, said.out) == (2, "")
+    assert sentence in said.err
+    assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("args", "sentence"),
+    [
+        ([], "say one of list, versions, show"),
+        (["lst"], "there is no 'lst'"),
+        (["versions"], "it is scrapy archive versions URL"),
+        (["diff", URL, "1"], "it is scrapy archive diff URL [V1 V2]"),
+        (["list", "--at", "2024"], "scrapy archive list takes no --at"),
+        (["list", "--nonsense"], "there is no option --nonsense"),
+        (["show", URL, "--at", "2024", "--version", "1"], "either --at or --version"),
+        (["rebuild", URL], "say where to with -o FILE"),
+        (["purge", "--yes"], "say what to remove"),
+    ],
+)
+def test_wrong_usage_is_told(run, args: list[str], sentence: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(UsageError) as told:
+        run(*args)
+    assert sentence in str(told.value)
+
+
+def test_wrong_usage_is_exit_code_2(desk: Path) -> None:
+    said = typed("lst", cwd=desk)
+    assert said.returncode == 2
+    assert "there is no 'lst'; say one of list" in said.stderr
+
+
+def test_nothing_a_page_says_reaches_the_terminal(run) -> None:  # type: ignore[no-untyped-def]
+    evil = "http://evil.test/"
+    with open_archive("sqlite:///crawl-archive.db") as archive:
+        for number in range(2):
+            body = f"<html><body><h1>\x1b]0;owned\x07[red]{number}</h1></body></html>".encode()
+            headers = (("Content-Type", "text/html\x1b[31m"), ("ETag", "\x1b[2J"))
+            archive.store(Capture(evil, body, 1.0 + number, headers=headers, reason="\x1b[2J"))
+    for args in (["list"], ["versions", evil], ["show", evil], ["diff", evil, "--all"]):
+        said = run(*args)
+        assert said.code == 0
+        assert "\x1b" not in said.out
+        assert "\x07" not in said.out
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2024-05-17", "2024-05-17T00:00:00+00:00"),
+        ("2024-05-17 08:30", "2024-05-17T08:30:00+00:00"),
+        ("2024-05-17T08:30:00+08:00", "2024-05-17T00:30:00+00:00"),
+        ("2024-05-17T08:30:00Z", "2024-05-17T08:30:00+00:00"),
+        ("2024-05-17 08:30:00 UTC", "2024-05-17T08:30:00+00:00"),
+        ("20240517083000", "2024-05-17T08:30:00+00:00"),
+        ("2024", "2024-01-01T00:00:00+00:00"),
+        ("@0", "1970-01-01T00:00:00+00:00"),
+    ],
+)
+def test_times_are_given_in_many_ways(text: str, expected: str) -> None:
+    assert as_time(text) == datetime.fromisoformat(expected).timestamp()
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2024-13-01", "@", "@1e99", "99999", "@nan"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is no time; give one as"):
+        as_time(text)
