@@ -12,8 +12,8 @@ the server is reached in :mod:`~mmcrawl.archive.mongodb_server`.
 
 On a sharded cluster: ``chunk`` by ``_id``, hashed; ``version``, ``visit``, ``claim``, ``pack`` and
 ``part`` by ``_id``, which begins with the number of the URL or the stream, so that what is read
-together stands together. ``url`` and ``stream`` have a second unique key and stay on one shard, as
-do ``counter``, ``lease`` and ``about``: they are small.
+together stands together; ``url`` by ``url`` and ``stream`` by ``name``, which must be unique. The
+others are small and stay on one shard.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class MongoBackend(PackCollections):
     def totals(self) -> dict[str, tuple[int, int, int]]:
         totals: dict[str, tuple[int, int, int]] = {}
         after = ""
-        while rows := self._urls_from({"_id": {"$gt": after}}, None):
+        while rows := self._urls_from({"url": {"$gt": after}}, None):
             versions = self._totals_of([row.id for row in rows])
             for row in rows:
                 count, size = versions.get(row.id, (0, 0))

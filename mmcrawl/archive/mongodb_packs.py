@@ -1,6 +1,6 @@
 """The MongoDB collections of streams and packs.
 
-* ``stream``: a name; field ``number``.
+* ``stream``: its number in hexadecimal; field ``name`` (unique).
 * ``claim``: ``STREAM/ENTRY`` in hexadecimal; field ``chunk``, the next one after those that came
   with the entry. To reserve is to insert the claim that follows the last one.
 * ``pack``: ``STREAM/ENTRY/ENTRIES``; fields of :class:`~mmcrawl.archive.backend.PackRow`, the place
@@ -60,14 +60,13 @@ class PackCollections(UrlCollections):
         with self.writing():
             number = self._numbers.get(name)
             if number is None:
-                number = int(self._numbered(self._streams, "stream", name, {})["number"])
+                number = int(self._numbered(self._streams, {"name": name}, {})["_id"], 16)
                 _remember(self._numbers, name, number)
             return number
 
     @guarded
     def streams(self) -> list[int]:
-        rows = self._streams.find({}, {"number": 1}).sort("number", ASCENDING)
-        return [row["number"] for row in rows]
+        return [int(row["_id"], 16) for row in self._streams.find().sort("_id", ASCENDING)]
 
     def reserve(self, stream: int, chunks: int) -> tuple[int, int]:
         with self.writing():
@@ -101,6 +100,7 @@ class PackCollections(UrlCollections):
             self._parts.insert_many([{"_id": key, "bytes": piece} for key, piece in pieces])
             row = {
                 "_id": _key(pack),
+                "entry": pack.entry,
                 "chunk": place(pack.stream, pack.chunk),
                 "chunks": pack.chunks,
                 "raw": pack.raw,
@@ -130,7 +130,7 @@ class PackCollections(UrlCollections):
         if (known := self._known.with_chunk(stream, number)) is not None:
             return known
         condition = {"chunk": {"$gte": place(stream, 0), "$lte": chunk}, "chunks": {"$gt": 0}}
-        order = [("chunk", DESCENDING), ("_id", DESCENDING)]
+        order = [("chunk", DESCENDING), ("entry", DESCENDING)]
         packs = self._read(self._packs.find(condition).sort(order).limit(_CANDIDATES))
         if len(packs) == _CANDIDATES:
             packs += self.packs(stream)

@@ -43,10 +43,10 @@ PREFIX = "archive_"
 TABLES = ("url", "stream", "claim", "version", "visit", "pack", "part", "chunk", "counter", "lease")
 
 _INDEXES: Mapping[str, tuple[tuple[tuple[str, ...], bool], ...]] = {
-    "url": ((("number",), True), (("key", "number"), False), (("host", "_id"), False)),
-    "stream": ((("number",), True),),
+    "url": ((("url",), True), (("key",), False), (("host", "url"), False)),
+    "stream": ((("name",), True),),
     "version": ((("url", "time", "number"), False),),
-    "pack": ((("chunk", "_id"), False),),
+    "pack": ((("chunk", "entry"), False),),
 }
 """Keys of the indexes of each collection, and whether they are unique; ``_id`` always is."""
 

@@ -1,13 +1,13 @@
 """The MongoDB collections of URLs, versions and visits.
 
 Keys are strings, as wide as the greatest number, so that their order is that of the numbers and
-everything is found by ``_id``, the one index that every server uses:
+what is asked for most is found by ``_id``, the one index that every server uses:
 
-* ``url``: the URL; fields ``number``, ``key``, ``host``, ``stream``.
+* ``url``: its number in hexadecimal; fields ``url`` (unique), ``key``, ``host``, ``stream``.
 * ``version``: ``URL/NUMBER`` in hexadecimal. The greatest number of a URL is never forgotten: where
   that version is removed, a document without fields stays in its place.
 * ``visit``: ``URL/TIME``, the time's bits such that they ascend with it.
-* ``counter``: ``url`` and ``stream``; the number that was given last.
+* ``counter``: of URLs and of streams, by the name of the collection; the number given last.
 """
 
 from __future__ import annotations
@@ -104,21 +104,21 @@ class UrlCollections:
 
     @guarded
     def url(self, url: str) -> UrlRow | None:
-        row = self._urls.find_one({"_id": url})
+        row = self._urls.find_one({"url": url})
         return _url(row) if row else None
 
     @guarded
     def urls_by_key(self, key: int) -> list[UrlRow]:
-        return [_url(row) for row in self._urls.find({"key": key}).sort("number", ASCENDING)]
+        return [_url(row) for row in self._urls.find({"key": key}).sort("_id", ASCENDING)]
 
     @guarded
     def url_by_id(self, number: int) -> UrlRow | None:
-        row = self._urls.find_one({"number": number})
+        row = self._urls.find_one({"_id": _url_key(number)})
         return _url(row) if row else None
 
     def urls(self, host: str | None = None, prefix: str | None = None) -> Iterator[UrlRow]:
         after, comparison = prefix or "", "$gte"
-        while rows := self._urls_from({"_id": {comparison: after}}, host):
+        while rows := self._urls_from({"url": {comparison: after}}, host):
             for row in rows:
                 if prefix and not row.url.startswith(prefix):
                     return
@@ -129,7 +129,7 @@ class UrlCollections:
     def _urls_from(self, condition: _Row, host: str | None) -> list[UrlRow]:
         if host is not None:
             condition = {"host": host, **condition}
-        rows = self._urls.find(condition).sort("_id", ASCENDING).limit(PAGE)
+        rows = self._urls.find(condition).sort("url", ASCENDING).limit(PAGE)
         return [_url(row) for row in rows]
 
     @guarded
@@ -139,24 +139,24 @@ class UrlCollections:
 
     def add_url(self, url: str, key: int, host: str) -> UrlRow:
         with self.writing():
-            return _url(self._numbered(self._urls, "url", url, {"key": key, "host": host}))
+            return _url(self._numbered(self._urls, {"url": url}, {"key": key, "host": host}))
 
-    def _numbered(self, documents: Documents, counter: str, key: str, fields: _Row) -> _Row:
-        """Return the document of a key; if there is none, it is made with the next number.
+    def _numbered(self, documents: Documents, name: _Row, more: _Row) -> _Row:
+        """Return the document that has a name; if there is none, one made with the next number.
 
         A server that counts wrongly when several ask at once gives a number twice; the unique
-        index refuses it then, and the counter is set right.
+        key refuses it then, and the counter is set right.
         """
         for attempt in range(_ATTEMPTS):
-            known = documents.find_one({"_id": key})
+            known = documents.find_one(name)
             if known is not None:
                 return known
             if attempt:
-                for last in documents.find().sort("number", DESCENDING).limit(1):
-                    greatest = {"$max": {"last": last["number"]}}
-                    self._counters.update_one({"_id": counter}, greatest, upsert=True)
+                for last in documents.find().sort("_id", DESCENDING).limit(1):
+                    greatest = {"$max": {"last": int(last["_id"], 16)}}
+                    self._counters.update_one({"_id": documents.name}, greatest, upsert=True)
+            row = {"_id": _url_key(self._next(documents.name)), **name, **more}
             try:
-                row = {"_id": key, "number": self._next(counter), **fields}
                 documents.insert_one(row)
             except DuplicateKeyError:
                 continue
@@ -174,11 +174,11 @@ class UrlCollections:
 
     def set_stream(self, url: int, stream: int) -> None:
         with self.writing():
-            self._urls.update_one({"number": url}, {"$set": {"stream": stream}})
+            self._urls.update_one({"_id": _url_key(url)}, {"$set": {"stream": stream}})
 
     def remove_url(self, url: int) -> None:
         with self.writing():
-            self._urls.delete_one({"number": url})
+            self._urls.delete_one({"_id": _url_key(url)})
             self._versions.delete_many(_all_of(url))
 
     # -- versions and visits ------------------------------------------------------------------
@@ -266,6 +266,10 @@ class UrlCollections:
             documents.delete_many({"_id": {"$in": list(keys[start : start + PAGE])}})
 
 
+def _url_key(number: int) -> str:
+    return f"{number:016x}"
+
+
 def _all_of(url: int) -> _Row:
     """Return the condition for the keys that begin with a URL's number."""
     return {"_id": {"$gt": f"{url:016x}/", "$lt": f"{url:016x}0"}}  # "0" comes after "/"
@@ -282,7 +286,7 @@ def _visit_key(url: int, time: float) -> str:
 
 
 def _url(row: _Row) -> UrlRow:
-    return UrlRow(row["number"], row["_id"], row["host"], row.get("stream"))
+    return UrlRow(int(row["_id"], 16), row["url"], row["host"], row.get("stream"))
 
 
 def _version(row: _Row) -> VersionRow:

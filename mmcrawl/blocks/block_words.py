@@ -37,13 +37,21 @@ _WORD = re.compile(r"[a-z]+")
 _ENDS = " \t:：»«<>›‹|/·•→←↑↓·—–-[]【】()（）<<>>…。.,，!！?？*+#=“”\"'0123456789"
 
 
-@lru_cache(maxsize=8192)
+_LONGEST_NAMES = 1000  # characters
+_LONGEST_TEXT = 200
+
+
 def area_of_names(names: str) -> str:
     """Return the area that class and id of an element name, or "".
 
     >>> area_of_names("post-nav bottom"), area_of_names("with-sidebar")
     ('navigation', '')
     """
+    return _area_of_names(names[:_LONGEST_NAMES])
+
+
+@lru_cache(maxsize=8192)
+def _area_of_names(names: str) -> str:
     bare = _CAMEL_CASE.sub(" ", _NO_PURPOSE.sub(" ", names)).lower()
     exact, patterns = _class_words()
     ranks = [exact[word] for word in _WORD.findall(bare) if word in exact]
@@ -58,17 +66,24 @@ def holds(kind: str, text: str) -> bool:
     return _anywhere(kind).search(unify(text)) is not None
 
 
-@lru_cache(maxsize=8192)
 def begins_with(kind: str, text: str) -> bool:
     """Whether a text begins with a word of the list of a kind."""
+    return _begins_with(kind, text[:_LONGEST_TEXT])
+
+
+@lru_cache(maxsize=8192)
+def _begins_with(kind: str, text: str) -> bool:
     return _anywhere(kind).match(_bare(text)) is not None
 
 
-@lru_cache(maxsize=8192)
 def is_all(kind: str, text: str) -> bool:
     """Whether a text is a word of the list of a kind, but for punctuation and digits."""
-    bare = _bare(text)
-    return bare in _words(kind)
+    return len(text) <= _LONGEST_TEXT and _is_all(kind, text)
+
+
+@lru_cache(maxsize=8192)
+def _is_all(kind: str, text: str) -> bool:
+    return _bare(text) in _words(kind)
 
 
 def _bare(text: str) -> str:

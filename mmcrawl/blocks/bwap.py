@@ -13,8 +13,10 @@ one place. Decided here:
   Schema once they hold an element that begins a line of its own. Headings are Schema.
 * Rule 2: nothing is looked for inside of Function elements, as a link or a button is one thing;
   FORM counts as Schema where it holds Schema elements, an A without href likewise.
-* Rule 4 makes way for the one child. Text or Format is no block that it could make way for, so
-  that a paragraph of one run of text is not lost to it.
+* Rule 3: DIV, LI and the like, of text and links only, count as Schema where a sibling is Schema:
+  what such siblings stand in is partitioned, and an item of one line must not be lost to that.
+* Rule 4 makes way for the one child. Text, Format, or a link with text is no block that it could
+  make way for, so that a paragraph of one run of text, or a headline that is a link, is not lost.
 * Rule 5: estimated without a renderer, see :mod:`mmcrawl.blocks.sizes`; the least sizes, which the
   paper does not print, let fall no more than separators and spacers, so that a few words more or
   less change no decision. Sizes that are declared count where both of them are.

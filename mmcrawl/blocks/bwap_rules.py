@@ -96,8 +96,10 @@ def _rule_2(rules: BlockRules, node: int, follows_block: bool) -> bool | None:
 
 
 def _rule_3(rules: BlockRules, node: int, follows_block: bool) -> bool | None:
-    """Format: no block."""
-    return False if rules.page.types[node] == NodeType.FORMAT else None
+    """Format: no block; unless it is a line of its own beside Schema, which is partitioned."""
+    if rules.page.types[node] != NodeType.FORMAT or rules.page.is_line_beside_boxes(node):
+        return None
+    return False
 
 
 def _rule_4(rules: BlockRules, node: int, follows_block: bool) -> bool | None:

@@ -27,7 +27,7 @@ from mmcrawl.blocks.tags import BLOCK_TAGS, VOID
 from mmcrawl.blocks.tree import TEXT, PageTree
 from mmcrawl.page.names import names
 
-__all__ = ["KIND_COLOURS", "OTHER_COLOUR", "draw", "printable", "short_path", "summary"]
+__all__ = ["KIND_COLOURS", "draw", "printable", "short_path", "summary"]
 
 KIND_COLOURS = {
     "title": "#c2185b",
@@ -42,8 +42,7 @@ KIND_COLOURS = {
 }
 """Colour of each kind, dark enough for white letters on it."""
 
-OTHER_COLOUR = "#444444"
-"""Colour of a kind that is not listed."""
+_OTHER_COLOUR = "#444444"
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; " + (
     "form-action 'none'"
@@ -186,7 +185,7 @@ def _is_whole(tree: PageTree, parent: int, run: list[int]) -> bool:
 
 
 def _kind_rules(attribute: str) -> str:
-    rules = [f"[{attribute}]{{--kind:{OTHER_COLOUR}}}"]
+    rules = [f"[{attribute}]{{--kind:{_OTHER_COLOUR}}}"]
     rules += [f'[{attribute}="{kind}"]{{--kind:{c}}}' for kind, c in KIND_COLOURS.items()]
     return "".join(rules)
 

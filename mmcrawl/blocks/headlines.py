@@ -18,7 +18,7 @@ LONGEST_HEADING = 160
 
 _BOLD = names("b strong th")
 _CLASS = re.compile(
-    r"(?<![a-z])(?:\w*title|headline|heading|caption|biaoti|subject)(?![a-z])", re.I
+    r"title(?![a-z])|(?<![a-z])(?:headline|heading|caption|biaoti|subject)(?![a-z])", re.I
 )
 _PARTS = re.compile(r"\s+[-|_–—·•»:/]+\s+|[|_–—·•»]|\s-|-\s|::")
 _LOOKED_UP = 8  # elements around a text

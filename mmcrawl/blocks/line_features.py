@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -111,10 +112,6 @@ _SECTIONS = tuple(
         r"声明",
     )
 )
-_FIRST_SECTIONS, _ANY_SECTION = (
-    re.compile("|".join(f"(?:{pattern.pattern})" for pattern in patterns), re.IGNORECASE)
-    for patterns in (_SECTIONS[:2], _SECTIONS)
-)
 _LONGEST_HEADING = 90
 _LONGEST_BARE_HEADING = 50
 
@@ -182,7 +179,7 @@ class LineFeatures:
         self._firsts = np.array(lines.firsts, dtype=np.int64)
         self._containers = np.array(lines.containers, dtype=np.int64)
         self._after = np.array(tree.after, dtype=np.int64)
-        self._around_first = [tree.parents[first] for first in lines.firsts]
+        self._around_first = [self._element_with_text(first) for first in lines.firsts]
         self._known_names: dict[tuple[tuple[bytes, ...], ...], tuple[int, float]] = {}
         self._elements = self._elements_with_text()
         own = self._own()
@@ -261,13 +258,23 @@ class LineFeatures:
         folded = joined.lower()
         if len(folded) != len(joined):
             folded = joined
-        columns = []
-        for pattern in (_YEAR, _POINTER):
-            columns.append(_lines_at([m.start() for m in pattern.finditer(folded)], starts))
+        columns = [
+            np.array([_names_time(text) for text in self._lines.texts], dtype=np.float32),
+            np.array([_POINTER.match(folded, at) is not None for at in starts.tolist()]).astype(
+                np.float32
+            ),
+        ]
         for words in _PHRASES:
             found = [at for word in words for at in _occurrences(folded, word)]
             columns.append(_lines_at(found, starts))
         return columns
+
+    def _element_with_text(self, node: int) -> int:
+        """Return the innermost element around a node that holds more than white space."""
+        node = self._tree.parents[node]
+        while node and self._chars[self._tree.after[node]] == self._chars[node]:
+            node = self._tree.parents[node]
+        return node
 
     def _elements_with_text(self) -> list[int]:
         tags = self._tree.tags
@@ -283,15 +290,16 @@ class LineFeatures:
         tags, parents = tree.tags, tree.parents
         flags, depths, looks = ([0] * len(tree) for _ in range(3))
         scores: list[_Scores] = [_NO_SCORES] * len(tree)
+        no_class: tuple[bytes, ...] = ()
         known_tags: dict[bytes, tuple[int, float, tuple[bytes, ...]]] = {}
         known_looks: dict[tuple[int, str, tuple[bytes, ...]], int] = {}
+        starts, inner_starts = tree.starts, tree.inner_starts
         for node in self._elements:
             parent, tag = parents[node], tags[node]
             bits = flags[parent] | _AROUND_BIT.get(tag, 0)
-            score: float = 0.0
-            own_class: tuple[bytes, ...] = ()
-            start_tag = tree.start_tag(node)
-            if b"=" in start_tag and tag not in ("html", "body"):
+            score, own_class = 0.0, no_class
+            if inner_starts[node] - starts[node] > len(tag) + 2 and tag not in _OUTERMOST:
+                start_tag = tree.start_tag(node)
                 known = known_tags.get(start_tag)
                 if known is None:
                     known = known_tags[start_tag] = self._read_start_tag(start_tag)
@@ -307,7 +315,9 @@ class LineFeatures:
 
     def _read_start_tag(self, start_tag: bytes) -> tuple[int, float, tuple[bytes, ...]]:
         """Return the bits of a start tag, what its class words say, and its class."""
-        found = tuple(_NAMES.findall(start_tag))
+        if b"=" not in start_tag:
+            return 0, 0.0, ()
+        found = _NAMES.findall(start_tag)
         if not found:
             return _hidden_bit(start_tag), 0.0, ()
         names_found = tuple(groups[1:] for groups in found)
@@ -317,21 +327,22 @@ class LineFeatures:
         named, score = known
         return named | _hidden_bit(start_tag), score, _class_of(found)
 
-    def _read_names(self, found: tuple[tuple[bytes, ...], ...]) -> tuple[int, float]:
+    def _read_names(self, found: Sequence[tuple[bytes, ...]]) -> tuple[int, float]:
         """Return the bits of the class words of an element, and what they say of its text."""
         words = class_words(found)
         bits = 0
         for word in words:
             bits |= _CLASS_BIT.get(word, 0)
         weights = [self._class_weights.get(word, 0.0) for word in words]
-        return bits, sum(weights) / math.sqrt(len(weights)) if weights else 0.0
+        return bits, math.fsum(weights) / math.sqrt(len(weights)) if weights else 0.0
 
     def _around(self, flags: list[int]) -> Floats:
         nodes = self._around_first
         bits = np.array([flags[node] for node in nodes], dtype=np.int64)
         columns = (bits[:, None] >> np.arange(_BITS + 1)) & 1
         depths = np.log1p([self._depths[node] for node in nodes])
-        scores = np.array([self._scores[node] for node in nodes])
+        each = chain.from_iterable(self._scores[node] for node in nodes)
+        scores = np.fromiter(each, dtype=np.float64, count=4 * len(nodes)).reshape(-1, 4)
         return np.hstack([columns, depths[:, None], scores]).astype(np.float32)
 
     def _repeated(self) -> Floats:
@@ -360,7 +371,7 @@ class LineFeatures:
 
     def _prose(self) -> tuple[Floats, Floats]:
         """What surrounds each line at several scales, and where it lies to the prose."""
-        tree, count = self._tree, len(self._tree)
+        count = len(self._tree)
         total = max(1, int(self._chars[-1]))
         nodes = np.arange(count)
         chars = (self._chars[self._after] - self._chars[nodes]).astype(np.float64)
@@ -463,29 +474,27 @@ class LineFeatures:
 
     def _sections(self) -> Floats:
         """What the heading above each line says of it."""
-        lines = self._lines
+        tags = self._tree.tags
         rows: list[list[float]] = []
+        distances: list[int] = []
         said = [0.0] * len(_SECTIONS)
         since = 0
-        for row, text in enumerate(lines.texts):
-            heading = self._heading_level(row)
+        for row, (text, container) in enumerate(
+            zip(self._lines.texts, self._lines.containers, strict=True)
+        ):
+            tag = tags[container]
+            heading = int(tag[1]) if tag in HEADINGS else 0
             if heading or len(text) < _LONGEST_BARE_HEADING:
-                patterns = _SECTIONS if heading else _SECTIONS[:2]
-                any_of_them = _ANY_SECTION if heading else _FIRST_SECTIONS
-                found = [0.0] * len(patterns)
-                if len(text) < _LONGEST_HEADING and any_of_them.search(text):
-                    found = [float(bool(pattern.search(text))) for pattern in patterns]
+                found = _sections_named(text, heading > 0)
                 if heading:
                     said, since = found, row
                 elif found[0] or (found[1] and self._linked[row] == 0):
                     said = [max(a, b) for a, b in zip(said, found, strict=False)] + said[2:]
                     since = row
-            rows.append([*said, float(heading), np.log1p(row - since)])
-        return np.array(rows, dtype=np.float32).reshape(len(rows), len(_SECTIONS) + 2)
-
-    def _heading_level(self, row: int) -> int:
-        tag = self._tree.tags[self._lines.containers[row]]
-        return int(tag[1]) if tag in HEADINGS else 0
+            rows.append([*said, float(heading)])
+            distances.append(row - since)
+        named = np.array(rows, dtype=np.float32).reshape(len(rows), len(_SECTIONS) + 1)
+        return np.hstack([named, np.log1p(distances)[:, None]]).astype(np.float32)
 
     def _said(self, metadata: PageMetadata) -> Floats:
         """Which lines the page's own metadata repeats."""
@@ -523,13 +532,10 @@ class LineFeatures:
 
     def _page(self, own: Floats, kinds: Floats, flags: list[int], metadata: PageMetadata) -> Floats:
         """What the page as a whole is like; the same for all of its lines."""
-        tree = self._tree
         total = max(1.0, float(self._lengths.sum()))
         share = self._lengths / total
-        times = Counter(tree.tags)
-        counts = [
-            times[tag] for tag in "h1 h2 h3 p li td img pre article time form button a".split()
-        ]
+        times = Counter(self._tree.tags)
+        counts = [times[tag] for tag in _COUNTED]
         bits = np.array([flags[node] for node in self._around_first], dtype=np.int64)
         classes = (bits[:, None] >> np.arange(len(_AROUND), _BITS)) & 1
         return np.concatenate(
@@ -541,6 +547,10 @@ class LineFeatures:
         ).astype(np.float32)  # fmt: skip
 
 
+_COUNTED = (
+    "h1", "h2", "h3", "p", "li", "td", "img", "pre", "article", "time", "form", "button", "a",
+)  # fmt: skip
+_OUTERMOST = names("html body")
 _LEAVES = names("p li td blockquote pre h1 h2 h3 h4 h5 h6 dd dt")
 
 
@@ -559,7 +569,7 @@ class _Scores(NamedTuple):
 _NO_SCORES = _Scores(0.0, 0.0, 0.0, 0.0)
 
 
-def class_words(found: tuple[tuple[bytes, ...], ...]) -> set[str]:
+def class_words(found: Sequence[tuple[bytes, ...]]) -> set[str]:
     """Return the words of the class, id, role and itemprop attributes of an element."""
     names_found = b" ".join(b" ".join(groups[1:]) for groups in found).decode("latin-1")
     return {word.lower() for word in _WORD.findall(names_found)}
@@ -570,7 +580,7 @@ def _hidden_bit(start_tag: bytes) -> int:
     return _HIDDEN_BIT if named and _UNSHOWN.search(start_tag) else 0
 
 
-def _class_of(found: tuple[tuple[bytes, ...], ...]) -> tuple[bytes, ...]:
+def _class_of(found: Sequence[tuple[bytes, ...]]) -> tuple[bytes, ...]:
     return next((groups[1:] for groups in found if groups[0].lower() == b"class"), ())
 
 
@@ -590,6 +600,24 @@ def _occurrences(text: str, word: str) -> Iterator[int]:
     while at >= 0:
         yield at
         at = text.find(word, at + len(word))
+
+
+def _sections_named(text: str, heading: bool) -> list[float]:
+    """Return which sections a line names, of the first two only if it is no heading."""
+    if len(text) >= _LONGEST_HEADING:
+        return [0.0] * (len(_SECTIONS) if heading else 2)
+    # The first two patterns hold at the start of a line, but for the word "comments" at its end.
+    comments, others = _SECTIONS[:2]
+    is_comments = comments.match(text) or ("comment" in text.lower() and comments.search(text))
+    found = [float(bool(is_comments)), float(bool(others.match(text)))]
+    if heading:
+        found += [float(bool(pattern.search(text))) for pattern in _SECTIONS[2:]]
+    return found
+
+
+def _names_time(text: str) -> bool:
+    """Whether a line holds a year or a time of day."""
+    return ("19" in text or "20" in text or ":" in text) and _YEAR.search(text) is not None
 
 
 def _lines_at(places: list[int], starts: NDArray[np.int64]) -> NDArray[np.float32]:

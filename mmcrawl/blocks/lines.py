@@ -14,7 +14,7 @@ from mmcrawl.blocks.measures import Measures
 from mmcrawl.blocks.tags import BLOCK_TAGS
 from mmcrawl.blocks.tree import TEXT, PageTree
 
-__all__ = ["PageLines", "joined_text"]
+__all__ = ["PageLines", "is_break", "joined_text"]
 
 _BREAKS = BLOCK_TAGS | {"br"}
 
@@ -104,14 +104,14 @@ def joined_text(tree: PageTree, runs: Iterable[int]) -> str:
     pieces: list[str] = []
     before = -1
     for node in runs:
-        if before >= 0 and (node in tree.spaced or _is_break(tree, before, node)):
+        if before >= 0 and (node in tree.spaced or is_break(tree, before, node)):
             pieces.append(" ")
         pieces.append(tree.raw_text(node))
         before = node
     return " ".join("".join(pieces).split())
 
 
-def _is_break(tree: PageTree, before: int, run: int) -> bool:
+def is_break(tree: PageTree, before: int, run: int) -> bool:
     """Whether a line ends, or another begins, between two runs of text."""
     tags, parents, after = tree.tags, tree.parents, tree.after
     if any(tags[node] in _BREAKS for node in range(before + 1, run)):

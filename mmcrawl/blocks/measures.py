@@ -2,6 +2,9 @@
 
 All is counted in one pass over the nodes of a page and kept as running sums, so that any subtree,
 and any range of nodes, is measured by one subtraction.
+
+Visible is all text that no element hides by its tag (script, style, template, …). Text hidden by
+the attribute ``hidden`` or an inline ``display:none`` counts as visible: scripts often reveal it.
 """
 
 from __future__ import annotations
@@ -15,22 +18,18 @@ from mmcrawl.blocks.tags import HIDDEN
 from mmcrawl.blocks.tree import TEXT, PageTree
 from mmcrawl.page.names import names
 
-__all__ = ["COUNTED", "Measures"]
+__all__ = ["Measures"]
 
 Sums = NDArray[np.int64]
 
-COUNTED: dict[str, frozenset[str]] = {
+_COUNTED: dict[str, frozenset[str]] = {
     "links": names("a area"),
     "images": names("img image"),
     "flash": names("object embed applet"),
     "inputs": names("input select textarea button"),
     "forms": names("form"),
-    "paragraphs": names("p"),
-    "items": names("li dt dd"),
-    "cells": names("td th"),
     "headings": names("h1 h2 h3 h4 h5 h6"),
 }
-"""What is counted, by the tags that count."""
 
 
 class Measures:
@@ -90,10 +89,10 @@ class Measures:
 
     @cached_property
     def counts(self) -> dict[str, Sums]:
-        """Running numbers of elements by the names of :data:`COUNTED`."""
+        """Running numbers of elements: links, images, flash, inputs, forms, headings."""
         tags = self.tree.tags
         return {
-            name: _running([tag in counted for tag in tags]) for name, counted in COUNTED.items()
+            name: _running([tag in counted for tag in tags]) for name, counted in _COUNTED.items()
         }
 
     def total(self, sums: Sums, node: int) -> int:

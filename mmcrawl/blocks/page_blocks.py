@@ -18,6 +18,7 @@ from mmcrawl.blocks.block_words import begins_with, holds, is_all
 from mmcrawl.blocks.features import BlockFeatures, is_topic_page
 from mmcrawl.blocks.headlines import LONGEST_HEADING, Headlines
 from mmcrawl.blocks.lines import joined_text
+from mmcrawl.blocks.link_texts import LinkTexts
 from mmcrawl.blocks.measures import Measures
 from mmcrawl.blocks.topic_words import TopicWords
 from mmcrawl.blocks.tree import TEXT, PageTree
@@ -67,6 +68,7 @@ class PageBlocks:
         self, tree: PageTree, measures: Measures, blocks: Sequence[range], url: str | None
     ) -> None:
         self._tree = tree
+        self._measures = measures
         self._hidden = measures.hidden
         self._chars = measures.chars
         self._blocks = blocks
@@ -146,9 +148,8 @@ class PageBlocks:
 
     def anchors(self, index: int) -> list[str]:
         """Return the texts of the first links of a block."""
-        tree = self._tree
-        inside = (range(node + 1, tree.after[node]) for node in self._link_nodes(index))
-        return [joined_text(tree, (i for i in link if tree.tags[i] == TEXT)) for link in inside]
+        stop = self._blocks[index].stop
+        return [self._link_texts.of(node, stop) for node in self._link_nodes(index)]
 
     def share_of_words(self, kind: str, index: int) -> float:
         """Return the share of a block's links that are words of a list."""
@@ -187,6 +188,10 @@ class PageBlocks:
     def _link_nodes(self, index: int) -> Iterator[int]:
         tags = self._tree.tags
         return islice((node for node in self._blocks[index] if tags[node] == "a"), _LOOKED_AT)
+
+    @cached_property
+    def _link_texts(self) -> LinkTexts:
+        return LinkTexts(self._tree, self._measures)
 
     @cached_property
     def _topic(self) -> TopicWords:

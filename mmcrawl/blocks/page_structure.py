@@ -87,7 +87,8 @@ class PageStructure:
         types: Of each node: its :class:`NodeType`.
         children: Number of children that take room.
         schema: Those of type Schema.
-        wording: Those that are text, Format, or a link drawn around whole boxes (a card).
+        wording: Those that are text, Format, a link with wording in it, or a link or control drawn
+            around whole boxes (a card).
         simple: Schema children with Format and Function children only (rule 8); those in a row
             count for the table as well.
         regular: Whether rule 8 or 9 holds for the element, and for all Schema elements in it.
@@ -149,7 +150,8 @@ class PageStructure:
             self._count_schema(node, parent)
         elif kind == _FUNCTION:
             self.types[node] = NodeType.FUNCTION
-            self.wording[parent] += lines
+            said = lines or (self.wording[node] and self.tree.tags[node] == "a")
+            self.wording[parent] += bool(said)
         else:
             self.types[node] = NodeType.FORMAT
             self.wording[parent] += 1
@@ -167,6 +169,11 @@ class PageStructure:
             regular[parent] = False
         if simple[node] and self.tree.tags[node] in _ROWS:
             simple[parent] += 1
+
+    def is_line_beside_boxes(self, node: int) -> bool:
+        """Whether a Format element begins a line of its own, in one that holds Schema as well."""
+        tree = self.tree
+        return _KINDS.get(tree.tags[node]) == _LINES and self.schema[tree.parents[node]] > 0
 
     def _is_laid_out(self, node: int) -> bool:
         """Whether a form or link that holds boxes counts as Schema."""

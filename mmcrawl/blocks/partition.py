@@ -16,20 +16,24 @@ from typing import Any
 from mmcrawl.blocks.base import Cut
 from mmcrawl.blocks.kinds import BlockKind, block_kinds
 from mmcrawl.blocks.lines import joined_text
+from mmcrawl.blocks.link_texts import LinkTexts
 from mmcrawl.blocks.measures import Measures
 from mmcrawl.blocks.registry import make_partitioner
 from mmcrawl.blocks.topics import block_topic
 from mmcrawl.blocks.tree import TEXT, PageTree, read_tree
+from mmcrawl.errors import BlockError
 
-__all__ = ["DEFAULT_LEVEL", "DEFAULT_METHOD", "Block", "Partition", "partition"]
+__all__ = ["DEFAULT_LEVEL", "DEFAULT_METHOD", "MAX_LEVEL", "Block", "Partition", "partition"]
 
 DEFAULT_METHOD = "bwap"
 DEFAULT_LEVEL = 3
+MAX_LEVEL = 50
+"""The kinds of the blocks are found level by level: each costs as much as the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockLink:
-    """A link that stands in a block: its href as written, and its text."""
+    """A link that stands in a block: its href as written, and the beginning of its text."""
 
     href: str
     text: str
@@ -79,13 +83,11 @@ class Block:
     @cached_property
     def links(self) -> tuple[BlockLink, ...]:
         """The links (``a`` and ``area`` with href) that begin inside of the block."""
-        tree = self.page.tree
+        tree, texts, stop = self.page.tree, self.page.link_texts, self.nodes.stop
         found = []
         for node in self.nodes:
             if tree.tags[node] in ("a", "area") and (href := tree.attributes(node).get("href")):
-                inside = range(node + 1, tree.after[node])
-                text = joined_text(tree, (i for i in inside if tree.tags[i] == TEXT))
-                found.append(BlockLink(href.strip(), text))
+                found.append(BlockLink(href.strip(), texts.of(node, stop)))
         return tuple(found)
 
     @property
@@ -158,6 +160,11 @@ class Partition:
         return Measures(self.tree)
 
     @cached_property
+    def link_texts(self) -> LinkTexts:
+        """What the links of the page say."""
+        return LinkTexts(self.tree, self.measures)
+
+    @cached_property
     def layout(self) -> tuple[bytes, ...]:
         """The pieces before, between and after the blocks: one more than there are blocks."""
         ends = [0, *(block.end for block in self.blocks)]
@@ -202,13 +209,14 @@ def partition(
         body: The page as received, without content encoding (gzip, …).
         method: ``bwap``, ``spcola``, ``quark``, ``nom``, ``ypm``, ``gdom``, or one that another
             package registers.
-        level: How often blocks are cut again, at least 1; methods without levels ignore it.
+        level: How often blocks are cut again, from 1 to 50; methods without levels ignore it.
         encoding: Python codec name of the body, where it is known; else it is found out.
         url: Of the page; helps to tell kinds of links.
         options: Keyword parameters of the method.
 
     Raises:
-        BlockError: there is no such method or encoding, or the method does not take such an option.
+        BlockError: there is no such method or encoding, the method does not take such an option,
+            the level is above 50, or a method of another package returned what are no blocks.
         ValueError: the level is not positive.
 
     >>> page = partition(b"<table><tr><td>Levers <td>Pulleys</table>", method="quark")
@@ -217,9 +225,31 @@ def partition(
     """
     if level < 1:
         raise ValueError(f"level must be at least 1, not {level}")
+    if level > MAX_LEVEL:
+        raise BlockError(f"level must be at most {MAX_LEVEL}, not {level}")
     cut = make_partitioner(method, **options)
     tree = read_tree(body, encoding=encoding)
-    return Partition(tree, cut(tree, level), method=method, level=level, url=url)
+    cuts = cut(tree, level)
+    _check(tree, cuts, method, level)
+    return Partition(tree, cuts, method=method, level=level, url=url)
+
+
+def _check(tree: PageTree, cuts: Sequence[Cut], method: str, level: int) -> None:
+    """Refuse cuts that are not in order, inside of each other, and no deeper than asked for."""
+    waiting: list[tuple[Sequence[Cut], int, int, int]] = [(cuts, 0, len(tree.body), 1)]
+    while waiting:
+        peers, start, end, depth = waiting.pop()
+        for cut in peers:
+            if not start <= cut.start < cut.end <= end or depth > level:
+                raise BlockError(
+                    f"partitioner {method}: its block {cut.start} to {cut.end} of level {depth} "
+                    f"must be one of level {level} at most, not empty, inside of {start} to {end}"
+                )
+            if not 0 <= cut.node < len(tree):
+                raise BlockError(f"partitioner {method}: the page has no node {cut.node}")
+            start = cut.end
+            if cut.children:
+                waiting.append((cut.children, cut.start, cut.end, depth + 1))
 
 
 def _blocks(page: Partition, cuts: Sequence[Cut]) -> tuple[Block, ...]:

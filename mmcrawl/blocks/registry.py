@@ -46,7 +46,7 @@ def make_partitioner(name: str, **options: Any) -> Partitioner:
             raise BlockError(f"partitioner {name} has no option {option!r}{has}")
     try:
         return factory(**options)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise BlockError(f"partitioner {name}: {error}") from error
 
 

@@ -43,28 +43,20 @@ class Spcola:
         styles: Linked style sheets, as far as the caller has them: texts, or texts by href.
 
     Raises:
-        ValueError: a number is negative.
+        ValueError: a number is none, or negative.
     """
 
     def __init__(
         self,
         *,
-        min_width: float = 100.0,
-        min_height: float = 30.0,
-        link_text_ratio: float = 1.0,
+        min_width: float | str = 100.0,
+        min_height: float | str = 30.0,
+        link_text_ratio: float | str = 1.0,
         styles: Sheets = (),
     ) -> None:
-        numbers = {
-            "min_width": min_width,
-            "min_height": min_height,
-            "link_text_ratio": link_text_ratio,
-        }
-        for name, number in numbers.items():
-            if number < 0:
-                raise ValueError(f"{name} must not be negative, and {number} is")
-        self._min_width = min_width
-        self._min_height = min_height
-        self._link_text_ratio = link_text_ratio
+        self._min_width = _number("min_width", min_width)
+        self._min_height = _number("min_height", min_height)
+        self._link_text_ratio = _number("link_text_ratio", link_text_ratio)
         self._styles = styles
 
     def __call__(self, tree: PageTree, level: int) -> list[Cut]:
@@ -105,3 +97,13 @@ def _cuts(tree: PageTree, measures: Measures, boundaries: list[int]) -> list[Cut
     places = [bisect_right(boundaries, piece) for piece in pieces]
     runs = content_runs(tree, pieces, places)
     return [Cut(run.node, run.start, run.end) for run in runs if run.end > run.start]
+
+
+def _number(name: str, value: float | str) -> float:
+    try:
+        number = float(value)
+    except ValueError as error:
+        raise ValueError(f"{name} must be a number, not {value!r}") from error
+    if not number >= 0:
+        raise ValueError(f"{name} must not be negative, and {value} is")
+    return number

@@ -17,14 +17,14 @@ from mmcrawl.blocks.tags import BLOCK_TAGS
 from mmcrawl.blocks.tree import TEXT, PageTree
 from mmcrawl.page.names import names
 
-__all__ = ["LIST_TAGS", "SECTION_TAGS", "SPLIT_TAGS", "ElementRules"]
+__all__ = ["SPLIT_TAGS", "ElementRules"]
 
-SECTION_TAGS = names(
+_SECTION_TAGS = names(
     "table div section article main aside header footer nav form fieldset center blockquote "
     "figure details dialog address hgroup search"
 )
-LIST_TAGS = names("ul ol menu dir dl")
-SPLIT_TAGS = SECTION_TAGS | LIST_TAGS | names("tr p pre h1 h2 h3 h4 h5 h6 hr")
+_LIST_TAGS = names("ul ol menu dir dl")
+SPLIT_TAGS = _SECTION_TAGS | _LIST_TAGS | names("tr p pre h1 h2 h3 h4 h5 h6 hr")
 """The tags that part a page, all passes together."""
 
 _FLASH = names("object embed applet")
@@ -77,7 +77,7 @@ class ElementRules:
         self._split_tags = _running(tag in SPLIT_TAGS for tag in tags)
         self._items = _running(tag in _ITEMS for tag in tags)
         self._crowded = _running(
-            tag in SECTION_TAGS | LIST_TAGS and self._between(self._links, node) > 1
+            tag in _SECTION_TAGS | _LIST_TAGS and self._between(self._links, node) > 1
             for node, tag in enumerate(tags)
         )
         self._styles = node_styles(tree, sheets)
@@ -139,7 +139,7 @@ class ElementRules:
         if not links:
             return False
         share = self._between(self._link_chars, node) / chars
-        if self._tree.tags[node] in LIST_TAGS:
+        if self._tree.tags[node] in _LIST_TAGS:
             items = self._between(self._items, node)
             return share >= _LINK_LIST or (share >= _LINKED_ITEMS and links >= items)
         crowded = self._crowded[self._tree.after[node]] - self._crowded[node + 1]
@@ -201,6 +201,6 @@ def _text_looks(
 
 def _box_keys(tree: PageTree) -> Iterator[tuple[int, Hashable]]:
     for node, tag in enumerate(tree.tags):
-        if tag in SECTION_TAGS:
+        if tag in _SECTION_TAGS:
             attributes = tree.attributes(node)
             yield node, (tag, attributes.get("class", ""))

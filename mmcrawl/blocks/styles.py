@@ -20,7 +20,15 @@ from typing import NamedTuple
 
 from mmcrawl.blocks.tags import HEADINGS
 from mmcrawl.blocks.tree import TEXT, PageTree
-from mmcrawl.page.looks import PLAIN, STYLED_TAGS, Look, look_of
+from mmcrawl.page.looks import (
+    NOTHING,
+    PLAIN,
+    STYLED_TAGS,
+    Declared,
+    Look,
+    declarations,
+    look_of,
+)
 from mmcrawl.page.names import names
 
 __all__ = ["LONGEST_SHEET", "RULES_PER_KEY", "Sheets", "Style", "node_styles"]
@@ -40,10 +48,6 @@ _BOLD = 700
 
 _COMMENT_OR_STRING = re.compile(r"/\*.*?(?:\*/|\Z)|\"[^\"\n]*+\"?|'[^'\n]*+'?", re.DOTALL)
 _BRACE = re.compile(r"[{}]")
-_DECIDES = re.compile(r"(?:^|[;\s])(?:font(?:-size|-weight)?|color|background(?:-color)?)\s*:")
-_WEIGHT = re.compile(
-    r"(?:^|;)\s*font(?:-weight\s*:|\s*:[^;]*?)\s*(bold|bolder|normal|lighter|[1-9]00)\b"
-)
 _PART = re.compile(r"(\*|[a-zA-Z][\w-]*)?((?:[.#][\w\u0080-\U0010ffff-]+)*)\Z")
 _NAMES = re.compile(r"([.#])([\w\u0080-\U0010ffff-]+)")
 
@@ -77,13 +81,13 @@ def node_styles(tree: PageTree, sheets: Sheets = ()) -> list[Style]:
             continue
         attributes = tree.attributes(node) if _has_attributes(tree, node) else {}
         declared = matcher.enter(tree, node, attributes)
-        own = attributes.get("style", "")
-        if not declared and not own and tag not in _LOOKED_AT and "bgcolor" not in attributes:
+        if own := attributes.get("style"):
+            declared = declared.overridden_by(declarations(own))
+        if declared == NOTHING and tag not in _LOOKED_AT and "bgcolor" not in attributes:
             styles[node] = around
             continue
-        css = f"{declared};{own}" if declared and own else declared or own
-        look = look_of(tag, {**attributes, "style": css}, around.look)
-        styles[node] = Style(look, _is_bold(tag, css, around.bold))
+        look = look_of(tag, attributes, around.look, declared)
+        styles[node] = Style(look, _is_bold(tag, declared.weight, around.bold))
     return styles
 
 
@@ -91,11 +95,9 @@ def _has_attributes(tree: PageTree, node: int) -> bool:
     return tree.inner_starts[node] - tree.starts[node] > len(tree.tags[node]) + 2
 
 
-def _is_bold(tag: str, css: str, around: bool) -> bool:
-    found = _WEIGHT.findall(css.lower()) if css else ()
-    if not found:
+def _is_bold(tag: str, weight: str | None, around: bool) -> bool:
+    if weight is None:
         return around or tag in _BOLD_TAGS
-    weight = found[-1]
     return int(weight) >= _BOLD if weight.isdigit() else weight.startswith("bold")
 
 
@@ -156,17 +158,18 @@ class _Part(NamedTuple):
 
 class _Rule(NamedTuple):
     parts: tuple[_Part, ...]
-    declarations: str
+    declared: Declared
 
 
 def _rules(texts: Iterator[str]) -> Iterator[_Rule]:
     for text in texts:
         for prelude, body in _rule_sets(_COMMENT_OR_STRING.sub(" ", text)):
-            if not _DECIDES.search(body):
+            declared = declarations(body)
+            if declared == NOTHING:
                 continue
             for selector in prelude.split(","):
                 if parts := _parts(selector):
-                    yield _Rule(parts, body)
+                    yield _Rule(parts, declared)
 
 
 def _rule_sets(css: str) -> Iterator[tuple[str, str]]:
@@ -180,7 +183,7 @@ def _rule_sets(css: str) -> Iterator[tuple[str, str]]:
             skipped += 1 if brace[0] == "{" else -1
         elif brace[0] == "}":
             if has_prelude:
-                yield prelude, piece.strip().lower()
+                yield prelude, piece
             has_prelude = False
         else:
             prelude = piece.rpartition(";")[2].strip()
@@ -220,9 +223,12 @@ def _parts(selector: str) -> tuple[_Part, ...]:
 
 
 class _State:
-    """A beginning of selectors: what may follow is found from the key of the next part."""
+    """A beginning of selectors: what may follow is found from the key of the next part.
 
-    __slots__ = ("declared", "number", "parent", "part", "weight")
+    Of the rules whose selector ends here, the last one for each property is kept, and its order.
+    """
+
+    __slots__ = ("declared", "number", "orders", "parent", "part", "weight")
 
     def __init__(self, number: int, before: _State | None, part: _Part) -> None:
         self.number = number
@@ -231,7 +237,15 @@ class _State:
         ids, classes, tags = part.weight
         above: tuple[int, int, int] = before.weight if before else (0, 0, 0)
         self.weight: tuple[int, int, int] = above[0] + ids, above[1] + classes, above[2] + tags
-        self.declared: list[tuple[int, str]] = []  # (order of the rule, declarations)
+        self.declared = NOTHING
+        self.orders = [0] * len(NOTHING)
+
+    def add(self, order: int, declared: Declared) -> None:
+        """Take over what the next rule declares."""
+        self.declared = self.declared.overridden_by(declared)
+        for index, value in enumerate(declared):
+            if value is not None:
+                self.orders[index] = order
 
 
 class _Matcher:
@@ -253,16 +267,16 @@ class _Matcher:
                     state = states[at.number, part] = _State(len(states) + 1, at, part)
                     self._by_key.setdefault(part.key, []).append(state)
                 at = state
-            at.declared.append((order, rule.declarations))
+            at.add(order, rule.declared)
         for found in self._by_key.values():
             del found[:-RULES_PER_KEY]
         self._innermost: dict[int, int] = {0: -1}
         self._open: list[tuple[int, list[tuple[int, int | None]]]] = []  # (after, what to restore)
 
-    def enter(self, tree: PageTree, node: int, attributes: Mapping[str, str]) -> str:
+    def enter(self, tree: PageTree, node: int, attributes: Mapping[str, str]) -> Declared:
         """Return what the sheets declare for the next element."""
         if not self._by_key:
-            return ""
+            return NOTHING
         innermost = self._innermost
         while self._open and self._open[-1][0] <= node:
             for number, before in reversed(self._open.pop()[1]):
@@ -272,17 +286,17 @@ class _Matcher:
                     innermost[number] = before
         found = self._matching(tree, node, attributes)
         if not found:
-            return ""
+            return NOTHING
         self._open.append((tree.after[node], [(s.number, innermost.get(s.number)) for s in found]))
         for state in found:
             innermost[state.number] = node
-        rules = sorted((s.weight, order, css) for s in found for order, css in s.declared)
-        return ";".join(css for _, _, css in rules)
+        return _winners([state for state in found if state.declared != NOTHING])
 
     def _matching(self, tree: PageTree, node: int, attributes: Mapping[str, str]) -> list[_State]:
         tag, parent = tree.tags[node], tree.parents[node]
-        classes, own_id = attributes.get("class", "").split(), attributes.get("id", "").strip()
-        keys = [tag, "*", *(f".{name}" for name in dict.fromkeys(classes))]
+        names_of, own_id = attributes.get("class", "").split(), attributes.get("id", "").strip()
+        classes = frozenset(names_of)
+        keys = [tag, "*", *(f".{name}" for name in dict.fromkeys(names_of))]
         if own_id:
             keys.append(f"#{own_id}")
         return [
@@ -293,5 +307,17 @@ class _Matcher:
             and (not state.part.child or above == parent)
             and state.part.tag in ("*", tag)
             and (not state.part.id or state.part.id == own_id)
-            and state.part.classes.issubset(classes)
+            and state.part.classes <= classes
         ]
+
+
+def _winners(states: list[_State]) -> Declared:
+    """Return of each property the declaration of the most specific rule, of several the last."""
+    if len(states) < 2:
+        return states[0].declared if states else NOTHING
+    values: list[object] = []
+    for index in range(len(NOTHING)):
+        deciding = (state for state in states if state.declared[index] is not None)
+        best = max(deciding, key=lambda state: (state.weight, state.orders[index]), default=None)
+        values.append(best and best.declared[index])
+    return Declared._make(values)

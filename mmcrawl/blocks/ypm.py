@@ -17,9 +17,8 @@ from mmcrawl.blocks.tags import BLOCK_TAGS
 from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.names import names
 
-__all__ = ["REGIONS", "Ypm"]
+__all__ = ["Ypm"]
 
-REGIONS = ("body", "header", "footer", "left", "right")
 _BODY, _HEADER, _FOOTER, _LEFT, _RIGHT = range(5)
 
 _DIVIDED = names(
@@ -79,7 +78,7 @@ class Ypm:
         return content_runs(tree, pieces, [regions[piece] for piece in pieces])
 
     def _regions(self, tree: PageTree, measures: Measures) -> list[int]:
-        """Return the index in :data:`REGIONS` for each node."""
+        """Return the index of the part that each node is in."""
         page = _Page(tree, measures)
         regions = [_BODY] * len(tree)
         node = 1

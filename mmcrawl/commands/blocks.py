@@ -13,10 +13,11 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from w3lib.encoding import resolve_encoding
 
+from mmcrawl.archive_display import KIND_STYLES
 from mmcrawl.blocks import Block, Partition, partition, partitioner_names
 from mmcrawl.blocks.drawing import draw, printable, short_path, summary
 from mmcrawl.blocks.export import partition_json
-from mmcrawl.blocks.partition import DEFAULT_LEVEL, DEFAULT_METHOD
+from mmcrawl.blocks.partition import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL
 from mmcrawl.commands.one_page import OnePageSpider, Outcome, ReceivedPage
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.encoding import page_encoding
@@ -24,19 +25,7 @@ from mmcrawl.replay import open_web
 
 __all__ = ["Command"]
 
-_STYLES = {
-    "title": "bold magenta",
-    "topic": "bold green",
-    "related-links": "bold blue",
-    "navigation": "blue",
-    "advertisement": "red",
-    "copyright": "yellow",
-    "image": "cyan",
-    "noise-links": "red",
-    "small": "dim",
-}
 _STANDARD = "-"
-_MOST_LEVELS = 50
 _TEXT = 200  # characters of a block's text that are shown, at most
 _SAMPLE = 4096
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
@@ -63,14 +52,12 @@ class Command(ScrapyCommand):
         add = parser.add_argument
         add(
             "--method",
-            default=DEFAULT_METHOD,
-            help=f"how the page is cut: {', '.join(partitioner_names())} (default: %(default)s)",
+            help=f"how the page is cut: {', '.join(partitioner_names())} (default: {DEFAULT_METHOD})",
         )
         add(
             "--level",
-            default=str(DEFAULT_LEVEL),
             metavar="N",
-            help="how often blocks are cut again (default: %(default)s)",
+            help=f"how often blocks are cut again (default: {DEFAULT_LEVEL})",
         )
         add("--encoding", default="", metavar="E", help="encoding of the page (default: found out)")
         add("--web", default="", help="stored web to take the page from, or 'demo'")
@@ -97,7 +84,7 @@ class Command(ScrapyCommand):
             raise UsageError("give one URL or file, or - for standard input")
         try:
             self._show(args[0], opts)
-        except _NoPageError as error:
+        except (_NoPageError, _UnwrittenError) as error:
             self._say(error, 1)
         except MmcrawlError as error:
             self._say(error, 2)
@@ -108,8 +95,16 @@ class Command(ScrapyCommand):
             self._say(f"{error.filename}: {error.strerror}" if error.filename else error, 1)
 
     def _show(self, name: str, opts: argparse.Namespace) -> None:
-        level, encoding = _level(opts.level), _encoding(opts.encoding)
-        _check_method(opts.method)
+        if not name:
+            raise MmcrawlError(
+                "the argument is empty; give one URL or file, or - for standard input"
+            )
+        if opts.text and (opts.method is not None or opts.level is not None):
+            raise MmcrawlError("--text reads the page as a whole; leave out --method and --level")
+        method = DEFAULT_METHOD if opts.method is None else opts.method
+        level = DEFAULT_LEVEL if opts.level is None else _level(opts.level)
+        encoding = _encoding(opts.encoding)
+        _check_method(method)
         if opts.html not in (None, _STANDARD):
             _check_target(Path(os.path.expanduser(opts.html)), name)
         source = self._source(name, opts)
@@ -120,7 +115,7 @@ class Command(ScrapyCommand):
             return
         page = partition(
             source.body,
-            method=opts.method,
+            method=method,
             level=level,
             encoding=encoding,
             url=source.url or None,
@@ -136,6 +131,8 @@ class Command(ScrapyCommand):
 
     def _source(self, name: str, opts: argparse.Namespace) -> ReceivedPage:
         """Return the page of a file, of standard input, or of a URL."""
+        if opts.web and (name == _STANDARD or os.path.exists(os.path.expanduser(name))):
+            raise MmcrawlError(f"--web {opts.web} goes with a URL; {name} is not taken from there")
         if name == _STANDARD:
             return ReceivedPage(sys.stdin.buffer.read(), opts.url)
         path = Path(os.path.expanduser(name))
@@ -172,9 +169,13 @@ class _NoPageError(MmcrawlError):
     """There is no page at an address or in a file."""
 
 
+class _UnwrittenError(MmcrawlError):
+    """The drawing could not be written."""
+
+
 def _level(text: str) -> int:
-    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:9]) <= _MOST_LEVELS:
-        raise MmcrawlError(f"--level {text}: give a whole number from 1 to {_MOST_LEVELS}")
+    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:9]) <= MAX_LEVEL:
+        raise MmcrawlError(f"--level {text}: give a whole number from 1 to {MAX_LEVEL}")
     return int(text)
 
 
@@ -217,8 +218,10 @@ def _content(page: ReceivedPage, encoding: str) -> str:
     from mmcrawl.blocks import page_content
 
     content = page_content(page.body, page.url or None, encoding=encoding)
-    paragraphs = [content.title, *content.paragraphs]
-    return "\n\n".join(filter(None, map(printable, paragraphs))) + "\n"
+    title, *paragraphs = map(printable, (content.title, *content.paragraphs))
+    if paragraphs[:1] != [title]:
+        paragraphs.insert(0, title)
+    return "\n\n".join(filter(None, paragraphs)) + "\n"
 
 
 def _write(text: str, target: str = _STANDARD) -> None:
@@ -228,7 +231,10 @@ def _write(text: str, target: str = _STANDARD) -> None:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
     else:
-        Path(os.path.expanduser(target)).write_bytes(content)
+        try:
+            Path(os.path.expanduser(target)).write_bytes(content)
+        except OSError as error:  # a full disk does not tell which file
+            raise _UnwrittenError(f"--html {target}: {error.strerror}") from error
 
 
 def _block_tree(page: Partition, name: str) -> RenderableType:
@@ -245,7 +251,7 @@ def _block_lines(block: Block) -> RenderableType:
     size = block.end - block.start
     lines = [
         Text.assemble(
-            (block.kind, _STYLES.get(block.kind, "")),
+            (block.kind, KIND_STYLES.get(block.kind, "")),
             f" {block.score:.2f}  ",
             (printable(block.topic, _TEXT), "bold"),
         ),

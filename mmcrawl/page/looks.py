@@ -26,6 +26,29 @@ class Look(NamedTuple):
     background: str = ""
 
 
+class Declared(NamedTuple):
+    """What declarations say of how text is set; None is what they do not mention.
+
+    Attributes:
+        size: (Factor on the size around, CSS pixels); what counts is the one that is not 0.
+        colour, background: Lower case; "" is that of the text around.
+        weight: Of the type, as declared.
+    """
+
+    size: tuple[float, float] | None = None
+    colour: str | None = None
+    background: str | None = None
+    weight: str | None = None
+
+    def overridden_by(self, later: Declared) -> Declared:
+        """Return what holds where other declarations follow on these."""
+        if NOTHING in (self, later):
+            return later if self == NOTHING else self
+        pairs = zip(self, later, strict=True)
+        return Declared._make(old if new is None else new for old, new in pairs)
+
+
+NOTHING = Declared()
 PLAIN = Look()
 STYLED_TAGS = names("h1 h2 h3 h4 h5 h6 font big small")
 STYLED_ATTRIBUTES = frozenset({"style", "bgcolor"})
@@ -46,21 +69,27 @@ _UNITS = {"px": 1.0, "": 1.0, "pt": 4 / 3, "pc": 16.0, "rem": 16.0}
 _RELATIVE_UNITS = {"em": 1.0, "%": 0.01}
 _LARGER = 1.2
 _DECLARATION = re.compile(
-    r"(?:^|;)\s*(font-size|font|color|background-color|background)\s*:([^;]*)", re.IGNORECASE
+    r"(?:^|;)\s*(font-size|font-weight|font|color|background-color|background)\s*:([^;]*)"
 )
+_WEIGHT = re.compile(r"(?:bold|bolder|normal|lighter|[1-9]00)\b")
+_LONGEST_VALUE = 200  # characters
+_LONGEST_KNOWN = 500  # characters of a style that is remembered
 _LENGTH = re.compile(
     r"(?<![\w#.])(\d{1,4}(?:\.\d{1,4})?|\.\d{1,4})\s?(px|pt|pc|rem|em|%)?(?![\w-])"
 )
 _FONT_SIZE = re.compile(r"\s*([+-]?)(\d)")
 
 
-def look_of(tag: str, attributes: Attributes, around: Look) -> Look:
+def look_of(
+    tag: str, attributes: Attributes, around: Look, declared: Declared | None = None
+) -> Look:
     """Return the look of text directly inside an element.
 
     Args:
         tag: The element's name, lower case.
         attributes: Its attributes; ``size``, ``color``, ``bgcolor`` and ``style`` are read.
         around: The look of the text around the element.
+        declared: What is declared for the element; without it, what its ``style`` says.
     """
     size, colour, background = around
     if tag == "font":
@@ -73,12 +102,22 @@ def look_of(tag: str, attributes: Attributes, around: Look) -> Look:
     elif tag in _HEADINGS:
         size *= _HEADINGS[tag]
     background = _colour(attributes.get("bgcolor", "")) or background
-    if style := attributes.get("style"):
-        factor, absolute, own_colour, own_background = _style(style)
-        size = absolute or around.size * factor if factor or absolute else size
-        colour = own_colour or colour
-        background = own_background or background
-    return Look(size, colour, background)
+    if declared is None:
+        declared = declarations(attributes.get("style", ""))
+    factor, absolute = declared.size or (0.0, 0.0)
+    size = absolute or around.size * factor if factor or absolute else size
+    return Look(size, declared.colour or colour, declared.background or background)
+
+
+def declarations(style: str) -> Declared:
+    """Return what a ``style``, or the body of a rule, declares: of each property the last one.
+
+    >>> declarations("font: bold 12px serif; color: red; COLOR: Navy")
+    Declared(size=(0.0, 12.0), colour='navy', background=None, weight='bold')
+    """
+    if not style:
+        return NOTHING
+    return _short_style(style) if len(style) <= _LONGEST_KNOWN else _read(style)
 
 
 def _font_size(value: str, around: float) -> float:
@@ -92,18 +131,31 @@ def _font_size(value: str, around: float) -> float:
 
 
 @lru_cache(maxsize=2048)
-def _style(style: str) -> tuple[float, float, str, str]:
-    """Return (factor on the size around, absolute size, colour, background); 0 or "" is unset."""
-    factor = absolute = 0.0
-    colour = background = ""
+def _short_style(style: str) -> Declared:
+    return _read(style)
+
+
+def _read(style: str) -> Declared:
+    size: tuple[float, float] | None = None
+    colour: str | None = None
+    background: str | None = None
+    weight: str | None = None
     for name, value in _DECLARATION.findall(style.lower()):
-        if name in ("font-size", "font"):
-            factor, absolute = _css_size(value)
-        elif name == "color":
+        if name == "color":
             colour = _colour(value)
-        else:
+        elif name.startswith("background"):
             background = "" if "url(" in value else _colour(value)
-    return factor, absolute, colour, background
+        elif name == "font-weight":
+            weight = _first(_WEIGHT.match(value.strip())) or weight
+        else:
+            size = _css_size(value)
+            if name == "font":
+                weight = _first(_WEIGHT.search(value)) or weight
+    return Declared(size, colour, background, weight)
+
+
+def _first(match: re.Match[str] | None) -> str | None:
+    return match[0] if match else None
 
 
 def _css_size(value: str) -> tuple[float, float]:
@@ -121,5 +173,5 @@ def _css_size(value: str) -> tuple[float, float]:
 
 
 def _colour(value: str) -> str:
-    colour = value.replace("!important", "").strip().lower()
+    colour = value.strip()[:_LONGEST_VALUE].replace("!important", "").strip().lower()
     return "" if colour in ("inherit", "transparent", "none", "initial") else colour

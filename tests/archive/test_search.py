@@ -286,9 +286,7 @@ class TestBothStores:
                     assert other.search(query, order=order) == expected, query
 
     @pytest.mark.parametrize("seed", range(6))
-    def test_give_what_the_formula_says(
-        self, archive: Archive, search: Search, seed: int
-    ) -> None:
+    def test_give_what_the_formula_says(self, archive: Archive, search: Search, seed: int) -> None:
         chance = random.Random(seed)
         for step in range(25):
             archive.store(_random_page(chance, step))
@@ -360,6 +358,16 @@ def _by_the_formula(archive: Archive, query: str) -> list[tuple[tuple[str, int, 
 # ---------------------------------------------------------------- opening
 
 
+def test_an_archive_is_searched_where_it_is(uri: str) -> None:
+    with open_archive(uri) as archive:
+        store_all(archive, mixed_web())
+        with open_search(uri, archive) as search:
+            search.update()
+        with open_search(uri, archive, read_only=True) as search:
+            assert set(urls(search.search("牛頓"))) == {CHINESE, TRADITIONAL}
+            assert search.stats().stored_bytes > 0
+
+
 def test_the_index_of_a_file_stands_beside_it(tmp_path: Path) -> None:
     uri = f"sqlite:///{tmp_path / 'crawl.db'}"
     with open_archive(uri) as archive, open_search(uri, archive) as search:
@@ -389,5 +397,5 @@ def test_without_an_index_nothing_is_found(archive: Archive, tmp_path: Path) -> 
 
 def test_a_file_of_something_else_is_left_alone(archive: Archive, tmp_path: Path) -> None:
     (tmp_path / "archive.db-search").write_bytes(b"no database, but somebody's text " * 40)
-    with pytest.raises(StoreError, match="archive.db-search"):
+    with pytest.raises(StoreError, match=r"archive\.db-search"):
         open_search(f"sqlite:///{tmp_path / 'archive.db'}", archive)

@@ -46,7 +46,9 @@ def test_a_minus_inside_of_a_word_is_none() -> None:
 
 
 def test_fields_take_values_in_quotes_and_full_width_colons() -> None:
-    query = parse_query('topic:"laws of motion" kind：title site:Physics.TEST url:http://a/B lang:DE')
+    query = parse_query(
+        'topic:"laws of motion" kind：title site:Physics.TEST url:http://a/B lang:DE'
+    )
     assert query.topics == ("law", "of", "motion")
     assert query.kind.wanted == ("title",)
     assert query.site.wanted == ("physics.test",)

@@ -126,9 +126,7 @@ class TestPurging:
         search.update()
         assert answers(search) == anew(archive, tmp_path)
 
-    def test_leaves_no_word_and_no_address_behind(
-        self, archive: Archive, tmp_path: Path
-    ) -> None:
+    def test_leaves_no_word_and_no_address_behind(self, archive: Archive, tmp_path: Path) -> None:
         secret = "http://secret.test/secret"
         store = sqlite_index(tmp_path)
         search = Search(archive, store)
@@ -147,7 +145,9 @@ class TestPurging:
         store_all(archive, mixed_web())
         search.update()
         archive.purge(url=GERMAN)
-        archive.store(capture(GERMAN, 99, title="Neu", text="Ganz neu ist der Text.", language="de"))
+        archive.store(
+            capture(GERMAN, 99, title="Neu", text="Ganz neu ist der Text.", language="de")
+        )
         search.update()
         assert urls(search.search("Balken")) == []
         assert urls(search.search("ganz neu")) == [GERMAN]
@@ -298,9 +298,7 @@ def test_an_index_of_another_format_is_made_anew(
     assert answers(search) == anew(archive, tmp_path)
 
 
-def test_a_damaged_index_says_so_and_can_be_rebuilt(
-    archive: Archive, tmp_path: Path
-) -> None:
+def test_a_damaged_index_says_so_and_can_be_rebuilt(archive: Archive, tmp_path: Path) -> None:
     store_all(archive, mixed_web())
     with Search(archive, sqlite_index(tmp_path)) as search:
         search.update()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import struct
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,26 @@ def test_a_member_without_its_end_does_not_hide_the_next(tmp_path: Path) -> None
         path.write_bytes(content[: end - missing] + content[end:])
         found = [one for one in records(path) if isinstance(one, Record)]
         assert found[-1].field("WARC-Target-URI") == "http://physics.test/c"
+
+
+def test_a_member_that_runs_into_the_next_does_not_hide_it(tmp_path: Path) -> None:
+    warc = Warc(tmp_path / "packed.warc.gz")
+    path, content = three(warc)
+    start, end = warc.offsets[1:]
+    middle, last = gzip.decompress(content[start:end]), content[end:]
+    size = len(middle) + len(last)  # of a block that is stored as it is (RFC 1951, 3.2.4)
+    header = b"\x1f\x8b\x08" + bytes(7) + b"\x00" + struct.pack("<HH", size, size ^ 0xFFFF)
+    path.write_bytes(content[:start] + header + middle + last)
+    found = [one for one in records(path) if isinstance(one, Record)]
+    assert [one.field("WARC-Target-URI")[-1] for one in found] == ["a", "b", "c"]
+
+
+def test_a_last_member_without_its_checksum_is_a_doubt(archive: Archive, tmp_path: Path) -> None:
+    path, content = three(Warc(tmp_path / "packed.warc.gz"))
+    path.write_bytes(content[:-4])
+    done = import_warc(archive, [path])
+    assert done.captures == 3
+    assert [problem.taken for problem in done.problems] == [True]
 
 
 @pytest.mark.parametrize("field", ["WARC_Block_Digest", "WARC_Payload_Digest"])

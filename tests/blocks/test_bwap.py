@@ -290,6 +290,12 @@ class TestLevels:
         page = cut(f"<main><div id=cards>{cards}{more}</div><p id=end>The end</p></main>", 3)
         assert ids(page) == ["cards", "end"]
 
+    def test_an_item_of_one_link_beside_parted_items_is_a_block(self) -> None:
+        offers = "<li><h3>Shop offers</h3><p>text of it here</p></li>"
+        item = "<li><a href=1>First product of the shop</a></li>"
+        parts = ["<h3>Shop offers</h3>", "<p>text of it here</p>", item]
+        assert contents(cut(f"<ul>{offers}{item}</ul>", 3)) == [part.encode() for part in parts]
+
     def test_framesets(self) -> None:
         html = "<html><frameset cols='20%,*' id=x><frame src=a><frame src=b><noframes>No<p>x"
         assert ids(cut(html)) == ["x"]

@@ -138,13 +138,30 @@ class TestTypes:
         assert type_of(f"Wait<noscript id=x>{said}</noscript>") == NodeType.SCHEMA
 
 
+class TestRule3:
+    @pytest.mark.parametrize("words", ["Levers and pulleys", "<a href=/>Levers and pulleys</a>"])
+    def test_a_line_of_its_own_beside_boxes_may_be_a_block(self, words: str) -> None:
+        html = f"<ul><li>{{}}</li><li id=x>{words}</li></ul>"
+        assert is_block(html.format("<h3>Wheels</h3><p>They turn</p>"))
+        assert not is_block(html.format("Wheels turn"))
+
+    def test_words_beside_boxes_are_none(self) -> None:
+        assert not is_block("<div><b id=x>Levers and pulleys</b><p>They lift</p></div>")
+
+
 class TestRule4:
     @pytest.mark.parametrize("inside", ["Levers and pulleys", "<span>Levers and pulleys</span>"])
     def test_one_run_of_text_may_be_a_block(self, inside: str) -> None:
         assert is_block(f"<p id=x>{inside}</p>")
 
-    @pytest.mark.parametrize("inside", ["<a href=/>Levers and pulleys</a>", "<img src=/a.png>"])
-    def test_one_link_or_image_is_none(self, inside: str) -> None:
+    @pytest.mark.parametrize("link", ["<a href=/>{}</a>", "<a name=top>{}</a>"])
+    def test_one_link_with_text_may_be_a_block(self, link: str) -> None:
+        assert is_block(f"<h2 id=x>{link.format('Levers and pulleys')}</h2>")
+        assert is_block(f"<h2 id=x>{link.format('<b>Levers</b> and pulleys')}</h2>")
+        assert not is_block(f"<h2 id=x>{link.format('<img src=/a.png>')}</h2>")
+
+    @pytest.mark.parametrize("inside", ["<img src=/a.png>", "<button>Levers and pulleys</button>"])
+    def test_one_image_or_control_is_none(self, inside: str) -> None:
         assert not is_block(f"<p id=x>{inside}</p>")
 
     def test_one_link_around_boxes_may_be(self) -> None:

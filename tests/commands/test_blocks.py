@@ -10,12 +10,14 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.cells import cell_len
 from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.settings import Settings
 
+from mmcrawl.archive_display import KIND_STYLES
 from mmcrawl.blocks import partitioner_names
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.commands import blocks as module
@@ -127,7 +129,7 @@ def test_the_blocks_of_a_file_are_shown_nested_within_80_columns(page: str) -> N
 
 
 def test_kinds_are_coloured_on_a_terminal(page: str) -> None:
-    assert set(KINDS) == set(module._STYLES)
+    assert set(KINDS) == set(KIND_STYLES)
     shown = blocks(page, FORCE_COLOR="1", TERM="xterm")
     assert re.search(r"\x1b\[34mnavigation\x1b", shown.stdout)
 
@@ -174,6 +176,23 @@ def test_text_is_the_title_and_the_paragraphs_of_the_page(
     assert "网站地图" not in shown
     assert run(page, "--text", "--encoding", "big5") == 0
     assert "在折射现象中" not in capsys.readouterr().out
+
+
+def test_a_headline_that_is_the_first_paragraph_too_is_written_once(
+    monkeypatch: pytest.MonkeyPatch, page: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    content = SimpleNamespace(title="Levers lift", paragraphs=("Levers\nlift", "Wheels turn"))
+    monkeypatch.setattr("mmcrawl.blocks.page_content", lambda *_, **__: content)
+    assert run(page, "--text") == 0
+    assert capsys.readouterr().out == "Levers lift\n\nWheels turn\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk to write to")
+def test_a_disk_that_is_full_is_told_with_the_file(
+    page: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(page, "--html", "/dev/full") == 1
+    assert capsys.readouterr().err.startswith("scrapy blocks: --html /dev/full: ")
 
 
 def test_a_drawing_is_written_to_a_file_or_to_standard_output(
@@ -294,6 +313,11 @@ def test_a_public_page_leads_to_no_private_address(site: Site) -> None:
         (["."], 2, ". is a folder; give an HTML file in it"),
         (["empty.html"], 1, "empty.html: the page is empty"),
         (["picture.html"], 1, "picture.html: no HTML page: binary data"),
+        ([""], 2, "the argument is empty; give one URL or file, or -"),
+        (["page.html", "--text", "--method", "quark"], 2, "--text reads the page as a whole"),
+        (["page.html", "--text", "--level", "3"], 2, "--text reads the page as a whole"),
+        (["page.html", "--web", "demo"], 2, "--web demo goes with a URL; page.html is"),
+        (["-", "--web", "demo"], 2, "--web demo goes with a URL; - is"),
         (["page.html", "--method", "vips"], 2, "--method vips: there is none; there are bwap, "),
         (["page.html", "--level", "0"], 2, "--level 0: give a whole number from 1"),
         (["page.html", "--level", "²"], 2, "--level ²: give a whole number from 1"),
@@ -303,7 +327,7 @@ def test_a_public_page_leads_to_no_private_address(site: Site) -> None:
         (["page.html", "--html", "."], 2, "--html . is a folder; give the name of a file"),
         (["page.html", "--html", "no/x.html"], 2, "--html no/x.html: there is no folder no"),
         (["page.html", "--html", "page.html"], 2, "--html page.html is the page itself"),
-        (["page.html", "--html", "/proc/x.html"], 1, "/proc/x.html: "),
+        (["page.html", "--html", "/proc/x.html"], 1, "--html /proc/x.html: "),
         (["--web", "/nowhere", "http://h.test/"], 2, "'/nowhere' does not exist"),
     ],
     ids=lambda value: " ".join(value)[:40] if isinstance(value, list) else "",

@@ -1,0 +1,436 @@
+"""The MongoDB database: refusals, large packs, several processes, servers that come and go."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from bson import ObjectId
+from pymongo import MongoClient
+from pymongo.collection import Collection
+from pymongo.errors import AutoReconnect, OperationFailure
+
+from mmcrawl.archive import Capture, mongodb_leases, open_archive
+from mmcrawl.archive.backend import PackRow, VersionRow, place
+from mmcrawl.archive.mongodb import MongoBackend
+from mmcrawl.archive.mongodb_server import explained
+from mmcrawl.errors import StoreError
+
+SERVER = "MMCRAWL_TEST_MONGODB"
+BINARY = "MMCRAWL_TEST_FERRETDB"
+TOOL = Path(__file__).parents[2] / "tools" / "start_mongodb_server"
+
+
+@pytest.fixture
+def database():
+    """Return a database that is dropped after the test."""
+    server = os.environ.get(SERVER)
+    if not server:
+        pytest.skip(f"no MongoDB: name a server in the variable {SERVER}")
+    with MongoClient(server) as client:
+        name = f"mmcrawl_test_{uuid.uuid4().hex}"
+        yield client[name]
+        client.drop_database(name)
+
+
+@pytest.fixture
+def uri(database):
+    return f"{os.environ[SERVER].rstrip('/')}/{database.name}"
+
+
+@pytest.fixture
+def backend(uri):
+    opened = MongoBackend(uri)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def others(uri):
+    """Return two more connections to the archive of `backend`."""
+    opened = [MongoBackend(uri) for _ in range(2)]
+    yield opened
+    for each in opened:
+        each.close()
+
+
+def refusal(uri, **options):
+    """Return the one sentence with which opening fails; it must not tell the password."""
+    with pytest.raises(StoreError) as caught:
+        open_archive(uri, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert "s3cret" not in message
+    return message
+
+
+# -- what is refused --------------------------------------------------------------------------
+
+
+def test_a_server_that_does_not_answer():
+    uri = "mongodb://me:s3cret@127.0.0.1:9/pages?serverSelectionTimeoutMS=200"
+    begun = time.monotonic()
+    assert "mongodb://127.0.0.1:9/pages cannot be reached" in refusal(uri)
+    assert time.monotonic() - begun < 2
+
+
+@pytest.mark.parametrize(
+    ("uri", "reason"),
+    [
+        ("mongodb://me:s3cret@127.0.0.1:9", "names no database"),
+        ("mongodb://me:s3cret@127.0.0.1:9/a.b", "has a dot"),
+        ("mongodb://me:p@s3cret@127.0.0.1:9/a", "not understood"),
+        ("mongodb://me:p/s3cret@127.0.0.1:9/a", "not understood"),
+        ("mongodb://me:9:s3cret/a", "not understood"),
+        ("mongodb:///a", "not understood"),
+        ("mongodb://127.0.0.1:9/a?serverSelectionTimeoutMS=s3cret&w=x&w=y", ""),
+    ],
+)
+def test_a_uri_that_cannot_be_used(uri, reason):
+    assert reason in refusal(uri)
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (OperationFailure("Authentication failed.", 18), "refuses the user name or password"),
+        (OperationFailure("command find requires authentication", 13), "asks who you are"),
+        (OperationFailure("not authorized on a to execute", 13), "does not allow this user"),
+        (OperationFailure("disk", 14031), "make room"),
+        (OperationFailure("odd\nthing", 1), "failed: odd thing"),
+        (AutoReconnect("gone"), "cannot be reached"),
+    ],
+)
+def test_what_the_server_refuses_is_one_sentence(error, reason):
+    with pytest.raises(StoreError) as caught, explained("mongodb://h/a"):
+        raise error
+    assert reason in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_newer_schema_is_refused(database, uri):
+    open_archive(uri).close()
+    database["archive_about"].update_one({"_id": "schema"}, {"$set": {"version": 99}})
+    assert "newer version of mmcrawl (schema 99, this one has 1)" in refusal(uri)
+
+
+def test_what_another_program_keeps_is_no_archive(database, uri):
+    database["archive_films"].insert_one({"_id": 1})
+    assert "is not an archive" in refusal(uri)
+    database.drop_collection("archive_films")
+    database["archive_about"].insert_one({"_id": "schema", "films": 7})
+    assert "is not an archive" in refusal(uri)
+
+
+def test_reading_makes_no_database(database, uri):
+    assert "no archive" in refusal(uri, read_only=True)
+    assert "no archive" in refusal(uri, create=False)
+    assert database.list_collection_names() == []
+
+
+def test_an_archive_lives_beside_other_collections(database, uri):
+    database["crawl"].insert_one({"_id": 1})
+    with open_archive(uri) as archive:
+        archive.store(Capture("http://a.test/", b"<p>a", 1.0))
+        assert archive.check().clean
+    assert database["crawl"].count_documents({}) == 1
+
+
+def test_a_closed_archive_says_so(backend):
+    backend.close()
+    with pytest.raises(StoreError, match="is closed"):
+        backend.counts()
+
+
+@pytest.mark.parametrize(
+    ("error", "retried", "journal"),
+    [
+        (OperationFailure("Transaction numbers are not allowed", 20), False, True),
+        (OperationFailure("cannot use 'j' option without journaling", 2), True, None),
+    ],
+)
+def test_a_server_without_retryable_or_journaled_writes(uri, monkeypatch, error, retried, journal):
+    real, errors = Collection.delete_one, [error]
+
+    def delete_one(self, *args, **kwargs):
+        if errors:
+            raise errors.pop()
+        return real(self, *args, **kwargs)
+
+    monkeypatch.setattr(Collection, "delete_one", delete_one)
+    backend = MongoBackend(uri)
+    server = backend._server
+    assert server.client.options.retry_writes is retried
+    assert server.database.write_concern.document.get("j") is journal
+    assert server.database.write_concern.document["w"] == "majority"
+    assert backend.add_url("http://a.test/", 1, "a.test").id == 1
+    backend.close()
+
+
+# -- rows and packs ---------------------------------------------------------------------------
+
+
+def pack_of(stream, data, entry=0, entries=1, chunk=0, chunks=1, level=0):
+    return PackRow(stream, entry, entries, chunk, chunks, len(data), level, len(data) + 1)
+
+
+def test_a_pack_is_cut_into_parts(backend, database):
+    data = random.Random(1).randbytes((20 << 20) + 1)
+    pack = pack_of(backend.stream("a"), data)
+    backend.add_pack(pack, b"m", data)
+    sizes = [len(part["bytes"]) for part in database["archive_part"].find()]
+    assert sorted(sizes) == [1, (4 << 20) + 1, 8 << 20, 8 << 20]
+    backend._known.forget()
+    assert backend.pack_with_chunk(place(pack.stream, 0)) == pack
+    assert (backend.manifest(pack), backend.data(pack)) == (b"m", data)
+    backend.remove_pack(pack)
+    assert backend.data(pack) is None
+    assert database["archive_part"].count_documents({}) == 0
+
+
+def test_packs_that_were_replaced_are_gone_for_all(backend, others, database):
+    stream = backend.stream("a")
+    old = [pack_of(stream, bytes([n]), entry=n, chunk=n) for n in range(12)]
+    for n, pack in enumerate(old):
+        backend.add_pack(pack, b"m", bytes([n]))
+    reader = others[0]
+    assert reader.pack_with_entry(place(stream, 5)) == old[5]
+    new = pack_of(stream, bytes(range(12)), entries=12, chunks=12, level=3)
+    assert backend.replace_packs(old, new, b"M", bytes(range(12)))
+    assert not backend.replace_packs(old[3:5], new, b"M", b"")
+    assert reader.data(old[5]) is None
+    assert reader.pack_with_entry(place(stream, 5)) == new
+    assert reader.tail(stream) == backend.packs(stream) == [new]
+    assert database["archive_part"].count_documents({}) == 2
+
+
+def test_a_pack_is_replaced_by_one_of_the_same_range(backend, others):
+    stream = backend.stream("a")
+    old = pack_of(stream, b"old")
+    backend.add_pack(old, b"m", b"old")
+    assert others[0].data(old) == b"old"
+    new = pack_of(stream, b"newer", level=3)
+    assert backend.replace_packs([old], new, b"m", b"newer")
+    assert (others[0].data(old), others[0].data(new)) == (None, b"newer")
+
+
+def test_what_was_replaced_but_not_removed_is_not_met(backend, others):
+    stream = backend.stream("a")
+    old = [pack_of(stream, b"x", entry=n, chunk=n) for n in range(9)]
+    for pack in (*old[6:], pack_of(stream, b"x" * 9, entries=9, chunks=9, level=3)):
+        backend.add_pack(pack, b"m", b"x")
+    backend.add_pack(pack_of(stream, b"y", entry=9, chunk=9), b"m", b"y")
+    for n in range(10):
+        for found in (
+            others[0].pack_with_entry(place(stream, n)),
+            others[1].pack_with_chunk(place(stream, n)),
+        ):
+            assert found.entry <= n < found.entry + found.entries
+    assert [pack.entry for pack in others[0].tail(stream)] == [0, 9]
+
+
+def test_parts_that_nobody_names_are_removed_after_a_day(backend, database):
+    old, new = ObjectId("5f0000000000000000000000"), ObjectId()
+    rows = [{"_id": f"00000001/00000000/00000001/{made}/d0", "bytes": b""} for made in (old, new)]
+    database["archive_part"].insert_many(rows)
+    backend.compact()
+    assert [row["_id"] for row in database["archive_part"].find()] == [rows[1]["_id"]]
+
+
+def test_orders_are_those_of_code_points_and_numbers(backend):
+    urls = ["http://a/", "http://a/\uffff", "http://a/\U0001f600", "http://a/B", "http://a/é"]
+    for key in (-(2**63), 2**63 - 1):
+        for url in urls:
+            backend.add_url(f"{url}{key}", key, "a")
+    assert [row.url for row in backend.urls()] == sorted(row.url for row in backend.urls())
+    assert [row.id for row in backend.urls_by_key(-(2**63))] == [1, 2, 3, 4, 5]
+    for number in (1, 2, 11, 300):
+        row = VersionRow(1, number, float(-number), 200, bytes(32), 1, place(2**31 - 1, 2**32 - 1))
+        assert backend.add_version(row)
+        assert backend.version(1, number) == row
+    assert [row.number for row in backend.versions(1)] == [1, 2, 11, 300]
+    assert backend.version_at(1, None).number == 1
+    assert backend.version_at(1, -2.0).number == 2
+
+
+def test_the_last_number_is_not_forgotten(backend):
+    for number in (1, 2, 3):
+        backend.add_version(VersionRow(1, number, 1.0, 200, bytes(32), 1, 0))
+    backend.remove_versions(1, [3, 2])
+    assert backend.last_number(1) == 3
+    assert [row.number for row in backend.versions(1)] == [1]
+    assert backend.version(1, 3) is None
+    assert backend.version_at(1, None).number == 1
+    assert backend.counts()["versions"] == 1
+
+
+def test_the_place_noted_first_stays(backend):
+    backend.add_chunks([(b"a" * 16, 1), (b"b" * 16, 2)])
+    backend.add_chunks([(b"c" * 16, 2**62), (b"a" * 16, 9)])
+    digests = [letter * 16 for letter in (b"a", b"b", b"c", b"d")]
+    known = {digests[0]: 1, digests[1]: 2, digests[2]: 2**62}
+    assert backend.find_chunks(digests) == known
+    assert dict(backend.chunks()) == known
+
+
+# -- several at once --------------------------------------------------------------------------
+
+
+def test_numbers_are_given_once(backend, others):
+    backends = [backend, *others]
+    with ThreadPoolExecutor(3) as threads:
+        made = list(
+            threads.map(
+                lambda b: [b.add_url(f"http://a/{n}", n, "a").id for n in range(20)], backends
+            )
+        )
+        assert made[0] == made[1] == made[2]
+        assert len(set(made[0])) == 20
+        stream = backend.stream("a")
+        taken = list(threads.map(lambda b: [b.reserve(stream, 3) for _ in range(20)], backends))
+    assert sorted(sum(taken, [])) == [(n, 3 * n) for n in range(60)]
+
+
+def test_a_purge_waits_for_those_who_write(backend, others):
+    events = []
+
+    def purge():
+        with others[0].sole():
+            events.append("purge")
+
+    with backend.writing():
+        thread = threading.Thread(target=purge)
+        thread.start()
+        time.sleep(0.5)
+        events.append("written")
+    thread.join()
+    assert events == ["written", "purge"]
+
+
+def test_those_who_write_wait_for_a_purge(backend, others):
+    events = []
+
+    def write():
+        with others[0].writing():
+            events.append("written")
+
+    with backend.sole():
+        thread = threading.Thread(target=write)
+        thread.start()
+        time.sleep(0.5)
+        backend.add_url("http://a/", 1, "a")
+        events.append("purge")
+    thread.join()
+    assert events == ["purge", "written"]
+    with backend.writing(), others[0].writing():
+        pass
+
+
+def test_the_lease_of_a_dead_process_is_taken_away(backend, database, monkeypatch):
+    monkeypatch.setattr(mongodb_leases, "DEAD_AFTER", 0.5)
+    database["archive_lease"].insert_one({"_id": "dead", "kind": "sole", "beat": 3})
+    with backend.writing():
+        assert database["archive_lease"].count_documents({}) == 1
+    assert database["archive_lease"].count_documents({}) == 0
+
+
+def test_who_was_taken_for_dead_writes_no_version(backend, database, monkeypatch):
+    with backend.writing():
+        database["archive_lease"].delete_many({})
+        monkeypatch.setattr(mongodb_leases, "DEAD_AFTER", 0.0)
+        with pytest.raises(StoreError, match="out of reach"):
+            backend.add_version(VersionRow(1, 1, 1.0, 200, bytes(32), 1, 0))
+
+
+STORE = """
+import random, sys
+from mmcrawl.archive import Capture, open_archive
+archive = open_archive(sys.argv[1])
+for n in range(1000):
+    body = random.Random(n).randbytes(20_000)
+    archive.store(Capture("http://a.test/" + sys.argv[2], body, float(n)))
+    archive.store(Capture("http://a.test/both", body + sys.argv[2].encode(), float(n)))
+    print(n, flush=True)
+"""
+
+
+def test_two_processes_store_in_one_archive_until_they_are_killed(uri):
+    open_archive(uri).close()
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", STORE, uri, name], stdout=subprocess.PIPE, text=True
+        )
+        for name in "xy"
+    ]
+    for process in processes:
+        for _ in range(12):
+            assert process.stdout.readline()
+    for process in processes:
+        process.kill()
+    last = [int(process.communicate()[0].split("\n")[-2:-1][0] or 11) for process in processes]
+    with open_archive(uri) as archive:
+        for name, n in zip("xy", last, strict=True):
+            for time_ in range(n + 1):
+                body = random.Random(time_).randbytes(20_000)
+                assert archive.rebuild(archive.get(f"http://a.test/{name}", time_)).body == body
+        both = {archive.rebuild(version).body for version in archive.versions("http://a.test/both")}
+        assert {random.Random(n).randbytes(20_000) + b"x" for n in range(last[0] + 1)} <= both
+        assert {random.Random(n).randbytes(20_000) + b"y" for n in range(last[1] + 1)} <= both
+        assert archive.check().faults == ()
+
+
+# -- a server that comes and goes -------------------------------------------------------------
+
+
+@pytest.fixture
+def own_server(tmp_path):
+    """Return how to start and stop a server of the test's own, on one port."""
+    if not os.environ.get(BINARY):
+        pytest.skip(f"no server to stop: name FerretDB's program in the variable {BINARY}")
+
+    def call(*arguments):
+        command = [sys.executable, TOOL, *arguments]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+    folder = str(tmp_path / "server")
+    address = call("start", folder)
+    port = address.rpartition(":")[2]
+    yield (
+        f"{address}/pages?serverSelectionTimeoutMS=300",
+        lambda: call("start", folder, "--port", port),
+        lambda: call("stop", folder),
+    )
+    call("stop", folder)
+
+
+def test_a_server_that_was_stopped_and_started_again(own_server):
+    uri, start, stop = own_server
+    with open_archive(uri) as archive:
+        archive.store(Capture("http://a.test/", b"<p>one", 1.0))
+        stop()
+        for _ in range(2):
+            with pytest.raises(StoreError, match="cannot be reached"):
+                archive.store(Capture("http://a.test/", b"<p>two", 2.0))
+            with pytest.raises(StoreError, match="cannot be reached"):
+                archive.get("http://a.test/")
+        start()
+        end = time.monotonic() + 20
+        while True:
+            try:
+                stored = archive.store(Capture("http://a.test/", b"<p>two", 2.0))
+            except StoreError:
+                assert time.monotonic() < end
+                continue
+            break
+        assert stored.version.number == 2
+        bodies = [archive.rebuild(version).body for version in archive.versions("http://a.test/")]
+        assert bodies == [b"<p>one", b"<p>two"]
+        assert archive.check().faults == ()
