@@ -37,10 +37,11 @@ from content import SETS, LabelledPage, Set, load
 
 from mmcrawl.blocks import content, content_model
 from mmcrawl.blocks.content_model import GENRES, ContentModel, Network, Scaling, network_input
-from mmcrawl.blocks.line_features import PAGE_COLUMNS, LineFeatures, words_around
+from mmcrawl.blocks.line_features import PAGE_COLUMNS, LineFeatures
 from mmcrawl.blocks.lines import PageLines
 from mmcrawl.blocks.measures import Measures
 from mmcrawl.blocks.metadata import page_metadata
+from mmcrawl.blocks.surroundings import words_around
 from mmcrawl.blocks.tree import read_tree
 
 FOLDS = 5

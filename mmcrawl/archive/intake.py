@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 _GROUP_PAGES = 64
 _GROUP_BYTES = 8 << 20
 _WAITS = (0.5, 1.0, 2.0, 4.0)
+_GATHER = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class Intake:
         levels: Chooses the levels of pages that were stored before; None leaves them as they are.
         waits: Seconds before each new attempt when the store fails. After the last the intake has
             failed: nothing more is stored, and all that waits is told the reason.
+        gather: Seconds that the first page of a group waits for others to come.
     """
 
     def __init__(
@@ -71,10 +73,12 @@ class Intake:
         levels: LevelManager | None = None,
         *,
         waits: Sequence[float] = _WAITS,
+        gather: float = _GATHER,
     ) -> None:
         self._archive = archive
         self._levels = levels
         self._waits = waits
+        self._gather = gather
         self._queue: deque[_Waiting] = deque()
         self._changed = threading.Condition()
         self._closing = threading.Event()
@@ -119,6 +123,8 @@ class Intake:
         with self._changed:
             while not self._queue and not self._closing.is_set():
                 self._changed.wait()
+        self._closing.wait(self._gather)
+        with self._changed:
             group: list[_Waiting] = []
             size = 0
             while self._queue and len(group) < _GROUP_PAGES and size < _GROUP_BYTES:

@@ -91,7 +91,7 @@ def connect(uri: str, *, create: bool, read_only: bool) -> Server:
     try:
         with explained(name):
             about = server.documents("about").find_one({"_id": _ABOUT["_id"]})
-            if not read_only:
+            if not read_only and (create or about is not None):
                 server = _writable(server, uri, options)
             if about is None:
                 about = _created(server, create and not read_only)
@@ -106,7 +106,7 @@ def _parsed(uri: str) -> tuple[str, str, dict[str, Any]]:
     """Return the name for messages, the database, and what the URI leaves open of the options."""
     try:
         # What the driver says of a URI may quote a part of a password.
-        parsed = parse_uri(uri, validate=False)
+        parsed = parse_uri(uri, warn=True)
     except (PyMongoError, ValueError):
         raise StoreError(_BAD_URI) from None
     name = shown(uri)
@@ -161,7 +161,8 @@ def _writable(server: Server, uri: str, options: dict[str, Any]) -> Server:
 
 
 def _created(server: Server, may_create: bool) -> dict[str, Any]:
-    others = server.database.list_collection_names(filter={"name": {"$regex": f"^{PREFIX}"}})
+    ours = {PREFIX + table for table in (*TABLES, "about")}
+    names = server.database.list_collection_names()
     about = server.documents("about").find_one({"_id": _ABOUT["_id"]})
     if about is not None:
         return about
@@ -169,7 +170,7 @@ def _created(server: Server, may_create: bool) -> dict[str, Any]:
         raise StoreError(
             f"there is no archive {server.name}; store a page there first, or name another database"
         )
-    if set(others) - {PREFIX + table for table in (*TABLES, "about")}:
+    if any(name.startswith(PREFIX) and name not in ours for name in names):
         return {}
     for table in TABLES:
         _create_collection(server, table)

@@ -151,17 +151,20 @@ class UrlCollections:
             known = documents.find_one(name)
             if known is not None:
                 return known
-            if attempt:
-                for last in documents.find().sort("_id", DESCENDING).limit(1):
-                    greatest = {"$max": {"last": int(last["_id"], 16)}}
-                    self._counters.update_one({"_id": documents.name}, greatest, upsert=True)
-            row = {"_id": _url_key(self._next(documents.name)), **name, **more}
             try:
+                if attempt:
+                    self._set_right(documents)
+                row = {"_id": _url_key(self._next(documents.name)), **name, **more}
                 documents.insert_one(row)
             except DuplicateKeyError:
                 continue
             return row
         raise StoreError(f"archive {self.name} gives no new numbers; is a counter damaged?")
+
+    def _set_right(self, documents: Documents) -> None:
+        for last in documents.find().sort("_id", DESCENDING).limit(1):
+            greatest = {"$max": {"last": int(last["_id"], 16)}}
+            self._counters.update_one({"_id": documents.name}, greatest, upsert=True)
 
     def _next(self, counter: str) -> int:
         row = self._counters.find_one_and_update(

@@ -26,6 +26,8 @@ AREAS = (
 """What the class and id of an element may say that it is for; the first of several counts."""
 
 _FOLDER = "block_words"
+_LONGEST_NAMES = 1000  # characters
+_LONGEST_TEXT = 200
 # Words of style, not of purpose: a page *with* a side bar, content that is justified.
 _NO_PURPOSE = re.compile(
     r"\b(?:has|no|with|without|is|align|justify|items|text|font|col|row|bg|clear|elementor)-[\w-]+"
@@ -35,10 +37,6 @@ _NO_PURPOSE = re.compile(
 _CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD = re.compile(r"[a-z]+")
 _ENDS = " \t:：»«<>›‹|/·•→←↑↓·—–-[]【】()（）<<>>…。.,，!！?？*+#=“”\"'0123456789"
-
-
-_LONGEST_NAMES = 1000  # characters
-_LONGEST_TEXT = 200
 
 
 def area_of_names(names: str) -> str:

@@ -50,9 +50,10 @@ class Command(ScrapyCommand):
         """Add the options."""
         super().add_options(parser)
         add = parser.add_argument
+        methods = ", ".join(partitioner_names())
         add(
             "--method",
-            help=f"how the page is cut: {', '.join(partitioner_names())} (default: {DEFAULT_METHOD})",
+            help=f"how the page is cut: {methods} (default: {DEFAULT_METHOD})",
         )
         add(
             "--level",

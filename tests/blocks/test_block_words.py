@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
 from mmcrawl.blocks.block_words import AREAS, area_of_names, begins_with, holds, is_all
 from mmcrawl.blocks.topic_words import TopicWords
+from mmcrawl.page.looks import declarations
 
 
 @pytest.mark.parametrize(
@@ -40,6 +43,30 @@ def test_traditional_characters_and_punctuation_do_not_matter():
     assert begins_with("noise", "Share this page")
     assert not begins_with("noise", "Shareholders met")
     assert holds("copyright", "本站 版權所有")
+
+
+def test_long_texts_are_not_kept():
+    def ask(size: int) -> None:
+        for number in range(50):
+            text = f"Home {number} " + "x" * size
+            begins_with("navigation", text)
+            is_all("navigation", text)
+            area_of_names(text)
+            declarations(f"color: red; x: {text}")
+
+    ask(10)
+    tracemalloc.start()
+    ask(20_000)
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 500_000
+
+
+def test_of_long_texts_the_beginning_counts():
+    assert begins_with("navigation", "Home " + "x" * 1000)
+    assert not is_all("navigation", "Home" + " " * 1000 + "x")
+    assert area_of_names("sidebar " + "x" * 10_000) == "side"
+    assert declarations("x:" + "y" * 10_000 + "; color: red").colour == "red"
 
 
 def test_topic_words_compare_latin_stems_and_pairs_of_chinese_characters():

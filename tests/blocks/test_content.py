@@ -57,10 +57,10 @@ OLD = f"""<HTML><HEAD><TITLE>Levers</TITLE></HEAD><BODY BGCOLOR=#ffffff><CENTER>
 <TR><TD WIDTH=150 VALIGN=top BGCOLOR=#cccccc><A HREF=index.htm>Home</A><BR><A
 HREF=pulleys.htm>Pulleys</A><BR><A HREF=links.htm>Links</A><TD VALIGN=top><FONT
 SIZE=4><B>Levers</B></FONT><P>{"<P>".join(OLD_TEXT)}</TABLE></CENTER></BODY></HTML>"""
-LINKS = (
-    "Levers and their classes|Pulleys and ropes|The inclined plane|Wheels and axles|Wedges|"
-    "Screws of Archimedes|Gears in clocks|Friction on slopes|Springs"
-).split("|")
+LINKS = [
+    "Levers and their classes", "Pulleys and ropes", "The inclined plane", "Wheels and axles",
+    "Wedges", "Screws of Archimedes", "Gears in clocks", "Friction on slopes", "Springs",
+]  # fmt: skip
 HUB = f"""<title>Links on mechanics</title><h1>Links on mechanics</h1><ul>
 {"".join(f"<li><a href=/p{i}.htm>{text}</a>" for i, text in enumerate(LINKS))}</ul>"""
 ZH_TEXT = (
@@ -70,7 +70,8 @@ ZH_TEXT = (
 )
 ZH = f"""<html><head><title>杠杆原理_启明中学</title></head><body><div class=menu><a href=/>首页</a>
 <a href=/wl>物理</a> <a href=/hx>化学</a></div><div class=article><h1>杠杆原理</h1>
-{"".join(f"<p>{text}</p>" for text in ZH_TEXT)}</div><div class=foot>版权所有 启明中学</div></body>"""
+{"".join(f"<p>{text}</p>" for text in ZH_TEXT)}</div>
+<div class=foot>版权所有 启明中学</div></body>"""
 PRODUCT = """<title>Oak beam, 3 m | Lever shop</title><meta property=og:type content=product>
 <header><nav><a href=/>Shop</a><a href=/beams>Beams</a><a href=/cart>Cart (0)</a></nav></header>
 <main><div class=product><h1>Oak beam, 3 m</h1><div class=price>$ 39.00</div><button>Add to cart

@@ -17,11 +17,11 @@ from mmcrawl.blocks.lines import PageLines
 from mmcrawl.blocks.measures import Measures
 
 PIECES = (
-    "<p>", "</p>", "<div class=content>", "<div class='comment'>", "</div>", "<h1>", "</h1>", "<pre>",
-    "<ul><li>", "<li>", "</ul>", "<table><tr><td>", "</table>", "<a href=x>", "</a>", "<br>", "<b>",
-    "<script>var hidden;</script>", "<noscript>", "</noscript>", "<!--", "-->", "<title>", "</title>",
-    "A lever is a rigid bar on a pivot, and a small force lifts a heavy load. ", "lever ", "杠杆原理。",
-    "&amp;", "&nbsp;", "\n", "<", ">", '"', "\0", "é", "<svg>", "<select><option>", "<frameset>",
+    "<p>", "</p>", "<div class=content>", "<div class='comment'>", "</div>", "<h1>", "</h1>",
+    "<pre>", "<ul><li>", "<li>", "</ul>", "<table><tr><td>", "</table>", "<a href=x>", "</a>", "<br>", "<b>",
+    "<script>var hidden;</script>", "<noscript>", "</noscript>", "<!--", "-->", "<title>",
+    "</title>", "A lever is a rigid bar on a pivot, and a small force lifts a heavy load. ",
+    "lever ", "杠杆原理。", "&amp;", "&nbsp;", "\n", "<", ">", '"', "\0", "é", "<svg>", "<select><option>", "<frameset>",
     "<body>", "<meta charset=gbk>", "<meta property=og:title content='x'>", "</html>", "x" * 400,
 )  # fmt: skip
 html_texts = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
@@ -37,8 +37,8 @@ def test_no_page_is_an_error(body: bytes) -> None:
     assert all(isinstance(link.href, str) for link in page.related_links)
 
 
-ARTICLE = """<html><head><title>Levers - Lab</title></head><body><div class=menu><a href=/>Home</a></div>
-<h1>Levers</h1><p>A lever is a rigid bar on a pivot, and a small force lifts a heavy load.</p>
+ARTICLE = """<html><head><title>Levers - Lab</title></head><body><div class=menu><a href=/>Home</a>
+</div><h1>Levers</h1><p>A lever is a rigid bar on a pivot, and a small force lifts a heavy load.</p>
 <p>Its law was known to Archimedes: équilibre.</p><ul><li>one<li>two</ul></body></html>""".encode()
 
 
@@ -82,7 +82,8 @@ def test_the_encoding_makes_no_difference(html: str) -> None:
 
 @pytest.mark.parametrize("mark", [True, False])
 def test_encodings_that_are_found_out_make_no_difference(mark: bool) -> None:
-    text = "<title>杠杆</title><p>杠杆是一种简单机械，在力的作用下能绕着固定点转动。<p>阿基米德提出了杠杆原理。"
+    text = "<title>杠杆</title><p>杠杆是一种简单机械，在力的作用下能绕着固定点转动。"
+    text += "<p>阿基米德提出了杠杆原理。"
     expected = page_content(text.encode())
     others = [text.encode("gbk"), text.encode("utf-16" if mark else "utf-8")]
     assert len(expected.paragraphs) == 2
@@ -130,7 +131,13 @@ def seconds(body: bytes) -> float:
 
 @pytest.mark.parametrize(
     "piece",
-    [b"<div>", b"<div>a lever lifts ", b"<li>a lever lifts", b"<p>A lever lifts.</p>", b"<noscript>a"],
+    [
+        b"<div>",
+        b"<div>a lever lifts ",
+        b"<li>a lever lifts",
+        b"<p>A lever lifts.</p>",
+        b"<noscript>a",
+    ],
 )
 def test_time_grows_with_the_page(piece: bytes) -> None:
     assert seconds(piece * 20_000) < 5 * seconds(piece * 10_000) + 0.1

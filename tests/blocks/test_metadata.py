@@ -51,7 +51,9 @@ def test_data_is_told_with_its_escapes_resolved() -> None:
 
 
 def types(html: str) -> list[int]:
-    return [i for i, (a, b) in enumerate(zip(metadata(html).types, NONE.types, strict=True)) if a - b]
+    return [
+        i for i, (a, b) in enumerate(zip(metadata(html).types, NONE.types, strict=True)) if a - b
+    ]
 
 
 def test_types_of_data_and_of_open_graph_are_told_apart() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import Cut, Partition, partition, partitioner_names, read_tree
+from mmcrawl.blocks.partition import MAX_LEVEL
 from mmcrawl.blocks.registry import make_partitioner
 from mmcrawl.errors import BlockError
 from mmcrawl.page.names import names
@@ -248,6 +251,58 @@ def test_a_method_that_does_not_exist() -> None:
 def test_an_option_with_a_value_it_cannot_have() -> None:
     with pytest.raises(BlockError, match="partitioner bwap: max_depth must be at least 1, not 0"):
         partition(b"<p>lever", max_depth=0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_level_that_is_too_deep(method: str) -> None:
+    assert partition(b"<p>lever", method=method, level=MAX_LEVEL).level == MAX_LEVEL
+    with pytest.raises(BlockError, match="level must be at most 50, not 51"):
+        partition(b"<p>lever", method=method, level=MAX_LEVEL + 1)
+
+
+@pytest.mark.parametrize(
+    "options", [{"max_depth": None}, {"max_depth": []}, {"min_size": None}], ids=repr
+)
+def test_an_option_with_a_value_of_the_wrong_type(options: dict[str, Any]) -> None:
+    with pytest.raises(BlockError, match="partitioner bwap: "):
+        partition(b"<p>lever", **options)
+
+
+LEVERS = b"<p>lever</p><p>pulley</p>"
+WRONG = {
+    "not in order": [Cut(1, 12, 25), Cut(1, 0, 12)],
+    "overlapping": [Cut(1, 0, 13), Cut(1, 12, 25)],
+    "empty": [Cut(1, 3, 3)],
+    "backwards": [Cut(1, 5, 3)],
+    "before the page": [Cut(1, -1, 3)],
+    "behind the page": [Cut(1, 0, 26)],
+    "no such node": [Cut(5, 0, 25)],
+    "before all nodes": [Cut(-1, 0, 25)],
+    "child outside": [Cut(1, 0, 12, (Cut(1, 0, 13),))],
+    "children overlapping": [Cut(1, 0, 12, (Cut(1, 0, 7), Cut(1, 6, 12)))],
+    "the same child twice": [Cut(1, 0, 12, (Cut(1, 0, 7),) * 2)],
+    "too deep": [Cut(1, 0, 12, (Cut(1, 0, 9, (Cut(1, 0, 8, (Cut(1, 0, 7),)),)),))],
+}
+
+
+def other(monkeypatch: pytest.MonkeyPatch, cuts: list[Cut]) -> None:
+    """Let the partitioner `other` return these cuts."""
+    module = import_module("mmcrawl.blocks.partition")  # the function has its name
+    monkeypatch.setattr(module, "make_partitioner", lambda name: lambda tree, level: cuts)
+
+
+@pytest.mark.parametrize("cuts", WRONG.values(), ids=list(WRONG))
+def test_what_another_package_cuts_is_checked(
+    cuts: list[Cut], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other(monkeypatch, cuts)
+    with pytest.raises(BlockError, match="partitioner other: "):
+        partition(LEVERS, method="other")
+
+
+def test_another_package_may_cut_in_levels(monkeypatch: pytest.MonkeyPatch) -> None:
+    other(monkeypatch, [Cut(1, 0, 12, (Cut(2, 3, 5), Cut(2, 5, 8))), Cut(3, 12, 25)])
+    check(partition(LEVERS, method="other"), LEVERS)
 
 
 class TestBlocks:

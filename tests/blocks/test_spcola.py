@@ -20,7 +20,7 @@ PULLEYS = "Pulleys share a load among several lengths of rope."
 LINKS = "<li><a href=1>One</a><li><a href=2>Two</a><li><a href=3>Three</a>"
 
 
-def blocks(html: str, **options: float | Sheets) -> list[str]:
+def blocks(html: str, **options: float | str | Sheets) -> list[str]:
     """Return the text of each block."""
     page = partition(html.encode(), method="spcola", **options)
     assert page.splice() == html.encode()
@@ -215,3 +215,12 @@ def test_levels_are_not_made():
 def test_numbers_below_zero_are_refused(option: str):
     with pytest.raises(BlockError, match=option):
         partition(b"", method="spcola", **{option: -1.0})
+
+
+@pytest.mark.parametrize("option", ["min_width", "min_height", "link_text_ratio"])
+def test_numbers_may_be_given_as_text(option: str):
+    html = f"<div><h2>{LEVERS}</h2><p>{PULLEYS}<ul>{LINKS}</ul></div>"
+    assert blocks(html, **{option: "40"}) == blocks(html, **{option: 40.0})
+    for wrong in ("wide", "-1", "nan", None):
+        with pytest.raises(BlockError, match="partitioner spcola: "):
+            partition(b"", method="spcola", **{option: wrong})

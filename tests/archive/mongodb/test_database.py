@@ -1,65 +1,20 @@
-"""The MongoDB database: refusals, large packs, several processes, servers that come and go."""
+"""The MongoDB database: what is refused, and how rows and packs are kept."""
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
-import threading
 import time
-import uuid
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from bson import ObjectId
-from pymongo import MongoClient
 from pymongo.collection import Collection
 from pymongo.errors import AutoReconnect, OperationFailure
 
-from mmcrawl.archive import Capture, mongodb_leases, open_archive
+from mmcrawl.archive import Capture, open_archive
 from mmcrawl.archive.backend import PackRow, VersionRow, place
 from mmcrawl.archive.mongodb import MongoBackend
 from mmcrawl.archive.mongodb_server import explained
 from mmcrawl.errors import StoreError
-
-SERVER = "MMCRAWL_TEST_MONGODB"
-BINARY = "MMCRAWL_TEST_FERRETDB"
-TOOL = Path(__file__).parents[2] / "tools" / "start_mongodb_server"
-
-
-@pytest.fixture
-def database():
-    """Return a database that is dropped after the test."""
-    server = os.environ.get(SERVER)
-    if not server:
-        pytest.skip(f"no MongoDB: name a server in the variable {SERVER}")
-    with MongoClient(server) as client:
-        name = f"mmcrawl_test_{uuid.uuid4().hex}"
-        yield client[name]
-        client.drop_database(name)
-
-
-@pytest.fixture
-def uri(database):
-    return f"{os.environ[SERVER].rstrip('/')}/{database.name}"
-
-
-@pytest.fixture
-def backend(uri):
-    opened = MongoBackend(uri)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def others(uri):
-    """Return two more connections to the archive of `backend`."""
-    opened = [MongoBackend(uri) for _ in range(2)]
-    yield opened
-    for each in opened:
-        each.close()
 
 
 def refusal(uri, **options):
@@ -91,7 +46,6 @@ def test_a_server_that_does_not_answer():
         ("mongodb://me:p/s3cret@127.0.0.1:9/a", "not understood"),
         ("mongodb://me:9:s3cret/a", "not understood"),
         ("mongodb:///a", "not understood"),
-        ("mongodb://127.0.0.1:9/a?serverSelectionTimeoutMS=s3cret&w=x&w=y", ""),
     ],
 )
 def test_a_uri_that_cannot_be_used(uri, reason):
@@ -178,7 +132,7 @@ def test_a_server_without_retryable_or_journaled_writes(uri, monkeypatch, error,
 # -- rows and packs ---------------------------------------------------------------------------
 
 
-def pack_of(stream, data, entry=0, entries=1, chunk=0, chunks=1, level=0):
+def pack_of(stream, data, *, entry=0, entries=1, chunk=0, chunks=1, level=0):
     return PackRow(stream, entry, entries, chunk, chunks, len(data), level, len(data) + 1)
 
 
@@ -279,158 +233,3 @@ def test_the_place_noted_first_stays(backend):
     known = {digests[0]: 1, digests[1]: 2, digests[2]: 2**62}
     assert backend.find_chunks(digests) == known
     assert dict(backend.chunks()) == known
-
-
-# -- several at once --------------------------------------------------------------------------
-
-
-def test_numbers_are_given_once(backend, others):
-    backends = [backend, *others]
-    with ThreadPoolExecutor(3) as threads:
-        made = list(
-            threads.map(
-                lambda b: [b.add_url(f"http://a/{n}", n, "a").id for n in range(20)], backends
-            )
-        )
-        assert made[0] == made[1] == made[2]
-        assert len(set(made[0])) == 20
-        stream = backend.stream("a")
-        taken = list(threads.map(lambda b: [b.reserve(stream, 3) for _ in range(20)], backends))
-    assert sorted(sum(taken, [])) == [(n, 3 * n) for n in range(60)]
-
-
-def test_a_purge_waits_for_those_who_write(backend, others):
-    events = []
-
-    def purge():
-        with others[0].sole():
-            events.append("purge")
-
-    with backend.writing():
-        thread = threading.Thread(target=purge)
-        thread.start()
-        time.sleep(0.5)
-        events.append("written")
-    thread.join()
-    assert events == ["written", "purge"]
-
-
-def test_those_who_write_wait_for_a_purge(backend, others):
-    events = []
-
-    def write():
-        with others[0].writing():
-            events.append("written")
-
-    with backend.sole():
-        thread = threading.Thread(target=write)
-        thread.start()
-        time.sleep(0.5)
-        backend.add_url("http://a/", 1, "a")
-        events.append("purge")
-    thread.join()
-    assert events == ["purge", "written"]
-    with backend.writing(), others[0].writing():
-        pass
-
-
-def test_the_lease_of_a_dead_process_is_taken_away(backend, database, monkeypatch):
-    monkeypatch.setattr(mongodb_leases, "DEAD_AFTER", 0.5)
-    database["archive_lease"].insert_one({"_id": "dead", "kind": "sole", "beat": 3})
-    with backend.writing():
-        assert database["archive_lease"].count_documents({}) == 1
-    assert database["archive_lease"].count_documents({}) == 0
-
-
-def test_who_was_taken_for_dead_writes_no_version(backend, database, monkeypatch):
-    with backend.writing():
-        database["archive_lease"].delete_many({})
-        monkeypatch.setattr(mongodb_leases, "DEAD_AFTER", 0.0)
-        with pytest.raises(StoreError, match="out of reach"):
-            backend.add_version(VersionRow(1, 1, 1.0, 200, bytes(32), 1, 0))
-
-
-STORE = """
-import random, sys
-from mmcrawl.archive import Capture, open_archive
-archive = open_archive(sys.argv[1])
-for n in range(1000):
-    body = random.Random(n).randbytes(20_000)
-    archive.store(Capture("http://a.test/" + sys.argv[2], body, float(n)))
-    archive.store(Capture("http://a.test/both", body + sys.argv[2].encode(), float(n)))
-    print(n, flush=True)
-"""
-
-
-def test_two_processes_store_in_one_archive_until_they_are_killed(uri):
-    open_archive(uri).close()
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", STORE, uri, name], stdout=subprocess.PIPE, text=True
-        )
-        for name in "xy"
-    ]
-    for process in processes:
-        for _ in range(12):
-            assert process.stdout.readline()
-    for process in processes:
-        process.kill()
-    last = [int(process.communicate()[0].split("\n")[-2:-1][0] or 11) for process in processes]
-    with open_archive(uri) as archive:
-        for name, n in zip("xy", last, strict=True):
-            for time_ in range(n + 1):
-                body = random.Random(time_).randbytes(20_000)
-                assert archive.rebuild(archive.get(f"http://a.test/{name}", time_)).body == body
-        both = {archive.rebuild(version).body for version in archive.versions("http://a.test/both")}
-        assert {random.Random(n).randbytes(20_000) + b"x" for n in range(last[0] + 1)} <= both
-        assert {random.Random(n).randbytes(20_000) + b"y" for n in range(last[1] + 1)} <= both
-        assert archive.check().faults == ()
-
-
-# -- a server that comes and goes -------------------------------------------------------------
-
-
-@pytest.fixture
-def own_server(tmp_path):
-    """Return how to start and stop a server of the test's own, on one port."""
-    if not os.environ.get(BINARY):
-        pytest.skip(f"no server to stop: name FerretDB's program in the variable {BINARY}")
-
-    def call(*arguments):
-        command = [sys.executable, TOOL, *arguments]
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
-
-    folder = str(tmp_path / "server")
-    address = call("start", folder)
-    port = address.rpartition(":")[2]
-    yield (
-        f"{address}/pages?serverSelectionTimeoutMS=300",
-        lambda: call("start", folder, "--port", port),
-        lambda: call("stop", folder),
-    )
-    call("stop", folder)
-
-
-def test_a_server_that_was_stopped_and_started_again(own_server):
-    uri, start, stop = own_server
-    with open_archive(uri) as archive:
-        archive.store(Capture("http://a.test/", b"<p>one", 1.0))
-        stop()
-        for _ in range(2):
-            with pytest.raises(StoreError, match="cannot be reached"):
-                archive.store(Capture("http://a.test/", b"<p>two", 2.0))
-            with pytest.raises(StoreError, match="cannot be reached"):
-                archive.get("http://a.test/")
-        start()
-        end = time.monotonic() + 20
-        while True:
-            try:
-                stored = archive.store(Capture("http://a.test/", b"<p>two", 2.0))
-            except StoreError:
-                assert time.monotonic() < end
-                continue
-            break
-        assert stored.version.number == 2
-        bodies = [archive.rebuild(version).body for version in archive.versions("http://a.test/")]
-        assert bodies == [b"<p>one", b"<p>two"]
-        assert archive.check().faults == ()

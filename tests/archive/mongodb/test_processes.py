@@ -1,0 +1,177 @@
+"""An archive in MongoDB that several write to, and a server that comes and goes."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.archive import Capture, mongodb_leases, open_archive
+from mmcrawl.archive.backend import VersionRow
+from mmcrawl.errors import StoreError
+
+BINARY = "MMCRAWL_TEST_FERRETDB"
+TOOL = Path(__file__).parents[3] / "tools" / "start_mongodb_server"
+
+
+# -- several at once --------------------------------------------------------------------------
+
+
+def test_numbers_are_given_once(backend, others):
+    backends = [backend, *others]
+    with ThreadPoolExecutor(3) as threads:
+        made = list(
+            threads.map(
+                lambda b: [b.add_url(f"http://a/{n}", n, "a").id for n in range(20)], backends
+            )
+        )
+        assert made[0] == made[1] == made[2]
+        assert len(set(made[0])) == 20
+        stream = backend.stream("a")
+        taken = list(threads.map(lambda b: [b.reserve(stream, 3) for _ in range(20)], backends))
+    assert sorted(chain(*taken)) == [(n, 3 * n) for n in range(60)]
+
+
+def test_a_purge_waits_for_those_who_write(backend, others):
+    events = []
+
+    def purge():
+        with others[0].sole():
+            events.append("purge")
+
+    with backend.writing():
+        thread = threading.Thread(target=purge)
+        thread.start()
+        time.sleep(0.5)
+        events.append("written")
+    thread.join()
+    assert events == ["written", "purge"]
+
+
+def test_those_who_write_wait_for_a_purge(backend, others):
+    events = []
+
+    def write():
+        with others[0].writing():
+            events.append("written")
+
+    with backend.sole():
+        thread = threading.Thread(target=write)
+        thread.start()
+        time.sleep(0.5)
+        backend.add_url("http://a/", 1, "a")
+        events.append("purge")
+    thread.join()
+    assert events == ["purge", "written"]
+    with backend.writing(), others[0].writing():
+        pass
+
+
+def test_the_lease_of_a_dead_process_is_taken_away(backend, database, monkeypatch):
+    monkeypatch.setattr(mongodb_leases, "DEAD_AFTER", 0.5)
+    database["archive_lease"].insert_one({"_id": "dead", "kind": "sole", "beat": 3})
+    with backend.writing():
+        assert database["archive_lease"].count_documents({}) == 1
+    assert database["archive_lease"].count_documents({}) == 0
+
+
+def test_who_was_taken_for_dead_writes_no_version(backend, database, monkeypatch):
+    with backend.writing():
+        database["archive_lease"].delete_many({})
+        monkeypatch.setattr(mongodb_leases, "DEAD_AFTER", 0.0)
+        with pytest.raises(StoreError, match="out of reach"):
+            backend.add_version(VersionRow(1, 1, 1.0, 200, bytes(32), 1, 0))
+
+
+STORE = """
+import random, sys
+from mmcrawl.archive import Capture, open_archive
+archive = open_archive(sys.argv[1])
+for n in range(1000):
+    body = random.Random(n).randbytes(20_000)
+    archive.store(Capture("http://a.test/" + sys.argv[2], body, float(n)))
+    archive.store(Capture("http://a.test/both", body + sys.argv[2].encode(), float(n)))
+    print(n, flush=True)
+"""
+
+
+def test_two_processes_store_in_one_archive_until_they_are_killed(uri):
+    open_archive(uri).close()
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", STORE, uri, name], stdout=subprocess.PIPE, text=True
+        )
+        for name in "xy"
+    ]
+    heard = [[process.stdout.readline() for _ in range(12)] for process in processes]
+    for process, lines in zip(processes, heard, strict=True):
+        process.kill()
+        lines.extend(process.communicate()[0].splitlines(keepends=True))
+    last = [sum(line.endswith("\n") for line in lines) - 1 for lines in heard]
+    assert min(last) >= 11
+    with open_archive(uri) as archive:
+        for name, n in zip("xy", last, strict=True):
+            for time_ in range(n + 1):
+                body = random.Random(time_).randbytes(20_000)
+                assert archive.rebuild(archive.get(f"http://a.test/{name}", time_)).body == body
+        both = {archive.rebuild(version).body for version in archive.versions("http://a.test/both")}
+        assert {random.Random(n).randbytes(20_000) + b"x" for n in range(last[0] + 1)} <= both
+        assert {random.Random(n).randbytes(20_000) + b"y" for n in range(last[1] + 1)} <= both
+        assert archive.check().faults == ()
+
+
+# -- a server that comes and goes -------------------------------------------------------------
+
+
+@pytest.fixture
+def own_server(tmp_path):
+    """Return how to start and stop a server of the test's own, on one port."""
+    if not os.environ.get(BINARY):
+        pytest.skip(f"no server to stop: name FerretDB's program in the variable {BINARY}")
+
+    def call(*arguments):
+        command = [sys.executable, TOOL, *arguments]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+    folder = str(tmp_path / "server")
+    address = call("start", folder)
+    port = address.rpartition(":")[2]
+    yield (
+        f"{address}/pages?serverSelectionTimeoutMS=300",
+        lambda: call("start", folder, "--port", port),
+        lambda: call("stop", folder),
+    )
+    call("stop", folder)
+
+
+def test_a_server_that_was_stopped_and_started_again(own_server):
+    uri, start, stop = own_server
+    with open_archive(uri) as archive:
+        archive.store(Capture("http://a.test/", b"<p>one", 1.0))
+        stop()
+        for _ in range(2):
+            with pytest.raises(StoreError, match="cannot be reached"):
+                archive.store(Capture("http://a.test/", b"<p>two", 2.0))
+            with pytest.raises(StoreError, match="cannot be reached"):
+                archive.get("http://a.test/")
+        start()
+        end = time.monotonic() + 20
+        while True:
+            try:
+                stored = archive.store(Capture("http://a.test/", b"<p>two", 2.0))
+            except StoreError:
+                assert time.monotonic() < end
+                continue
+            break
+        assert stored.version.number == 2
+        bodies = [archive.rebuild(version).body for version in archive.versions("http://a.test/")]
+        assert bodies == [b"<p>one", b"<p>two"]
+        assert archive.check().faults == ()

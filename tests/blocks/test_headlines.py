@@ -1,0 +1,39 @@
+"""What looks like a heading, and what its class says."""
+
+from __future__ import annotations
+
+import pytest
+
+from mmcrawl.blocks import partition
+from mmcrawl.blocks.headlines import Headlines
+from mmcrawl.blocks.measures import Measures
+from mmcrawl.blocks.tree import read_tree
+from tests.blocks.growth import assert_linear
+
+
+@pytest.mark.parametrize(
+    ("name", "is_heading"),
+    [
+        ("title", True),
+        ("post-title", True),
+        ("articleTitle", True),
+        ("TITLE_2", True),
+        ("a headline", True),
+        ("biaoti", True),
+        ("titles", False),
+        ("subheading", False),
+        ("captions", False),
+    ],
+)
+def test_classes_that_name_a_heading(name: str, is_heading: bool):
+    tree = read_tree(f'<p class="{name}">Levers</p>'.encode())
+    headlines = Headlines(tree, Measures(tree))
+    assert headlines.level(range(1, len(tree))) == (7 if is_heading else 0)
+
+
+def test_a_long_class_takes_linear_time():
+    def kinds(size: int) -> list[str]:
+        body = b'<h1>T</h1><p class="' + b"_" * size + b'">Some text</p>'
+        return [block.kind for block in partition(body, method="quark").blocks]
+
+    assert_linear(kinds, 8_000)

@@ -1,0 +1,96 @@
+"""What each block of a page is, by where on the page it stands."""
+
+from __future__ import annotations
+
+import pytest
+
+from mmcrawl.blocks import Partition, partition
+
+TEXT = (
+    "The law of the lever was known to Archimedes, who wrote that equal weights at equal "
+    "distances are in balance, and that unequal ones are where their distances are so. "
+)
+
+
+def page(html: str, *, title: str = "Levers") -> Partition:
+    document = f"<html><head><meta charset=utf-8><title>{title}</title></head><body>{html}"
+    return partition(document.encode(), method="spcola", url="http://school.test/levers.html")
+
+
+def kinds(html: str, *, title: str = "Levers") -> dict[str, str]:
+    """Return the kind of each block by its text."""
+    return {block.text: block.kind for block in page(html, title=title).blocks}
+
+
+def test_boxes_that_the_page_itself_calls_content_are_content_though_they_are_repeated():
+    box = "<p>Instructor: A. Medes of Syracuse"
+    html = f"<div class=drawer>{box}</div><main><h1>Levers</h1><div class=t><p>{TEXT * 3}</div>"
+    found = [b.kind for b in page(html + f"<div class=info>{box}</div></main>").blocks]
+    assert found == ["navigation", "title", "topic", "small"]
+
+
+def test_links_in_what_the_page_calls_content_are_related():
+    links = "<section><h5>Taught by</h5><a href=/medes>A. Medes</a></section>"
+    found = kinds(f"<main><h1>Levers</h1><section><p>{TEXT}<p>{TEXT * 2}</section>{links}</main>")
+    assert found["A. Medes"] == "related-links"
+
+
+def test_a_foot_that_nothing_names_is_not_the_middle():
+    rights = "版权所有 启明中学 联系站长 京ICP备05000000号 建议使用1024*768分辨率浏览本站"
+    links = "<a href=1.htm>物理</a> <a href=2.htm>语文</a>"
+    html = f"<h1>各科</h1><div><p>各科资源<p>{links}</div><table><tr><td>{rights}</table>"
+    assert kinds(html, title="各科")["物理 语文"] == "related-links"
+
+
+def test_a_box_beside_the_headline_is_not_the_middle():
+    about = "Instructor: A. Medes of Syracuse, who wrote on levers and on circles, for beginners"
+    box = f"<div class=box><p>{about}</div>"
+    html = f"<main><div id=main-content><h1>Notes</h1><p>To load</div>{box}</main>"
+    found = kinds(html, title="Notes")
+    assert found["To load"] == "small"
+    assert found[about] not in ("topic", "small")
+
+
+def test_words_at_the_end_of_an_announcement_lead_to_related_pages():
+    articles = (
+        f"<article><h2><a href={i}>Experiment {i}</a></h2><p>{TEXT}</p><footer><a href={i}>Read more"
+        "</a></footer></article>"
+        for i in range(3)
+    )
+    html = f"<main><h1>News</h1>{''.join(articles)}"
+    found = [block.kind for block in page(html).blocks if block.text == "Read more"]
+    assert found == ["related-links"] * 3
+
+
+def test_a_texts_own_tags_are_related_and_those_of_a_bar_are_not():
+    tags = "<h2>Tags</h2><p><a href=/t/1>lever</a>, <a href=/t/2>pulley</a>"
+    html = f"<main><h1>Levers</h1><p>{TEXT}<p>{TEXT * 2}{tags}</main><aside>{{}}</aside>"
+    assert kinds(html)["lever, pulley"] == "related-links"
+    in_bar = tags.replace("lever", "wheel")
+    assert kinds(html.format(in_bar))["wheel, pulley"] != "related-links"
+
+
+def test_a_page_of_all_tags_is_there_for_them():
+    tags = "".join(f"<a href=/t/{i}>word {i}</a> " for i in range(9))
+    found = kinds(f"<h1>所有标签</h1><div class=tag-cloud>{tags}</div>", title="所有标签")
+    assert "related-links" in found.values()
+
+
+def test_a_block_that_holds_the_middle_is_in_the_middle():
+    links = "".join(f"<a href={i}.htm>Experiment number {i}</a><br>" for i in range(9))
+    html = f"<h1>Experiments</h1><table><tr><td>List<tr><td>{links}</table><p><a href=/x>More</a>"
+    (block,) = (b for b in page(html, title="Experiments").blocks if "number 3" in b.text)
+    assert block.kind == "related-links"
+
+
+@pytest.mark.parametrize(
+    ("refresh", "kind"), [("0;url=x.htm", "navigation"), ("0", "topic"), ("600; url=x", "topic")]
+)
+def test_a_page_that_sends_its_reader_on_has_no_topic(refresh: str, kind: str):
+    head = f"<meta http-equiv=Refresh content='{refresh}'>"
+    assert {block.kind for block in page(f"{head}<p>{TEXT}").blocks} == {kind}
+
+
+def test_a_line_that_begins_as_a_byline_needs_no_date():
+    html = f"<h1>Levers</h1><p>Posted by A. Medes, 12 comments</p><p><b>{TEXT * 2}</b>"
+    assert kinds(html)["Posted by A. Medes, 12 comments"] == "navigation"
