@@ -103,6 +103,22 @@ def test_a_version_that_comes_late_is_put_in_its_place(
     assert answers(search) == anew(archive, tmp_path)
 
 
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_page_may_change_its_language(archive: Archive, store: IndexStore, at_once: bool) -> None:
+    search = Search(archive, store)
+    for day, language in enumerate(("en", "en", "de", "de")):
+        archive.store(capture(ENGLISH, day, text=f"Day {day}.", language=language))
+        if not at_once:
+            search.update()
+    search.update()
+    shown = {
+        language: (hit.first_version, hit.version)
+        for language in ("en", "de")
+        for hit in search.search(f"lessons lang:{language}").hits
+    }
+    assert shown == {"en": (1, 2), "de": (3, 4)}
+
+
 class TestPurging:
     def test_of_a_url(self, archive: Archive, store: IndexStore, tmp_path: Path) -> None:
         search = Search(archive, store)
@@ -236,6 +252,17 @@ def test_an_update_that_dies_at_any_commit_is_finished_by_the_next(
     search = Search(archive, store)
     search.update()
     assert answers(search) == anew(archive, tmp_path)
+
+
+def test_what_was_purged_counts_no_more_even_before_it_is_cleaned_away(
+    archive: Archive, store: IndexStore, tmp_path: Path
+) -> None:
+    store_all(archive, mixed_web())
+    Search(archive, store).update()
+    archive.purge(url=CHINESE)
+    with pytest.raises(_Killed):  # the first commit voids the page, the second cleans up
+        Search(archive, _Mortal(store, 2, after=False)).update()
+    assert answers(Search(archive, store)) == anew(archive, tmp_path)
 
 
 def test_two_who_update_at_once_lose_nothing(

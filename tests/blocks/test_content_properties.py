@@ -18,10 +18,12 @@ from mmcrawl.blocks.measures import Measures
 
 PIECES = (
     "<p>", "</p>", "<div class=content>", "<div class='comment'>", "</div>", "<h1>", "</h1>",
-    "<pre>", "<ul><li>", "<li>", "</ul>", "<table><tr><td>", "</table>", "<a href=x>", "</a>", "<br>", "<b>",
+    "<pre>", "<ul><li>", "<li>", "</ul>", "<table><tr><td>", "</table>", "<a href=x>", "</a>",
+    "<br>", "<b>",
     "<script>var hidden;</script>", "<noscript>", "</noscript>", "<!--", "-->", "<title>",
     "</title>", "A lever is a rigid bar on a pivot, and a small force lifts a heavy load. ",
-    "lever ", "杠杆原理。", "&amp;", "&nbsp;", "\n", "<", ">", '"', "\0", "é", "<svg>", "<select><option>", "<frameset>",
+    "lever ", "杠杆原理。", "&amp;", "&nbsp;", "\n", "<", ">", '"', "\0", "é",
+    "<svg>", "<select><option>", "<frameset>",
     "<body>", "<meta charset=gbk>", "<meta property=og:title content='x'>", "</html>", "x" * 400,
 )  # fmt: skip
 html_texts = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)

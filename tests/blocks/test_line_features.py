@@ -133,7 +133,8 @@ def test_the_encoding_makes_no_difference() -> None:
     st.lists(
         st.sampled_from(
             [PROSE, "<p>", "</p>", "<div class=comment>", "</div>", "<h2>Related</h2>", "<br>",
-             "İ", "<a href=x>y</a>", "\U0001f600", "。", "\ud83d", "<li hidden>", "<table><td>", "&nbsp;"]
+             "İ", "<a href=x>y</a>", "\U0001f600", "。", "\ud83d", "<li hidden>", "<table><td>",
+             "&nbsp;"]
         ),
         max_size=40,
     )

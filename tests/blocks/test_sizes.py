@@ -18,6 +18,13 @@ from mmcrawl.blocks.sizes import (
 from mmcrawl.blocks.tree import read_tree
 
 
+def test_a_column_halved_a_thousand_times_is_still_a_column() -> None:
+    tree = read_tree(b"<table><tr><td width=50%>a" * 2000)
+    widths, heights = node_sizes(tree, Measures(tree))
+    assert all(width >= 0 for width in widths)
+    assert all(height < float("inf") for height in heights)
+
+
 def size_of_x(html: str, encoding: str = "utf-8") -> tuple[float, float]:
     tree = read_tree(html.encode(encoding), encoding=encoding)
     widths, heights = node_sizes(tree, Measures(tree))

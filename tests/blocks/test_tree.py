@@ -212,6 +212,19 @@ class TestText:
     def test_white_space_alone_is_no_node(self) -> None:
         assert shape("<p> \r\n\t </p> \x0c ") == "p"
 
+    def test_a_run_of_nul_is_no_node(self) -> None:
+        assert shape(b"<p>\0\0</p>") == "p"
+        assert shape("\ufeff<p>\0\0</p>".encode("utf-16-le")) == "p"
+        tree = read_tree(b"<b>a</b>\0 \0<b>b</b>\0<b>c</b>")
+        texts = [node for node, tag in enumerate(tree.tags) if tag == TEXT]
+        assert [node in tree.spaced for node in texts] == [False, True, False]
+
+    def test_a_path_is_as_long_as_a_hundred_steps(self) -> None:
+        tree = read_tree(b"<div>" * 5000 + b"x")
+        assert tree.path(100) == "/".join(["div"] * 100)
+        assert tree.path(101) == "/".join(["…"] + ["div"] * 100)
+        assert sum(len(tree.path(node)) for node in range(len(tree))) < 500 * len(tree)
+
     def test_paths(self) -> None:
         tree = read_tree(b"<html><body><p>a<p>b<i>c</i>d</body></html>")
         assert [tree.path(i) for i in range(len(tree))] == [

@@ -1,0 +1,78 @@
+"""What stands where on a page: characters and links, hidden or shown, with or without text."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from mmcrawl.blocks import partition, partitioner_names
+from mmcrawl.blocks.measures import Measures
+from mmcrawl.blocks.runs import shown_nodes
+from mmcrawl.blocks.tree import read_tree
+
+
+def visible(html: str) -> str:
+    tree = read_tree(html.encode())
+    hidden = Measures(tree).hidden
+    return " ".join(tree.text(node) for node in range(len(tree)) if not hidden[node]).strip()
+
+
+@pytest.mark.parametrize(
+    ("html", "chars", "link_chars"),
+    [
+        ("<p>a <b>bc</b>", 3, 0),
+        ("<p>a<a href=x>bc<i>d</i></a>", 4, 3),
+        ("<p>a<script>b</script><select><option>c</select>", 1, 0),
+        ("<p>&amp;&nbsp; a", 3, 0),
+    ],
+)
+def test_visible_characters(html: str, chars: int, link_chars: int) -> None:
+    measures = Measures(read_tree(html.encode()))
+    assert (measures.chars[-1], measures.link_chars[-1]) == (chars, link_chars)
+
+
+def test_what_is_for_readers_without_scripts_is_hidden_unless_it_is_most_of_the_page() -> None:
+    assert visible("<p>some words<noscript>turn on</noscript>").split() == ["some", "words"]
+    assert "turn on" in visible("<p>some<noscript>turn on scripts</noscript>")
+
+
+def test_a_fallback_in_a_fallback_counts_once() -> None:
+    # Six characters in there, counted twice, would be more than the eight outside.
+    html = "<div>outside!<noscript><div><noscript>inside</noscript></div></noscript></div>"
+    assert visible(html) == "outside!"
+
+
+def seconds(body: bytes) -> float:
+    tree = read_tree(body)
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        Measures(tree)
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def test_nested_fallbacks_take_linear_time() -> None:
+    assert seconds(b"<noscript>a" * 20_000) < 5 * seconds(b"<noscript>a" * 10_000) + 0.05
+
+
+MAP = b"<p>before<img src=x usemap=#m><map name=m><area href=a><area><area href=b></map><p>after"
+
+
+def test_the_links_of_an_image_map_are_shown() -> None:
+    tree = read_tree(MAP)
+    shown = [tree.attributes(node).get("href") for node in shown_nodes(tree, Measures(tree))]
+    assert [href for href in shown if href] == ["a", "b"]
+
+
+def test_a_map_in_what_is_hidden_is_not_shown() -> None:
+    tree = read_tree(b"<p>text<template><map><area href=a></map></template>")
+    assert len(shown_nodes(tree, Measures(tree))) == 1
+
+
+@pytest.mark.parametrize("method", ["spcola", "quark", "ypm"])
+def test_the_links_of_an_image_map_stand_in_a_block(method: str) -> None:
+    assert method in partitioner_names()
+    blocks = partition(MAP, method=method).blocks
+    assert [link.href for block in blocks for link in block.links] == ["a", "b"]
