@@ -22,6 +22,7 @@ __all__ = ["MongoIndex"]
 
 _HEAD = "head"
 _AT_ONCE = 8 << 20  # bytes that one message holds
+_FEW = 32  # objects
 _WAIT = 20_000  # milliseconds
 _ABANDONED = timedelta(days=1)
 _CREDENTIALS = re.compile(r"//[^/@]*@")
@@ -57,9 +58,14 @@ class MongoIndex:
         return (int(found["generation"]), bytes(found["content"])) if found else None
 
     def get(self, keys: Collection[str]) -> dict[str, bytes]:
+        # One by one if they are few: some servers look up a key in their index, but read all
+        # there is to find several.
         with self._explained():
-            found = self._objects.find({"_id": {"$in": sorted(keys)}}, {"content": 1})
-            return {item["_id"]: bytes(item["content"]) for item in found}
+            if len(keys) <= _FEW:
+                found = [self._objects.find_one({"_id": key}, {"content": 1}) for key in keys]
+            else:
+                found = list(self._objects.find({"_id": {"$in": sorted(keys)}}, {"content": 1}))
+        return {item["_id"]: bytes(item["content"]) for item in found if item is not None}
 
     def commit(
         self,

@@ -97,6 +97,17 @@ def test_comments_below_an_article_are_left_out() -> None:
     assert not any(comment in page.text for comment in (*COMMENTS, "Comments", "Reply"))
 
 
+def test_comments_longer_than_the_article_are_left_out_as_well() -> None:
+    comment = "I have read what you wrote on the lever, and I agree. My own cart was lifted by it"
+    comments = "".join(f"<li class=comment><p>{comment} {i} years ago.</p>" for i in range(9))
+    page = page_content(
+        f"<title>Levers - Lab</title><article><h1>Levers</h1><p>{OLD_TEXT[0]}<p>{OLD_TEXT[1]}"
+        f"</article><div class=comments><h3>Comments</h3><ol>{comments}</ol></div>".encode()
+    )
+    assert page.paragraphs[-2:] == OLD_TEXT[:2]
+    assert comment not in page.text
+
+
 def test_what_is_written_in_a_forum_is_its_content() -> None:
     page = page_content(f"<title>Lifting a cart</title><h1>Lifting a cart</h1>{THREAD}".encode())
     assert all(post in page.paragraphs for post in POSTS)

@@ -73,8 +73,11 @@ def test_a_texts_own_tags_are_related_and_those_of_a_bar_are_not():
 
 def test_a_page_of_all_tags_is_there_for_them():
     tags = "".join(f"<a href=/t/{i}>word {i}</a> " for i in range(9))
-    found = kinds(f"<h1>所有标签</h1><div class=tag-cloud>{tags}</div>", title="所有标签")
-    assert "related-links" in found.values()
+    for name in ("所有标签", "All tags"):
+        found = page(f"<h1>{name}</h1><div class=tag-cloud>{tags}</div>", title=name).blocks
+        assert [block.kind for block in found] == ["title", "related-links"]
+    found = page(f"<h1>Levers</h1><div class=tag-cloud>{tags}</div>").blocks
+    assert [block.kind for block in found] == ["title", "noise-links"]
 
 
 def test_a_block_that_holds_the_middle_is_in_the_middle():

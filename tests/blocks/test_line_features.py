@@ -90,6 +90,14 @@ def test_the_element_that_holds_most_of_the_prose_is_found() -> None:
     assert features("<a href=x>Home</a>").best == 0
 
 
+def test_an_element_with_nothing_but_a_space_in_it_is_not_around_the_line() -> None:
+    plain, spaced = (
+        features(f"<div class=content><p>{before}A lever is a bar.</p></div>").matrix
+        for before in ("", "<span class=share>&nbsp;</span>")
+    )
+    assert (plain == spaced).all()
+
+
 def test_class_words_weigh_as_they_are_given() -> None:
     html = '<div class="content"><p>a</div><div class="share content"><p>b</div><p>c'
     tree = read_tree(html.encode())

@@ -60,8 +60,15 @@ def test_films_of_the_layout_are_no_media(name: str) -> None:
 
 
 def test_a_frameset_leads_to_its_frames() -> None:
-    body = b"<title>Lab</title><frameset><frame src=a.htm><noframes>" + TEXT.encode()
-    assert page_content(body).page_type == "hub"
+    frames = b"<title>Lab</title><frameset><frame src=a.htm></frameset>"
+    assert page_content(frames + TEXT.encode()).page_type == "hub"
+    assert page_content(frames[:18] + TEXT.encode()).page_type == "topic"
+
+
+def test_links_beside_the_content_count_where_nothing_names_a_bar() -> None:
+    links = "".join(f"<a href={i}>Experiment {i} on wedges and screws</a> | " for i in range(30))
+    assert type_of(f"{TEXT}<div>{links}</div>") == "hub"
+    assert type_of(f"{TEXT}<nav>{links}</nav>") == "topic"
 
 
 def test_chinese_says_more_in_fewer_characters() -> None:
