@@ -71,13 +71,11 @@ def test_a_texts_own_tags_are_related_and_those_of_a_bar_are_not():
     assert kinds(html.format(in_bar))["wheel, pulley"] != "related-links"
 
 
-def test_a_page_of_all_tags_is_there_for_them():
-    tags = "".join(f"<a href=/t/{i}>word {i}</a> " for i in range(9))
-    for name in ("所有标签", "All tags"):
-        found = page(f"<h1>{name}</h1><div class=tag-cloud>{tags}</div>", title=name).blocks
-        assert [block.kind for block in found] == ["title", "related-links"]
-    found = page(f"<h1>Levers</h1><div class=tag-cloud>{tags}</div>").blocks
-    assert [block.kind for block in found] == ["title", "noise-links"]
+def test_a_page_of_all_partners_is_there_for_them():
+    items = "".join(f"<li><a href=http://s{i}.test/>School {i}</a>" for i in range(9))
+    for title, kind in (("全部友情链接", "related-links"), ("杠杆原理", "noise-links")):
+        html = f"<h1>{title}</h1><ul class=blogroll>{items}</ul><footer>© School</footer>"
+        assert page(html, title=title).blocks[1].kind == kind
 
 
 def test_a_block_that_holds_the_middle_is_in_the_middle():

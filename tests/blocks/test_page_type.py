@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from mmcrawl.blocks import page_content
+from mmcrawl.blocks.content_model import GENRES
+from mmcrawl.blocks.lines import PageLines
+from mmcrawl.blocks.measures import Measures
+from mmcrawl.blocks.page_type import ContentLinks, page_type
+from mmcrawl.blocks.tree import read_tree
 
 TEXT = (
     "<p>A lever is a rigid bar that turns on a fixed point, the fulcrum. A small force at its long "
@@ -65,10 +71,31 @@ def test_a_frameset_leads_to_its_frames() -> None:
     assert page_content(frames[:18] + TEXT.encode()).page_type == "topic"
 
 
-def test_links_beside_the_content_count_where_nothing_names_a_bar() -> None:
-    links = "".join(f"<a href={i}>Experiment {i} on wedges and screws</a> | " for i in range(30))
-    assert type_of(f"{TEXT}<div>{links}</div>") == "hub"
-    assert type_of(f"{TEXT}<nav>{links}</nav>") == "topic"
+def links_of(body: str) -> ContentLinks:
+    tree = read_tree(body.encode())
+    measures = Measures(tree)
+    lines = PageLines.of(tree, measures)
+    chosen = np.array([not text.startswith("Menu") for text in lines.texts], dtype=bool)
+    return ContentLinks.of(tree, measures, lines, chosen)
+
+
+def test_links_in_bars_do_not_count() -> None:
+    links = links_of(
+        "<p>Some <a href=x>text</a>.<nav><a href=y>Menu</a></nav><p><a href=z>More</a>"
+    )
+    assert links == ContentLinks(on_page=8 / 6, share=8 / 14, lines=2, linked=2, leading=1)
+    assert links_of("<p>text<div><a href=y>Menu</a></div>").on_page == 1
+    assert links_of("").on_page == 0
+
+
+@pytest.mark.parametrize(("on_page", "kind"), [(0.9, "topic"), (1.1, "hub")])
+def test_where_links_are_most_of_a_page_it_is_there_for_them(on_page: float, kind: str) -> None:
+    links = ContentLinks(on_page=on_page, lines=9)
+    genres = dict.fromkeys(GENRES, 0.1)
+    tree = read_tree(b"<p>text")
+    assert (
+        page_type(tree, None, title="", paragraphs=["x" * 900], links=links, genres=genres) == kind
+    )
 
 
 def test_chinese_says_more_in_fewer_characters() -> None:
