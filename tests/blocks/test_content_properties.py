@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import time
 from collections.abc import Sequence
 
@@ -27,6 +28,9 @@ PIECES = (
     "<body>", "<meta charset=gbk>", "<meta property=og:title content='x'>", "</html>", "x" * 400,
 )  # fmt: skip
 html_texts = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
+# A "<" before a word makes a tag of it and of what follows, "<lever <script>" for instance, and
+# then what stands in that script is text of the page.
+TAG_INTO_ANOTHER = re.compile("<[a-zA-Z][^>]*<")
 
 
 @settings(max_examples=150, deadline=None)
@@ -60,7 +64,7 @@ def test_no_mutation_of_a_page_is_an_error(changes: Sequence[tuple[int, int, byt
 
 
 @settings(max_examples=150, deadline=None)
-@given(html_texts)
+@given(html_texts.filter(lambda html: not TAG_INTO_ANOTHER.search(html)))
 def test_text_is_visible_text_of_the_page_in_order(html: str) -> None:
     body = html.encode()
     tree = read_tree(body, encoding="utf-8")
