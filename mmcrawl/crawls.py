@@ -2,21 +2,27 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from math import inf
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from mmcrawl.archive.places import archive_uri
 from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.blocks.partition import DEFAULT_METHOD
 from mmcrawl.blocks.registry import make_partitioner
 from mmcrawl.errors import MmcrawlError, SeedError
-from mmcrawl.frontier import Limits, open_store
+from mmcrawl.frontier import Admission, Job, Limits, SqliteStore, open_store
 from mmcrawl.job import CrawlJob
-from mmcrawl.params import FocusedParams
+from mmcrawl.params import FocusedParams, is_shared
 from mmcrawl.replay import StoredWeb
+from mmcrawl.reports import Reporter
 from mmcrawl.scoring import LinkSimilarity, TopicTest, later_blocks, make_scorer
+from mmcrawl.shared.board import open_board
+from mmcrawl.shared.rules import Rules
+from mmcrawl.shared.worker import SharedJob, worker_name
 
 __all__ = [
+    "Crawl",
     "SettingsLike",
     "archive_uri_of",
     "check_settings",
@@ -37,7 +43,12 @@ _THRESHOLD = "MMCRAWL_TOPIC_THRESHOLD"
 _ARCHIVE = "MMCRAWL_ARCHIVE"
 _FACTORS = "MMCRAWL_LINK_BLOCK_FACTORS"
 _REVISIT = "MMCRAWL_REVISIT_"
+_LEASE = "MMCRAWL_LEASE_SECONDS"
+_SHORTEST_LEASE = 4.0
 _HOUR = 3_600.0
+
+Crawl: TypeAlias = CrawlJob | SharedJob
+"""What Scrapy's side of a crawl talks to: all of it, or a worker's part of it."""
 
 
 class SettingsLike(Protocol):
@@ -135,6 +146,16 @@ def later_link_blocks(settings: SettingsLike) -> dict[str, float]:
         ) from error
 
 
+def _lease_seconds(settings: SettingsLike) -> float:
+    try:
+        seconds = settings.getfloat(_LEASE, 15.0)
+    except (TypeError, ValueError):
+        seconds = 0.0
+    if not _SHORTEST_LEASE <= seconds < inf:
+        raise MmcrawlError(f"{_LEASE} must be a number of seconds from {_SHORTEST_LEASE:g}, as 15")
+    return seconds
+
+
 def check_settings(settings: SettingsLike) -> None:
     """Check the settings that are numbers or places.
 
@@ -145,6 +166,7 @@ def check_settings(settings: SettingsLike) -> None:
     archive_uri_of("", "memory:", settings)
     revisit_rules(settings)
     later_link_blocks(settings)
+    _lease_seconds(settings)
     for name in _WHOLE_NUMBERS:
         try:
             good = settings.getint(name) >= 0
@@ -160,7 +182,7 @@ def with_stored_web(arguments: Mapping[str, Any], settings: SettingsLike) -> dic
     return {**arguments, "web": arguments.get("web") or str(stored)} if stored else {**arguments}
 
 
-def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None) -> CrawlJob:
+def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None) -> Crawl:
     """Open the job that `args` describe, a new one or one that goes on.
 
     Args:
@@ -173,35 +195,93 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
             seeds, or a setting is wrong.
     """
     check_settings(settings)
-    seeds = [seed.url for seed in args.seed_list] or list(web.start_urls() if web else ())
-    if not seeds:
-        raise SeedError("no seeds: give -a seeds=FILE or URL")
-    test = TopicTest(
-        args.own_topic or args.whole_topic,
-        args.kinds,
-        topic_threshold(settings),
-        topics_by_host=args.topics_by_host,
-    )
-    similarity = LinkSimilarity(args.whole_topic.wanting(args.kinds))
+    parts = _Parts(args, settings, web)
+    if is_shared(args.store_uri):
+        return _shared_job(parts)
     store = open_store(args.store_uri)
     try:
-        return CrawlJob(
-            store,
-            store.job(args.job_name, args.identity()),
-            test=test,
-            similarity=similarity,
-            make_scorer=lambda source: make_scorer(
-                args.algo, source, similarity, **args.parameters
-            ),
-            limits=_limits(args, settings, replayed=web is not None),
-            seeds=seeds,
-            aliases=web.aliases() if web else None,
-            obey_nofollow=settings.getbool("ROBOTSTXT_OBEY"),
-            later_blocks=later_link_blocks(settings),
-        )
+        return parts.job(store, store.job(args.job_name, args.identity()))
     except BaseException:
         store.close()
         raise
+
+
+class _Parts:
+    """What a crawl is made of, apart from its store."""
+
+    def __init__(self, args: FocusedParams, settings: SettingsLike, web: StoredWeb | None) -> None:
+        self.args, self.settings = args, settings
+        self.seeds = [seed.url for seed in args.seed_list]
+        self.seeds = self.seeds or list(web.start_urls() if web else ())
+        if not self.seeds:
+            raise SeedError("no seeds: give -a seeds=FILE or URL")
+        self.aliases = dict(web.aliases()) if web else {}
+        self.limits = _limits(args, settings, replayed=web is not None)
+        self.obey_nofollow = settings.getbool("ROBOTSTXT_OBEY")
+        self.later_blocks = later_link_blocks(settings)
+
+    def reporter(self) -> Reporter:
+        """Return what makes the reports of pages."""
+        args = self.args
+        test = TopicTest(
+            args.own_topic or args.whole_topic,
+            args.kinds,
+            topic_threshold(self.settings),
+            topics_by_host=args.topics_by_host,
+        )
+        similarity = LinkSimilarity(args.whole_topic.wanting(args.kinds))
+        return Reporter(test, similarity, self.aliases)
+
+    def job(self, store: SqliteStore, job: Job) -> CrawlJob:
+        """Return the crawl over a store."""
+        reporter, args = self.reporter(), self.args
+        return CrawlJob(
+            store,
+            job,
+            test=reporter.test,
+            similarity=reporter.similarity,
+            make_scorer=lambda source: make_scorer(
+                args.algo, source, reporter.similarity, **args.parameters
+            ),
+            limits=self.limits,
+            seeds=self.seeds,
+            aliases=self.aliases,
+            obey_nofollow=self.obey_nofollow,
+            later_blocks=self.later_blocks,
+        )
+
+    def identity(self) -> dict[str, Any]:
+        """Return what all workers of a shared crawl must have in common."""
+        return self.args.identity() | {
+            "limits": asdict(self.limits),
+            "threshold": topic_threshold(self.settings),
+            "obey_nofollow": self.obey_nofollow,
+            "later_blocks": self.later_blocks,
+        }
+
+
+def _shared_job(parts: _Parts) -> SharedJob:
+    """Join a crawl that several processes work on."""
+    args, settings = parts.args, parts.settings
+    delay = settings.getfloat("DOWNLOAD_DELAY")
+    if settings.getbool("AUTOTHROTTLE_ENABLED"):
+        delay = max(delay, settings.getfloat("AUTOTHROTTLE_START_DELAY"))
+    rules = Rules(
+        lease=_lease_seconds(settings),
+        rest=delay,
+        per_host=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
+        max_pages=args.max_pages,
+    )
+    board = open_board(args.store_uri, job=args.job_name, arguments=parts.identity())
+    return SharedJob(
+        board,
+        parts.job,
+        parts.reporter(),
+        rules,
+        algorithm=args.algo,
+        private_allowed=Admission(parts.limits, parts.seeds).private_allowed,
+        name=worker_name(),
+    )
 
 
 def _limits(args: FocusedParams, settings: SettingsLike, *, replayed: bool) -> Limits:

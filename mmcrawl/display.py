@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mmcrawl.frontier import MediaPageRecord, PatternRecord
+from mmcrawl.totals import Totals
 
 __all__ = [
     "Archived",
@@ -19,6 +20,7 @@ __all__ = [
     "literal",
     "progress_line",
     "progress_panel",
+    "sentence",
     "size_of",
 ]
 
@@ -29,30 +31,10 @@ _SHORT_NAMES = {"audio": "audio", "video": "video", "animation": "swf"}
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """Where a crawl stands.
+class Progress(Totals):
+    """Where a crawl stands, and how fast it goes: `pages_per_second` over the last seconds."""
 
-    Attributes:
-        pages: pages crawled, earlier runs of the job included.
-        pages_per_second: over the last seconds of this run.
-        media_pages: relevant pages found.
-        media: distinct resources by kind.
-        harvest_rate: share of relevant pages among the last 500, in [0, 1].
-        waiting: links that may be fetched.
-        held: links that wait for a pattern or for their site to be guided.
-        patterns: learnt patterns.
-        errors: links that could not be had.
-    """
-
-    pages: int
-    pages_per_second: float
-    media_pages: int
-    media: dict[str, int]
-    harvest_rate: float
-    waiting: int
-    held: int
-    patterns: int
-    errors: int
+    pages_per_second: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +69,6 @@ class Summary:
     best: list[MediaPageRecord]
     patterns: list[PatternRecord]
     errors: Counter[str]
-    refused: Counter[str]
     archived: Archived | None = None
 
 
@@ -128,7 +109,7 @@ def closing_tables(summary: Summary) -> RenderableType:
         parts += [_title("Learnt URL patterns"), _pattern_table(summary.patterns)]
     for title, reasons in (
         ("Not fetched or failed", summary.errors),
-        ("Links not followed", summary.refused),
+        ("Links not followed", Counter(summary.progress.refused)),
     ):
         if reasons:
             parts += [_title(title), _reason_table(reasons)]
@@ -229,6 +210,17 @@ def _reason_table(reasons: Counter[str]) -> Table:
     if len(reasons) > _MOST_REASONS:
         table.add_row("", f"… and {len(reasons) - _MOST_REASONS} more")
     return table
+
+
+def sentence(message: str) -> str:
+    """Return what an error says as a sentence of its own.
+
+    >>> sentence("archive a.db cannot be reached; is it there?"), sentence("sqlite:///a is wrong")
+    ('Archive a.db cannot be reached; is it there?', 'sqlite:///a is wrong.')
+    """
+    is_name = "/" in message.partition(" ")[0]
+    first = message[:1] if is_name else message[:1].upper()
+    return f"{first}{message[1:]}{'' if message.endswith(('.', '?', '!')) else '.'}"
 
 
 def literal(text: str) -> Text:

@@ -9,9 +9,9 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
+from mmcrawl.crawls import Crawl
 from mmcrawl.frontier import host_of, is_private_host
 from mmcrawl.items import PageItem
-from mmcrawl.job import CrawlJob
 from mmcrawl.page import Page, kind_by_headers, may_be_media, with_dynamic_media
 from mmcrawl.scheduler import scheduler_of
 
@@ -55,7 +55,7 @@ class DynamicLinksMiddleware:
                 output.page = await self._complete(output.page, job)
             yield output
 
-    async def _complete(self, page: Page, job: CrawlJob) -> Page:
+    async def _complete(self, page: Page, job: Crawl) -> Page:
         urls = [link.url for link in page.links if may_be_media(link)]
         wanted = min(job.kinds)
         if (
@@ -66,7 +66,7 @@ class DynamicLinksMiddleware:
         kinds = {url: kind for url in urls if (kind := await self._kind(url, job))}
         return with_dynamic_media(page, kinds)
 
-    async def _kind(self, url: str, job: CrawlJob) -> str | None:
+    async def _kind(self, url: str, job: Crawl) -> str | None:
         allowed = job.private_allowed or not is_private_host(host_of(url))
         if url not in self._kinds and allowed and self.budget > 0:
             self.budget -= 1

@@ -17,6 +17,7 @@ from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 from scrapy.utils.asyncio import create_looping_call
 
 from mmcrawl.archive.places import shown
+from mmcrawl.crawls import Crawl
 from mmcrawl.display import (
     Archived,
     Progress,
@@ -24,11 +25,11 @@ from mmcrawl.display import (
     closing_tables,
     progress_line,
     progress_panel,
+    sentence,
 )
-from mmcrawl.frontier import Status
 from mmcrawl.items import MediaPageItem
-from mmcrawl.job import CrawlJob
 from mmcrawl.scheduler import scheduler_of
+from mmcrawl.totals import Totals
 
 __all__ = ["CrawlProgress", "MediaCsvExporter", "MediaFeedExporter"]
 
@@ -68,7 +69,7 @@ class CrawlProgress:
         if job is None or job.job.finished_at is not None:
             return
         self._started = monotonic()
-        self._seen.append((self._started, job.frontier.pages))
+        self._seen.append((self._started, job.pages))
         if self._panel:
             self._live = Live(console=self._console, auto_refresh=False, transient=True)
             self._live.start()
@@ -98,24 +99,14 @@ class CrawlProgress:
         if self._shown and reason != "bad_input":
             self._console.print(closing_tables(self._summary(job, progress, spider, reason)))
 
-    def _job(self) -> CrawlJob | None:
+    def _job(self) -> Crawl | None:
         scheduler = scheduler_of(self.crawler)
         return scheduler.job if scheduler else None
 
-    def _progress(self, job: CrawlJob) -> Progress:
-        counts, found = job.frontier.counts, job.findings.counts()
-        progress = Progress(
-            pages=job.frontier.pages,
-            pages_per_second=self._rate(job.frontier.pages),
-            media_pages=found.pop("pages"),
-            media=found,
-            harvest_rate=job.harvest_rate,
-            waiting=job.frontier.ready,
-            held=counts[Status.WAITING] - job.frontier.ready,
-            patterns=len(job.scorer.patterns()),
-            errors=counts[Status.ERROR],
-        )
-        self._note(progress, job)
+    def _progress(self, job: Crawl) -> Progress:
+        totals = job.totals()
+        progress = Progress(**totals.as_plain(), pages_per_second=self._rate(totals.pages))
+        self._note(totals)
         return progress
 
     def _rate(self, pages: int) -> float:
@@ -127,33 +118,35 @@ class CrawlProgress:
         since, before = self._seen[0]
         return (pages - before) / (now - since) if now > since else 0.0
 
-    def _note(self, progress: Progress, job: CrawlJob) -> None:
+    def _note(self, totals: Totals) -> None:
         stats = self.crawler.stats
-        stats.set_value("mmcrawl/pages", progress.pages)
-        stats.set_value("mmcrawl/media_pages", progress.media_pages)
-        for kind, count in progress.media.items():
+        for name in (
+            "pages",
+            "media_pages",
+            "harvest_rate",
+            "waiting",
+            "held",
+            "patterns",
+            "errors",
+        ):
+            stats.set_value(f"mmcrawl/{name}", getattr(totals, name))
+        for kind, count in totals.media.items():
             stats.set_value(f"mmcrawl/media/{kind}", count)
-        stats.set_value("mmcrawl/harvest_rate", progress.harvest_rate)
-        stats.set_value("mmcrawl/waiting", progress.waiting)
-        stats.set_value("mmcrawl/held", progress.held)
-        stats.set_value("mmcrawl/patterns", progress.patterns)
-        stats.set_value("mmcrawl/errors", progress.errors)
-        for reason, count in job.refused.items():
+        for reason, count in totals.refused.items():
             stats.set_value(f"mmcrawl/refused/{reason}", count)
 
-    def _summary(self, job: CrawlJob, progress: Progress, spider: Spider, reason: str) -> Summary:
+    def _summary(self, job: Crawl, progress: Progress, spider: Spider, reason: str) -> Summary:
         topic = job.topic
         return Summary(
             job=job.job.name,
             topic=f"{topic.title} ({topic.title_en or topic.name})",
-            algo=job.scorer.name,
+            algo=job.algorithm,
             ending=_ending(job, reason, self.crawler.stats.get_value("mmcrawl/store_error", "")),
             progress=progress,
             seconds=monotonic() - self._started,
-            best=job.findings.best(20),
-            patterns=job.findings.patterns(),
-            errors=job.frontier.errors(),
-            refused=job.refused,
+            best=job.best(20),
+            patterns=job.patterns(),
+            errors=job.error_reasons(),
             archived=self._archived(spider),
         )
 
@@ -203,7 +196,7 @@ class MediaFeedExporter(FeedExporter):
         """Write the media pages of the job and close the feeds."""
         scheduler = scheduler_of(self.crawler)
         if scheduler is not None and scheduler.job is not None:
-            for record in scheduler.job.findings.media_pages():
+            for record in scheduler.job.media_pages():
                 super().item_scraped(MediaPageItem.from_record(record), spider)
         await super().close_spider(spider)
 
@@ -221,10 +214,10 @@ def _try_to_write(path: Path) -> None:
     path.open("ab").close()
 
 
-def _ending(job: CrawlJob, reason: str, store_error: str = "") -> str:
-    kept = job.store.path is not None
+def _ending(job: Crawl, reason: str, store_error: str = "") -> str:
+    kept = job.kept
     again = "run the same command to go on" if kept else "it was kept in memory only"
-    if reason == "finished" and not job.frontier.pages:
+    if reason == "finished" and not job.pages:
         return "Nothing could be fetched; " + (
             "run the same command to try again." if kept else "see the reasons above."
         )
@@ -239,8 +232,7 @@ def _ending(job: CrawlJob, reason: str, store_error: str = "") -> str:
         more = "; raise it and " + again if kept else ""
         return f"Stopped at max_pages{more}."
     if store_error:
-        why = f"{store_error[0].upper()}{store_error[1:]}"
-        return f"Stopped ({reason}); {again}.\n{why}."
+        return f"Stopped ({reason}); {again}.\n{sentence(store_error)}"
     return f"Stopped ({reason}); {again}."
 
 

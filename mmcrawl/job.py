@@ -7,9 +7,8 @@ reports what became of it; all that follows from the report becomes durable in o
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from urllib.parse import urlsplit
 
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import (
@@ -24,16 +23,28 @@ from mmcrawl.frontier import (
     NewLink,
     PageRecord,
     PastFailure,
+    PatternRecord,
     Sightings,
     SqliteFrontier,
     SqliteStore,
+    Status,
     WaitingLink,
     host_of,
 )
-from mmcrawl.page import Link, Page, physical_layer
-from mmcrawl.scoring import CrawledPage, LinkSimilarity, LinkText, Scorer, TopicTest, Verdict
+from mmcrawl.page import MediaResource, Page, physical_layer
+from mmcrawl.reports import PageReport, ReportedLink, Reporter
+from mmcrawl.scoring import (
+    CrawledPage,
+    LinkSimilarity,
+    LinkText,
+    Scorer,
+    Signs,
+    TopicTest,
+    Verdict,
+)
 from mmcrawl.text import translate_url, url_text
 from mmcrawl.topic import Topic
+from mmcrawl.totals import Totals
 
 __all__ = ["CrawlJob", "media_page"]
 
@@ -59,6 +70,11 @@ class CrawlJob:
         aliases: other names of hosts; links to them are followed under the name they stand for.
         obey_nofollow: leave links alone that the page asks not to follow.
         later_blocks: kinds of blocks whose links come later, see `SqliteFrontier`.
+
+    Attributes:
+        interrupted: whether the last `next` gave up early, see there.
+        passed_over: the links that the last `next` marked in error, with the reasons.
+        moved_hosts: hosts of seeds, and the hosts they turned out to redirect to.
     """
 
     def __init__(
@@ -82,10 +98,12 @@ class CrawlJob:
         self.scorer = make_scorer(self.frontier)
         self.refused: Counter[str] = Counter()
         self.interrupted = False
+        self.passed_over: list[tuple[int, str]] = []
+        self.moved_hosts: list[tuple[str, str]] = []
         self._moved_seeds: set[int] = set()
+        self.reporter = Reporter(test, similarity, dict(aliases or {}))
         self._sightings = Sightings(store, job)
-        self._aliases = dict(aliases or {})
-        seeds = [self._real(seed) for seed in seeds]
+        seeds = [self.reporter.real(seed) for seed in seeds]
         self._admission = Admission(limits, seeds)
         self._test = test
         self._similarity = similarity
@@ -113,11 +131,76 @@ class CrawlJob:
         return found / len(self._recent) if self._recent else 0.0
 
     @property
+    def pages(self) -> int:
+        """How many pages were crawled, earlier runs of the job included."""
+        return self.frontier.pages
+
+    @property
+    def algorithm(self) -> str:
+        """Name of the algorithm that orders the frontier."""
+        return self.scorer.name
+
+    @property
+    def more_may_come(self) -> bool:
+        """Whether links may come from elsewhere: never, this crawl is this process's own."""
+        return False
+
+    def best(self, most: int) -> list[MediaPageRecord]:
+        """Return the media pages with the best topic scores."""
+        return self.findings.best(most)
+
+    def media_pages(self) -> Iterator[MediaPageRecord]:
+        """Yield the media pages, best topic score first."""
+        return self.findings.media_pages()
+
+    def patterns(self) -> list[PatternRecord]:
+        """Return the learnt patterns."""
+        return self.findings.patterns()
+
+    def error_reasons(self) -> Counter[str]:
+        """Return how many links ended in error, by reason."""
+        return self.frontier.errors()
+
+    def totals(self) -> Totals:
+        """Return where the crawl stands."""
+        counts, media = self.frontier.counts, self.findings.counts()
+        return Totals(
+            pages=self.frontier.pages,
+            media_pages=media.pop("pages"),
+            media=media,
+            harvest_rate=self.harvest_rate,
+            waiting=self.frontier.ready,
+            held=counts[Status.WAITING] - self.frontier.ready,
+            patterns=len(self.scorer.patterns()),
+            errors=counts[Status.ERROR],
+            refused=dict(self.refused),
+        )
+
+    @property
+    def ready(self) -> int:
+        """How many links wait and may be fetched."""
+        return self.frontier.ready
+
+    @property
+    def kept(self) -> bool:
+        """Whether the job can be taken up again by another process."""
+        return self.store.path is not None
+
+    @property
     def private_allowed(self) -> bool:
         """Whether pages of private networks belong to this crawl."""
         return self._admission.private_allowed
 
     # -- what a fetcher calls -------------------------------------------------------------------
+
+    def watch(
+        self,
+        *,
+        news: Callable[[], object],
+        stopped: Callable[[str], object],
+        failed: Callable[[StoreError], object],
+    ) -> None:
+        """Do nothing: there is nobody else to hear from."""
 
     def next(self, ready: Callable[[str], bool] = lambda origin: True) -> WaitingLink | None:
         """Take the best link of a host that is `ready` (given its origin) to be fetched.
@@ -128,6 +211,7 @@ class CrawlJob:
         else; `interrupted` tells.
         """
         self.interrupted = False
+        self.passed_over.clear()
         for _ in range(_MOST_POINTLESS_LINKS):
             link = self.frontier.next(ready)
             if link is None:
@@ -137,8 +221,15 @@ class CrawlJob:
             if reason is None:
                 return link
             self.failed(link.id, reason)
+            self.passed_over.append((link.id, reason))
         self.interrupted = True
         return None
+
+    def start(self, link: int) -> WaitingLink:
+        """Take a certain waiting link to be fetched, whatever its place in the order."""
+        taken = self.frontier.take(link)
+        self.frontier.apply(self.scorer.started(link))
+        return taken
 
     def judge(self, page: Page, digest: int = 0) -> Verdict:
         """Return whether a page is relevant, and why.
@@ -146,10 +237,7 @@ class CrawlJob:
         Site-wide media do not count, and a page whose bytes were found at another address of its
         host is not found again. `digest` is the page's `page_digest`.
         """
-        own = [resource for resource in page.media if resource.url not in self._sightings]
-        verdict = self._test.judge(page, own)
-        twin = self.frontier.twin(page.url, digest) if verdict.relevant else None
-        return replace(verdict, relevant=False, twin=twin) if twin else verdict
+        return self._verdict(page.url, self._test.signs(page), page.media, digest)
 
     def crawled(
         self,
@@ -180,35 +268,56 @@ class CrawlJob:
             Whether the page is relevant after all: its media may turn out to be site-wide, or the
             same page may have come in under another address since it was judged.
         """
-        visited_at = time.time()
-        self._see_media(page, link)
+        report = self.reporter.report(
+            page,
+            verdict,
+            visited_at=time.time(),
+            layer=layer,
+            digest=digest,
+            http_status=http_status,
+        )
+        return self.take_in(link, report, requests, verdict=verdict, link_kinds=link_kinds)
+
+    def take_in(
+        self,
+        link: int,
+        report: PageReport,
+        requests: Sequence[NewLink] = (),
+        *,
+        verdict: Verdict | None = None,
+        link_kinds: Callable[[], Mapping[str, str]] | None = None,
+    ) -> bool:
+        """Take in the report of a page; for the arguments and the answer see `crawled`."""
+        self._see_media(report, link)
         if verdict is None or verdict.relevant:
-            verdict = self.judge(page, digest)
+            verdict = self._verdict(report.url, report.signs, report.media, report.digest)
         if verdict.relevant:
-            self.findings.add_media_page(media_page(page, verdict, http_status, visited_at))
-        words = self._similarity.observe(page)
-        links = self._links_of(page, link, layer, link_kinds)
+            self.findings.add_media_page(
+                media_page(report, verdict, report.http_status, report.visited_at)
+            )
+        self._similarity.count(report.words)
+        links = self._links_of(report, link, link_kinds)
         links += [number for number, _ in self.frontier.add(list(requests), link)]
         record = PageRecord(
-            url=page.url,
-            title=page.title,
-            keywords=page.keywords,
-            description=page.description,
+            url=report.url,
+            title=report.title,
+            keywords=report.keywords,
+            description=report.description,
             contains_media=bool(verdict.media),
             relevant=verdict.relevant,
-            links_on_page=len(page.links),
-            visited_at=visited_at,
-            digest=digest,
+            links_on_page=len(report.links),
+            visited_at=report.visited_at,
+            digest=report.digest,
             topic_score=verdict.score,
         )
         links = list(dict.fromkeys(links))
         self.frontier.complete(link, record, links)
-        self._admission.crawled(page.url, relevant=verdict.relevant)
+        self._admission.crawled(report.url, relevant=verdict.relevant)
         crawled = CrawledPage(
-            link, page.url, verdict.relevant, bool(verdict.media), links, verdict.score
+            link, report.url, verdict.relevant, bool(verdict.media), links, verdict.score
         )
         self.frontier.apply(self._scores_after(crawled))
-        self.store.note(self.job.number, self._similarity.note(words))
+        self.store.note(self.job.number, self._similarity.note(report.words))
         self._recent.append((link, verdict.relevant))
         if self.frontier.pages % _PAGES_BETWEEN_CHECKPOINTS == 0:
             self._remember()
@@ -216,7 +325,7 @@ class CrawlJob:
 
     def redirected(self, link: int, target: NewLink) -> bool:
         """Note that a link only leads on; tell whether its target is new and may be followed."""
-        real = self._real(target.url)
+        real = self.reporter.real(target.url)
         self._follow_seed(link, real)
         reason = self._admission.refuse(real, target.physical_layer, target.logical_layer)
         self.frontier.leave(link, _REDIRECT + real)
@@ -225,6 +334,14 @@ class CrawlJob:
             self.refused[reason] += 1
             return False
         return self.add([replace(target, url=real)], link)
+
+    def is_running(self, link: int) -> bool:
+        """Tell whether a link is being fetched."""
+        return self.frontier.is_running(link)
+
+    def referrer(self, link: WaitingLink) -> str | None:
+        """Return the address of the page a link was found on, None for a seed."""
+        return None if link.parent is None else self.frontier.url(link.parent)
 
     def retry(self, link: int, request: bytes | None, priority: int) -> None:
         """Let a link that is being fetched wait again."""
@@ -254,6 +371,14 @@ class CrawlJob:
         self.commit()
         self.store.stop_job(self.job.number, reason, finished=finished)
 
+    def roll_back(self) -> None:
+        """Give up what was not committed."""
+        self.store.roll_back()
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
     # -- inside ---------------------------------------------------------------------------------
 
     def _add(self, links: Sequence[NewLink], parent: int | None) -> list[int]:
@@ -261,56 +386,60 @@ class CrawlJob:
         self.frontier.apply(self.scorer.added(new))
         return new
 
+    def _verdict(
+        self, url: str, signs: Signs, media: Sequence[MediaResource], digest: int
+    ) -> Verdict:
+        own = [resource for resource in media if resource.url not in self._sightings]
+        verdict = self._test.verdict(url, signs, own)
+        twin = self.frontier.twin(url, digest) if verdict.relevant else None
+        return replace(verdict, relevant=False, twin=twin) if twin else verdict
+
     def _links_of(
         self,
-        page: Page,
+        report: PageReport,
         parent: int,
-        layer: int,
         link_kinds: Callable[[], Mapping[str, str]] | None,
     ) -> list[int]:
         """Add the links of a page that may be followed; return the ids of all such links."""
-        if self._obey_nofollow and page.nofollow:
-            self.refused["nofollow"] += len(page.links)
+        if self._obey_nofollow and report.nofollow:
+            self.refused["nofollow"] += len(report.links)
             return []
         known, new = [], []
         kinds: Mapping[str, str] | None = None
-        for link in page.links:
-            url = self._real(link.url)
-            number = self.frontier.lookup(url)
+        for link in report.links:
+            number = self.frontier.lookup(link.url)
             if number is not None:
                 known.append(number)
                 continue
             if self._obey_nofollow and link.nofollow:
                 self.refused["nofollow"] += 1
                 continue
-            depth = physical_layer(url)
-            reason = self._admission.refuse(url, depth, layer + 1)
+            depth = physical_layer(link.url)
+            reason = self._admission.refuse(link.url, depth, report.layer + 1)
             if reason is None:
                 if kinds is None:
-                    kinds = link_kinds() if link_kinds else {}
-                block = kinds.get(link.url, "")
-                new.append(self._new_link(page, link, url, depth, layer=layer + 1, block=block))
+                    on_page = link_kinds() if link_kinds else {}
+                    kinds = {self.reporter.real(url): kind for url, kind in on_page.items()}
+                block = kinds.get(link.url, link.block)
+                new.append(self._new_link(link, depth, report.layer + 1, block))
             else:
                 self.refused[reason] += 1
         return known + [number for number, _ in self.frontier.add(new, parent)]
 
-    def _new_link(
-        self, page: Page, link: Link, url: str, depth: int, *, layer: int, block: str
-    ) -> NewLink:
-        title = page.groups[link.group].title if link.group >= 0 else ""
-        words = LinkText(link.anchor, url_text(url), title, link.from_script)
+    def _new_link(self, link: ReportedLink, depth: int, layer: int, block: str) -> NewLink:
+        words = LinkText(link.anchor, url_text(link.url), link.group_title, link.from_script)
         return NewLink(
-            url=url,
+            url=link.url,
             anchor=link.anchor,
-            group_title=title,
-            url_words=" ".join(translate_url(url)),
+            group_title=link.group_title,
+            url_words=" ".join(translate_url(link.url)),
             logical_layer=layer,
             physical_layer=depth,
             content_score=self.scorer.content(words),
             block=block,
         )
 
-    def _see_media(self, page: Page, link: int) -> None:
+    def _see_media(self, page: PageReport, link: int) -> None:
         """Count the page's media; take back pages whose only media turn out to be site-wide.
 
         `link` is the page itself, which is not crawled yet.
@@ -337,14 +466,6 @@ class CrawlJob:
         self._recent = deque(recent, maxlen=_HARVEST_PAGES)
         self.frontier.revise(lost)
         self.frontier.apply(self.scorer.revised(lost))
-
-    def _real(self, url: str) -> str:
-        """Return `url` under the real name of its host."""
-        if not self._aliases:
-            return url
-        parts = urlsplit(url)
-        host = self._aliases.get(parts.netloc)
-        return parts._replace(netloc=host).geturl() if host else url
 
     def _remember(self) -> None:
         self.store.remember(self.job.number, {"similarity": self._similarity.state()})
@@ -403,6 +524,7 @@ class CrawlJob:
             self._moved_seeds.add(link)
             self._admission.admit(target)
             self._test.moved(host_of(known.url), host_of(target))
+            self.moved_hosts.append((host_of(known.url), host_of(target)))
 
     def _count_failure(self, url: str, reason: str) -> None:
         """Count a page that cannot be had against the bounds: dead links can be endless too."""
@@ -411,7 +533,7 @@ class CrawlJob:
 
 
 def media_page(
-    page: Page, verdict: Verdict, http_status: int, visited_at: float
+    page: Page | PageReport, verdict: Verdict, http_status: int, visited_at: float
 ) -> MediaPageRecord:
     """Return the record of a relevant page with its media (the paper's MultiMedia)."""
     return MediaPageRecord(

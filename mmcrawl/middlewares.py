@@ -20,10 +20,10 @@ from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from mmcrawl.crawls import Crawl
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import host_of, is_private_host
 from mmcrawl.items import NoPage, PageItem
-from mmcrawl.job import CrawlJob
 from mmcrawl.page import parse_page
 from mmcrawl.scheduler import LINK_KEY, FocusedScheduler, scheduler_of
 from mmcrawl.text import is_public_suffix
@@ -139,13 +139,13 @@ def _trouble_of(error: Exception) -> str:
 
 def _report_of(
     link: int, outcome: _Outcome, scheduler: FocusedScheduler
-) -> Callable[[CrawlJob], object]:
+) -> Callable[[Crawl], object]:
     """Return what the job is to be told of a response."""
     response = outcome.response
     requests = [scheduler.new_link(request) for request in outcome.requests]
     if outcome.trouble and outcome.page is None:
 
-        def give_up(job: CrawlJob) -> None:
+        def give_up(job: Crawl) -> None:
             job.failed(link, outcome.trouble)
             job.add(requests, link)
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from mmcrawl.archive.places import as_archive_uri
+from mmcrawl.archive.places import as_archive_uri, shown
 from mmcrawl.errors import WebError
 from mmcrawl.frontier import host_of
 from mmcrawl.replay import open_web
@@ -24,6 +24,7 @@ __all__ = [
     "checked_store",
     "checked_web",
     "explain",
+    "is_shared",
     "parse_kinds",
 ]
 
@@ -52,9 +53,14 @@ class FocusedParams(BaseModel):
         "hosts", description="follow links to hosts of the seeds, their domains, or anywhere"
     )
     hard: bool = Field(False, description="urlrule: fetch only what matches a learnt pattern")
-    store: str = Field("", description="where the crawl is kept: sqlite:///FILE or memory:")
+    store: str = Field(
+        "",
+        description="where the crawl is kept: sqlite:///FILE, memory: or mongodb://HOST/DATABASE",
+    )
     archive: str = Field(
-        "", description="where pages are archived: sqlite:///FILE or none (default: by the store)"
+        "",
+        description="where pages are archived: sqlite:///FILE, mongodb://HOST/DATABASE or none"
+        " (default: by the store)",
     )
     web: str = Field("", description="stored web to crawl instead of the network")
 
@@ -183,6 +189,15 @@ class FocusedParams(BaseModel):
         return f"{self.algo}-{topic}-{digest[:6]}"
 
 
+def is_shared(uri: str) -> bool:
+    """Tell whether a store is a database server, which several processes share.
+
+    >>> is_shared("mongodb://localhost/crawls")
+    True
+    """
+    return uri.startswith(("mongodb://", "mongodb+srv://"))
+
+
 def checked_store(uri: str) -> str:
     """Return the URI of a store in its full form; ValueError for one of no known kind.
 
@@ -191,11 +206,11 @@ def checked_store(uri: str) -> str:
     """
     if uri == ":memory:":
         return "memory:"
-    if uri in {"", "memory:"}:
+    if uri in {"", "memory:"} or is_shared(uri):
         return uri
     path = uri.removeprefix("sqlite:///")
     if not path or "://" in path:
-        raise ValueError(f"{uri!r} is not understood")
+        raise ValueError(f"{shown(uri)!r} is not understood")
     return f"sqlite:///{os.path.expanduser(path)}"
 
 
@@ -233,7 +248,7 @@ _WHOLE = "it may be a whole number from 0"
 _MAY_BE: dict[str, Callable[[], str]] = {
     "algo": lambda: f"it may be {', '.join(algorithm_names())}",
     "media": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas",
-    "store": lambda: "it may be sqlite:///FILE or memory:",
+    "store": lambda: "it may be sqlite:///FILE, memory: or mongodb://HOST/DATABASE",
     "archive": lambda: "it may be sqlite:///FILE, mongodb://HOST/DATABASE or none",
     "sites": lambda: "it may be hosts, domains or anywhere",
     "hard": lambda: "it may be true or false",

@@ -5,7 +5,8 @@ from it and bring the id back: a retry lets the link wait again, a redirect ends
 target. Every other request is a new link; what it carries besides its URL (meta, cookies, headers,
 callback, errback, priority …) is kept with the link and given back.
 
-The spider whose crawl this is makes the job: `spider.make_job() -> CrawlJob`.
+The spider whose crawl this is makes the job: `spider.make_job() -> CrawlJob`, or a
+`SharedJob` if several processes work on it.
 """
 
 import gc
@@ -15,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable
 from math import inf
 from time import time
-from typing import Any, Self, cast
+from typing import Any, ParamSpec, Self, cast
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -29,15 +30,16 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.request import request_from_dict
 from twisted.python.failure import Failure
 
+from mmcrawl.crawls import Crawl
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.failures import reason_of
 from mmcrawl.frontier import NewLink, WaitingLink, canonical
-from mmcrawl.job import CrawlJob
 from mmcrawl.page import physical_layer
 
 __all__ = ["LINK_KEY", "FocusedScheduler", "scheduler_of"]
 
 logger = logging.getLogger(__name__)
+P = ParamSpec("P")
 
 LINK_KEY = "mmcrawl_link"
 _COMMIT_SECONDS = 1.0
@@ -58,7 +60,7 @@ class FocusedScheduler(BaseScheduler):
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
-        self.job: CrawlJob | None = None
+        self.job: Crawl | None = None
         self.max_pages = 0
         self._spider: Spider | None = None
         self._under_way: dict[int, Request] = {}
@@ -91,6 +93,11 @@ class FocusedScheduler(BaseScheduler):
         if self.job.job.finished_at is not None:
             self._close_at_once("already_finished")
             return
+        self.job.watch(
+            news=self._in_reactor(self._ask),
+            stopped=self._in_reactor(self._close),
+            failed=self._in_reactor(self.give_up),
+        )
         self._commits.start(_COMMIT_SECONDS, now=False)
         gc.collect()
         gc.freeze()  # dictionaries and lexicons stay: no collection need walk them again
@@ -102,17 +109,17 @@ class FocusedScheduler(BaseScheduler):
         if self.job is None or self._failed or reason == "already_finished":
             return
         try:
-            done = reason == "finished" and self.job.frontier.pages > 0
+            done = reason == "finished" and self.job.pages > 0
             self.job.stop(reason, finished=done)
         except StoreError as error:
             self.give_up(error)
 
     def has_pending_requests(self) -> bool:
-        """Tell whether a link waits that may be fetched."""
+        """Tell whether a link waits that may be fetched, or other processes may bring one."""
         return (
             self.job is not None
             and not self._failed
-            and self.job.frontier.ready > 0
+            and (self.job.ready > 0 or self.job.more_may_come)
             and not self.limit_reached
         )
 
@@ -153,16 +160,19 @@ class FocusedScheduler(BaseScheduler):
 
     @property
     def limit_reached(self) -> bool:
-        """Whether pages fetched and under way are as many as the crawl may have."""
-        if self.job is None or not self.max_pages:
+        """Whether pages fetched and under way are as many as the crawl may have.
+
+        The bound of a crawl that is shared is its coordinator's business.
+        """
+        if self.job is None or not self.max_pages or self.job.more_may_come:
             return False
-        return self.job.frontier.pages + len(self._under_way) >= self.max_pages
+        return self.job.pages + len(self._under_way) >= self.max_pages
 
     def is_under_way(self, link: int | None) -> bool:
         """Tell whether a link was handed out and nothing was reported of it yet."""
         return link in self._under_way
 
-    def report(self, link: int, tell: Callable[[CrawlJob], object]) -> None:
+    def report(self, link: int, tell: Callable[[Crawl], object]) -> None:
         """End a link that is under way: `tell` reports to the job what became of it."""
         if self.job is None or self._failed or link not in self._under_way:
             return
@@ -193,7 +203,7 @@ class FocusedScheduler(BaseScheduler):
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _tell(self, link: int, tell: Callable[[CrawlJob], object]) -> None:
+    def _tell(self, link: int, tell: Callable[[Crawl], object]) -> None:
         """Report to the job; a page that makes it fail is one lost page, not a stuck link."""
         try:
             tell(self._open_job)
@@ -202,12 +212,12 @@ class FocusedScheduler(BaseScheduler):
         except Exception as error:
             logger.exception("Page of link %d could not be taken in", link)
             self.crawler.stats.inc_value("mmcrawl/internal_errors")
-            if self._open_job.frontier.is_running(link):
+            if self._open_job.is_running(link):
                 reason = f"internal error: {type(error).__name__}: {error}"[:200]
                 self._open_job.failed(link, reason)
 
     @property
-    def _open_job(self) -> CrawlJob:
+    def _open_job(self) -> Crawl:
         if self.job is None:
             raise RuntimeError("the scheduler is not open")
         return self.job
@@ -244,9 +254,10 @@ class FocusedScheduler(BaseScheduler):
         return request.replace(errback=_FailureReport(self, link.id, request.errback))
 
     def _set_referrer(self, request: Request, link: WaitingLink) -> None:
-        if link.parent is None or not self.crawler.settings.getbool("REFERER_ENABLED"):
+        page = self._open_job.referrer(link)
+        if page is None or not self.crawler.settings.getbool("REFERER_ENABLED"):
             return
-        referrer = self._referrer.referrer(self._open_job.frontier.url(link.parent), link.url)
+        referrer = self._referrer.referrer(page, link.url)
         if referrer:
             request.headers["Referer"] = referrer
 
@@ -322,11 +333,23 @@ class FocusedScheduler(BaseScheduler):
         if self._failed:
             return
         self._failed = True
-        self._open_job.store.roll_back()
+        self._open_job.roll_back()
         logger.error("%s", error)
         self.crawler.stats.set_value("mmcrawl/store_error", str(error))
         if not closing:
-            deferred_from_coro(self.crawler.engine.close_spider_async(reason="store_error"))
+            self._close("store_error")
+
+    def _close(self, reason: str) -> None:
+        deferred_from_coro(self.crawler.engine.close_spider_async(reason=reason))
+
+    def _in_reactor(self, call: Callable[P, object]) -> Callable[P, None]:
+        """Return what lets `call` be called in the reactor's thread, from any other."""
+        from twisted.internet import reactor
+
+        def hand_over(*arguments: P.args, **keywords: P.kwargs) -> None:
+            reactor.callFromThread(call, *arguments, **keywords)
+
+        return hand_over
 
     def _close_at_once(self, reason: str) -> None:
         """Close the spider as soon as it is open; Scrapy cannot end it in the midst of opening."""
@@ -338,12 +361,12 @@ class FocusedScheduler(BaseScheduler):
 
     def _name_limit(self) -> None:
         """Close with the reason `max_pages` when only that limit keeps links waiting."""
-        if self.limit_reached and self._open_job.frontier.ready:
+        if self.limit_reached and self._open_job.ready:
             raise CloseSpider("max_pages")
 
     def _release_store(self) -> None:
         if self.job is not None:
-            self.job.store.close()
+            self.job.close()
 
 
 def scheduler_of(crawler: Crawler) -> FocusedScheduler | None:

@@ -14,6 +14,8 @@ MMCRAWL_ARCHIVE: where every page is archived: sqlite:///FILE, mongodb://HOST/DA
     same MongoDB database), and nowhere for a crawl in memory.
 MMCRAWL_REVISIT_DEFAULT, MMCRAWL_REVISIT_SHORTEST, MMCRAWL_REVISIT_LONGEST: hours until a page that
     was visited once is due again, and bounds of that time for all others.
+MMCRAWL_LEASE_SECONDS: seconds without a sign of life after which the links of a worker of a shared
+    crawl go to others.
 MMCRAWL_LINK_BLOCKS: cut pages with new links into blocks, and take links in navigation, noise,
     advertisements and notices of rights after others of equal score.
 MMCRAWL_LINK_BLOCK_FACTORS: multiply the scores of such links with numbers from 0 to 1:
@@ -81,6 +83,7 @@ MMCRAWL_ARCHIVE = None
 MMCRAWL_REVISIT_DEFAULT = 24
 MMCRAWL_REVISIT_SHORTEST = 1
 MMCRAWL_REVISIT_LONGEST = 720
+MMCRAWL_LEASE_SECONDS = 15
 MMCRAWL_LINK_BLOCKS = False
 MMCRAWL_LINK_BLOCK_FACTORS: dict[str, float] = {}
 MMCRAWL_BLOCKS_METHOD = "quark"

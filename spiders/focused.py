@@ -10,10 +10,9 @@ from scrapy.http import Headers, Response, TextResponse
 from scrapy_spider_metadata import Args
 
 from mmcrawl.captures import capture_of
-from mmcrawl.crawls import archive_uri_of, make_job, with_stored_web
+from mmcrawl.crawls import Crawl, archive_uri_of, make_job, with_stored_web
 from mmcrawl.frontier import page_digest
 from mmcrawl.items import NoPage, PageItem
-from mmcrawl.job import CrawlJob
 from mmcrawl.page import parse_page
 from mmcrawl.params import FocusedParams
 from mmcrawl.replay.handler import replay_settings, web_of
@@ -55,7 +54,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
         """Where the pages are archived, None for nowhere."""
         return archive_uri_of(self.args.archive, self.args.store_uri, self.crawler.settings)
 
-    def make_job(self) -> CrawlJob:
+    def make_job(self) -> Crawl:
         """Open the crawl in its store, for the scheduler."""
         settings = self.crawler.settings
         web = web_of(self.crawler) if settings.get("MMCRAWL_WEB") else None

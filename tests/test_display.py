@@ -20,6 +20,7 @@ PROGRESS = Progress(
     held=21,
     patterns=3,
     errors=4,
+    refused={"other site": 77},
 )
 
 
@@ -43,7 +44,6 @@ SUMMARY = Summary(
     best=[media_page(3)],
     patterns=[PatternRecord("a.test", "http://a.test/ke/*", 42)],
     errors=Counter({"HTTP 404": 9, "host not found": 2}),
-    refused=Counter({"other site": 77}),
 )
 
 
@@ -101,7 +101,7 @@ def test_the_closing_tables_tell_what_was_found_learnt_and_not_had() -> None:
 
 
 def test_an_empty_crawl_has_no_empty_tables() -> None:
-    nothing = replace(PROGRESS, pages=0, media_pages=0)
+    nothing = replace(PROGRESS, pages=0, media_pages=0, refused={})
     text = words(
         closing_tables(
             replace(
@@ -110,7 +110,6 @@ def test_an_empty_crawl_has_no_empty_tables() -> None:
                 best=[],
                 patterns=[],
                 errors=Counter(),
-                refused=Counter(),
             )
         )
     )

@@ -40,9 +40,9 @@ def sentences(**arguments: str) -> list[str]:
         ("max_pages", "9" * 5000, "a whole number from 0"),
         ("max_layer", "1.5", "a whole number from 0"),
         ("max_depth", "", "a whole number from 0"),
-        ("store", "redis://host/0", "sqlite:///FILE or memory:"),
-        ("store", "sqlite:///", "sqlite:///FILE or memory:"),
-        ("store", "sqlite://crawl.db", "sqlite:///FILE or memory:"),
+        ("store", "redis://host/0", "sqlite:///FILE, memory: or mongodb://HOST/DATABASE"),
+        ("store", "sqlite:///", "sqlite:///FILE, memory: or mongodb://HOST/DATABASE"),
+        ("store", "sqlite://crawl.db", "sqlite:///FILE, memory: or mongodb://HOST/DATABASE"),
         ("web", "/no/such/folder", "demo, a folder with one folder per host, or a .warc"),
     ],
 )

@@ -66,16 +66,22 @@ class PatternRecord:
 
 class Findings:
     """The media and patterns of one job. Writes can be repeated; they become durable with the
-    store's next commit."""
+    store's next commit.
+
+    Attributes:
+        changed: set by who wants to know: addresses of the media pages that were added, changed or
+            dropped since `take_changes`.
+    """
 
     def __init__(self, store: SqliteStore, job: Job) -> None:
         self._store = store
         self._job = job.number
         self._counts: dict[str, int] | None = None
+        self.changed: set[str] | None = None
 
     def add_media_page(self, page: MediaPageRecord) -> None:
         """Keep a media page, in place of what was kept for its URL."""
-        self._counts = None
+        self._note_change(page.url)
         with self._store.writing() as db:
             db.execute(
                 "DELETE FROM media_resource WHERE job = ? AND page = ?", (self._job, page.url)
@@ -118,10 +124,21 @@ class Findings:
 
     def drop_media_page(self, url: str) -> None:
         """Forget a page that turned out to be no media page."""
-        self._counts = None
+        self._note_change(url)
         with self._store.writing() as db:
             db.execute("DELETE FROM media_page WHERE job = ? AND url = ?", (self._job, url))
             db.execute("DELETE FROM media_resource WHERE job = ? AND page = ?", (self._job, url))
+
+    def take_changes(self) -> tuple[list[MediaPageRecord], list[str]]:
+        """Return the media pages that are `changed`, and the addresses of those that were dropped.
+
+        Nothing counts as changed afterwards.
+        """
+        urls = sorted(self.changed or ())
+        self.changed = set()
+        pages = [page for url in urls for page in self._records(f"{_MEDIA_PAGES} AND url = ?", url)]
+        there = {page.url for page in pages}
+        return pages, [url for url in urls if url not in there]
 
     def best(self, most: int) -> list[MediaPageRecord]:
         """Return the media pages with the best topic scores."""
@@ -174,6 +191,11 @@ class Findings:
                 visited_at,
                 tuple(MediaResourceRecord(*row) for row in resources),
             )
+
+    def _note_change(self, url: str) -> None:
+        self._counts = None
+        if self.changed is not None:
+            self.changed.add(url)
 
     def _count(self) -> dict[str, int]:
         db = self._store.db

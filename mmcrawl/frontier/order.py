@@ -126,6 +126,14 @@ class PendingOrder:
         else:
             del self._heaps[host]
 
+    def take(self, link: int) -> None:
+        """Take a link out, whether it has a place in the order or is held."""
+        if self.stands(link) > 0:
+            self.remove(link)
+        else:
+            self._reserve(link)
+            self._place[link] = _NOWHERE
+
     def pop(self, ready: Callable[[int], bool] = lambda host: True) -> int | None:
         """Take out and return the best link of a host that is `ready`; None if there is none."""
         aside: list[tuple[float, int, int]] = []

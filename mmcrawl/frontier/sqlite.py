@@ -189,15 +189,17 @@ class SqliteFrontier(LinkTable):
     def next(self, ready: Callable[[str], bool] = lambda origin: True) -> WaitingLink | None:
         """Take the best waiting link of a host that is `ready` and mark it running."""
         link = self._order.pop(lambda host: ready(self._origins[host]))
-        if link is None:
-            return None
-        row = self.store.db.execute(
-            "SELECT host, path, parent, logical_layer, priority, request FROM link WHERE id = ?",
-            (self._base + link,),
-        ).fetchone()
-        self._set_status(link, Status.WAITING, Status.RUNNING)
-        parent = None if row[2] is None else row[2] - self._base
-        return WaitingLink(link, self._origins[row[0]] + row[1], parent, row[3], row[4], row[5])
+        return None if link is None else self._start(link)
+
+    def take(self, link: int) -> WaitingLink:
+        """Mark a certain waiting link running, held or not.
+
+        Raises:
+            ValueError: the link does not wait.
+        """
+        taken = self._start(link)
+        self._order.take(link)
+        return taken
 
     def complete(self, link: int, page: PageRecord, links: Sequence[int]) -> None:
         """Mark a running link crawled: the page it led to, and the ids of the links on it."""
@@ -305,6 +307,15 @@ class SqliteFrontier(LinkTable):
                 self._order.hold(link, host)
             else:
                 self._order.push(link, host, self._rank(link, score))
+
+    def _start(self, link: int) -> WaitingLink:
+        row = self.store.db.execute(
+            "SELECT host, path, parent, logical_layer, priority, request FROM link WHERE id = ?",
+            (self._base + link,),
+        ).fetchone()
+        self._set_status(link, Status.WAITING, Status.RUNNING)
+        parent = None if row[2] is None else row[2] - self._base
+        return WaitingLink(link, self._origins[row[0]] + row[1], parent, row[3], row[4], row[5])
 
     def _row(
         self, link: int, key: int | None, new: NewLink, parent: int | None

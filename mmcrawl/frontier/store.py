@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from mmcrawl.errors import StoreError
 
-__all__ = ["Job", "SqliteStore", "open_store"]
+__all__ = ["Job", "SqliteStore", "open_store", "refuse_other_arguments"]
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
 SCHEMA_VERSION = 2
@@ -188,7 +188,7 @@ class SqliteStore:
         """
         for job in self.jobs():
             if job.name == name:
-                _refuse_other_arguments(self.name, job, arguments)
+                refuse_other_arguments(self.name, job, arguments)
                 return job
         with self.writing():
             number = self.db.execute("SELECT coalesce(max(id) + 1, 0) FROM job").fetchone()[0]
@@ -329,7 +329,17 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
     db.execute("PRAGMA cache_size = -32000")
 
 
-def _refuse_other_arguments(store: str, job: Job, arguments: Mapping[str, Any]) -> None:
+def refuse_other_arguments(store: str, job: Job, arguments: Mapping[str, Any]) -> None:
+    """See that a job is gone on with as it was begun.
+
+    Args:
+        store: how messages call the store.
+        job: what is there under the name.
+        arguments: those given now.
+
+    Raises:
+        StoreError: they are others than the job's.
+    """
     new = json.loads(json.dumps(arguments))
     different = sorted(
         key for key in {*job.arguments, *new} if job.arguments.get(key) != new.get(key)

@@ -8,7 +8,7 @@ from mmcrawl.scoring.base import CrawledPage, LinkSource, LinkText, Scorer
 from mmcrawl.scoring.breadth import Breadth
 from mmcrawl.scoring.later_blocks import later_blocks
 from mmcrawl.scoring.registry import algorithm_names, make_scorer, parameter_names, parse_parameters
-from mmcrawl.scoring.relevance import FIELD_WEIGHTS, TopicTest, Verdict
+from mmcrawl.scoring.relevance import FIELD_WEIGHTS, Signs, TopicTest, Verdict
 from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.scoring.urlrule import UrlRule
 
@@ -20,6 +20,7 @@ __all__ = [
     "LinkSource",
     "LinkText",
     "Scorer",
+    "Signs",
     "TopicTest",
     "UrlRule",
     "Verdict",

@@ -1,14 +1,15 @@
 """The topic test: is a page relevant, and why. One test for crawl, report and truth."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from mmcrawl.frontier import host_of
 from mmcrawl.page import MediaResource, Page
 from mmcrawl.text import url_text
 from mmcrawl.topic import Topic
 
-__all__ = ["FIELD_WEIGHTS", "TopicTest", "Verdict"]
+__all__ = ["FIELD_WEIGHTS", "Signs", "TopicTest", "Verdict"]
 
 FIELD_WEIGHTS = {
     "title": 1.0,
@@ -28,6 +29,10 @@ _OFTEN = 3
 _MOST_PER_CONCEPT = 1.5
 
 
+Signs: TypeAlias = Mapping[str, Mapping[str, int]]
+"""How often each concept of the topic stands in each field of a page, its media left out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What the topic test says of a page, with its reasons.
@@ -41,6 +46,7 @@ class Verdict:
         places: for each concept found, the fields it stands in.
         twin: address under which the very same page was found before, which makes this one
             irrelevant whatever it holds; "" mostly.
+        signs: what was read on the page apart from its media.
     """
 
     relevant: bool
@@ -50,6 +56,7 @@ class Verdict:
     evidence: dict[str, float]
     places: dict[str, tuple[str, ...]]
     twin: str = ""
+    signs: Signs = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -94,28 +101,38 @@ class TopicTest:
 
     def judge(self, page: Page, media: Sequence[MediaResource]) -> Verdict:
         """Return the verdict on a page that holds `media` (its own, without site-wide ones)."""
-        topic = self._own_topics.get(host_of(page.url), self.topic)
+        return self.verdict(page.url, self.signs(page), media)
+
+    def signs(self, page: Page) -> Signs:
+        """Return what of the topic stands on a page, for verdicts on it with any media."""
+        topic = self._topic_of(page.url)
+        return {name: found for name, text in _fields(page) if (found := topic.find(text))}
+
+    def verdict(self, url: str, signs: Signs, media: Sequence[MediaResource]) -> Verdict:
+        """Return the verdict on the page at `url` with these `signs`, if it holds `media`."""
         wanted = tuple(resource for resource in media if resource.kind in self.kinds)
+        texts = "\n".join(dict.fromkeys(resource.text for resource in wanted))
+        found = {**signs, "media": self._topic_of(url).find(texts)} if texts.strip() else signs
         evidence: dict[str, float] = {}
         places: dict[str, tuple[str, ...]] = {}
-        for field, text in _fields(page, wanted):
-            for concept, count in topic.find(text).items():
-                weight = FIELD_WEIGHTS[field]
-                if field == "text" and count >= _OFTEN:
-                    weight *= 2
-                evidence[concept] = min(evidence.get(concept, 0.0) + weight, _MOST_PER_CONCEPT)
-                places[concept] = (*places.get(concept, ()), field)
+        for name, weight in FIELD_WEIGHTS.items():
+            for concept, count in found.get(name, {}).items():
+                worth = weight * 2 if name == "text" and count >= _OFTEN else weight
+                evidence[concept] = min(evidence.get(concept, 0.0) + worth, _MOST_PER_CONCEPT)
+                places[concept] = (*places.get(concept, ()), name)
         total = sum(evidence.values())
         score = total / (total + 1)
         relevant = bool(wanted) and score >= self.threshold
-        return Verdict(relevant, score, self.threshold, wanted, evidence, places)
+        return Verdict(relevant, score, self.threshold, wanted, evidence, places, signs=signs)
+
+    def _topic_of(self, url: str) -> Topic:
+        return self._own_topics.get(host_of(url), self.topic)
 
 
-def _fields(page: Page, media: Sequence[MediaResource]) -> Iterator[tuple[str, str]]:
+def _fields(page: Page) -> Iterator[tuple[str, str]]:
     """Yield the fields of a page that hold text, by the names of `FIELD_WEIGHTS`."""
     fields = {
         "title": page.title,
-        "media": "\n".join(dict.fromkeys(resource.text for resource in media)),
         "headings": page.headings,
         "keywords": page.keywords,
         "description": page.description,

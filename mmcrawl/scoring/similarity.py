@@ -31,14 +31,19 @@ class LinkSimilarity:
         self._words = lru_cache(maxsize=_CACHED_TEXTS)(self._vectors.words)
 
     def observe(self, page: Page) -> list[str]:
-        """Count a crawled page: its title, headings and group titles are a document of (3.13).
-
-        Returns its words.
-        """
-        texts = {page.title, page.headings, *(group.title for group in page.groups)}
-        words = sorted({word for text in texts if text for word in self._words(text)})
-        self._vectors.observe(words)
+        """Count a crawled page; return its words."""
+        words = self.page_words(page)
+        self.count(words)
         return words
+
+    def page_words(self, page: Page) -> list[str]:
+        """Return the words of a page, a document of (3.13): title, headings and group titles."""
+        texts = {page.title, page.headings, *(group.title for group in page.groups)}
+        return sorted({word for text in texts if text for word in self._words(text)})
+
+    def count(self, words: list[str]) -> None:
+        """Count a crawled page by its words."""
+        self._vectors.observe(words)
 
     def shark(self, text: LinkText, beta: float) -> float:
         """Return Score(title) · [β · Score(anchor) + (1 − β) · Score(url)] (3.12, 4.7), in [0, 1].

@@ -1,0 +1,314 @@
+"""What the coordinator does while it leads: step by step, each step an entry of the log."""
+
+import logging
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from threading import Event as Signal
+from typing import Any, Self
+
+from mmcrawl.frontier import Job, PatternRecord, SqliteStore, open_store
+from mmcrawl.job import CrawlJob
+from mmcrawl.shared.board import Board
+from mmcrawl.shared.crawl import SharedCrawl
+from mmcrawl.shared.giving import Giver, KnownWorker
+from mmcrawl.shared.messages import Entry, Grant, Mail, Message, Pointless
+from mmcrawl.shared.rules import Rules
+from mmcrawl.shared.snapshots import Snapshots
+
+__all__ = ["MakeJob", "Reign"]
+
+logger = logging.getLogger(__name__)
+
+MakeJob = Callable[[SqliteStore, Job], CrawlJob]
+
+SIGN_SECONDS = 1.0
+_SHORTEST_STEP, _LONGEST_STEP, _STARVING_STEP = 0.02, 0.25, 0.05
+_PAGES_A_STEP = 16
+_RATE_SECONDS = 5.0
+_MAIL_AGAIN_SECONDS = 3.0
+
+
+class Reign:
+    """The time in which a coordinator leads. A context manager.
+
+    Args:
+        board: where the crawl is shared.
+        make_job: makes the crawl over a working copy of the store.
+        folder: an empty folder for the working copy.
+        worker: name of the worker whose process this is.
+        rules: how the crawl is shared.
+        closing: set when the process is to end.
+    """
+
+    def __init__(
+        self,
+        board: Board,
+        make_job: MakeJob,
+        folder: Path,
+        *,
+        worker: str,
+        rules: Rules,
+        closing: Signal,
+    ) -> None:
+        self._board = board
+        self._make_job = make_job
+        self._folder = folder
+        self._worker = worker
+        self._rules = rules
+        self._closing = closing
+        self._workers: dict[str, KnownWorker] = {}
+        self._strangers: dict[str, object] = {}
+        self._snapshots = Snapshots(board, folder)
+        self._store: SqliteStore | None = None
+        self._crawl: SharedCrawl
+        self._giver: Giver
+        self._term = 0
+        self._signs = 0
+        self._signed_at = self._stepped_at = 0.0
+        self._patterns: list[PatternRecord] | None = None
+        self._recent: deque[tuple[float, int]] = deque([(time.monotonic(), 0)])
+        self._taken = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._snapshots.close()
+        if self._store is not None:
+            self._store.close()
+
+    # -- beginning and end ----------------------------------------------------------------------
+
+    def begin(self, still_wanted: Callable[[], bool]) -> bool:
+        """Read the crawl from the board and take the lead; tell whether that succeeded.
+
+        Raises:
+            StoreError: the board fails, or its log was written under other settings.
+        """
+        self._crawl = crawl = self._read()
+        first = Entry(crawl.term + 1, self._worker, len(crawl.job.frontier))
+        if not still_wanted() or not self._board.append(crawl.number, first.encode()):
+            return False
+        crawl.advance(first)
+        self._term = first.term
+        self._giver = Giver(crawl, self._rules)
+        now = time.monotonic()
+        self._workers = {worker: KnownWorker(now) for worker in crawl.leases.workers()}
+        self._publish()
+        pages, waiting = crawl.job.pages, crawl.job.ready
+        logger.info("Coordinating the crawl: %d pages so far, %d links wait", pages, waiting)
+        return True
+
+    def end(self, reason: str) -> None:
+        """Take in what has come, and hand over; without other workers, note why the crawl stops."""
+        if self._crawl.stop or not self.step():
+            return
+        if not set(self._workers) - {self._worker}:
+            self._close_job(reason, finished=False)
+        self._hand_over()
+
+    def _hand_over(self) -> None:
+        self._tell_status(last=True)
+        self._board.lead({"term": self._term, "worker": self._worker, "sign": -1, "gone": True})
+
+    def _read(self) -> SharedCrawl:
+        path = self._folder / "crawl.db"
+        snapshot = self._board.load_snapshot(path)
+        self._store = open_store(f"sqlite:///{path}")
+        self._store.db.execute("PRAGMA synchronous = OFF")  # the truth is on the board
+        own = self._store.job(self._board.job.name, self._board.job.arguments)
+        crawl = SharedCrawl(self._make_job(self._store, own), snapshot[1] if snapshot else None)
+        crawl.job.findings.changed = set()
+        for _, data in self._board.entries(crawl.number):
+            crawl.replay(Entry.decode(data))
+            self._snapshots.log_grew(len(data))
+        return crawl
+
+    def _close_job(self, reason: str, *, finished: bool) -> None:
+        if self._store is not None:
+            self._snapshots.make(self._store, self._crawl.number, self._crawl.state())
+            self._snapshots.close()
+        self._board.stop_job(reason, finished=finished)
+
+    # -- one step -------------------------------------------------------------------------------
+
+    def step(self) -> bool:
+        """Take in what has come, give out what workers have room for, and write both down.
+
+        Returns:
+            False if there is nothing more to do: the crawl is over, or another coordinator leads.
+        """
+        began = time.monotonic()
+        self._excuse_silence(began)
+        if began - self._signed_at >= SIGN_SECONDS and not self._show_life(began):
+            return False
+        arrived = self._board.receive()
+        messages = [(Message.decode(data), data) for _, data in arrived]
+        messages.sort(key=lambda pair: (pair[0].worker, pair[0].number))
+        links = len(self._crawl.job.frontier)
+        gone = self._take_in([message for message, _ in messages], began)
+        starts = self._giver.give(self._workers)
+        stop = "" if messages else self._giver.is_over
+        if messages or gone or starts or stop:
+            entry = Entry(
+                self._term,
+                self._worker,
+                links,
+                tuple(gone),
+                tuple(data for _, data in messages),
+                tuple(starts),
+                stop,
+            )
+            if not self._write(entry):
+                logger.info("Another worker coordinates the crawl now")
+                return False
+            self._board.remove([name for name, _ in arrived])
+            self._publish()
+        if stop:
+            self._finish(stop)
+            return False
+        self._mail(starts)
+        self._pause(began)
+        return True
+
+    def _excuse_silence(self, now: float) -> None:
+        """Give workers time anew if this process was held up: it could not hear them either."""
+        if now - self._stepped_at > self._rules.lease / 2:
+            for known in self._workers.values():
+                known.seen = now
+        self._stepped_at = now
+
+    def _take_in(self, messages: list[Message], now: float) -> list[str]:
+        """Take in messages; return the workers that gave no sign of life for too long."""
+        for message in messages:
+            known = self._workers.setdefault(message.worker, KnownWorker(now))
+            known.seen, known.capacity = now, message.capacity
+            known.received = max(known.received, message.received)
+        silent = [name for name, w in self._workers.items() if now - w.seen > self._rules.lease]
+        for name in silent:
+            logger.warning("Worker %s gives no sign of life; others get its links", name)
+            self._crawl.give_up(name)
+            self._forget(name)
+        for message in messages:
+            self._crawl.take(message)
+            self._taken += len(message.events)
+            if message.leaving:
+                self._forget(message.worker)
+        return silent
+
+    def _forget(self, worker: str) -> None:
+        self._workers.pop(worker, None)
+        self._giver.forget(worker)
+        self._board.forget(worker)
+
+    def _write(self, entry: Entry) -> bool:
+        data = entry.encode()
+        if not self._board.append(self._crawl.number, data):
+            return False
+        self._crawl.advance(entry)
+        self._snapshots.log_grew(len(data))
+        if self._snapshots.is_due and self._store is not None:
+            self._snapshots.make(self._store, self._crawl.number, self._crawl.state())
+        return True
+
+    def _finish(self, reason: str) -> None:
+        self._close_job(reason, finished=reason == "finished" and self._crawl.job.pages > 0)
+        self._board.put_mail(
+            {name: Mail(self._term, stop=reason).encode() for name in self._workers}
+        )
+        self._hand_over()
+
+    def _publish(self) -> None:
+        findings = self._crawl.job.findings
+        changed, dropped = findings.take_changes()
+        if changed or dropped:
+            self._board.publish(changed, dropped, self._crawl.number)
+
+    def _mail(self, starts: list[Grant | Pointless]) -> None:
+        """Write to workers that have new leases, or did not take those in their mail."""
+        now = time.monotonic()
+        given = {start.worker for start in starts if isinstance(start, Grant)}
+        mails = {}
+        for name, known in self._workers.items():
+            forgotten = (
+                known.mailed > known.received and now - known.mailed_at > _MAIL_AGAIN_SECONDS
+            )
+            if name not in given and not forgotten and known.mailed_at:
+                continue
+            leases = [k for k in self._crawl.leases.of(name) if k.number > known.received]
+            moved = tuple(self._crawl.job.moved_hosts)
+            mails[name] = Mail(self._term, tuple(leases), moved).encode()
+            known.mailed_at = now
+            known.mailed = max([known.mailed, *(lease.number for lease in leases)])
+        if mails:
+            self._board.put_mail(mails)
+
+    def _pause(self, began: float) -> None:
+        """Wait as long as is good for few, large steps without letting workers run dry."""
+        now = time.monotonic()
+        self._recent.append((now, self._taken))
+        while now - self._recent[0][0] > _RATE_SECONDS:
+            self._recent.popleft()
+        since, before = self._recent[0]
+        rate = (self._taken - before) / max(now - since, SIGN_SECONDS)
+        step = min(max(_PAGES_A_STEP / max(rate, 1.0), _SHORTEST_STEP), _LONGEST_STEP)
+        if not self._crawl.job.ready:
+            step = min(step, _STARVING_STEP)
+        self._closing.wait(max(0.0, began + step - now))
+
+    # -- what others see ------------------------------------------------------------------------
+
+    def _show_life(self, now: float) -> bool:
+        """Give a sign of life and look for those of the workers; False if another one leads."""
+        leader = self._board.leader()
+        if leader is not None and leader["term"] > self._term:
+            return False
+        self._signs += 1
+        self._signed_at = now
+        self._board.lead({"term": self._term, "worker": self._worker, "sign": self._signs})
+        for name, facts in self._board.beats().items():
+            self._see(name, facts, now)
+        self._tell_status()
+        return True
+
+    def _see(self, name: str, facts: Mapping[str, Any], now: float) -> None:
+        """Note a worker's sign of life. One that is not known yet may have died long ago: its sign
+        counts once it changes."""
+        if name not in self._workers:
+            if self._strangers.setdefault(name, facts["sign"]) == facts["sign"]:
+                return
+            del self._strangers[name]
+            self._workers[name] = KnownWorker(now)
+        known = self._workers[name]
+        if facts["sign"] != known.sign:
+            known.seen, known.sign = now, facts["sign"]
+            known.capacity = facts["capacity"]
+
+    def _tell_status(self, *, last: bool = False) -> None:
+        """Tell people how the crawl goes; the last time also what went wrong, which costs more."""
+        crawl = self._crawl
+        patterns = crawl.job.scorer.patterns()
+        if patterns != self._patterns:
+            self._board.publish_patterns(patterns)
+            self._patterns = patterns
+        hosts: Counter[str] = Counter(self._giver.hosts.counts())
+        workers = {
+            name: {
+                "hosts": hosts[name],
+                "leased": crawl.leases.count(name),
+                "pages": crawl.pages[name],
+            }
+            for name in self._workers
+        }
+        totals = crawl.job.totals()
+        self._board.set_status(
+            {
+                "coordinator": self._worker,
+                "term": self._term,
+                "totals": totals.as_plain(),
+                "workers": workers,
+                "errors": dict(crawl.job.error_reasons()) if last else {},
+            }
+        )

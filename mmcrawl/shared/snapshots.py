@@ -1,0 +1,79 @@
+"""Snapshots of the coordinator's working copy, so that a successor need not read the whole log.
+
+A snapshot is due when the log after the last one has grown to half of its size: all snapshots
+together cost a fixed multiple of the log, and to take over never costs much more than reading the
+crawl once.
+"""
+
+import logging
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier import SqliteStore
+from mmcrawl.shared.board import Board
+
+__all__ = ["Snapshots"]
+
+logger = logging.getLogger(__name__)
+
+_SMALLEST = 16 << 20  # bytes of log that no snapshot is made for
+
+
+class Snapshots:
+    """Makes snapshots beside the work of the coordinator.
+
+    Args:
+        board: where they go.
+        folder: for the copies they are made of.
+    """
+
+    def __init__(self, board: Board, folder: Path) -> None:
+        self._board = board
+        self._folder = folder
+        self._grown = 0
+        self._due_at = _SMALLEST
+        self._thread: Thread | None = None
+
+    def log_grew(self, size: int) -> None:
+        """Note that an entry of so many bytes was added to the log."""
+        self._grown += size
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time for the next snapshot, and the last one is done."""
+        under_way = self._thread is not None and self._thread.is_alive()
+        return self._grown > self._due_at and not under_way
+
+    def make(self, store: SqliteStore, number: int, state: dict[str, Any]) -> None:
+        """Copy the working copy, which stands before entry `number`, and keep it on the board.
+
+        Only the copying is waited for.
+        """
+        self.close()
+        path = self._folder / f"snapshot-{number}.db"
+        with closing(sqlite3.connect(path)) as copy:
+            store.db.backup(copy)
+        self._due_at = max(_SMALLEST, path.stat().st_size // 2)
+        self._grown = 0
+        self._thread = Thread(
+            target=self._keep, args=(path, number, state), name="mmcrawl-snapshot", daemon=True
+        )
+        self._thread.start()
+
+    def close(self) -> None:
+        """Wait for the snapshot that is being kept."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def _keep(self, path: Path, number: int, state: dict[str, Any]) -> None:
+        try:
+            self._board.save_snapshot(number, path, state)
+            self._board.trim(number)
+        except StoreError as error:
+            logger.warning("No snapshot of the crawl could be kept: %s", error)
+        finally:
+            path.unlink(missing_ok=True)
