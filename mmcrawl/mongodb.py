@@ -1,0 +1,320 @@
+"""A MongoDB database of mmcrawl: reaching it, setting it up, saying why it cannot be used.
+
+Every write is acknowledged by a majority, from the journal (``w: majority, j: true``); every read
+asks the primary. A server that refuses journaled writes or retryable ones is asked without.
+
+What is kept there is told by a :class:`Kind`: an archive, or the store of a crawl. The collections
+of a kind begin with a prefix of its own, so that several kinds may live in one database. The
+collection ``about`` tells what the others are; it is written last, when all else is set up.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from pymongo import MongoClient, WriteConcern
+from pymongo.collection import Collection
+from pymongo.database import Database
+from pymongo.errors import (
+    AutoReconnect,
+    CollectionInvalid,
+    ConnectionFailure,
+    InvalidOperation,
+    OperationFailure,
+    PyMongoError,
+)
+from pymongo.monitoring import CommandListener
+from pymongo.read_preferences import ReadPreference
+from pymongo.uri_parser import parse_uri
+
+from mmcrawl.errors import StoreError
+
+__all__ = ["Documents", "Kind", "Server", "connect", "explained"]
+
+logger = logging.getLogger(__name__)
+
+Documents = Collection[dict[str, Any]]
+
+_SELECTION = 5_000  # ms until a server that does not answer is given up; the URI may say otherwise
+_AUTHENTICATION_FAILED, _UNAUTHORIZED, _BAD_VALUE, _ILLEGAL = 18, 13, 2, 20
+_NAMESPACE_EXISTS, _OUT_OF_DISK = 48, 14031
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What is kept in a database.
+
+    Attributes:
+        noun: How messages call it: ``archive``, ``store``.
+        application: What the document in ``about`` calls it.
+        version: Schema of the collections.
+        prefix: What the names of its collections begin with.
+        tables: Names of its collections, without the prefix and without ``about``.
+        missing: What to do if it is not there, as the end of a sentence.
+        indexes: Keys of the indexes of each collection, each with its direction, and whether they
+            are unique; ``_id`` always is.
+        compressed: Collections whose documents the server need not compress.
+    """
+
+    noun: str
+    application: str
+    version: int
+    prefix: str
+    tables: tuple[str, ...]
+    missing: str
+    indexes: Mapping[str, Sequence[tuple[Mapping[str, int], bool]]] = field(default_factory=dict)
+    compressed: frozenset[str] = frozenset()
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """The document that tells what the database is."""
+        return {"_id": "schema", "application": self.application, "version": self.version}
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A connection.
+
+    Attributes:
+        name: The URI without user, password and options.
+        client: Its connections; safe to be used by several threads.
+        database: With its write concern and read preference.
+        prefix: What the names of the collections begin with.
+    """
+
+    name: str
+    client: MongoClient[dict[str, Any]]
+    database: Database[dict[str, Any]]
+    prefix: str
+
+    def documents(self, table: str) -> Documents:
+        """Return a collection."""
+        return self.database[self.prefix + table]
+
+
+def connect(
+    kind: Kind,
+    uri: str,
+    *,
+    create: bool,
+    read_only: bool,
+    listeners: Sequence[CommandListener] = (),
+    answer: float | None = None,
+) -> Server:
+    """Connect, and set up what is to be kept there if wished.
+
+    Args:
+        kind: What is kept there.
+        uri: ``mongodb://HOST/DATABASE``, also with user, password and options.
+        create: Whether it is set up if it is not there.
+        read_only: Whether nothing will be written, for which the role read is enough.
+        listeners: Are told of every command.
+        answer: Seconds after which a connection over which no answer comes is given up, unless the
+            URI says otherwise; None for never.
+
+    Raises:
+        StoreError: it cannot be reached, is missing, or is none that this version can use.
+    """
+    connection = _parsed(kind, uri, listeners, answer)
+    server = connection.open()
+    try:
+        with explained(f"{kind.noun} {server.name}"):
+            about = server.documents("about").find_one({"_id": "schema"})
+            if not read_only and (create or about is not None):
+                server = _writable(connection, server)
+            if about is None:
+                about = _created(kind, server, create and not read_only)
+        _check(kind, server.name, about)
+    except BaseException:
+        server.client.close()
+        raise
+    return server
+
+
+@dataclass(frozen=True, slots=True)
+class _Connection:
+    """What a connection is opened with."""
+
+    kind: Kind
+    uri: str
+    name: str
+    database: str
+    options: Mapping[str, Any]
+
+    def open(self, *, retried: bool = True, journal: bool = True) -> Server:
+        """Connect; without retryable or journaled writes, if wished."""
+        concern = WriteConcern(w="majority", j=True) if journal else WriteConcern(w="majority")
+        options = dict(self.options) if retried else {**self.options, "retryWrites": False}
+        try:
+            client: MongoClient[dict[str, Any]] = MongoClient(
+                self.uri, appname="mmcrawl", **options
+            )
+        except (PyMongoError, ValueError):
+            raise StoreError(_bad_uri(self.kind)) from None
+        database = client.get_database(
+            self.database, read_preference=ReadPreference.PRIMARY, write_concern=concern
+        )
+        return Server(self.name, client, database, self.kind.prefix)
+
+
+def _parsed(
+    kind: Kind, uri: str, listeners: Sequence[CommandListener], answer: float | None
+) -> _Connection:
+    try:
+        # What the driver says of a URI may quote a part of a password.
+        parsed = parse_uri(uri, warn=True)
+    except (PyMongoError, ValueError):
+        raise StoreError(_bad_uri(kind)) from None
+    scheme, _, rest = uri.partition("://")
+    # What stands before the last @ may be of a password, however badly that is written.
+    name = f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}"
+    if not parsed["database"]:
+        raise StoreError(f"{name} names no database; write mongodb://HOST/DATABASE")
+    if parsed["collection"]:
+        raise StoreError(f"{name} has a dot in the name of the database; name another")
+    given = {key.lower() for key in parsed["options"]}
+    options: dict[str, Any] = {"event_listeners": list(listeners)} if listeners else {}
+    if not given & {"serverselectiontimeoutms", "timeoutms"}:
+        options["serverSelectionTimeoutMS"] = _SELECTION
+    if answer is not None and not given & {"sockettimeoutms", "timeoutms"}:
+        options["socketTimeoutMS"] = round(answer * 1_000)
+    return _Connection(kind, uri, name, parsed["database"], options)
+
+
+def _bad_uri(kind: Kind) -> str:
+    return (
+        f"the URI of the {kind.noun} is not understood, or the name of its host is not known; write"
+        " mongodb://USER:PASSWORD@HOST/DATABASE, with user name and password percent-encoded"
+    )
+
+
+def _writable(connection: _Connection, server: Server) -> Server:
+    """Return a connection through which the server takes writes, found out by one of no effect."""
+    retried = journal = True
+    for _ in range(3):
+        try:
+            server.documents("about").delete_one({"_id": ""})
+        except OperationFailure as error:
+            if error.code == _ILLEGAL and retried:
+                retried = False
+            elif error.code == _BAD_VALUE and "journal" in str(error) and journal:
+                logger.warning(
+                    "%s keeps no journal: what is stored there may be lost in a power cut",
+                    server.name,
+                )
+                journal = False
+            else:
+                raise
+            server.client.close()
+            server = connection.open(retried=retried, journal=journal)
+        else:
+            break
+    return server
+
+
+def _created(kind: Kind, server: Server, may_create: bool) -> dict[str, Any]:
+    ours = {kind.prefix + table for table in (*kind.tables, "about")}
+    names = server.database.list_collection_names()
+    about = server.documents("about").find_one({"_id": "schema"})
+    if about is not None:
+        return about
+    if not may_create:
+        raise StoreError(f"there is no {kind.noun} {server.name}; {kind.missing}")
+    if any(name.startswith(kind.prefix) and name not in ours for name in names):
+        return {}
+    for table in kind.tables:
+        _create_collection(server, table, compressed=table in kind.compressed)
+        for keys, unique in kind.indexes.get(table, ()):
+            server.documents(table).create_index(list(keys.items()), unique=unique)
+    # Another process may set it up at the same time: it does the same.
+    server.documents("about").replace_one({"_id": "schema"}, kind.about, upsert=True)
+    return kind.about
+
+
+def _create_collection(server: Server, table: str, *, compressed: bool) -> None:
+    plain: dict[str, Any] = {}
+    engine = {"storageEngine": {"wiredTiger": {"configString": "block_compressor=none"}}}
+    for options in (engine, plain) if compressed else (plain,):
+        try:
+            server.database.create_collection(server.prefix + table, check_exists=False, **options)
+        except CollectionInvalid:
+            return
+        except OperationFailure as error:
+            if error.code == _NAMESPACE_EXISTS:
+                return
+            if options is plain or error.code in (_UNAUTHORIZED, _AUTHENTICATION_FAILED):
+                raise
+        else:
+            return
+
+
+def _check(kind: Kind, name: str, about: Mapping[str, Any]) -> None:
+    version = about.get("version")
+    if about.get("application") != kind.application or not isinstance(version, int):
+        article = "an" if kind.noun[0] in "aeiou" else "a"
+        raise StoreError(f"{name} is not {article} {kind.noun} of mmcrawl; name another database")
+    if version != kind.version:
+        age = "a newer" if version > kind.version else "an older"
+        raise StoreError(
+            f"{kind.noun} {name} was written by {age} version of mmcrawl (schema {version}, this"
+            f" one has {kind.version}); use that version, or name another database"
+        )
+
+
+@contextmanager
+def explained(what: str) -> Iterator[None]:
+    """Turn what the driver raises into a StoreError of one sentence.
+
+    Args:
+        what: What failed, with its name: ``archive mongodb://HOST/DATABASE``.
+    """
+    try:
+        yield
+    except PyMongoError as error:
+        raise StoreError(_explain(what, error)) from error
+
+
+def _explain(what: str, error: PyMongoError) -> str:
+    if isinstance(error, OperationFailure):
+        return _explain_refusal(what, error)
+    if isinstance(error, AutoReconnect | ConnectionFailure):
+        return f"{what} cannot be reached; is the server running, and has it a primary?"
+    if isinstance(error, InvalidOperation):
+        return f"{what} is closed; open it again"
+    return f"{what} failed: {_one_line(str(error))}"
+
+
+def _explain_refusal(what: str, error: OperationFailure) -> str:
+    text = _message(error)
+    if error.code == _AUTHENTICATION_FAILED:
+        return f"{what} refuses the user name or password; correct them in the URI"
+    if error.code == _UNAUTHORIZED and "authenticat" in text:
+        return (
+            f"{what} asks who you are; put user name and password into the URI:"
+            " mongodb://USER:PASSWORD@HOST/DATABASE"
+        )
+    if error.code == _UNAUTHORIZED:
+        return (
+            f"{what} does not allow this user to do that; give the role readWrite on the"
+            " database (read, to only read)"
+        )
+    if error.code == _OUT_OF_DISK or "disk is full" in text or "No space left" in text:
+        return f"{what} cannot be written (disk full); make room on the server and go on"
+    return f"{what} failed: {_one_line(text)}"
+
+
+def _message(error: OperationFailure) -> str:
+    """Return what the server said; of a bulk, what it said of the first write that failed."""
+    details: Mapping[str, Any] = error.details or {}
+    for part in ("writeErrors", "writeConcernErrors"):
+        if details.get(part):
+            return str(details[part][0].get("errmsg", ""))
+    return str(details.get("errmsg") or error)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:300]
