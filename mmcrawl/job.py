@@ -19,7 +19,6 @@ from mmcrawl.frontier import (
     Limits,
     LinkScores,
     MediaPageRecord,
-    MediaResourceRecord,
     NewLink,
     PageRecord,
     PastFailure,
@@ -31,22 +30,15 @@ from mmcrawl.frontier import (
     WaitingLink,
     host_of,
 )
-from mmcrawl.page import MediaResource, Page, physical_layer
-from mmcrawl.reports import PageReport, ReportedLink, Reporter
-from mmcrawl.scoring import (
-    CrawledPage,
-    LinkSimilarity,
-    LinkText,
-    Scorer,
-    Signs,
-    TopicTest,
-    Verdict,
-)
-from mmcrawl.text import translate_url, url_text
+from mmcrawl.judging import Judge, media_page
+from mmcrawl.link_intake import LinkIntake, seed_link
+from mmcrawl.page import Page
+from mmcrawl.reports import PageReport, Reporter
+from mmcrawl.scoring import CrawledPage, LinkSimilarity, Scorer, TopicTest, Verdict
 from mmcrawl.topic import Topic
 from mmcrawl.totals import Totals
 
-__all__ = ["CrawlJob", "media_page"]
+__all__ = ["CrawlJob"]
 
 logger = logging.getLogger(__name__)
 
@@ -96,22 +88,24 @@ class CrawlJob:
         self.frontier = SqliteFrontier(store, job, later_blocks)
         self.findings = Findings(store, job)
         self.scorer = make_scorer(self.frontier)
-        self.refused: Counter[str] = Counter()
         self.interrupted = False
         self.passed_over: list[tuple[int, str]] = []
         self.moved_hosts: list[tuple[str, str]] = []
         self._moved_seeds: set[int] = set()
         self.reporter = Reporter(test, similarity, dict(aliases or {}))
-        self._sightings = Sightings(store, job)
         seeds = [self.reporter.real(seed) for seed in seeds]
         self._admission = Admission(limits, seeds)
+        self._intake = LinkIntake(
+            self.frontier, self._admission, self.scorer, obey_nofollow=obey_nofollow
+        )
+        self.refused = self._intake.refused
+        self._judge = Judge(test, Sightings(store, job), self.frontier, self.findings)
         self._test = test
         self._similarity = similarity
-        self._obey_nofollow = obey_nofollow
         self._patterns = self.findings.patterns()
         self._recent: deque[tuple[int, bool]] = deque(maxlen=_HARVEST_PAGES)
         self._recall()
-        self._add([_seed_link(seed) for seed in seeds], None)
+        self._add([seed_link(seed) for seed in seeds], None)
         self.commit()
 
     @property
@@ -237,7 +231,7 @@ class CrawlJob:
         Site-wide media do not count, and a page whose bytes were found at another address of its
         host is not found again. `digest` is the page's `page_digest`.
         """
-        return self._verdict(page.url, self._test.signs(page), page.media, digest)
+        return self._judge.verdict(page.url, self._test.signs(page), page.media, digest)
 
     def crawled(
         self,
@@ -288,16 +282,15 @@ class CrawlJob:
         link_kinds: Callable[[], Mapping[str, str]] | None = None,
     ) -> bool:
         """Take in the report of a page; for the arguments and the answer see `crawled`."""
-        self._see_media(report, link)
+        self._take_back(self._judge.see(report))
         if verdict is None or verdict.relevant:
-            verdict = self._verdict(report.url, report.signs, report.media, report.digest)
+            verdict = self._judge.verdict(report.url, report.signs, report.media, report.digest)
         if verdict.relevant:
             self.findings.add_media_page(
                 media_page(report, verdict, report.http_status, report.visited_at)
             )
         self._similarity.count(report.words)
-        links = self._links_of(report, link, link_kinds)
-        links += [number for number, _ in self.frontier.add(list(requests), link)]
+        links = self._intake.take(report, link, requests, lambda: self._block_kinds(link_kinds))
         record = PageRecord(
             url=report.url,
             title=report.title,
@@ -310,7 +303,6 @@ class CrawlJob:
             digest=report.digest,
             topic_score=verdict.score,
         )
-        links = list(dict.fromkeys(links))
         self.frontier.complete(link, record, links)
         self._admission.crawled(report.url, relevant=verdict.relevant)
         crawled = CrawledPage(
@@ -386,86 +378,20 @@ class CrawlJob:
         self.frontier.apply(self.scorer.added(new))
         return new
 
-    def _verdict(
-        self, url: str, signs: Signs, media: Sequence[MediaResource], digest: int
-    ) -> Verdict:
-        own = [resource for resource in media if resource.url not in self._sightings]
-        verdict = self._test.verdict(url, signs, own)
-        twin = self.frontier.twin(url, digest) if verdict.relevant else None
-        return replace(verdict, relevant=False, twin=twin) if twin else verdict
+    def _block_kinds(self, kinds: Callable[[], Mapping[str, str]] | None) -> Mapping[str, str]:
+        """Return the kinds of blocks by the addresses that links are told under."""
+        return {self.reporter.real(url): kind for url, kind in kinds().items()} if kinds else {}
 
-    def _links_of(
-        self,
-        report: PageReport,
-        parent: int,
-        link_kinds: Callable[[], Mapping[str, str]] | None,
-    ) -> list[int]:
-        """Add the links of a page that may be followed; return the ids of all such links."""
-        if self._obey_nofollow and report.nofollow:
-            self.refused["nofollow"] += len(report.links)
-            return []
-        known, new = [], []
-        kinds: Mapping[str, str] | None = None
-        for link in report.links:
-            number = self.frontier.lookup(link.url)
-            if number is not None:
-                known.append(number)
-                continue
-            if self._obey_nofollow and link.nofollow:
-                self.refused["nofollow"] += 1
-                continue
-            depth = physical_layer(link.url)
-            reason = self._admission.refuse(link.url, depth, report.layer + 1)
-            if reason is None:
-                if kinds is None:
-                    on_page = link_kinds() if link_kinds else {}
-                    kinds = {self.reporter.real(url): kind for url, kind in on_page.items()}
-                block = kinds.get(link.url, link.block)
-                new.append(self._new_link(link, depth, report.layer + 1, block))
-            else:
-                self.refused[reason] += 1
-        return known + [number for number, _ in self.frontier.add(new, parent)]
-
-    def _new_link(self, link: ReportedLink, depth: int, layer: int, block: str) -> NewLink:
-        words = LinkText(link.anchor, url_text(link.url), link.group_title, link.from_script)
-        return NewLink(
-            url=link.url,
-            anchor=link.anchor,
-            group_title=link.group_title,
-            url_words=" ".join(translate_url(link.url)),
-            logical_layer=layer,
-            physical_layer=depth,
-            content_score=self.scorer.content(words),
-            block=block,
-        )
-
-    def _see_media(self, page: PageReport, link: int) -> None:
-        """Count the page's media; take back pages whose only media turn out to be site-wide.
-
-        `link` is the page itself, which is not crawled yet.
-        """
-        wanted = [r.url for r in page.media if r.kind in self._test.kinds]
-        site_wide = self._sightings.add(page.url, wanted)
-        if not site_wide:
+    def _take_back(self, links: Sequence[int]) -> None:
+        """Note that crawled pages called relevant are not."""
+        if not links:
             return
-        lost = []
-        for record in self.findings.pages_showing(site_wide):
-            left = tuple(r for r in record.resources if r.url not in self._sightings)
-            if left:
-                self.findings.add_media_page(record.with_resources(left))
-                continue
-            self.findings.drop_media_page(record.url)
-            number = self.frontier.lookup(record.url)
-            if number is not None:
-                lost.append(number)
-        for number in lost:
-            self._admission.revised(self.frontier.url(number))
-        for resource in site_wide:
-            logger.info("%s stands on most pages of its site and counts for none", resource)
-        recent = ((link, relevant and link not in lost) for link, relevant in self._recent)
+        for link in links:
+            self._admission.revised(self.frontier.url(link))
+        recent = ((link, relevant and link not in links) for link, relevant in self._recent)
         self._recent = deque(recent, maxlen=_HARVEST_PAGES)
-        self.frontier.revise(lost)
-        self.frontier.apply(self.scorer.revised(lost))
+        self.frontier.revise(links)
+        self.frontier.apply(self.scorer.revised(links))
 
     def _remember(self) -> None:
         self.store.remember(self.job.number, {"similarity": self._similarity.state()})
@@ -530,22 +456,3 @@ class CrawlJob:
         """Count a page that cannot be had against the bounds: dead links can be endless too."""
         if not reason.startswith((TRAP, _REDIRECT)):
             self._admission.crawled(url, relevant=False)
-
-
-def media_page(
-    page: Page | PageReport, verdict: Verdict, http_status: int, visited_at: float
-) -> MediaPageRecord:
-    """Return the record of a relevant page with its media (the paper's MultiMedia)."""
-    return MediaPageRecord(
-        url=page.url,
-        title=page.title,
-        topic_score=verdict.score,
-        words=verdict.words,
-        status=http_status,
-        visited_at=visited_at,
-        resources=tuple(MediaResourceRecord(r.url, r.kind, r.tag, r.text) for r in verdict.media),
-    )
-
-
-def _seed_link(url: str) -> NewLink:
-    return NewLink(url, url_words=" ".join(translate_url(url)), physical_layer=physical_layer(url))

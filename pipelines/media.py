@@ -7,7 +7,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
 from mmcrawl.items import MediaPageItem, PageItem
-from mmcrawl.job import media_page
+from mmcrawl.judging import media_page
 from mmcrawl.scheduler import scheduler_of
 
 __all__ = ["MediaPipeline"]
