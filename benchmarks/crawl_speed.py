@@ -7,7 +7,8 @@ another process (`page_server.py`), so that the crawler is what is slow. Then, i
 process of its own and with an empty store:
 
 * plain: `scrapy runspider benchmarks/plain_spider.py`, all else Scrapy's own defaults;
-* focused: `scrapy crawl focused -a algo=urlrule` with its store in a file.
+* focused: `scrapy crawl focused -a algo=urlrule` with its store in a file, and no archive, which
+  `crawl_archive.py` measures.
 
 Both run with the same concurrency and log level, without AutoThrottle and robots.txt, and with no
 bound on pages of one shape, so that both fetch every page; the table says how many each was served
@@ -85,11 +86,14 @@ def plain(arguments: argparse.Namespace, server: Running, folder: Path) -> Run:
     return crawl(command, folder, server)
 
 
-def focused(arguments: argparse.Namespace, server: Running, folder: Path) -> Run:
+def focused(
+    arguments: argparse.Namespace, server: Running, folder: Path, archive: str = "none"
+) -> Run:
     """Crawl with the focused spider; media pages and frontier go into a new file."""
     command = ["crawl", "focused", "-a", f"algo={arguments.algo}"]
     command += ["-a", f"keywords={arguments.keywords}", "-a", f"seeds={','.join(server.starts)}"]
     command += ["-a", f"store=sqlite:///{folder / 'crawl.db'}", "-a", "max_layer=0"]
+    command += ["-a", f"archive={archive}"]
     command += ["-s", "MMCRAWL_BARREN_PAGES_PER_SHAPE=0"]
     command += [part for setting in arguments.set for part in ("-s", setting)]
     return crawl([*command, *settings(arguments)], PROJECT, server)

@@ -8,23 +8,23 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from mmcrawl import archive_upkeep
+from mmcrawl import archive_search, archive_upkeep
 from mmcrawl.archive import Archive
 from mmcrawl.archive.levels import LevelManager
 from mmcrawl.archive.revisits import due
 from mmcrawl.archive.times import as_text
 from mmcrawl.archive_asked import Asked
 from mmcrawl.archive_display import (
-    due_table,
+    due_lines,
     stats_tables,
     url_line,
-    version_table,
+    version_lines,
     version_view,
 )
 from mmcrawl.archive_json import (
@@ -41,7 +41,6 @@ from mmcrawl.errors import StoreError
 __all__ = ["ACTIONS"]
 
 _NOISE = ("advertisement",)
-_MOST_HITS = 20
 
 Action = Callable[[Archive, Asked, Console], int]
 
@@ -74,7 +73,8 @@ def _versions(archive: Archive, asked: Asked, console: Console) -> int:
         for version in versions:
             print(as_json(version_record(version, visits=found[version.number])))
     else:
-        console.print(version_table(versions, visits))
+        for line in version_lines(versions, visits):
+            _line(console, line)
     return 0
 
 
@@ -138,21 +138,6 @@ def _stats(archive: Archive, asked: Asked, console: Console) -> int:
     return 0
 
 
-def _search(archive: Archive, asked: Asked, console: Console) -> int:
-    from mmcrawl.archive.search import open_search
-    from mmcrawl.hits_display import hits_view
-
-    with open_search(asked.uri, archive) as index:
-        index.update()
-        results = index.search(" ".join(asked.args), limit=asked.limit or _MOST_HITS)
-    if asked.json:
-        for hit in results.hits:
-            print(as_json(asdict(hit)))
-    else:
-        console.print(hits_view(results))
-    return 0 if results.total else 1
-
-
 def _due(archive: Archive, asked: Asked, console: Console) -> int:
     now = time.time() if asked.at is None else asked.at
     found = due(archive, now, asked.rules)
@@ -161,8 +146,8 @@ def _due(archive: Archive, asked: Asked, console: Console) -> int:
         for item in shown:
             print(as_json(due_record(item)))
         return 0
-    if shown:
-        console.print(due_table(shown, now))
+    for line in due_lines(shown, now) if shown else ():
+        _line(console, line)
     more = f", of which the first {len(shown)} are shown" if len(shown) < len(found) else ""
     console.print(Text(f"{len(found)} due at {as_text(now)}{more}", "bold"))
     return 0
@@ -187,7 +172,7 @@ ACTIONS: Mapping[str, Action] = {
     "show": _show,
     "diff": _diff,
     "rebuild": _rebuild,
-    "search": _search,
+    "search": archive_search.search,
     "stats": _stats,
     "due": _due,
     "check": archive_upkeep.check,

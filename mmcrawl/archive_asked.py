@@ -19,6 +19,7 @@ class Asked:
         args: What follows the subcommand.
         numbers: Of the two versions that are compared, none for the last two.
         at, since, until, before: Unix seconds.
+        skip: Hits that are left out at the beginning.
         rules: Bounds of the time between two visits.
         uri: Of the archive.
         others: As the options of their names.
@@ -40,6 +41,8 @@ class Asked:
     until: float | None = None
     before: float | None = None
     yes: bool = False
+    order: str = "relevance"
+    skip: int | None = None
     json: bool = False
     rules: RevisitRules = field(default_factory=RevisitRules)
     uri: str = ""
@@ -55,6 +58,9 @@ class Asked:
         unknown = [kind for kind in kinds if kind not in KINDS]
         if unknown:
             raise ValueError(f"--kinds {unknown[0]}: there is none; there are {', '.join(KINDS)}")
+        since, until = _time(opts.since, "--since"), _time(opts.until, "--until")
+        if since is not None and until is not None and since >= until:
+            raise ValueError(f"--since {opts.since} is not before --until {opts.until}")
         numbers = [_whole(text, "version") or 0 for text in args[1:]] if name == "diff" else []
         return cls(
             args=args,
@@ -69,10 +75,12 @@ class Asked:
             repair=opts.repair,
             host=opts.host.lower() if opts.host else None,
             url=opts.url,
-            since=_time(opts.since, "--since"),
-            until=_time(opts.until, "--until"),
+            since=since,
+            until=until,
             before=_time(opts.before, "--before"),
             yes=opts.yes,
+            order=opts.order or "relevance",
+            skip=_whole(opts.skip, "--skip"),
             json=opts.json,
         )
 

@@ -1,7 +1,7 @@
 """What a person sees of an archive: lists, versions with their blocks, numbers, what is due."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -13,17 +13,17 @@ from mmcrawl.archive import ArchiveStats, CheckReport, StoredBlock, Version, Vis
 from mmcrawl.archive.revisits import Due
 from mmcrawl.archive.times import as_text
 from mmcrawl.blocks.drawing import printable, short_path
-from mmcrawl.display import literal, size_of
+from mmcrawl.display import literal, sentence, size_of
 
 __all__ = [
     "KIND_STYLES",
     "Revisits",
     "check_text",
-    "due_table",
+    "due_lines",
     "revisit_tables",
     "stats_tables",
     "url_line",
-    "version_table",
+    "version_lines",
     "version_view",
 ]
 
@@ -41,6 +41,7 @@ KIND_STYLES = {
 """How each kind of block is written."""
 
 _MOST_HOSTS = 20
+_MOST_REASONS = 8
 _TOPIC = 90
 _HEADERS = ("etag", "last-modified", "location", "server")
 
@@ -83,30 +84,29 @@ def url_line(url: str, visits: Sequence[Visit]) -> Text:
     )
 
 
-def version_table(versions: Sequence[Version], visits: Sequence[Visit]) -> RenderableType:
-    """Return the versions of a URL, each with the visits that found it."""
+def version_lines(versions: Sequence[Version], visits: Sequence[Visit]) -> Iterator[Text]:
+    """Yield the versions of a URL, each with the number of visits that found it, under a head."""
     found = Counter(visit.version for visit in visits)
-    table = Table(box=box.SIMPLE_HEAD)
-    for name in ("version", "visits"):
-        table.add_column(name, justify="right")
-    table.add_column("time", no_wrap=True)
-    table.add_column("status", justify="right")
-    table.add_column("size", justify="right", no_wrap=True)
-    table.add_column("type")
-    table.add_column("cut by", no_wrap=True)
-    table.add_column("digest", no_wrap=True, style="dim")
+    yield _row(
+        "vers.", "visits", "time", "status", "size", "cut by", "digest", "type", style="bold"
+    )
     for version in versions:
-        table.add_row(
+        yield _row(
             str(version.number),
             str(found[version.number]),
             as_text(version.time),
             str(version.status),
             f"{version.size:,}",
-            literal(version.content_type or version.header("content-type")),
             f"{version.method} {version.level}" if version.method else "–",
-            version.digest[:16],
+            version.digest[:12],
+            version.content_type or version.header("content-type"),
         )
-    return table
+
+
+def _row(*cells: str, style: str = "") -> Text:
+    number, visits, time, status, size, cut_by, digest, kind = cells
+    line = Text(f"{number:>5} {visits:>6}  {time:<23} {status:>6} {size:>11}  ", style)
+    return line.append(f"{cut_by:<9}  {digest:<12}  ", "dim").append_text(literal(kind))
 
 
 def version_view(
@@ -147,7 +147,7 @@ def stats_tables(stats: ArchiveStats) -> RenderableType:
         ("URLs", f"{stats.urls:,}"),
         ("versions", f"{stats.versions:,}"),
         ("visits", f"{stats.visits:,}"),
-        ("blocks", f"{stats.blocks:,}"),
+        ("blocks", _blocks(stats)),
         ("distinct chunks", f"{stats.chunks:,}"),
         ("bodies as received", size_of(stats.raw_bytes)),
         ("distinct chunks of them", size_of(stats.chunk_bytes)),
@@ -168,6 +168,14 @@ def stats_tables(stats: ArchiveStats) -> RenderableType:
     return Group(totals, hosts) if ordered else totals
 
 
+def _blocks(stats: ArchiveStats) -> str:
+    if not stats.uncut:
+        return f"{stats.blocks:,}"
+    pages = "1 page" if stats.uncut == 1 else f"{stats.uncut:,} pages"
+    known = f"{stats.blocks:,}, and those of {pages}" if stats.blocks else f"those of {pages}"
+    return f"{known} that are cut on demand; `scrapy archive pack` keeps and counts them"
+
+
 def check_text(report: CheckReport) -> RenderableType:
     """Return what a check found."""
     lines = [
@@ -179,33 +187,50 @@ def check_text(report: CheckReport) -> RenderableType:
     for fault in report.faults:
         style, state = ("yellow", "repaired: ") if fault.repaired else ("bold red", "")
         lines.append(Text.assemble((state, style), (printable(fault.what), style)))
-    if report.leftovers:
-        what = "1 leftover" if report.leftovers == 1 else f"{report.leftovers} leftovers"
-        lines.append(Text(f"{what} of interrupted writes: harmless; --repair removes them", "dim"))
+    harmless = "harmless; --repair removes them" if report.clean else "harmless"
+    for count, what in ((report.leftovers, harmless), (report.removed, "removed")):
+        if count:
+            leftovers = "1 leftover" if count == 1 else f"{count} leftovers"
+            lines.append(Text(f"{leftovers} of interrupted writes: {what}", "dim"))
     end = ("nothing is wrong", "bold green") if report.clean else ("damaged", "bold red")
     return Group(*lines, Text(*end))
 
 
-def due_table(found: Iterable[Due], now: float) -> RenderableType:
-    """Return the visits that are due."""
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("due since", no_wrap=True)
-    table.add_column("last visit", no_wrap=True)
-    table.add_column("changes a day", justify="right")
-    table.add_column("page and why", overflow="fold")
+def due_lines(found: Iterable[Due], now: float) -> Iterator[Text]:
+    """Yield the visits that are due, each with its reason in a line below, under a head."""
+    yield Text(f"{'due since':>9}  {'last visit':<23}  {'changes a day':>13}  page", "bold")
     for item in found:
         rate = "" if item.rate is None else f"{item.rate:.2g}"
-        table.add_row(
-            _ago(now - item.next_visit),
-            as_text(item.last_visit),
-            rate,
-            Group(literal(item.url), Text(item.why, "dim")),
+        since, last = _ago(now - item.next_visit), as_text(item.last_visit)
+        yield Text.assemble(f"{since:>9}  ", (f"{last:<23}", "dim"), f"  {rate:>13}  ").append_text(
+            literal(item.url)
         )
-    return table
+        yield Text(f"{'':>9}  {item.why}", "dim")
 
 
 def revisit_tables(revisits: Revisits) -> RenderableType:
     """Return the tables that `scrapy crawl revisit` ends with."""
+    parts: list[RenderableType] = [Text(f"\nRevisits of {printable(revisits.archive)}", "bold")]
+    if revisits.visited or not revisits.problem:
+        parts.append(_revisit_numbers(revisits))
+    if revisits.reasons:
+        reasons = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        reasons.add_column(justify="right")
+        for reason, count in revisits.reasons.most_common(_MOST_REASONS):
+            reasons.add_row(str(count), literal(reason))
+        if len(revisits.reasons) > _MOST_REASONS:
+            reasons.add_row("", f"… and {len(revisits.reasons) - _MOST_REASONS} more")
+        parts += [Text("\nNot had", "bold"), reasons]
+    if revisits.problem or revisits.ending:
+        why = revisits.problem or "what was not visited is still due"
+        ending = printable(f"Stopped ({revisits.ending or 'store_error'}). {sentence(why)}")
+        parts.append(Text(f"\n{ending}", "bold"))
+    elif not revisits.due:
+        parts.append(Text("\nNothing is due.", "bold"))
+    return Group(*parts)
+
+
+def _revisit_numbers(revisits: Revisits) -> Table:
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_row("due", str(revisits.due))
     table.add_row("visited", str(revisits.visited))
@@ -215,19 +240,7 @@ def revisit_tables(revisits: Revisits) -> RenderableType:
     table.add_row(
         "bodies", f"{size_of(revisits.raw_bytes)}, {size_of(revisits.new_bytes)} of it new"
     )
-    parts: list[RenderableType] = [Text(f"\nRevisits of {revisits.archive}", "bold"), table]
-    if revisits.reasons:
-        reasons = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-        reasons.add_column(justify="right")
-        for reason, count in revisits.reasons.most_common(8):
-            reasons.add_row(str(count), literal(reason))
-        parts += [Text("\nNot had", "bold"), reasons]
-    if revisits.problem or revisits.ending:
-        why = revisits.problem or "what was not visited is still due"
-        parts.append(Text(f"\nStopped ({revisits.ending or 'store_error'}): {why}.", "bold"))
-    elif not revisits.due:
-        parts.append(Text("\nNothing is due.", "bold"))
-    return Group(*parts)
+    return table
 
 
 def _ago(seconds: float) -> str:

@@ -11,6 +11,7 @@ from mmcrawl.archive.times import as_text
 from mmcrawl.archive_asked import Asked
 from mmcrawl.archive_display import check_text
 from mmcrawl.archive_json import as_json, check_record
+from mmcrawl.archive_search import forget_purged
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.display import size_of
 from mmcrawl.errors import MmcrawlError, StoreError
@@ -29,46 +30,61 @@ def check(archive: Archive, asked: Asked, console: Console) -> int:
 
 
 def take_in(archive: Archive, asked: Asked, console: Console) -> int:
-    """Take in WARC files."""
+    """Take in WARC files; 1 if something in them is left out for what it is."""
     from mmcrawl.archive.warc import import_warc
 
     report = import_warc(archive, [os.path.expanduser(name) for name in asked.args])
     if asked.json:
         print(as_json(asdict(report) | {"problems": list(map(str, report.problems))}))
     else:
-        skipped = "".join(f", {count} {name}" for name, count in report.skipped.items())
+        skipped = ", ".join(f"{count:,} {name}" for name, count in report.skipped.items())
         console.print(
-            f"{report.records:,} records: {report.versions:,} new versions,"
-            f" {report.unchanged:,} visits without change{skipped}"
+            printable(
+                f"{report.records:,} records: {report.versions:,} new versions,"
+                f" {report.unchanged:,} visits without change"
+                + (f"; passed over: {skipped}" if skipped else "")
+            ),
+            soft_wrap=True,
+            markup=False,
         )
     for problem in report.problems:
         print(f"scrapy archive: {printable(str(problem))}", file=sys.stderr)
-    return 0 if report.captures or not report.problems else 1
+    return 0 if all(problem.taken for problem in report.problems) else 1
 
 
 def export(archive: Archive, asked: Asked, console: Console) -> int:
-    """Write a WARC file."""
+    """Write a WARC file, compressed unless its name ends in .warc; 1 if something is left out."""
     from mmcrawl.archive.warc import export_warc
 
+    if asked.host and not asked.url and asked.host not in archive.hosts():
+        raise StoreError(f"no page is of host {asked.host}")
+    path = os.path.expanduser(asked.args[0])
+    if path == "-":
+        raise StoreError("a WARC file is not written to standard output: give a name")
     report = export_warc(
         archive,
-        os.path.expanduser(asked.args[0]),
+        path,
         url=asked.url,
         host=asked.host,
         since=asked.since,
         until=asked.until,
+        gzip=not path.lower().endswith(".warc"),
     )
     if asked.json:
         print(as_json(asdict(report) | {"path": str(report.path)}))
     else:
+        failures = f" {report.failures:,} failed visits," if report.failures else ""
         console.print(
-            f"{report.path}: {report.urls:,} URLs, {report.responses:,} responses,"
-            f" {report.revisits:,} revisits, {size_of(report.size)}",
+            printable(
+                f"{report.path}: {report.urls:,} URLs, {report.responses:,} responses,"
+                f" {report.revisits:,} revisits,{failures} {size_of(report.size)}"
+            ),
             soft_wrap=True,
+            markup=False,
         )
     for problem in report.problems:
         print(f"scrapy archive: {printable(problem)}", file=sys.stderr)
-    return 0
+    return 1 if report.problems else 0
 
 
 def pack(archive: Archive, asked: Asked, console: Console) -> int:
@@ -90,6 +106,7 @@ def purge(archive: Archive, asked: Asked, console: Console) -> int:
     if not asked.yes and not _agreed(f"Remove all versions of {what}{older} for good?"):
         raise MmcrawlError("nothing was removed; say --yes to remove without being asked")
     purged = archive.purge(url=asked.url, host=asked.host, before=asked.before)
+    forget_purged(archive, asked.uri)
     if asked.json:
         print(as_json(asdict(purged)))
     else:

@@ -1,6 +1,14 @@
 """The errors a user can cause or meet. Each message says what was wrong and what to do."""
 
-__all__ = ["BlockError", "MmcrawlError", "SeedError", "StoreError", "TopicError", "WebError"]
+__all__ = [
+    "BlockError",
+    "MmcrawlError",
+    "RankError",
+    "SeedError",
+    "StoreError",
+    "TopicError",
+    "WebError",
+]
 
 
 class MmcrawlError(Exception):
@@ -25,3 +33,11 @@ class StoreError(MmcrawlError):
 
 class BlockError(MmcrawlError):
     """A partitioner is unknown, or does not take an option."""
+
+
+class RankError(MmcrawlError):
+    """Ranks cannot be had: no such method, nothing to rank, a topic missing, none computed yet."""
+
+
+class SearchError(MmcrawlError):
+    """A query, or the order of what it finds, is not understood."""

@@ -3,7 +3,7 @@
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from mmcrawl.archive.search import Hit, Results
+from mmcrawl.archive import Hit, Results
 from mmcrawl.archive.times import as_text
 from mmcrawl.archive_display import KIND_STYLES
 from mmcrawl.blocks.drawing import printable
@@ -28,8 +28,8 @@ def _hit_lines(hit: Hit) -> list[Text]:
     head = Text.assemble((printable(hit.url), "bold"))
     head.overflow = "fold"
     about = Text.assemble(
-        (hit.block.kind or "body", KIND_STYLES.get(hit.block.kind, "")),
-        f"  {printable(hit.block.topic, _TOPIC)}",
+        (hit.kind or "body", KIND_STYLES.get(hit.kind, "")),
+        f"  {printable(hit.topic, _TOPIC)}",
     )
     about.no_wrap, about.overflow = True, "ellipsis"
     seen = as_text(hit.first_time)

@@ -1,9 +1,11 @@
 """Puts every page into the block archive."""
 
 import logging
+import os
 import sys
 from collections import deque
 from concurrent.futures import Future
+from threading import Lock
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
@@ -12,9 +14,10 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred, succeed
 
-from mmcrawl.archive import Capture, Stored, open_archive
-from mmcrawl.archive.intake import Intake, Unchanged
-from mmcrawl.archive.levels import LevelManager
+from mmcrawl.archive import Capture, Stored
+from mmcrawl.archive.groups import ArchiveStore, GroupStore, RefusedError, Unchanged
+from mmcrawl.archive.intake import Intake
+from mmcrawl.archive.writer_process import ProcessStore
 from mmcrawl.errors import StoreError
 from mmcrawl.items import PageItem, VisitItem
 from mmcrawl.scheduler import scheduler_of
@@ -25,7 +28,6 @@ logger = logging.getLogger(__name__)
 
 _MOST_PAGES = 256
 _MOST_BYTES = 32 << 20
-_HAND_OVER = 0.0005  # seconds
 
 
 class ArchivePipeline:
@@ -35,7 +37,7 @@ class ArchivePipeline:
     under way holds its response in Scrapy's scraper, which fetches no more while those come to
     SCRAPER_SLOT_MAX_ACTIVE_SIZE bytes: a slow archive slows the crawl. An archive that fails, also
     when tried again, stops the crawl with the reason `store_error`, and no page that was not stored
-    counts as crawled.
+    counts as crawled. Where there is a core for it, a process of its own writes the archive.
 
     Stats: `mmcrawl/archive/` `pages`, `new`, `unchanged`, `bytes` (of the bodies), `new_bytes` (of
     them what the archive did not hold yet, before compression).
@@ -45,6 +47,7 @@ class ArchivePipeline:
         self.crawler = crawler
         self._intake: Intake | None = None
         self._room = _Room(_MOST_PAGES, _MOST_BYTES)
+        self._news = _News()
         self._failed = False
 
     @classmethod
@@ -58,14 +61,11 @@ class ArchivePipeline:
             return
         create: bool = getattr(self.crawler.spider, "creates_archive", True)
         try:
-            archive = await run_in_thread(open_archive, uri, create=create)
+            store = await run_in_thread(_opened, uri, create=create)
         except StoreError as error:
             self._stop(error, closing=True)
             raise CloseSpider("store_error") from None
-        self._intake = Intake(archive, LevelManager(archive))
-        # The thread asks for the interpreter after every statement to the database, and would wait
-        # 5 ms each time while the reactor is busy.
-        sys.setswitchinterval(min(sys.getswitchinterval(), _HAND_OVER))
+        self._intake = Intake(store)
 
     async def process_item(self, item: Any) -> Any:
         """Store a page; return the item when it is durable."""
@@ -75,13 +75,13 @@ class ArchivePipeline:
         size = len(visit.body) if isinstance(visit, Capture) else 0
         await maybe_deferred_to_future(self._room.enter(size))
         try:
-            stored = await maybe_deferred_to_future(_as_deferred(self._intake.put(visit)))
+            stored = await maybe_deferred_to_future(self._news.of(self._intake.put(visit)))
         except StoreError as error:
             self._stop(error)
             raise DropItem("not archived", log_level="DEBUG") from None
-        except Exception as error:
+        except RefusedError as error:
             self.crawler.stats.inc_value("mmcrawl/archive/failed")
-            raise StoreError(f"not archived: {type(error).__name__}: {error}") from error
+            raise StoreError(f"not archived: {error}") from error
         finally:
             self._room.leave(size)
         self._count(visit, stored)
@@ -96,7 +96,8 @@ class ArchivePipeline:
         try:
             await run_in_thread(self._intake.close)
         except StoreError as error:
-            logger.error("%s", error)  # noqa: TRY400 - for a person, not for a debugger
+            if not self._failed:  # else it was said
+                logger.error("%s", error)  # noqa: TRY400 - for a person, not for a debugger
 
     @property
     def _nothing_to_do(self) -> bool:
@@ -172,18 +173,49 @@ def _visit_of(item: Any) -> Capture | Unchanged | None:
     return None
 
 
-def _as_deferred(future: Future[Stored]) -> Deferred[Stored]:
-    """Return a deferred that ends in the reactor's thread when a future does."""
-    from twisted.internet import reactor
+class _News:
+    """Brings what a thread says of futures to the reactor's, all that is new at a time."""
 
-    deferred: Deferred[Stored] = Deferred()
+    def __init__(self) -> None:
+        self._ended: deque[tuple[Future[Stored], Deferred[Stored]]] = deque()
+        self._lock = Lock()
 
-    def tell() -> None:
-        error = future.exception()
-        if error is None:
-            deferred.callback(future.result())
-        else:
-            deferred.errback(error)
+    def of(self, future: Future[Stored]) -> Deferred[Stored]:
+        """Return a deferred that ends in the reactor's thread when a future does."""
+        deferred: Deferred[Stored] = Deferred()
+        future.add_done_callback(lambda _: self._add(future, deferred))
+        return deferred
 
-    future.add_done_callback(lambda _: reactor.callFromThread(tell))
-    return deferred
+    def _add(self, future: Future[Stored], deferred: Deferred[Stored]) -> None:
+        from twisted.internet import reactor
+
+        with self._lock:
+            self._ended.append((future, deferred))
+            is_first = len(self._ended) == 1
+        if is_first:  # else the reactor has been called already
+            reactor.callFromThread(self._tell)
+
+    def _tell(self) -> None:
+        while self._ended:
+            # What is told leaves the queue afterwards: one that is empty calls the reactor.
+            future, deferred = self._ended[0]
+            error = future.exception()
+            if error is None:
+                deferred.callback(future.result())
+            else:
+                deferred.errback(error)
+            self._ended.popleft()
+
+
+def _opened(uri: str, *, create: bool) -> GroupStore:
+    """Open an archive in another process, where one can run beside this one, else here."""
+    if sys.executable and _cores() > 1:
+        return ProcessStore(uri, create=create)
+    return ArchiveStore.open(uri, create=create)
+
+
+def _cores() -> int:
+    """Return on how many cores this process may run."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -2,11 +2,12 @@
 
 An :class:`Archive` is opened by URI. It keeps captures as versions of URLs (Song et al. 2008),
 rebuilds any of them byte for byte, and tells two of them apart block by block. Nothing is
-acknowledged before it is durable.
+acknowledged before it is durable. A :class:`Search` finds its blocks by what they say.
 """
 
-from mmcrawl.archive.archive import Archive, open_archive
+from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import (
+    LARGEST_BODY,
     ArchiveStats,
     BlockChange,
     Capture,
@@ -17,27 +18,47 @@ from mmcrawl.archive.model import (
     Purged,
     Stored,
     StoredBlock,
+    Unchanged,
     Version,
     Visit,
     WordChange,
     leaves,
 )
+from mmcrawl.archive.opening import open_archive
+from mmcrawl.archive.search import IndexStats, Results, Search, open_search
+from mmcrawl.archive.search_hits import ArchivedHit, Hit
+from mmcrawl.archive.search_query import as_filter
+from mmcrawl.archive.search_ranking import Counts
+from mmcrawl.archive.search_snippets import Snippet
+from mmcrawl.archive.search_updating import Updated
 
 __all__ = [
+    "LARGEST_BODY",
     "Archive",
     "ArchiveStats",
+    "ArchivedHit",
     "BlockChange",
     "Capture",
     "CheckReport",
+    "Counts",
     "Difference",
     "Fault",
+    "Hit",
     "HostStats",
+    "IndexStats",
     "Purged",
+    "Results",
+    "Search",
+    "Snippet",
     "Stored",
     "StoredBlock",
+    "Unchanged",
+    "Updated",
     "Version",
     "Visit",
     "WordChange",
+    "as_filter",
     "leaves",
     "open_archive",
+    "open_search",
 ]

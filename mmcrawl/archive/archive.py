@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from mmcrawl.archive.backend import Backend, UrlRow, VersionRow, VisitRow
+from mmcrawl.archive.backend import Backend, UrlRow, VersionRow
 from mmcrawl.archive.checking import Checker
 from mmcrawl.archive.comparison import Side, difference
-from mmcrawl.archive.cutting import blocks_of_version
+from mmcrawl.archive.cutting import blocks_of_version, is_cut
 from mmcrawl.archive.facts import as_version
+from mmcrawl.archive.manifest import Entry
 from mmcrawl.archive.model import (
     ArchiveStats,
     Capture,
@@ -23,48 +22,29 @@ from mmcrawl.archive.model import (
     Purged,
     Stored,
     StoredBlock,
+    Unchanged,
     Version,
     Visit,
 )
 from mmcrawl.archive.purging import purge
 from mmcrawl.archive.reading import Reader
 from mmcrawl.archive.sealing import Sealer
-from mmcrawl.archive.sqlite import SqliteBackend
 from mmcrawl.archive.statistics import stats_of
+from mmcrawl.archive.timeline import last_seen, visits_of
 from mmcrawl.archive.times import as_text, as_unix_time
 from mmcrawl.archive.writing import Writer, key_of
+from mmcrawl.blocks.partition import MAX_LEVEL
+from mmcrawl.blocks.registry import make_partitioner
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.urls import canonical
 
-__all__ = ["Archive", "open_archive"]
-
-
-def open_archive(uri: str, *, create: bool = True, read_only: bool = False) -> Archive:
-    """Open an archive: ``sqlite:///FILE`` (absolute: ``sqlite:////FILE``) or ``mongodb://…``.
-
-    Args:
-        uri: Where it is.
-        create: Whether to make it where there is none.
-        read_only: Never write; several may read while one writes.
-
-    Raises:
-        StoreError: it is missing, is no archive, is of a newer schema, damaged, locked, or cannot
-            be reached; in one sentence.
-    """
-    if uri.startswith("sqlite:///") and len(uri) > len("sqlite:///"):
-        path = Path(uri.removeprefix("sqlite:///"))
-        return Archive(SqliteBackend(path, create=create, read_only=read_only))
-    if uri.startswith(("mongodb://", "mongodb+srv://")):
-        from mmcrawl.archive.mongodb import MongoBackend
-
-        return Archive(MongoBackend(uri, create=create, read_only=read_only))
-    raise StoreError(
-        f"archive {uri!r} is not understood; use sqlite:///FILE or mongodb://HOST/DATABASE"
-    )
+__all__ = ["Archive"]
 
 
 class Archive:
-    """An open archive. Make one with :func:`open_archive`; use it ``with`` or :meth:`close` it.
+    """An open archive, as :func:`~mmcrawl.archive.open_archive` makes one.
+
+    Use it ``with``, or :meth:`close` it.
 
     What :meth:`store` and :meth:`note_unchanged` return from is durable. Methods may be called
     from several threads; one at a time writes. All methods raise
@@ -78,7 +58,7 @@ class Archive:
         self._backend = backend
         self._reader = Reader(backend)
         self._sealer = Sealer(backend, self._reader)
-        self._writer = Writer(backend, self._reader, self._sealer)
+        self._writer = Writer(backend, self._sealer)
         self._writing = threading.RLock()
         self._closed = False
 
@@ -104,28 +84,64 @@ class Archive:
             capture: What was received.
             method, level: How to cut it; None takes those of the URL's last version, else
                 :data:`~mmcrawl.blocks.partition.DEFAULT_METHOD` and its level.
-        """
-        with self._writing:
-            return self._writer.store([capture], method, level)[0]
-
-    def store_many(self, captures: Iterable[Capture]) -> list[Stored]:
-        """Keep several captures in one commit; all are durable on return, or none."""
-        with self._writing:
-            return self._writer.store(captures)
-
-    def note_unchanged(self, url: str, time: float, status: int = 304) -> None:
-        """Note a visit that found nothing new, as an answer ``304 Not Modified`` says.
 
         Raises:
-            StoreError: the URL has no version.
+            BlockError: there is no such method.
+            ValueError: the level is not from 1 to :data:`~mmcrawl.blocks.partition.MAX_LEVEL`.
         """
-        with self._writing, self._backend.writing():
-            row = self._known_url(url)
-            version = self._backend.version_at(row.id, time)
-            if version is None:
+        if method is not None:
+            make_partitioner(method)
+        _check_level(level)
+        with self._writing:
+            return self._writer.store([capture], method=method, levels=[level])[0]
+
+    def store_many(
+        self,
+        captures: Iterable[Capture | Unchanged],
+        *,
+        levels: Sequence[int | None] | None = None,
+    ) -> list[Stored]:
+        """Keep several visits in one commit, in their order; all are durable on return.
+
+        If it fails, SQLite keeps none of them, MongoDB any. To store all of them again is right on
+        both. A server is asked hardly more often for many than for one.
+
+        Args:
+            captures: What was received, and visits that found nothing new. Such a one is not noted
+                if its URL has no version up to its time, as :attr:`Stored.noted` says.
+            levels: For each of them how to cut it, as :meth:`store` takes it; ignored for a visit
+                that found nothing new.
+
+        Raises:
+            ValueError: a level is not from 1 to :data:`~mmcrawl.blocks.partition.MAX_LEVEL`, or
+                there are more or fewer of them than visits.
+        """
+        for level in levels or ():
+            _check_level(level)
+        with self._writing:
+            return self._writer.store(captures, levels=levels)
+
+    def known(self, urls: Iterable[str]) -> set[str]:
+        """Return those of some URLs, given exactly, that have been stored; asked for at once."""
+        return set(self._backend.urls_named(set(urls)))
+
+    def note_unchanged(self, url: str, time: float, status: int = 304) -> None:
+        """Note a visit that found nothing new, as an answer ``304 Not Modified`` says, or nothing.
+
+        Args:
+            url: Any spelling of it.
+            time: Of the request, in Unix seconds.
+            status: Of the answer, 0 for none. A failure (:func:`mmcrawl.archive.revisits.is_answer`
+                says what is none) is kept among the visits, and saw nothing of the page.
+
+        Raises:
+            StoreError: the URL has no version up to that time.
+        """
+        time = as_unix_time(time)
+        with self._writing:
+            visit = Unchanged(self._known_url(url).url, time, status)
+            if not self._writer.store([visit])[0].noted:
                 raise StoreError(f"{url} has no version before that visit; store one first")
-            if version.time != time:
-                self._backend.add_visit(VisitRow(row.id, time, version.number, status))
 
     # -- reading ------------------------------------------------------------------------------
 
@@ -142,15 +158,7 @@ class Archive:
         row = self._url(url)
         if row is None:
             return []
-        found = [
-            Visit(version.time, True, version.number, version.status)
-            for version in self._backend.versions(row.id)
-        ]
-        found += [
-            Visit(visit.time, False, visit.number, visit.status)
-            for visit in self._backend.visits(row.id)
-        ]
-        return sorted(found, key=lambda visit: visit.time)
+        return visits_of(self._backend.versions(row.id), self._backend.visits(row.id))
 
     def versions(self, url: str) -> list[Version]:
         """Return the versions of a URL in order of time; empty for one that is not stored."""
@@ -163,20 +171,25 @@ class Archive:
             yield from self._versions_of(url)
 
     def get(self, url: str, at: datetime | float | None = None) -> Version:
-        """Return the version that was current at a time, the newest by default.
+        """Return the version that was seen last up to a time, by default the last of all.
+
+        That is mostly the one that was captured last up to then. It is an older one if a visit
+        found that again, and an older capture, of a time between, was stored after the visit. Of
+        several captures of one time the last one stored counts.
 
         Args:
             url: Any spelling of it.
             at: Unix seconds, or a datetime (UTC if it names no zone).
 
         Raises:
+            ValueError: `at` is no time (NaN).
             StoreError: the URL is not stored, or its first version is later: the message names it.
         """
         row = self._known_url(url)
         time = as_unix_time(at) if at is not None else None
-        version = self._backend.version_at(row.id, time)
-        if version is not None:
-            return self._as_version(row, version)
+        seen = last_seen(self._backend, row.id, time)
+        if seen is not None:
+            return self._as_version(row, seen.version)
         versions = self._backend.versions(row.id)
         if not versions:
             raise StoreError(f"{url} has no version in archive {self._backend.name}")
@@ -193,7 +206,8 @@ class Archive:
             StoreError: there is none.
         """
         row = self._known_url(url)
-        version = self._backend.version(row.id, number)
+        possible = 0 < number < 1 << 32
+        version = self._backend.version(row.id, number) if possible else None
         if version is None:
             raise StoreError(f"{url} has no version {number} in archive {self._backend.name}")
         return self._as_version(row, version)
@@ -204,12 +218,9 @@ class Archive:
         Raises:
             StoreError: it is damaged, or was purged.
         """
-        row = self._row_of(version)
-        with self._named(version):
-            body = self._reader.checked_body(row)
         return Capture(
             url=version.url,
-            body=body,
+            body=self._read(version)[0],
             time=version.time,
             status=version.status,
             headers=version.headers,
@@ -218,19 +229,30 @@ class Archive:
         )
 
     def blocks_of(self, version: Version) -> list[StoredBlock]:
-        """Return the blocks of a version in order, each before those inside of it."""
-        with self._named(version):
-            row = self._row_of(version)
-            entry = self._reader.entry(row)
-            return blocks_of_version(version, entry, self._reader.checked_body(row))
+        """Return the blocks of a version in order, each before those inside of it.
+
+        What is no page is one block of all its bytes.
+
+        Raises:
+            StoreError: it is damaged, or was purged.
+            BlockError: it is to be cut by a partitioner that is not installed here.
+        """
+        return list(self._side_of(version).blocks)
+
+    def kept_blocks(self, version: Version) -> list[StoredBlock] | None:
+        """Return the blocks of a version if they are kept, None if they would have to be cut."""
+        body, entry = self._read(version)
+        return entry.blocks(body) if is_cut(entry) else None
 
     def diff(self, old: Version, new: Version) -> Difference:
-        """Compare two versions block by block (Song et al. 2008, section 2.3)."""
-        sides = (
-            Side(version, self.rebuild(version).body, self.blocks_of(version))
-            for version in (old, new)
-        )
-        return difference(*sides)
+        """Compare two versions block by block (Song et al. 2008, section 2.3).
+
+        They may be of different URLs. What is no page is compared as a whole, without words.
+
+        Raises:
+            StoreError, BlockError: as :meth:`blocks_of`.
+        """
+        return difference(self._side_of(old), self._side_of(new))
 
     # -- upkeep -------------------------------------------------------------------------------
 
@@ -238,20 +260,27 @@ class Archive:
         """Examine everything: each version is rebuilt and compared with its digest.
 
         Args:
-            repair: Remove leftovers, make the index of chunks anew where it is wrong.
+            repair: Make the index of chunks right where it is wrong, and remove leftovers if
+                nothing else is damaged.
         """
         with self._writing:
             self._sealer.wait()
             return Checker(self._backend, repair=repair).report()
 
+    def counts(self) -> dict[str, int]:
+        """Return how many ``urls`` and ``versions`` there are, without reading any of them."""
+        counts = self._backend.counts()
+        return {name: counts[name] for name in ("urls", "versions")}
+
     def stats(self) -> ArchiveStats:
-        """Return numbers of the whole archive."""
+        """Return numbers of the whole archive; reads what stands beside the pages of each."""
         return stats_of(self._backend, self._reader)
 
     def pack(self) -> None:
         """Cut and label the blocks of every version, compress all, and give free space back.
 
-        Until then, blocks are cut whenever they are asked for.
+        Until then, blocks are cut whenever they are asked for. It stays so for pages that are to
+        be cut by a partitioner that is not installed here.
         """
         with self._writing:
             self._sealer.seal_all()
@@ -282,7 +311,7 @@ class Archive:
 
         Args:
             url, host: Whose; with neither, everyone's.
-            before: Only versions that were replaced by another before this time.
+            before: Only versions that were seen last, and replaced by another, before this time.
 
         Raises:
             ValueError: nothing at all is named.
@@ -308,11 +337,14 @@ class Archive:
     # -- finding ------------------------------------------------------------------------------
 
     def _url(self, url: str) -> UrlRow | None:
+        try:
+            key, wanted, _ = key_of(url), canonical(url), url.encode()
+        except ValueError:
+            return None  # no URL that could be stored
         exact = self._backend.url(url)
         if exact is not None:
             return exact
-        wanted = canonical(url)
-        others = self._backend.urls_by_key(key_of(url))
+        others = self._backend.urls_by_key(key)
         return next((row for row in others if canonical(row.url) == wanted), None)
 
     def _known_url(self, url: str) -> UrlRow:
@@ -331,6 +363,21 @@ class Archive:
             )
         return row
 
+    def _read(self, version: Version) -> tuple[bytes, Entry]:
+        """Return the body of a version, and what was kept with it."""
+        row = self._row_of(version)
+        try:
+            return self._reader.checked_body(row), self._reader.entry(row)
+        except StoreError as error:
+            raise StoreError(
+                f"version {version.number} of {version.url} cannot be read: {error}"
+            ) from error
+
+    def _side_of(self, version: Version) -> Side:
+        """Return a version with its bytes and blocks."""
+        body, entry = self._read(version)
+        return Side(version, body, blocks_of_version(version, entry, body))
+
     def _as_version(self, url: UrlRow, row: VersionRow) -> Version:
         return as_version(url.url, row, self._reader.entry(row))
 
@@ -344,12 +391,7 @@ class Archive:
         row = self._known_url(url)
         return [row] if host in (None, row.host) else []
 
-    @contextmanager
-    def _named(self, version: Version) -> Iterator[None]:
-        """Say which version cannot be read."""
-        try:
-            yield
-        except StoreError as error:
-            raise StoreError(
-                f"version {version.number} of {version.url} is damaged: {error}"
-            ) from error
+
+def _check_level(level: int | None) -> None:
+    if level is not None and not 1 <= level <= MAX_LEVEL:
+        raise ValueError(f"level must be from 1 to {MAX_LEVEL}, not {level}")

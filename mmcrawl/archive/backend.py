@@ -11,17 +11,19 @@ Which steps must be atomic
 A database with transactions makes what happens inside of :meth:`Backend.writing` durable at once.
 One without must see to these, each by itself:
 
-* :meth:`Backend.reserve` hands out every number once (an ``$inc`` that returns the document).
-  Numbers lost by a process that died are never used: a gap, which the archive expects.
-* :meth:`Backend.add_url` and :meth:`Backend.stream` return one row to all who ask (a unique key;
-  on a duplicate, read).
-* :meth:`Backend.add_version` refuses a number that is taken (a unique key of url and number).
-* :meth:`Backend.add_pack` writes parts before the document that names them.
+* :meth:`Backend.reserve` hands out every number once (insertions under a unique key). Numbers lost
+  by a process that died are never used: a gap, which the archive expects.
+* :meth:`Backend.add_urls` and :meth:`Backend.streams_named` return one row to all who ask (a unique
+  key; on a duplicate, read).
+* :meth:`Backend.add_versions` refuses numbers that are taken (a unique key of url and number).
+* :meth:`Backend.add_packs` writes parts before the documents that name them.
 
-Within ``writing`` the archive calls, for each version: ``reserve``, ``add_pack``, ``add_chunks``,
-``add_version``. Each must be durable before the next begins, so that nothing refers to what is not
-there. All can be repeated. What a dead process leaves is a pack without a version: harmless, and
-reported by a check as a leftover.
+Methods of writing take all that a batch of pages needs of one kind, so that a server is asked as
+often for many pages as for one. Within ``writing`` the archive calls, for each batch: ``reserve``,
+``add_packs``, ``add_chunks``, ``note_urls``, ``add_versions``, ``add_visits``. Each must be durable
+before the next begins, so that nothing refers to what is not there; what one call writes may become
+durable in any order. All can be repeated. What a dead process leaves is a pack without versions:
+harmless, and reported by a check as a leftover.
 
 :meth:`Backend.replace_packs` puts one pack in place of several with the same entries and chunks:
 first the new one becomes durable, then the old ones go. A reader between the two finds either,
@@ -31,7 +33,7 @@ gets None and looks the place up again. Of two packs that hold a number, either 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -56,12 +58,17 @@ class UrlRow:
         url: As given.
         host: Lower case, "" if it has none.
         stream: Number of its own stream, or None while its versions go to that of the host.
+        last: No greater than the greatest number that a version of it ever had.
+        late: Whether something older was stored after something newer. If not, times ascend with
+            numbers, and each visit found the version before it.
     """
 
     id: int
     url: str
     host: str
     stream: int | None
+    last: int = 0
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,9 @@ class VersionRow:
         digest: SHA-256 of the body, 32 bytes.
         size: Of the body.
         entry: Place of its entry.
+        method, level: How it is cut into blocks; "" and 0 for what is no page.
+        location: Where a redirect leads; "" for what is none. These three stand in the entry too;
+            they are here so that the next version can be stored without reading that.
     """
 
     url: int
@@ -85,6 +95,9 @@ class VersionRow:
     digest: bytes
     size: int
     entry: int
+    method: str = ""
+    level: int = 0
+    location: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,38 +188,45 @@ class Backend(Protocol):
         """Return the hosts of all URLs in order."""
         ...
 
-    def add_url(self, url: str, key: int, host: str) -> UrlRow:
-        """Return the row of a URL, made now if there is none."""
+    def urls_named(self, urls: Iterable[str]) -> dict[str, UrlRow]:
+        """Return the rows of those that are known of some URLs, given exactly."""
         ...
 
-    def set_stream(self, url: int, stream: int) -> None:
-        """Give a URL a stream of its own."""
+    def add_urls(self, urls: Mapping[str, tuple[int, str]]) -> dict[str, UrlRow]:
+        """Return the rows of URLs (keys and hosts are given), made now where there is none."""
+        ...
+
+    def note_urls(self, rows: Sequence[UrlRow]) -> None:
+        """Keep what has changed of URLs: `stream`, `late` if true, `last` if it is greater."""
         ...
 
     def remove_url(self, url: int) -> None:
         """Forget a URL that has neither versions nor visits."""
         ...
 
-    def stream(self, name: str) -> int:
-        """Return the number of the stream of that name, below 2³¹, made now if there is none."""
+    def streams_named(self, names: Iterable[str]) -> dict[str, int]:
+        """Return the numbers, below 2³¹, of streams by name, made now where there is none."""
         ...
 
     def streams(self) -> list[int]:
         """Return the numbers of all streams in order."""
         ...
 
-    def reserve(self, stream: int, chunks: int) -> tuple[int, int]:
-        """Take the next entry number of a stream and the next `chunks` chunk numbers.
+    def reserve(self, wanted: Mapping[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
+        """Take the next numbers of streams.
+
+        Args:
+            wanted: How many entries, at least one, and how many chunks, by stream.
 
         Returns:
-            The entry, and the first chunk.
+            The first entry and the first chunk, by stream.
         """
         ...
 
     # -- packs
 
-    def add_pack(self, pack: PackRow, manifest: bytes, data: bytes) -> None:
-        """Write a pack."""
+    def add_packs(self, packs: Sequence[tuple[PackRow, bytes, bytes]]) -> None:
+        """Write packs, each with its manifest and its data."""
         ...
 
     def pack_with_entry(self, entry: int) -> PackRow | None:
@@ -215,6 +235,14 @@ class Backend(Protocol):
 
     def pack_with_chunk(self, chunk: int) -> PackRow | None:
         """Return a pack that holds the chunk at a place."""
+        ...
+
+    def packs_with_entries(self, entries: Iterable[int]) -> dict[int, PackRow]:
+        """Return packs that hold entries, by place; what is in none is left out."""
+        ...
+
+    def packs_with_chunks(self, chunks: Iterable[int]) -> dict[int, PackRow]:
+        """Return packs that hold chunks, by place; what is in none is left out."""
         ...
 
     def packs(self, stream: int) -> list[PackRow]:
@@ -263,8 +291,8 @@ class Backend(Protocol):
 
     # -- versions and visits
 
-    def add_version(self, version: VersionRow) -> bool:
-        """Write a version; False if its number is taken."""
+    def add_versions(self, versions: Sequence[VersionRow]) -> list[VersionRow]:
+        """Write versions; return those that were not written because their number is taken."""
         ...
 
     def version(self, url: int, number: int) -> VersionRow | None:
@@ -279,6 +307,10 @@ class Backend(Protocol):
         """Return the version with the greatest time up to `time`, of several the last number."""
         ...
 
+    def last_versions(self, urls: Sequence[UrlRow]) -> dict[int, VersionRow]:
+        """Return the versions with the greatest numbers, by URL, of those from `UrlRow.last` on."""
+        ...
+
     def last_number(self, url: int) -> int:
         """Return the greatest number that a version of the URL ever had, 0 for none."""
         ...
@@ -287,12 +319,20 @@ class Backend(Protocol):
         """Forget versions."""
         ...
 
-    def add_visit(self, visit: VisitRow) -> None:
-        """Write a visit, in place of one at the same time."""
+    def add_visits(self, visits: Sequence[VisitRow]) -> None:
+        """Write visits, of several at the same time the last, in place of one written before."""
         ...
 
     def visits(self, url: int) -> list[VisitRow]:
         """Return the visits of a URL that found nothing new, by time."""
+        ...
+
+    def visit_at(self, url: int, time: float | None) -> VisitRow | None:
+        """Return the visit with the greatest time up to `time`, of those that found nothing new."""
+        ...
+
+    def visited_since(self, times: Mapping[int, float]) -> set[int]:
+        """Return which URLs have visits, that found nothing new, at their time or later."""
         ...
 
     def remove_visits(self, url: int, times: Sequence[float]) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from itertools import pairwise
 
 from mmcrawl.archive.backend import SHIFT, Backend, PackRow, VersionRow, place
-from mmcrawl.archive.manifest import Entry, Manifest
+from mmcrawl.archive.manifest import Entry, Manifest, Run
 from mmcrawl.archive.model import CheckReport, Fault
-from mmcrawl.archive.purging import live_entry
-from mmcrawl.archive.reading import GoneError, Reader, named
+from mmcrawl.archive.purging import remove_dead
+from mmcrawl.archive.reading import GoneError, Reader, live_entry, named
 from mmcrawl.archive.writing import CHUNK_DIGEST
 from mmcrawl.errors import StoreError
 
@@ -28,25 +30,32 @@ class Checker:
         self._reader = Reader(backend)
         self._faults: list[Fault] = []
         self._damaged: list[int] = []  # places of chunks
-        self._packs = self._chunks = self._versions = self._indexed = self._leftovers = 0
+        self._unknown: list[tuple[PackRow, list[tuple[bytes, int]]]] = []
+        self._packs = self._chunks = self._versions = self._indexed = 0
+        self._replaced = self._dead = self._removed = 0
 
     def report(self) -> CheckReport:
         """Examine everything."""
         self._faults += [Fault(problem) for problem in self._backend.problems()]
         for stream in self._backend.streams():
             self._check_stream(stream)
+        self._check_unknown()
         counts = self._backend.counts()
         if self._versions != counts["versions"]:
             self._check_rows()
         if self._indexed != counts["chunks"] or self._damaged:
             self._check_index()
+        if self._repair and self._dead and all(fault.repaired for fault in self._faults):
+            remove_dead(self._backend, Reader(self._backend))
+            self._removed += self._dead
         return CheckReport(
             urls=counts["urls"],
             versions=counts["versions"],
             packs=self._packs,
             chunks=self._chunks,
             faults=tuple(self._faults),
-            leftovers=self._leftovers,
+            leftovers=self._replaced + self._dead - self._removed,
+            removed=self._removed,
         )
 
     def _check_stream(self, stream: int) -> None:
@@ -55,9 +64,10 @@ class Checker:
         packs = self._backend.packs(stream)
         for pack in sorted(packs, key=lambda pack: (pack.entry, -pack.entries)):
             if pack.entry + pack.entries <= end:
-                self._leftovers += 1
+                self._replaced += 1
                 if self._repair:
                     self._backend.remove_pack(pack)
+                    self._removed += 1
                 continue
             end = pack.entry + pack.entries
             self._packs += 1
@@ -78,7 +88,7 @@ class Checker:
         if not strange:
             return
         if all(touched):
-            self._note_chunks(pack, strange)
+            self._unknown.append((pack, strange))
         else:
             self._damaged += [at for _, at in strange]
             chunks = ", ".join(str(at & _NUMBER) for _, at in strange[:10])
@@ -102,6 +112,29 @@ class Checker:
         self._indexed += sum(known.get(digest) == at for digest, at in found)
         return [(digest, at) for digest, at in found if digest not in known]
 
+    def _check_unknown(self) -> None:
+        """Find what versions are made of and the index does not know.
+
+        What no version needs belongs to a writer that died before it had told the index.
+        """
+        unknown = sorted(at for _, chunks in self._unknown for _, at in chunks)
+        needed = self._needed(unknown) if unknown else set()
+        for pack, chunks in self._unknown:
+            lost = [(digest, at) for digest, at in chunks if at in needed]
+            if lost:
+                self._note_chunks(pack, lost)
+
+    def _needed(self, places: Sequence[int]) -> set[int]:
+        """Return those of some chunks, in order, that a version is made of."""
+        needed: set[int] = set()
+        for stream in self._backend.streams():
+            for pack in self._backend.packs(stream):
+                with suppress(StoreError):  # a fault already, or being replaced
+                    for index, entry in enumerate(self._reader.manifest(pack).entries()):
+                        if live_entry(self._backend, pack, index, entry):
+                            needed.update(_within(places, entry.runs))
+        return needed
+
     def _note_chunks(self, pack: PackRow, chunks: Sequence[tuple[bytes, int]]) -> None:
         if self._repair:
             self._backend.add_chunks(chunks)
@@ -113,7 +146,7 @@ class Checker:
         """Rebuild a version; return whether it is whole."""
         row = live_entry(self._backend, pack, index, entry)
         if row is None:
-            self._leftovers += entry.number > 0
+            self._dead += entry.number > 0
             return True
         self._versions += 1
         try:
@@ -161,3 +194,9 @@ class Checker:
             return sha256(self._reader.body([(at, 1)])).digest()[:CHUNK_DIGEST]
         except (StoreError, GoneError):
             return b""
+
+
+def _within(places: Sequence[int], runs: Iterable[Run]) -> Iterator[int]:
+    """Yield those of some places, in order, that are in a run."""
+    for start, count in runs:
+        yield from places[bisect_left(places, start) : bisect_left(places, start + count)]

@@ -134,7 +134,8 @@ def _by_words(
     new_words: dict[int, list[str]],
     paired: dict[int, int],
 ) -> dict[int, int]:
-    gap_old = [i for i in gap_old if i not in paired.values()]
+    taken = set(paired.values())
+    gap_old = [i for i in gap_old if i not in taken]
     gap_new = [i for i in gap_new if i not in paired]
     if len(gap_old) * len(gap_new) > _MOST_PAIRS:
         return {}
@@ -149,8 +150,9 @@ def _by_words(
                 found.append((alike, index, of))
     pairs: dict[int, int] = {}
     for _, index, of in sorted(found, reverse=True):
-        if index not in pairs and of not in pairs.values():
+        if index not in pairs and of not in taken:
             pairs[index] = of
+            taken.add(of)
     return pairs
 
 

@@ -7,6 +7,7 @@ somebody asks for blocks, or for good when the archive is packed.
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from collections.abc import Mapping
 
@@ -15,9 +16,12 @@ from mmcrawl.archive.facts import as_version
 from mmcrawl.archive.manifest import Entry
 from mmcrawl.archive.model import StoredBlock, Version
 from mmcrawl.archive.pages import blocks_of_page, whole_body
-from mmcrawl.archive.reading import Reader
+from mmcrawl.archive.reading import Reader, live_entry
+from mmcrawl.errors import BlockError
 
 __all__ = ["blocks_of_version", "cut_entries", "is_cut"]
+
+logger = logging.getLogger(__name__)
 
 _URLS = 64  # whose last blocks are kept while a pack is cut
 
@@ -52,18 +56,23 @@ def is_cut(entry: Entry) -> bool:
 def cut_entries(backend: Backend, reader: Reader, pack: PackRow) -> list[Entry] | None:
     """Return the entries of a pack with blocks; None if all have theirs.
 
-    A block that the version before had too is labelled as it was.
+    A block that the version before had too is labelled as it was. A page whose partitioner is not
+    installed here stays as it is.
     """
     entries = reader.manifest(pack).entries()
     changed = False
     before: OrderedDict[int, dict[str, StoredBlock]] = OrderedDict()
     for index, entry in enumerate(entries):
-        row = backend.version(entry.url, entry.number)
+        row = live_entry(backend, pack, index, entry)
         version = _page_version(backend, row, entry)
         if row is None or version is None:
             continue
         body = reader.body(entry.runs)
-        blocks = blocks_of_version(version, entry, body, before.pop(entry.url, None))
+        try:
+            blocks = blocks_of_version(version, entry, body, before.pop(entry.url, None))
+        except BlockError as error:
+            logger.warning("The blocks of %s are not kept: %s", version.url, error)
+            continue
         before[entry.url] = {block.digest: block for block in blocks}
         if len(before) > _URLS:
             before.popitem(last=False)

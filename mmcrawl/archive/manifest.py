@@ -9,7 +9,7 @@ is the delta coding; each entry can still be read by itself.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
@@ -229,6 +229,13 @@ class Manifest:
         """How many blocks its versions have together."""
         levels = self._cells[_LEVELS]
         return levels[-1] - levels[0]
+
+    def uncut(self) -> Iterator[Entry]:
+        """Yield the entries without blocks: pages that were not cut yet, and what is no page."""
+        for index, start in enumerate(self._cells[0][:-1]):
+            _, number, _, cut, _ = _IDENTITY.unpack_from(self._body, start)
+            if number and not cut:
+                yield self.entry(index)
 
     def entry(self, index: int) -> Entry:
         """Return an entry; a blank one has number 0."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 __all__ = [
+    "LARGEST_BODY",
     "ArchiveStats",
     "BlockChange",
     "Capture",
@@ -16,11 +17,15 @@ __all__ = [
     "Purged",
     "Stored",
     "StoredBlock",
+    "Unchanged",
     "Version",
     "Visit",
     "WordChange",
     "leaves",
 ]
+
+LARGEST_BODY = 512 << 20
+"""Bytes of a body that an archive keeps; what is larger is refused."""
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -31,7 +36,7 @@ class Capture:
 
     Attributes:
         url: Absolute URL, kept exactly as given.
-        body: As received, without content encoding (gzip, …).
+        body: As received, without content encoding (gzip, …); at most :data:`LARGEST_BODY` bytes.
         time: Of the request, in Unix seconds (UTC).
         status: HTTP status.
         headers: Names and values in the order received; names may repeat.
@@ -55,6 +60,21 @@ class Capture:
     def media_type(self) -> str:
         """The declared content type: as given, else of the headers, else ""."""
         return self.content_type or self.header("content-type")
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """A visit that found nothing new, or nothing at all; its URL has a version.
+
+    Attributes:
+        url: As stored.
+        time: Of the request, in Unix seconds.
+        status: HTTP status of the answer, 304 mostly; 0 if there was none.
+    """
+
+    url: str
+    time: float
+    status: int = 304
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +137,15 @@ class Stored:
         version: The new version, or None when nothing had changed and only the visit was noted.
         chunks: Pieces of the body: runs of neighbouring blocks and of the layout between.
         new_chunks, new_bytes: Those that were not in the archive yet, before compression.
+        noted: False for an :class:`Unchanged` visit whose URL has no version up to its time, so
+            that there is nothing it could be noted of.
     """
 
     version: Version | None
     chunks: int = 0
     new_chunks: int = 0
     new_bytes: int = 0
+    noted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +270,9 @@ class CheckReport:
         urls, versions, packs, chunks: How many were examined; versions were rebuilt and compared
             with their digests.
         faults: What was found, damaged packs and then the versions they touch.
-        leftovers: Packs and entries that an interrupted write left behind; harmless.
+        leftovers: Packs and entries that an interrupted write left behind, or one that goes on now
+            in another process; harmless.
+        removed: Leftovers that the repair removed.
     """
 
     urls: int
@@ -256,6 +281,7 @@ class CheckReport:
     chunks: int
     faults: tuple[Fault, ...]
     leftovers: int = 0
+    removed: int = 0
 
     @property
     def clean(self) -> bool:
@@ -279,7 +305,9 @@ class ArchiveStats:
     Attributes:
         urls, versions: Stored.
         visits: Requests noted, those that found a new version included.
-        blocks: Distinct blocks are chunks'; this counts the blocks of all versions.
+        blocks: Of all versions whose blocks are kept, nested ones included.
+        uncut: Pages whose blocks are cut whenever they are asked for, until
+            :meth:`Archive.pack` keeps them: not counted in `blocks`.
         chunks: Distinct runs of blocks and layout that are stored.
         raw_bytes: Of all bodies, as received.
         chunk_bytes: Of all chunks, before compression.
@@ -291,6 +319,7 @@ class ArchiveStats:
     versions: int
     visits: int
     blocks: int
+    uncut: int
     chunks: int
     raw_bytes: int
     chunk_bytes: int

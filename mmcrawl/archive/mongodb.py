@@ -24,17 +24,22 @@ from typing import Any
 
 from bson import ObjectId
 from pymongo import ASCENDING
-from pymongo.errors import BulkWriteError, OperationFailure
+from pymongo.errors import OperationFailure
 
 from mmcrawl.archive.mongodb_packs import PackCollections
-from mmcrawl.archive.mongodb_server import TABLES
+from mmcrawl.archive.mongodb_server import TABLES, insert_new
 from mmcrawl.archive.mongodb_urls import PAGE, guarded
 
 __all__ = ["MongoBackend"]
 
 _ORPHAN = timedelta(days=1)  # after which parts that no pack names are removed
-_DUPLICATE = 11000
-_COUNTED = {"urls": "url", "visits": "visit", "packs": "pack", "chunks": "chunk"}
+_COUNTED = {
+    "urls": "url",
+    "versions": "version",
+    "visits": "visit",
+    "packs": "pack",
+    "chunks": "chunk",
+}
 
 
 class MongoBackend(PackCollections):
@@ -68,16 +73,7 @@ class MongoBackend(PackCollections):
     def add_chunks(self, chunks: Iterable[tuple[bytes, int]]) -> None:
         rows = [{"_id": digest.hex(), "at": at} for digest, at in sorted(chunks)]
         with self.writing():
-            if not rows:
-                return
-            try:
-                self._chunks.insert_many(rows, ordered=False)
-            except BulkWriteError as error:
-                # A digest that is there already is what was wanted.
-                refused = error.details["writeErrors"]
-                others = [one for one in refused if one["code"] != _DUPLICATE]
-                if others or error.details["writeConcernErrors"]:
-                    raise
+            insert_new(self._chunks, rows)  # a digest that is there already is what was wanted
 
     def remove_chunks(self, digests: Iterable[bytes]) -> None:
         with self.writing():
@@ -98,11 +94,10 @@ class MongoBackend(PackCollections):
 
     @guarded
     def counts(self) -> dict[str, int]:
-        counts = {
+        return {
             key: self._server.documents(table).count_documents({})
             for key, table in _COUNTED.items()
         }
-        return {**counts, "versions": self._versions.count_documents({"url": {"$gt": 0}})}
 
     @guarded
     def totals(self) -> dict[str, tuple[int, int, int]]:

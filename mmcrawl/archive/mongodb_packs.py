@@ -1,8 +1,10 @@
 """The MongoDB collections of streams and packs.
 
-* ``stream``: its number in hexadecimal; field ``name`` (unique).
-* ``claim``: ``STREAM/ENTRY`` in hexadecimal; field ``chunk``, the next one after those that came
-  with the entry. To reserve is to insert the claim that follows the last one.
+* ``stream``: its number in hexadecimal; fields ``name`` (unique), ``claimed``: from which entry on
+  the last claim is looked for.
+* ``claim``: ``STREAM/ENTRY`` in hexadecimal, the first entry of some; fields ``entry`` and
+  ``chunk``, the next ones after those that were taken with it. To reserve is to insert the claim
+  that follows the last one.
 * ``pack``: ``STREAM/ENTRY/ENTRIES``; fields of :class:`~mmcrawl.archive.backend.PackRow`, the place
   of the first chunk, the name of its parts (``parts``) and how many there are (``m``, ``d``).
 * ``part``: ``NAME/m0``, ``NAME/d0`` and so on: pieces of the manifest and of the data, at most 8 MB
@@ -15,17 +17,17 @@ ones, so the pack that begins last at or before a number holds it.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from bson import ObjectId
-from pymongo import ASCENDING, DESCENDING, DeleteOne
-from pymongo.errors import DuplicateKeyError
+from pymongo import ASCENDING, DESCENDING, DeleteOne, ReplaceOne, UpdateOne
 
 from mmcrawl.archive.backend import SHIFT, PackRow, place
 from mmcrawl.archive.mongodb_known import KnownPacks, Parts
 from mmcrawl.archive.mongodb_leases import sealing
-from mmcrawl.archive.mongodb_urls import UrlCollections, guarded
+from mmcrawl.archive.mongodb_server import insert_new
+from mmcrawl.archive.mongodb_urls import PAGE, UrlCollections, guarded
 from mmcrawl.errors import StoreError
 
 __all__ = ["PackCollections"]
@@ -35,6 +37,7 @@ _PIECE = 8 << 20
 _ATTEMPTS = 1_000
 _CANDIDATES = 4  # packs to look at for one that holds a number; the first does, mostly
 _REMEMBERED = 10_000  # streams of which something is known without asking
+_CLAIMS = 32  # entries from which on it is noted how far a stream is claimed
 
 _K = TypeVar("_K")
 _V = TypeVar("_V")
@@ -56,61 +59,104 @@ class PackCollections(UrlCollections):
 
     # -- streams ------------------------------------------------------------------------------
 
-    def stream(self, name: str) -> int:
+    def streams_named(self, names: Iterable[str]) -> dict[str, int]:
         with self.writing():
-            number = self._numbers.get(name)
-            if number is None:
-                number = int(self._numbered(self._streams, {"name": name}, {})["_id"], 16)
-                _remember(self._numbers, name, number)
-            return number
+            wanted = set(names)
+            known = {name: self._numbers[name] for name in wanted if name in self._numbers}
+            new = sorted(wanted - set(known))
+            for row in self._named(self._streams, "name", new):
+                known[row["name"]] = int(row["_id"], 16)
+            made = [{"name": name, "claimed": 0} for name in new if name not in known]
+            for row in self._numbered(self._streams, "name", made):
+                known[row["name"]] = int(row["_id"], 16)
+                _remember(self._free, known[row["name"]], (0, 0))
+            for name in new:
+                _remember(self._numbers, name, known[name])
+            return known
 
     @guarded
     def streams(self) -> list[int]:
         return [int(row["_id"], 16) for row in self._streams.find().sort("_id", ASCENDING)]
 
-    def reserve(self, stream: int, chunks: int) -> tuple[int, int]:
+    def reserve(self, wanted: Mapping[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
+        given: dict[int, tuple[int, int]] = {}
         with self.writing():
-            at = self._free.get(stream) or self._after_last_claim(stream)
             for _ in range(_ATTEMPTS):
-                entry, chunk = at
-                claim = {"_id": f"{stream:08x}/{entry:08x}", "chunk": chunk + chunks}
-                try:
-                    self._claims.insert_one(claim)
-                except DuplicateKeyError:  # another process was faster
-                    at = self._after_last_claim(stream)
-                else:
-                    _remember(self._free, stream, (entry + 1, chunk + chunks))
-                    return at
+                left = [stream for stream in wanted if stream not in given]
+                if not left:
+                    return given
+                free = self._after_last_claims(left)
+                after = {
+                    stream: (
+                        free[stream][0] + wanted[stream][0],
+                        free[stream][1] + wanted[stream][1],
+                    )
+                    for stream in left
+                }
+                claims = [
+                    {
+                        "_id": f"{stream:08x}/{free[stream][0]:08x}",
+                        "entry": after[stream][0],
+                        "chunk": after[stream][1],
+                    }
+                    for stream in left
+                ]
+                refused = insert_new(self._claims, claims)
+                for n, stream in enumerate(left):
+                    if n in refused:  # another process was faster
+                        self._free.pop(stream, None)
+                    else:
+                        given[stream] = free[stream]
+                        _remember(self._free, stream, after[stream])
         raise StoreError(f"archive {self.name} is written so much that no entry is free; try again")
 
-    def _after_last_claim(self, stream: int) -> tuple[int, int]:
-        for row in self._claims.find(_all_of(stream)).sort("_id", DESCENDING).limit(1):
-            return int(row["_id"].rpartition("/")[2], 16) + 1, int(row["chunk"])
-        return 0, 0
+    def _after_last_claims(self, streams: Sequence[int]) -> dict[int, tuple[int, int]]:
+        """Return the entry and the chunk behind what was claimed, by stream."""
+        free = {stream: self._free[stream] for stream in streams if stream in self._free}
+        keys = [f"{stream:016x}" for stream in streams if stream not in free]
+        if not keys:
+            return free
+        rows = self._named(self._streams, "_id", keys)
+        claimed = {int(row["_id"], 16): int(row.get("claimed", 0)) for row in rows}
+        ranges = [(f"{s:08x}/{entry:08x}", f"{s:08x}0") for s, entry in claimed.items()]
+        last = dict.fromkeys(claimed, (-1, 0, 0))
+        for row in self._in_ranges(self._claims, ranges):
+            stream, first = (int(number, 16) for number in row["_id"].split("/"))
+            last[stream] = max(last[stream], (first, int(row["entry"]), int(row["chunk"])))
+        self._note_claimed({s: at[0] for s, at in last.items() if at[0] >= claimed[s] + _CLAIMS})
+        return free | {stream: (entry, chunk) for stream, (_, entry, chunk) in last.items()}
+
+    def _note_claimed(self, claimed: Mapping[int, int]) -> None:
+        updates = [
+            UpdateOne({"_id": f"{stream:016x}"}, {"$max": {"claimed": entry}})
+            for stream, entry in claimed.items()
+        ]
+        if updates:
+            self._streams.bulk_write(updates, ordered=False)
 
     # -- packs --------------------------------------------------------------------------------
 
-    def add_pack(self, pack: PackRow, manifest: bytes, data: bytes) -> None:
+    def add_packs(self, packs: Sequence[tuple[PackRow, bytes, bytes]]) -> None:
         with self.writing():
-            contents = {"m": _pieces(manifest), "d": _pieces(data)}
-            counts = {kind: len(pieces) for kind, pieces in contents.items()}
-            parts = Parts(f"{_key(pack)}/{ObjectId()}", **counts)
-            keys = [*parts.of_manifest(), *parts.of_data()]
-            pieces = zip(keys, contents["m"] + contents["d"], strict=True)
-            self._parts.insert_many([{"_id": key, "bytes": piece} for key, piece in pieces])
-            row = {
-                "_id": _key(pack),
-                "entry": pack.entry,
-                "chunk": place(pack.stream, pack.chunk),
-                "chunks": pack.chunks,
-                "raw": pack.raw,
-                "level": pack.level,
-                "size": pack.size,
-                "parts": parts.name,
-                **counts,
-            }
-            self._packs.replace_one({"_id": row["_id"]}, row, upsert=True)
-            self._known.note(pack, parts)
+            if not packs:
+                return
+            rows: list[_Row] = []
+            named: dict[PackRow, Parts] = {}
+            for pack, manifest, data in packs:
+                m, d = _pieces(manifest), _pieces(data)
+                parts = named[pack] = Parts(f"{_key(pack)}/{ObjectId()}", len(m), len(d))
+                keys = [*parts.of_manifest(), *parts.of_data()]
+                rows += [{"_id": k, "bytes": p} for k, p in zip(keys, m + d, strict=True)]
+            self._parts.insert_many(rows, ordered=False)
+            self._packs.bulk_write(
+                [
+                    ReplaceOne({"_id": _key(pack)}, _row(pack, parts), upsert=True)
+                    for pack, parts in named.items()
+                ],
+                ordered=False,
+            )
+            for pack, parts in named.items():
+                self._known.note(pack, parts)
 
     @guarded
     def pack_with_entry(self, entry: int) -> PackRow | None:
@@ -135,6 +181,29 @@ class PackCollections(UrlCollections):
         if len(packs) == _CANDIDATES:
             packs += self.packs(stream)
         return next((p for p in packs if p.chunk <= number < p.chunk + p.chunks), None)
+
+    @guarded
+    def packs_with_entries(self, entries: Iterable[int]) -> dict[int, PackRow]:
+        return self._held(entries, self._known.with_entry, self.pack_with_entry)
+
+    @guarded
+    def packs_with_chunks(self, chunks: Iterable[int]) -> dict[int, PackRow]:
+        return self._held(chunks, self._known.with_chunk, self.pack_with_chunk)
+
+    def _held(
+        self,
+        places: Iterable[int],
+        known: Callable[[int, int], PackRow | None],
+        find: Callable[[int], PackRow | None],
+    ) -> dict[int, PackRow]:
+        """Return packs by place: of streams of which not all is known, the last ones are read."""
+        wanted = sorted(set(places))
+        met = {at >> SHIFT for at in wanted if known(at >> SHIFT, at & _NUMBER) is None}
+        if met:
+            some = [_all_of(stream) for stream in sorted(met)]
+            self._read(self._packs.find({"$or": some}).sort("_id", DESCENDING).limit(PAGE))
+        found = ((at, known(at >> SHIFT, at & _NUMBER) or find(at)) for at in wanted)
+        return {at: pack for at, pack in found if pack is not None}
 
     @guarded
     def packs(self, stream: int) -> list[PackRow]:
@@ -192,7 +261,7 @@ class PackCollections(UrlCollections):
                 return False
             self._leases.confirm()
             self._known.forget(new.stream)
-            self.add_pack(new, manifest, data)
+            self.add_packs([(new, manifest, data)])
             self._remove(
                 [key for key in keys if key != _key(new)],
                 [_parts_of(present[pack]) for pack in old],
@@ -245,6 +314,20 @@ def _key(pack: PackRow) -> str:
 def _all_of(stream: int) -> _Row:
     """Return the condition for the keys that begin with a stream's number."""
     return {"_id": {"$gt": f"{stream:08x}/", "$lt": f"{stream:08x}0"}}  # "0" comes after "/"
+
+
+def _row(pack: PackRow, parts: Parts) -> _Row:
+    return {
+        "entry": pack.entry,
+        "chunk": place(pack.stream, pack.chunk),
+        "chunks": pack.chunks,
+        "raw": pack.raw,
+        "level": pack.level,
+        "size": pack.size,
+        "parts": parts.name,
+        "m": parts.m,
+        "d": parts.d,
+    }
 
 
 def _pieces(content: bytes) -> list[bytes]:

@@ -3,9 +3,10 @@
 Keys are strings, as wide as the greatest number, so that their order is that of the numbers and
 what is asked for most is found by ``_id``, the one index that every server uses:
 
-* ``url``: its number in hexadecimal; fields ``url`` (unique), ``key``, ``host``, ``stream``.
-* ``version``: ``URL/NUMBER`` in hexadecimal. The greatest number of a URL is never forgotten: where
-  that version is removed, a document without fields stays in its place.
+* ``url``: its number in hexadecimal; fields ``url`` (unique), ``key``, ``host``, ``stream``,
+  ``last``, ``late``. ``last`` says from which number on the last version is looked for; it is
+  raised now and then, and before versions are removed, so that no number is given again.
+* ``version``: ``URL/NUMBER`` in hexadecimal.
 * ``visit``: ``URL/TIME``, the time's bits such that they ascend with it.
 * ``counter``: of URLs and of streams, by the name of the collection; the number given last.
 """
@@ -14,17 +15,24 @@ from __future__ import annotations
 
 import struct
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from pymongo import ASCENDING, DESCENDING, ReturnDocument
-from pymongo.errors import DuplicateKeyError
+from pymongo import ASCENDING, DESCENDING, ReplaceOne, ReturnDocument, UpdateOne
+from pymongo.errors import BulkWriteError
 
 from mmcrawl.archive.backend import UrlRow, VersionRow, VisitRow
 from mmcrawl.archive.mongodb_leases import SOLE, WRITE, Leases
-from mmcrawl.archive.mongodb_server import Documents, connect, explained
+from mmcrawl.archive.mongodb_server import (
+    Documents,
+    connect,
+    explained,
+    insert_new,
+    only_duplicates,
+)
 from mmcrawl.errors import StoreError
 
 __all__ = ["PAGE", "UrlCollections", "guarded"]
@@ -32,8 +40,10 @@ __all__ = ["PAGE", "UrlCollections", "guarded"]
 PAGE = 1_000
 """Documents that are asked for at once. No cursor stays open: what follows is asked for by key."""
 
+_RANGES = 200  # of keys that are asked for at once
 _ATTEMPTS = 1_000
 _SIGN = 1 << 63
+_VERSION = tuple(field.name for field in fields(VersionRow))
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -108,6 +118,16 @@ class UrlCollections:
         return _url(row) if row else None
 
     @guarded
+    def urls_named(self, urls: Iterable[str]) -> dict[str, UrlRow]:
+        rows = map(_url, self._named(self._urls, "url", list(urls)))
+        return {row.url: row for row in rows}
+
+    def _named(self, documents: Documents, field: str, names: Sequence[str]) -> Iterator[_Row]:
+        for start in range(0, len(names), PAGE):
+            condition = {field: {"$in": list(names[start : start + PAGE])}}
+            yield from documents.find(condition).batch_size(PAGE)
+
+    @guarded
     def urls_by_key(self, key: int) -> list[UrlRow]:
         return [_url(row) for row in self._urls.find({"key": key}).sort("_id", ASCENDING)]
 
@@ -137,28 +157,35 @@ class UrlCollections:
         # Not by distinct(), whose answer is one document of at most 16 MB.
         return sorted(row["_id"] for row in self._urls.aggregate([{"$group": {"_id": "$host"}}]))
 
-    def add_url(self, url: str, key: int, host: str) -> UrlRow:
+    def add_urls(self, urls: Mapping[str, tuple[int, str]]) -> dict[str, UrlRow]:
         with self.writing():
-            return _url(self._numbered(self._urls, {"url": url}, {"key": key, "host": host}))
+            rows = [
+                {"url": url, "key": key, "host": host, "last": 0}
+                for url, (key, host) in urls.items()
+            ]
+            return {row["url"]: _url(row) for row in self._numbered(self._urls, "url", rows)}
 
-    def _numbered(self, documents: Documents, name: _Row, more: _Row) -> _Row:
-        """Return the document that has a name; if there is none, one made with the next number.
+    def _numbered(self, documents: Documents, field: str, rows: Sequence[_Row]) -> list[_Row]:
+        """Insert documents with the next numbers; where there is one of the same name, return that.
 
         A server that counts wrongly when several ask at once gives a number twice; the unique
         key refuses it then, and the counter is set right.
         """
+        found: list[_Row] = []
         for attempt in range(_ATTEMPTS):
-            known = documents.find_one(name)
-            if known is not None:
-                return known
-            try:
-                if attempt:
-                    self._set_right(documents)
-                row = {"_id": _url_key(self._next(documents.name)), **name, **more}
-                documents.insert_one(row)
-            except DuplicateKeyError:
-                continue
-            return row
+            if attempt:
+                found += self._named(documents, field, [row[field] for row in rows])
+                known = {row[field] for row in found}
+                rows = [row for row in rows if row[field] not in known]
+            if not rows:
+                return found
+            if attempt:
+                self._set_right(documents)
+            first = self._next(documents.name, len(rows))
+            made = [{"_id": _url_key(first + n), **row} for n, row in enumerate(rows)]
+            refused = insert_new(documents, made)
+            found += [row for n, row in enumerate(made) if n not in refused]
+            rows = [row for n, row in enumerate(rows) if n in refused]
         raise StoreError(f"archive {self.name} gives no new numbers; is a counter damaged?")
 
     def _set_right(self, documents: Documents) -> None:
@@ -166,18 +193,20 @@ class UrlCollections:
             greatest = {"$max": {"last": int(last["_id"], 16)}}
             self._counters.update_one({"_id": documents.name}, greatest, upsert=True)
 
-    def _next(self, counter: str) -> int:
+    def _next(self, counter: str, count: int) -> int:
+        """Take numbers; return the first."""
         row = self._counters.find_one_and_update(
             {"_id": counter},
-            {"$inc": {"last": 1}},
+            {"$inc": {"last": count}},
             upsert=True,
             return_document=ReturnDocument.AFTER,
         )
-        return int(row["last"]) if row else 1
+        return (int(row["last"]) if row else count) - count + 1
 
-    def set_stream(self, url: int, stream: int) -> None:
+    def note_urls(self, rows: Sequence[UrlRow]) -> None:
         with self.writing():
-            self._urls.update_one({"_id": _url_key(url)}, {"$set": {"stream": stream}})
+            if rows:
+                self._urls.bulk_write([_url_update(row) for row in rows], ordered=False)
 
     def remove_url(self, url: int) -> None:
         with self.writing():
@@ -186,35 +215,33 @@ class UrlCollections:
 
     # -- versions and visits ------------------------------------------------------------------
 
-    def add_version(self, version: VersionRow) -> bool:
-        row = {
-            "_id": _version_key(version.url, version.number),
-            "url": version.url,
-            "number": version.number,
-            "time": float(version.time),
-            "status": version.status,
-            "digest": version.digest,
-            "size": version.size,
-            "entry": version.entry,
-        }
+    def add_versions(self, versions: Sequence[VersionRow]) -> list[VersionRow]:
         with self.writing():
+            if not versions:
+                return []
             self._leases.confirm()
-            try:
-                self._versions.insert_one(row)
-            except DuplicateKeyError:
-                # The same one, if the driver sent it again because it heard nothing.
-                return self._versions.find_one({"_id": row["_id"]}) == row
-            return True
+            rows = [
+                {
+                    **{name: getattr(version, name) for name in _VERSION},
+                    "_id": _version_key(version.url, version.number),
+                    "time": float(version.time),
+                }
+                for version in versions
+            ]
+            refused = [rows[n] for n in sorted(insert_new(self._versions, rows))]
+            there = self._named(self._versions, "_id", [row["_id"] for row in refused])
+            # The same one, if the driver sent it again because it heard nothing.
+            known = {row["_id"]: _version(row) for row in there}
+            return [_version(row) for row in refused if _version(row) != known.get(row["_id"])]
 
     @guarded
     def version(self, url: int, number: int) -> VersionRow | None:
         row = self._versions.find_one({"_id": _version_key(url, number)})
-        return _version(row) if row and "url" in row else None
+        return _version(row) if row else None
 
     @guarded
     def versions(self, url: int) -> list[VersionRow]:
-        rows = self._versions.find(_all_of(url)).sort("_id", ASCENDING)
-        return [_version(row) for row in rows if "url" in row]
+        return [_version(row) for row in self._versions.find(_all_of(url)).sort("_id", ASCENDING)]
 
     @guarded
     def version_at(self, url: int, time: float | None) -> VersionRow | None:
@@ -226,39 +253,76 @@ class UrlCollections:
         return _version(rows[0]) if rows else None
 
     @guarded
+    def last_versions(self, urls: Sequence[UrlRow]) -> dict[int, VersionRow]:
+        found: dict[int, VersionRow] = {}
+        keys = [(_version_key(url.id, url.last), f"{url.id:016x}0") for url in urls]
+        for row in self._in_ranges(self._versions, keys):
+            version = _version(row)
+            if version.url not in found or found[version.url].number < version.number:
+                found[version.url] = version
+        return found
+
+    def _in_ranges(
+        self,
+        documents: Documents,
+        ranges: Sequence[tuple[str, str]],
+        shown: Mapping[str, int] | None = None,
+    ) -> Iterator[_Row]:
+        """Yield the documents whose keys are from one up to, not including, another."""
+        for start in range(0, len(ranges), _RANGES):
+            some = [{"_id": {"$gte": a, "$lt": b}} for a, b in ranges[start : start + _RANGES]]
+            yield from documents.find({"$or": some}, shown).batch_size(PAGE)
+
+    @guarded
     def last_number(self, url: int) -> int:
         rows = self._versions.find(_all_of(url), {"_id": 1}).sort("_id", DESCENDING).limit(1)
-        return max((int(row["_id"].rpartition("/")[2], 16) for row in rows), default=0)
+        greatest = max((int(row["_id"].rpartition("/")[2], 16) for row in rows), default=0)
+        known = self.url_by_id(url)
+        return max(greatest, known.last if known is not None else 0)
 
     def remove_versions(self, url: int, numbers: Sequence[int]) -> None:
         with self.writing():
-            if not numbers:
-                return
-            gone = sorted(numbers)
-            if gone[-1] == self.last_number(url):
-                key = {"_id": _version_key(url, gone.pop())}
-                self._versions.replace_one(key, key)
-            self._delete(self._versions, [_version_key(url, number) for number in gone])
+            last = {"$max": {"last": self.last_number(url)}}
+            self._urls.update_one({"_id": _url_key(url)}, last)
+            self._delete(self._versions, [_version_key(url, number) for number in numbers])
 
-    def add_visit(self, visit: VisitRow) -> None:
-        key = {"_id": _visit_key(visit.url, visit.time)}
-        row = {
-            **key,
-            "url": visit.url,
-            "time": float(visit.time),
-            "number": visit.number,
-            "status": visit.status,
-        }
+    def add_visits(self, visits: Sequence[VisitRow]) -> None:
         with self.writing():
+            rows = {
+                _visit_key(visit.url, visit.time): {
+                    "url": visit.url,
+                    "time": float(visit.time),
+                    "number": visit.number,
+                    "status": visit.status,
+                }
+                for visit in visits
+            }
+            writes = [ReplaceOne({"_id": key}, row, upsert=True) for key, row in rows.items()]
+            if not writes:
+                return
             try:
-                self._visits.replace_one(key, row, upsert=True)
-            except DuplicateKeyError:  # others wrote it just now
-                self._visits.replace_one(key, row)
+                self._visits.bulk_write(writes, ordered=False)
+            except BulkWriteError as error:
+                only_duplicates(error)  # others wrote them just now
+                self._visits.bulk_write(writes, ordered=False)
 
     @guarded
     def visits(self, url: int) -> list[VisitRow]:
-        rows = self._visits.find(_all_of(url)).sort("_id", ASCENDING)
-        return [VisitRow(row["url"], row["time"], row["number"], row["status"]) for row in rows]
+        return [_visit(row) for row in self._visits.find(_all_of(url)).sort("_id", ASCENDING)]
+
+    @guarded
+    def visit_at(self, url: int, time: float | None) -> VisitRow | None:
+        condition = _all_of(url)
+        if time is not None:
+            condition["_id"] = {"$gt": condition["_id"]["$gt"], "$lte": _visit_key(url, time)}
+        rows = list(self._visits.find(condition).sort("_id", DESCENDING).limit(1))
+        return _visit(rows[0]) if rows else None
+
+    @guarded
+    def visited_since(self, times: Mapping[int, float]) -> set[int]:
+        keys = [(_visit_key(url, time), f"{url:016x}0") for url, time in times.items()]
+        rows = self._in_ranges(self._visits, keys, {"_id": 1})
+        return {int(row["_id"].partition("/")[0], 16) for row in rows}
 
     def remove_visits(self, url: int, times: Sequence[float]) -> None:
         with self.writing():
@@ -289,16 +353,27 @@ def _visit_key(url: int, time: float) -> str:
 
 
 def _url(row: _Row) -> UrlRow:
-    return UrlRow(int(row["_id"], 16), row["url"], row["host"], row.get("stream"))
+    return UrlRow(
+        id=int(row["_id"], 16),
+        url=row["url"],
+        host=row["host"],
+        stream=row.get("stream"),
+        last=row.get("last", 0),
+        late=row.get("late", False),
+    )
+
+
+def _url_update(row: UrlRow) -> UpdateOne:
+    changed: _Row = {"stream": row.stream} if row.stream is not None else {}
+    if row.late:
+        changed["late"] = True
+    update: _Row = {"$max": {"last": row.last}, **({"$set": changed} if changed else {})}
+    return UpdateOne({"_id": _url_key(row.id)}, update)
+
+
+def _visit(row: _Row) -> VisitRow:
+    return VisitRow(row["url"], row["time"], row["number"], row["status"])
 
 
 def _version(row: _Row) -> VersionRow:
-    return VersionRow(
-        row["url"],
-        row["number"],
-        row["time"],
-        row["status"],
-        row["digest"],
-        row["size"],
-        row["entry"],
-    )
+    return VersionRow(**{name: row[name] for name in _VERSION})

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
 from mmcrawl.archive.model import Capture, StoredBlock
-from mmcrawl.blocks import Partition, partition, read_tree
+from mmcrawl.blocks import PageTree, Partition, partition, read_tree
 from mmcrawl.page.encoding import page_encoding
 
 __all__ = ["PageFacts", "blocks_of_page", "digest_of", "facts_of_page", "whole_body"]
@@ -18,6 +19,13 @@ _SNIFFED = (b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"<meta"
 _SNIFF = 1_024
 _HEAD = 4_096  # bytes that are searched for the language
 _LARGEST_PAGE = 16 << 20  # a larger one is kept as one block
+_WIDE = ("utf-16", "utf-32")  # markup in these is no ASCII
+
+# The start tag of a page, or a comment, in which one does not count.
+_HTML = re.compile(
+    rb"""<!--.*?(?:-->|\Z)|(<html(?=[\s/>])(?:[^>"']++|"[^"]*+"?|'[^']*+'?)*+>)""",
+    re.DOTALL | re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +58,21 @@ def _is_page(capture: Capture) -> bool:
 
 
 def _language(head: bytes, encoding: str) -> str:
-    tree = read_tree(head, encoding=encoding)
+    tree = _tree_with_start_tag(head, encoding)
     if "html" not in tree.tags:
         return ""
     attributes = tree.attributes(tree.tags.index("html"))
     return (attributes.get("lang") or attributes.get("xml:lang") or "").strip().lower()[:64]
+
+
+def _tree_with_start_tag(head: bytes, encoding: str) -> PageTree:
+    """Return the tree of a page up to its start tag, mostly a tenth of the head."""
+    tags = (match for match in _HTML.finditer(head) if match[1])
+    if not encoding.startswith(_WIDE) and (tag := next(tags, None)):
+        tree = read_tree(head[: tag.end()], encoding=encoding)
+        if "html" in tree.tags:
+            return tree
+    return read_tree(head, encoding=encoding)
 
 
 def blocks_of_page(

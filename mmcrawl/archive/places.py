@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import PurePath
-from urllib.parse import urlsplit
 
 __all__ = ["archive_beside", "archive_uri", "as_archive_uri", "shown"]
 
@@ -39,7 +38,7 @@ def as_archive_uri(named: str) -> str | None:
         return named
     path = named.removeprefix(_FILE)
     if not path or "://" in path:
-        raise ValueError(f"{named!r} is not understood")
+        raise ValueError(f"{shown(named)!r} is not understood")
     return _FILE + os.path.expanduser(path)
 
 
@@ -60,8 +59,16 @@ def archive_beside(store: str) -> str | None:
 
 
 def shown(uri: str) -> str:
-    """Return how messages call an archive: its file, or its URI without user and password."""
+    """Return how messages call an archive: its file, or its URI without user and password.
+
+    >>> shown("mongodb://ann:secret@db.example.org/pages?w=1")
+    'mongodb://db.example.org/pages'
+    """
     if uri.startswith(_FILE):
         return uri.removeprefix(_FILE)
-    parts = urlsplit(uri)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    scheme, sign, rest = uri.partition("://")
+    if not sign:
+        return uri
+    # A password that should have been percent-encoded may hold any character: all before the last
+    # @ is left out, whatever it looks like.
+    return f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}"

@@ -6,25 +6,30 @@ number stands for no bytes. So nothing that stays has to be written differently.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from itertools import pairwise
 
-from mmcrawl.archive.backend import SHIFT, Backend, PackRow, UrlRow, VersionRow, place
+from mmcrawl.archive.backend import SHIFT, Backend, PackRow, UrlRow, place
 from mmcrawl.archive.frames import compressed
 from mmcrawl.archive.manifest import Entry, pack_manifest
 from mmcrawl.archive.model import Purged
-from mmcrawl.archive.reading import Reader
+from mmcrawl.archive.reading import Reader, live_entry
 from mmcrawl.archive.sealing import MANIFEST_LEVEL, TAIL_LEVEL
+from mmcrawl.archive.timeline import Seen, line_of
+from mmcrawl.archive.writing import CHUNK_DIGEST
 
-__all__ = ["live_entry", "purge"]
+__all__ = ["purge", "remove_dead"]
 
 _NUMBER = (1 << SHIFT) - 1
 _BLANK = Entry(0, 0, 0.0, 0, b"", ())
 
-_Live = dict[int, set[int]]
-"""Chunk numbers by stream."""
+_LIVE, _INDEXED = 1, 2
+_Marks = dict[int, bytearray]
+"""Of each stream, a byte for each chunk: 0 if no version is made of it."""
 
 
 def purge(backend: Backend, urls: Iterable[UrlRow], before: float | None) -> Purged:
@@ -39,53 +44,81 @@ def purge(backend: Backend, urls: Iterable[UrlRow], before: float | None) -> Pur
         counts = [_remove_versions(backend, url, before) for url in urls]
         versions, visits = sum(c[0] for c in counts), sum(c[1] for c in counts)
         if versions:
-            live = _live_chunks(backend, reader)
-            dead = [d for d, at in backend.chunks() if at & _NUMBER not in live[at >> SHIFT]]
-            backend.remove_chunks(dead)
-            for stream in backend.streams():
-                for pack in backend.packs(stream):
-                    _thin_out(backend, reader, pack, live[stream])
+            remove_dead(backend, reader)
     backend.compact()
     return Purged(versions, visits, max(0, size - backend.size()))
 
 
+def remove_dead(backend: Backend, reader: Reader) -> None:
+    """Remove entries that are no version's, and chunks that no version is made of.
+
+    Raises:
+        StoreError: a pack is damaged, so that it cannot be told what may go; nothing is removed.
+    """
+    with backend.sole():
+        chunks = _live_chunks(backend, reader)
+        dead = []
+        for digest, at in backend.chunks():
+            marks, number = chunks[at >> SHIFT], at & _NUMBER
+            if number < len(marks) and marks[number]:
+                marks[number] = _INDEXED
+            else:
+                dead.append(digest)
+        if dead:
+            backend.remove_chunks(dead)
+            backend.add_chunks(_stored_twice(reader, chunks))
+        for stream in backend.streams():
+            for pack in backend.packs(stream):
+                _thin_out(backend, reader, pack, chunks[stream])
+
+
+def _stored_twice(reader: Reader, chunks: _Marks) -> Iterator[tuple[bytes, int]]:
+    """Yield what the index knew at another place, which may be gone now."""
+    for stream, marks in chunks.items():
+        number = marks.find(_LIVE)
+        while number >= 0:
+            at = place(stream, number)
+            yield sha256(reader.body([(at, 1)])).digest()[:CHUNK_DIGEST], at
+            number = marks.find(_LIVE, number + 1)
+
+
 def _remove_versions(backend: Backend, url: UrlRow, before: float | None) -> tuple[int, int]:
-    rows = sorted(backend.versions(url.id), key=lambda row: (row.time, row.number))
-    gone = set(_replaced(rows, before))
-    backend.remove_versions(url.id, sorted(gone))
-    visits = [visit.time for visit in backend.visits(url.id) if visit.number in gone]
-    backend.remove_visits(url.id, visits)
-    if len(gone) == len(rows):
+    versions, visits = backend.versions(url.id), backend.visits(url.id)
+    kept = _still_seen(line_of(versions, visits), before) if before is not None else set()
+    gone = [version.number for version in versions if version.number not in kept]
+    times = [visit.time for visit in visits if visit.number not in kept]
+    # Visits first, so that none is ever left without its version.
+    backend.remove_visits(url.id, times)
+    backend.remove_versions(url.id, gone)
+    if not kept:
         backend.remove_url(url.id)
-    return len(gone), len(visits) + len(gone)
+    return len(gone), len(times) + len(gone)
 
 
-def _replaced(rows: Sequence[VersionRow], before: float | None) -> list[int]:
-    """Return the numbers of the versions, in order of time, that are to go."""
-    if before is None:
-        return [row.number for row in rows]
-    return [row.number for row, after in pairwise(rows) if after.time <= before]
+def _still_seen(line: Sequence[Seen], before: float) -> set[int]:
+    """Return the numbers of the versions that were seen last at a time, and of those seen later."""
+    first = bisect_right(line, before, key=lambda seen: seen.time)
+    return {seen.version.number for seen in line[max(0, first - 1) :]}
 
 
-def live_entry(backend: Backend, pack: PackRow, index: int, entry: Entry) -> VersionRow | None:
-    """Return the version that an entry of a pack belongs to, None if it is nobody's."""
-    row = backend.version(entry.url, entry.number) if entry.number else None
-    return row if row and row.entry == place(pack.stream, pack.entry + index) else None
-
-
-def _live_chunks(backend: Backend, reader: Reader) -> _Live:
-    live: _Live = defaultdict(set)
+def _live_chunks(backend: Backend, reader: Reader) -> _Marks:
+    chunks: _Marks = defaultdict(bytearray)
     for stream in backend.streams():
         for pack in backend.packs(stream):
             for index, entry in enumerate(reader.manifest(pack).entries()):
                 if live_entry(backend, pack, index, entry):
                     for start, count in entry.runs:
-                        number = start & _NUMBER
-                        live[start >> SHIFT].update(range(number, number + count))
-    return live
+                        _mark(chunks[start >> SHIFT], start & _NUMBER, count)
+    return chunks
 
 
-def _thin_out(backend: Backend, reader: Reader, pack: PackRow, live: set[int]) -> None:
+def _mark(marks: bytearray, first: int, count: int) -> None:
+    end = first + count
+    marks.extend(bytes(max(0, end - len(marks))))
+    marks[first:end] = bytes([_LIVE]) * count
+
+
+def _thin_out(backend: Backend, reader: Reader, pack: PackRow, marks: bytearray) -> None:
     """Write a pack without what is dead; not at all if nothing is left."""
     manifest = reader.manifest(pack)
     old = manifest.entries()
@@ -94,8 +127,8 @@ def _thin_out(backend: Backend, reader: Reader, pack: PackRow, live: set[int]) -
         for index, entry in enumerate(old)
     ]
     kept = [
-        (start, end) if pack.chunk + index in live else (start, start)
-        for index, (start, end) in enumerate(pairwise(manifest.offsets))
+        (start, end) if any(marks[number : number + 1]) else (start, start)
+        for number, (start, end) in enumerate(pairwise(manifest.offsets), pack.chunk)
     ]
     raw = sum(end - start for start, end in kept)
     if not raw and all(entry is _BLANK for entry in entries):

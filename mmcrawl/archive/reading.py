@@ -13,7 +13,7 @@ from mmcrawl.archive.frames import decompressed
 from mmcrawl.archive.manifest import Entry, Manifest, Run, read_manifest
 from mmcrawl.errors import StoreError
 
-__all__ = ["GoneError", "Reader", "holds", "named"]
+__all__ = ["GoneError", "Reader", "holds", "live_entry", "named"]
 
 _NUMBER = (1 << SHIFT) - 1
 _MANIFESTS = 8 << 20  # bytes kept
@@ -177,6 +177,15 @@ class Reader:
             except GoneError:
                 continue
         raise StoreError(f"archive {self._backend.name} is damaged: a pack cannot be found")
+
+
+def live_entry(backend: Backend, pack: PackRow, index: int, entry: Entry) -> VersionRow | None:
+    """Return the version that an entry of a pack belongs to, None if it is nobody's.
+
+    A number may be another's: two processes may have written it at once, and one was refused.
+    """
+    row = backend.version(entry.url, entry.number) if entry.number else None
+    return row if row and row.entry == place(pack.stream, pack.entry + index) else None
 
 
 def holds(pack: PackRow, stream: int, chunk: int) -> bool:

@@ -182,7 +182,8 @@ def _intervals(visits: Sequence[Visit]) -> Iterator[tuple[float, bool]]:
     recent = visits[-_VISITS - 1 :]
     for before, after in pairwise(recent):
         if after.time > before.time:
-            yield after.time - before.time, after.changed
+            # A visit may find an older version again, beside one that was stored late.
+            yield after.time - before.time, after.changed or after.version != before.version
 
 
 def _by_rate(

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from itertools import pairwise
 
@@ -23,7 +24,7 @@ from mmcrawl.archive.backend import Backend, PackRow, place
 from mmcrawl.archive.cutting import cut_entries
 from mmcrawl.archive.frames import compressed, is_frame_of, parts_of
 from mmcrawl.archive.manifest import Entry, pack_manifest, read_manifest
-from mmcrawl.archive.reading import GoneError, Reader, named
+from mmcrawl.archive.reading import GoneError, Reader, live_entry, named
 from mmcrawl.errors import StoreError
 
 __all__ = ["MANIFEST_LEVEL", "SEALED_LEVEL", "SEGMENT", "TAIL", "TAIL_LEVEL", "Sealer", "is_closed"]
@@ -44,11 +45,22 @@ SEALED_LEVEL = 12
 MANIFEST_LEVEL = 19
 _WORTH_IT = 4  # on closing, a tail is sealed if it is at least this part of the open segment
 _STREAMS = 10_000  # whose tails are kept count of
+_ASKED_FROM = 4  # what tails were before is asked for when they have grown by this part of TAIL
+PATIENCE = 60.0  # seconds that who stores waits for sealing
+_LOOK = 1.0  # seconds between two looks whether the thread still lives
 
 
 def is_closed(pack: PackRow) -> bool:
     """Return whether a pack is a full segment."""
     return pack.sealed and pack.raw >= SEGMENT
+
+
+@dataclass(frozen=True, slots=True)
+class _Tail:
+    """Bytes that a tail has, and whether those from before were asked for."""
+
+    raw: int
+    asked: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,45 +73,54 @@ class _Joined:
 
 
 class Sealer:
-    """Seals the tails of streams in a thread of its own."""
+    """Seals the tails of streams in a thread of its own.
+
+    Nobody waits for that thread longer than it lives, and who stores waits a while at most: sealing
+    makes the archive smaller, and what is not sealed is as safe.
+    """
 
     def __init__(self, backend: Backend, reader: Reader) -> None:
         self._backend = backend
         self._reader = reader
-        self._executor = ThreadPoolExecutor(1, thread_name_prefix="archive-sealing")
-        self._lock = threading.Lock()
-        self._tails: OrderedDict[int, int] = OrderedDict()
-        self._running: dict[int, Future[None]] = {}
+        self._changed = threading.Condition()  # of what follows; no store is asked inside of it
+        self._tails: OrderedDict[int, _Tail] = OrderedDict()
+        self._waiting: OrderedDict[int, None] = OrderedDict()
+        self._running: int | None = None
+        self._thread: threading.Thread | None = None
         self._sealed = False
 
-    def grown(self, stream: int, raw: int) -> None:
-        """Take note that a stream has a new pack; waits if sealing does not keep up."""
-        with self._lock:
-            tail = self._tails.pop(stream, None)
-        if tail is None:
-            tail = sum(pack.raw for pack in self._backend.tail(stream) if not pack.sealed)
-        else:
-            tail += raw
-        with self._lock:
+    def grown(self, raw: Mapping[int, int]) -> None:
+        """Take note of the bytes that streams have grown by; waits if sealing does not keep up.
+
+        Not to be called while the backend is being written to: sealing would wait for that.
+        """
+        for stream, more in raw.items():
+            tail = self._grown(stream, more)
+            if tail >= TAIL:
+                self._ask(stream)
+            if tail >= 3 * TAIL and not self._wait_while(partial(self._has, stream), PATIENCE):
+                logger.warning("The archive is written faster than it can be sealed")
+
+    def _grown(self, stream: int, more: int) -> int:
+        """Return the bytes of a tail. Small ones are not asked for: they may be greater."""
+        with self._changed:
+            tail = self._tails.pop(stream, _Tail(0, False))
+        tail = replace(tail, raw=tail.raw + more)
+        if not tail.asked and tail.raw * _ASKED_FROM >= TAIL:
+            packs = self._backend.tail(stream)
+            tail = _Tail(sum(pack.raw for pack in packs if not pack.sealed), True)
+        with self._changed:
             self._tails[stream] = tail
             if len(self._tails) > _STREAMS:
                 self._tails.popitem(last=False)
-            if tail < TAIL:
-                return
-            running = self._running.get(stream)
-            if running is None or running.done():
-                running = self._executor.submit(self._seal_quietly, stream)
-                self._running[stream] = running
-        if tail >= 3 * TAIL:
-            running.result()
+        return tail.raw
 
     def finish(self) -> None:
         """Seal what is worth it, give space back, and end."""
         self.wait()
         for stream, tail in list(self._tails.items()):
-            if tail and self._is_worth_it(stream):
+            if tail.raw and self._is_worth_it(stream):
                 self._seal_quietly(stream)
-        self._executor.shutdown()
         if self._sealed:
             try:
                 self._backend.compact()
@@ -108,9 +129,51 @@ class Sealer:
 
     def wait(self) -> None:
         """Wait until nothing is being sealed."""
-        for running in list(self._running.values()):
-            running.result()
-        self._running.clear()
+        self._wait_while(lambda: self._running is not None or bool(self._waiting))
+
+    # -- the thread ---------------------------------------------------------------------------
+
+    def _ask(self, stream: int) -> None:
+        """Have a stream sealed, by a thread that ends when there is nothing left to do."""
+        with self._changed:
+            if self._has(stream):
+                return
+            self._waiting[stream] = None
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(
+                    target=self._work, name="archive-sealing", daemon=True
+                )
+                self._thread.start()
+
+    def _has(self, stream: int) -> bool:
+        return stream == self._running or stream in self._waiting
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                self._running = None
+                self._changed.notify_all()
+                if not self._waiting:
+                    self._thread = None
+                    return
+                self._running, _ = self._waiting.popitem(last=False)
+            self._seal_quietly(self._running)
+
+    def _wait_while(self, is_so: Callable[[], bool], seconds: float | None = None) -> bool:
+        """Wait until something is no longer so; return whether that came to be in time."""
+        end = None if seconds is None else time.monotonic() + seconds
+        with self._changed:
+            while is_so():
+                if self._thread is None or not self._thread.is_alive():
+                    self._waiting.clear()
+                    self._running = None
+                    return True
+                if end is not None and time.monotonic() >= end:
+                    return False
+                self._changed.wait(_LOOK)
+        return True
+
+    # -- sealing ------------------------------------------------------------------------------
 
     def seal_all(self) -> None:
         """Seal every tail.
@@ -140,7 +203,7 @@ class Sealer:
                     self._replace(packs, SEALED_LEVEL)
         except GoneError:
             return  # another process seals the same stream
-        with self._lock:
+        with self._changed:
             self._tails.pop(stream, None)
 
     def recompress(self, level: int) -> None:
@@ -175,8 +238,12 @@ class Sealer:
             self.seal(stream)
         except StoreError as error:
             logger.warning("A tail of the archive was not sealed: %s", error)
-            with self._lock:
-                self._tails[stream] = 0  # tried again when as much has come
+        except Exception:
+            logger.exception("A tail of the archive was not sealed")
+        else:
+            return
+        with self._changed:
+            self._tails[stream] = _Tail(0, True)  # tried again when as much has come
 
     def _is_worth_it(self, stream: int) -> bool:
         packs = self._backend.tail(stream)
@@ -233,8 +300,8 @@ class Sealer:
             raise StoreError(f"{named(segment)} was compressed wrongly; its packs stay as they are")
         content = memoryview(joined)
         offsets = manifest.offsets
-        for entry in manifest.entries():
-            version = self._backend.version(entry.url, entry.number)
+        for index, entry in enumerate(manifest.entries()):
+            version = live_entry(self._backend, segment, index, entry)
             if version is None:
                 continue
             pieces: list[bytes | memoryview] = []

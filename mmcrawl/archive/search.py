@@ -8,45 +8,47 @@ index is made from the archive, kept beside it, and can be thrown away. See
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.search_documents import Snippet
-from mmcrawl.archive.search_hits import Hit, HitReader
+from mmcrawl.archive.search_codec import DamagedError
+from mmcrawl.archive.search_hits import ArchivedHit, Hit, hits_of, read_hit
 from mmcrawl.archive.search_index import IndexStore
 from mmcrawl.archive.search_matching import matching
-from mmcrawl.archive.search_query import Query, SearchError, parse_query
-from mmcrawl.archive.search_ranking import ORDERS, Order, Ranking, ranked
+from mmcrawl.archive.search_query import parse_query
+from mmcrawl.archive.search_ranking import Counts, Order, counts_of, ranked
 from mmcrawl.archive.search_sqlite import SqliteIndex
-from mmcrawl.archive.search_updating import Updated, Updater
+from mmcrawl.archive.search_updating import Progress, Updated, Updater
 from mmcrawl.archive.search_view import Current, GoneError, View
-from mmcrawl.errors import StoreError
+from mmcrawl.errors import SearchError, StoreError
 
-__all__ = [
-    "Hit",
-    "IndexStats",
-    "Results",
-    "Search",
-    "SearchError",
-    "Snippet",
-    "Updated",
-    "open_search",
-]
+__all__ = ["IndexStats", "Results", "Search", "open_search"]
+
+logger = logging.getLogger(__name__)
 
 _ATTEMPTS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """What was found: `total` pages, of which `hits` are shown, each by its best block."""
+    """What was found.
+
+    Attributes:
+        total: Pages.
+        hits: Those of them that are shown, each by its best block.
+        counts: Of all that were found.
+    """
 
     total: int
     hits: tuple[Hit, ...]
+    counts: Counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,15 +90,11 @@ class Search:
     Args:
         archive: What is searched; it stays open.
         store: Where the index is.
-        orders: By name; further ones may be given.
     """
 
-    def __init__(
-        self, archive: Archive, store: IndexStore, *, orders: Mapping[str, Order] = ORDERS
-    ) -> None:
+    def __init__(self, archive: Archive, store: IndexStore) -> None:
         self._archive = archive
         self._store = store
-        self._orders = orders
         self._current = Current(store)
         self._lock = threading.Lock()
         self._updating = threading.Lock()
@@ -116,24 +114,58 @@ class Search:
         """Close the index."""
         self._store.close()
 
-    def update(self, urls: Iterable[str] | None = None) -> Updated:
+    def update(
+        self,
+        urls: Iterable[str] | None = None,
+        *,
+        processes: int = 1,
+        progress: Progress | None = None,
+    ) -> Updated:
         """Bring the index up to date; interrupted at any point, it is right, and goes on later.
+
+        An index that is seen to be damaged is made anew.
 
         Args:
             urls: Look at these only, as stored, for instance those just stored. All by default,
                 which takes a look at each URL of the archive.
+            processes: How many read pages when there are many. More than one need a main module
+                that can be imported (``if __name__ == "__main__":``).
+            progress: Is told how many versions were read, and how many there are.
 
         Raises:
             StoreError: the archive or the index fails.
         """
         with self._updating:
-            return Updater(self._archive, self._store, Current(self._store)).update(urls)
+            try:
+                return self._updater(processes, progress).update(urls)
+            except DamagedError as error:
+                logger.warning("%s: %s; it is made anew now", self._store.name, error)
+                self._store.clear()
+                return self._updater(processes, progress).update()
 
-    def rebuild(self) -> Updated:
-        """Make the index anew."""
+    def forget_purged(self) -> Updated:
+        """Take out what was purged from the archive, and nothing else: new versions wait.
+
+        Raises:
+            StoreError: the archive or the index fails.
+        """
+        with self._updating:
+            with suppress(DamagedError):
+                updater = self._updater(1, None)
+                if updater.pages:
+                    return updater.update(only_purged=True)
+            self._store.clear()  # of another format, or damaged: it may hold what was purged
+            return Updated()
+
+    def rebuild(self, *, processes: int = 1, progress: Progress | None = None) -> Updated:
+        """Make the index anew; the arguments are those of :meth:`update`."""
         with self._updating:
             self._store.clear()
-            return Updater(self._archive, self._store, Current(self._store)).update()
+            return self._updater(processes, progress).update()
+
+    def _updater(self, processes: int, progress: Progress | None) -> Updater:
+        current = Current(self._store)
+        return Updater(self._archive, self._store, current, processes=processes, progress=progress)
 
     def stats(self) -> IndexStats:
         """Return numbers of the index."""
@@ -147,13 +179,13 @@ class Search:
         )
 
     def search(
-        self, query: str, *, order: str = "relevance", limit: int = 20, offset: int = 0
+        self, query: str, *, order: Order = "relevance", limit: int = 20, offset: int = 0
     ) -> Results:
         """Find pages by their blocks.
 
         Args:
             query: As :mod:`mmcrawl.archive.search_query` describes.
-            order: ``relevance``, ``newest`` or ``oldest``.
+            order: ``relevance``, ``newest`` or ``oldest``, or the scores of pages by URL.
             limit, offset: How many pages to show, and how many to skip; not negative. What was
                 purged since the last update is left out.
 
@@ -161,24 +193,30 @@ class Search:
             SearchError: the query, or the order, is not understood.
             StoreError: the archive or the index fails.
         """
-        if order not in self._orders:
-            raise SearchError(f"there is no order {order!r}; use {', '.join(self._orders)}")
         if limit < 0 or offset < 0:
             raise SearchError("limit and offset must not be negative")
         parsed = parse_query(query)
-        ranking = self._ranking(parsed, self._orders[order])
-        reader = HitReader(self._archive, ranking, frozenset((*parsed.words, *parsed.topics)))
-        shown = ranking.pages[offset : offset + limit].tolist()
-        hits = (reader.page(match) for match in shown)
-        return Results(len(ranking.pages), tuple(hit for hit in hits if hit is not None))
-
-    def _ranking(self, query: Query, order: Order) -> Ranking:
+        words = frozenset((*parsed.words, *parsed.topics))
         for _ in range(_ATTEMPTS):
             try:
-                return ranked(matching(query, self._view()), order)
+                found = matching(parsed, self._view())
+                ranking = ranked(found, order)
+                shown = ranking.pages[offset : offset + limit].tolist()
+                hits = hits_of(self._archive, ranking, shown, words)
             except GoneError:
                 continue
+            return Results(len(ranking.pages), tuple(hits), counts_of(found))
         raise StoreError(f"search index {self._store.name} changes all the time; try again")
+
+    def read(self, hit: Hit) -> ArchivedHit:
+        """Return where a hit stands in the archived page, and its media with their addresses.
+
+        It takes as long as cutting the page into blocks, if it was not cut yet.
+
+        Raises:
+            StoreError: the version was purged since, or the archive fails.
+        """
+        return read_hit(self._archive, hit)
 
     def _view(self) -> View:
         with self._lock:
@@ -187,6 +225,4 @@ class Search:
                     return self._current.view()
                 except GoneError:
                     continue
-        raise StoreError(
-            f"search index {self._store.name} has lost a part; rebuild it from the archive"
-        )
+        raise DamagedError(f"{self._store.name} has lost a part")

@@ -8,10 +8,12 @@ from collections.abc import Iterable
 import numpy as np
 
 from mmcrawl.archive.search_codec import Ints, as_ints
-from mmcrawl.archive.search_index import Documents
-from mmcrawl.archive.search_postings import Inverted, invert
+from mmcrawl.archive.search_documents import IndexedBlock
+from mmcrawl.archive.search_index import Content, Documents
+from mmcrawl.archive.search_postings import invert
 from mmcrawl.archive.search_query import TOPIC
 from mmcrawl.archive.search_sightings import NONE, Names, Sightings
+from mmcrawl.archive.search_texts import Text
 from mmcrawl.archive.search_words import tokens
 
 __all__ = ["SegmentBuilder"]
@@ -32,6 +34,7 @@ class SegmentBuilder:
         self._occurrences = tuple(array("q") for _ in range(3))  # term, document, position
         self._encodings = Names()
         self._documents = tuple(array("q") for _ in range(4))  # digest, encoding, length, media
+        self._texts: list[Text] = []
         self._known: dict[tuple[int, str], int] = {}
         self._languages, self._kinds = Names(), Names()
         self._pages: list[tuple[str, bool, float]] = []
@@ -64,15 +67,17 @@ class SegmentBuilder:
         """Return the id of a document of this segment."""
         return self._known.get((digest, encoding))
 
-    def add_document(self, digest: int, encoding: str, *, text: str, topic: str, media: int) -> int:
-        """Take in a block that is new to the index, and return its id."""
+    def add_document(self, block: IndexedBlock, text: str, encoding: str) -> int:
+        """Take in a block that is new to the index, with its text, and return its id."""
         document = self.next
         length = self._add_words(document, text, "")
-        self._add_words(document, topic, TOPIC)
+        self._add_words(document, block.topic, TOPIC)
+        digest = block.digest
         signed = digest - (1 << 64) if digest >> 63 else digest
-        row = (signed, self._encodings.number(encoding), length, media)
+        row = (signed, self._encodings.number(encoding), length, block.inside)
         for column, value in zip(self._documents, row, strict=True):
             column.append(value)
+        self._texts.append(Text(block.topic, text))
         self._known[digest, encoding] = document
         return document
 
@@ -128,19 +133,17 @@ class SegmentBuilder:
             self._runs[4][run] = row
             self._open[key] = run
 
-    def inverted(self) -> Inverted:
-        """Return the postings."""
-        return invert(self._terms.names, *map(_ints, self._occurrences))
-
-    def documents(self) -> Documents:
-        """Return the documents."""
+    def content(self) -> Content:
+        """Return the segment."""
+        inverted = invert(self._terms.names, *map(_ints, self._occurrences))
         digest, encoding, length, media = map(_ints, self._documents)
         ids = np.arange(self._first, self.next, dtype=np.int64)
-        return Documents(
+        documents = Documents(
             ids, digest.view(np.uint64), encoding, length, media, self._encodings.names
         )
+        return Content(inverted, documents, self._texts, self._sightings())
 
-    def sightings(self) -> Sightings:
+    def _sightings(self) -> Sightings:
         """Return what was seen, pages in order."""
         urls = [url for url, _, _ in self._pages]
         ranked = sorted(range(len(urls)), key=urls.__getitem__)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mmcrawl.errors import StoreError
 
 __all__ = [
+    "DamagedError",
     "Ints",
     "as_ints",
     "decoded",
@@ -28,7 +29,13 @@ Ints = NDArray[np.int64]
 
 _LEVEL = 9
 _LARGEST = 1 << 30
-DAMAGED = "the search index is damaged ({}); rebuild it: it is made from the archive"
+
+
+class DamagedError(StoreError):
+    """The search index is damaged: it can be made anew, being made from the archive."""
+
+    def __init__(self, what: object) -> None:
+        super().__init__(f"the search index is damaged ({what}); rebuild it from the archive")
 
 
 def as_ints(values: Sequence[int]) -> Ints:
@@ -81,7 +88,7 @@ def decoded(data: bytes) -> Ints:
     starts = np.concatenate(([0], ends[:-1] + 1)) if len(ends) else ends
     lengths = ends - starts + 1
     if not last[-1] or int(lengths.max()) > 9:
-        raise StoreError(DAMAGED.format("a number is cut off"))
+        raise DamagedError("a number is cut off")
     values = np.zeros(len(ends), dtype=np.int64)
     for step in range(int(lengths.max())):
         has = lengths > step
@@ -100,21 +107,21 @@ def unpack_columns(frame: bytes) -> list[bytes]:
     """Return the columns of a frame.
 
     Raises:
-        StoreError: it is damaged.
+        DamagedError: it is.
     """
     try:
         if not 0 <= zstandard.frame_content_size(frame) <= _LARGEST:
-            raise StoreError(DAMAGED.format("a frame has an impossible size"))
+            raise DamagedError("a frame has an impossible size")
         content = zstandard.ZstdDecompressor().decompress(frame)
     except zstandard.ZstdError as error:
-        raise StoreError(DAMAGED.format(error)) from error
+        raise DamagedError(error) from error
     start = 4 + int.from_bytes(content[:4], "little")
     columns = []
     for length in decoded(content[4:start])[1:].tolist():
         columns.append(content[start : start + length])
         start += length
     if start != len(content):
-        raise StoreError(DAMAGED.format("a frame is cut off"))
+        raise DamagedError("a frame is cut off")
     return columns
 
 
@@ -127,9 +134,9 @@ def read_json(data: bytes) -> Any:
     """Return what :func:`write_json` wrote.
 
     Raises:
-        StoreError: it is damaged.
+        DamagedError: it is.
     """
     try:
         return json.loads(data)
     except ValueError as error:
-        raise StoreError(DAMAGED.format("a list cannot be read")) from error
+        raise DamagedError("a list cannot be read") from error

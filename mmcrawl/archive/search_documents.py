@@ -8,41 +8,28 @@ its heading: they belong to the block before them.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+from typing import NamedTuple
 
 from mmcrawl.archive.model import StoredBlock
 from mmcrawl.archive.search_query import MEDIA
-from mmcrawl.archive.search_words import Token, tokens
 from mmcrawl.blocks.lines import PageLines
 from mmcrawl.blocks.measures import Measures
 from mmcrawl.blocks.tree import read_tree
 from mmcrawl.page import MediaResource, parse_page
 
-__all__ = ["Snippet", "areas_around", "block_text", "media_in", "media_mask", "snippet_of"]
+__all__ = ["IndexedBlock", "areas_around", "block_text", "indexed_blocks", "media_in"]
 
+_ANYWHERE = "http://localhost/"  # of what kind media are does not depend on where the page is
+_ELEMENT = re.compile(rb"<[a-zA-Z]")
 _BASE = re.compile(rb"<base\s[^>]{1,2000}>", re.IGNORECASE)
-_SNIPPET = 240  # characters
-_LEAD = 60  # of them, before the first mark
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
-    """Some of the text of a block.
-
-    Attributes:
-        text: Plain; ``…`` stands where it goes on.
-        marks: (start, end) of what matches, in order, not overlapping.
-    """
-
-    text: str
-    marks: tuple[tuple[int, int], ...] = ()
-
-
-def block_text(content: bytes, encoding: str, topic: str) -> str:
-    """Return the visible text of a block, line by line; of images alone, the topic."""
+def block_text(content: bytes, encoding: str) -> str:
+    """Return the visible text of a part of a page, line by line."""
     tree = read_tree(content, encoding=encoding)
-    return "\n".join(PageLines.of(tree, Measures(tree)).texts) or topic
+    return "\n".join(PageLines.of(tree, Measures(tree)).texts)
 
 
 def areas_around(blocks: Sequence[StoredBlock], size: int) -> list[list[tuple[int, int]]]:
@@ -82,51 +69,51 @@ def media_in(
     return parse_page(before + content, url, f"text/html; charset={encoding}").media
 
 
-def media_mask(media: tuple[MediaResource, ...]) -> int:
-    """Return the kinds of media as bits."""
-    return sum(1 << MEDIA.index(kind) for kind in {resource.kind for resource in media})
+class IndexedBlock(NamedTuple):
+    """What the index is told of a block of a page.
+
+    Attributes:
+        digest: First 64 bits of the SHA-256 of its bytes.
+        kind, topic: As StoredBlock.
+        text: Visible text, line by line; of images alone, the topic. None if it was not read.
+        inside, around: Kinds of media in its bytes, and of those that stand behind it, as bits.
+    """
+
+    digest: int
+    kind: str
+    topic: str
+    text: str | None
+    inside: int
+    around: int
 
 
-def snippet_of(text: str, words: frozenset[str]) -> Snippet:
-    """Return where most of the words occur close together, marked; else the beginning."""
-    lines = " · ".join(text.split("\n"))
-    found = [token for token in tokens(lines) if token.word in words]
-    start, end = _window(lines, found)
-    before, after = "…" if start else "", "…" if end < len(lines) else ""
-    shift = len(before) - start
-    marks: list[tuple[int, int]] = []
-    free = start
-    for token in found:
-        if free <= token.start and token.end <= end:
-            marks.append((token.start + shift, token.end + shift))
-            free = token.end
-    return Snippet(before + lines[start:end] + after, tuple(marks))
+def indexed_blocks(
+    body: bytes, encoding: str, blocks: Sequence[StoredBlock], known: Collection[int]
+) -> list[IndexedBlock]:
+    """Read the blocks of a page.
+
+    Args:
+        body: The page.
+        encoding: Python codec name.
+        blocks: None inside of another.
+        known: Digests of blocks that need not be read; `text` and `inside` of these say nothing.
+    """
+    found = []
+    for block, areas in zip(blocks, areas_around(blocks, len(body)), strict=True):
+        digest, text, inside = int(block.digest, 16), None, 0
+        if digest not in known:
+            text, inside = _contents(body[block.start : block.end], encoding)
+            text = text or block.topic
+        around = 0
+        for start, end in areas:
+            if _ELEMENT.search(body, start, end):
+                around |= _contents(body[start:end], encoding)[1]
+        found.append(IndexedBlock(digest, block.kind, block.topic, text, inside, around))
+    return found
 
 
-def _window(text: str, found: list[Token]) -> tuple[int, int]:
-    """Return the range with the most distinct words, of several the first."""
-    if len(text) <= _SNIPPET:
-        return 0, len(text)
-    best, most = 0, 0
-    inside: dict[str, int] = {}
-    after = 0
-    for token in found:
-        while after < len(found) and found[after].end <= token.start + _SNIPPET - _LEAD:
-            inside[found[after].word] = inside.get(found[after].word, 0) + 1
-            after += 1
-        if len(inside) > most:
-            best, most = token.start, len(inside)
-        left = inside.get(token.word, 1) - 1
-        inside[token.word] = left
-        if not left:
-            del inside[token.word]
-    start = max(0, min(best - _LEAD, len(text) - _SNIPPET))
-    if start:
-        start = _to_word(text, start, best)
-    return start, min(len(text), start + _SNIPPET)
-
-
-def _to_word(text: str, start: int, limit: int) -> int:
-    """Move a beginning behind the next space, if there is one soon."""
-    space = text.find(" ", start, min(limit, start + _LEAD // 2))
-    return space + 1 if space >= 0 else start
+@lru_cache(maxsize=8_192)  # most parts recur in the next version
+def _contents(content: bytes, encoding: str) -> tuple[str, int]:
+    """Return the text of a part of a page, and the kinds of its media as bits."""
+    kinds = {resource.kind for resource in media_in(content, encoding, _ANYWHERE)}
+    return block_text(content, encoding), sum(1 << MEDIA.index(kind) for kind in kinds)

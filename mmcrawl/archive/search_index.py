@@ -6,8 +6,9 @@ change of the index is a new head, which names other segments: whoever is interr
 objects that nothing refers to. So any store that keeps bytes under a key, and can replace one
 record if it is still as it was read, holds an index; what is found does not depend on the store.
 
-Objects of segment ``s``: ``s/documents``, ``s/sightings``, ``s/terms`` (first term of each bundle),
-``s/w0``, ``s/w1``, … (bundles of postings) and ``s/p0``, … (their positions).
+Objects of segment ``s``: ``s/documents``, ``s/sightings``, ``s/w0``, ``s/w1``, … (bundles of
+postings), ``s/p0``, … (their positions), ``s/t0``, … (bundles of texts) and ``s/bundles`` (the
+first term, or document, of each bundle).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.archive.search_codec import (
-    DAMAGED,
+    DamagedError,
     Ints,
     as_ints,
     decoded,
@@ -33,19 +34,22 @@ from mmcrawl.archive.search_codec import (
 )
 from mmcrawl.archive.search_postings import Inverted, bundles_of
 from mmcrawl.archive.search_sightings import Sightings, write_sightings
-from mmcrawl.errors import StoreError
+from mmcrawl.archive.search_texts import Text, text_bundles
 
 __all__ = [
+    "Bundles",
+    "Content",
     "Documents",
     "Head",
     "IndexStore",
     "Segment",
     "joined_documents",
     "objects_of",
+    "read_bundles",
     "read_documents",
 ]
 
-FORMAT = 1
+FORMAT = 2
 """Of all that is stored, and of how text becomes words. An index of another one is made anew."""
 
 
@@ -111,7 +115,7 @@ class Segment:
         name: Of its own; never used again.
         documents: How many.
         positions: Occurrences of words in its postings.
-        bundles: Of its postings.
+        bundles, texts: Bundles of its postings and of its texts.
         bytes: Of its objects.
         sightings: Of them, those of the object of that name.
     """
@@ -120,14 +124,9 @@ class Segment:
     documents: int
     positions: int
     bundles: int
+    texts: int
     bytes: int
     sightings: int
-
-    @property
-    def keys(self) -> list[str]:
-        """Keys of its objects."""
-        bundles = [f"{self.name}/{kind}{n}" for n in range(self.bundles) for kind in "wp"]
-        return [f"{self.name}/{part}" for part in ("documents", "sightings", "terms")] + bundles
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +153,7 @@ class Head:
         """Return what was stored; None for an index of another format.
 
         Raises:
-            StoreError: it is damaged.
+            DamagedError: it is.
         """
         stored = read_json(content)
         try:
@@ -163,7 +162,7 @@ class Head:
             segments = tuple(Segment(*values) for values in stored["segments"])
             return cls(generation, int(stored["next"]), segments)
         except (KeyError, TypeError, ValueError) as error:
-            raise StoreError(DAMAGED.format("its head")) from error
+            raise DamagedError("its head") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,11 +215,11 @@ def read_documents(frame: bytes) -> Documents:
     """Return the documents of a segment.
 
     Raises:
-        StoreError: they are damaged.
+        DamagedError: they are.
     """
     columns = unpack_columns(frame)
     if len(columns) != 6:
-        raise StoreError(DAMAGED.format("documents are cut off"))
+        raise DamagedError("documents are cut off")
     return Documents(
         id=np.cumsum(decoded(columns[1])),
         digest=np.frombuffer(columns[2], dtype=np.uint64),
@@ -231,30 +230,59 @@ def read_documents(frame: bytes) -> Documents:
     )
 
 
-def objects_of(
-    inverted: Inverted, documents: Documents, seen: Sightings
-) -> tuple[Segment, dict[str, bytes]]:
+@dataclass(frozen=True, eq=False)
+class Content:
+    """All of a segment; `texts` are those of the documents, in their order."""
+
+    inverted: Inverted
+    documents: Documents
+    texts: Sequence[Text]
+    seen: Sightings
+
+
+@dataclass(frozen=True, slots=True)
+class Bundles:
+    """The first term of each bundle of postings, and the first document of each one of texts."""
+
+    terms: list[str]
+    texts: list[int]
+
+
+def objects_of(content: Content) -> tuple[Segment, dict[str, bytes]]:
     """Return a new segment, and its objects by their keys."""
     name = secrets.token_hex(8)
     objects = {
-        f"{name}/documents": _write_documents(documents),
-        f"{name}/sightings": write_sightings(seen),
+        f"{name}/documents": _write_documents(content.documents),
+        f"{name}/sightings": write_sightings(content.seen),
     }
-    firsts = []
-    for number, bundle in enumerate(bundles_of(inverted)):
-        firsts.append(bundle.first)
+    firsts = Bundles([], [])
+    for number, bundle in enumerate(bundles_of(content.inverted)):
+        firsts.terms.append(bundle.first)
         objects[f"{name}/w{number}"] = bundle.words
         objects[f"{name}/p{number}"] = bundle.positions
-    objects[f"{name}/terms"] = pack_columns([write_json(firsts)])
+    for number, (place, texts) in enumerate(text_bundles(content.texts)):
+        firsts.texts.append(int(content.documents.id[place]))
+        objects[f"{name}/t{number}"] = texts
+    objects[f"{name}/bundles"] = pack_columns([write_json([firsts.terms, firsts.texts])])
     segment = Segment(
         name,
-        documents=len(documents.id),
-        positions=len(inverted.step),
-        bundles=len(firsts),
+        documents=len(content.documents.id),
+        positions=len(content.inverted.step),
+        bundles=len(firsts.terms),
+        texts=len(firsts.texts),
         bytes=sum(map(len, objects.values())),
         sightings=len(objects[f"{name}/sightings"]),
     )
     return segment, objects
+
+
+def read_bundles(frame: bytes) -> Bundles:
+    """Return where the bundles of a segment begin.
+
+    Raises:
+        DamagedError: the frame is.
+    """
+    return Bundles(*read_json(unpack_columns(frame)[0]))
 
 
 def joined_documents(parts: Sequence[Documents]) -> Documents:

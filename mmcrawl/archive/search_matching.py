@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,7 +131,8 @@ def _runs(query: Query, view: View, documents: Ints) -> Ints:
         languages = _named(query.lang, seen.languages, _is_language)
         runs = runs[languages[seen.language[seen.first[runs]]]]
     if query.site:
-        runs = runs[_named(query.site, seen.urls, _is_of_site)[view.url_runs[runs]]]
+        hosts = _named(query.site, view.hosts.names, _is_of_site)
+        runs = runs[hosts[view.hosts.of_page[view.url_runs[runs]]]]
     if query.url:
         runs = runs[_named(query.url, seen.urls, _begins)[view.url_runs[runs]]]
     return runs
@@ -158,11 +158,7 @@ def _is_language(name: str, wanted: str) -> bool:
     return name.replace("_", "-").partition("-")[0] == wanted or name.replace("_", "-") == wanted
 
 
-def _is_of_site(url: str, site: str) -> bool:
-    try:
-        host = urlsplit(url).hostname or ""
-    except ValueError:
-        return False
+def _is_of_site(host: str, site: str) -> bool:
     return host == site or host.endswith("." + site)
 
 

@@ -8,11 +8,13 @@ searching problems I", section 3). Large ones stay as they are.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import compress
 
 import numpy as np
 
 from mmcrawl.archive.search_codec import Ints, as_ints
 from mmcrawl.archive.search_index import (
+    Content,
     Documents,
     IndexStore,
     Segment,
@@ -23,7 +25,7 @@ from mmcrawl.archive.search_index import (
 from mmcrawl.archive.search_joining import joined, resolved
 from mmcrawl.archive.search_postings import Inverted, merged
 from mmcrawl.archive.search_sightings import read_sightings
-from mmcrawl.archive.search_view import all_of, read_inverted
+from mmcrawl.archive.search_view import all_of, read_all_texts, read_inverted
 
 __all__ = ["cleaned", "next_merge", "written_together"]
 
@@ -81,11 +83,13 @@ def written_together(
     inverted = [found for part in segments if (found := read_inverted(store, part)) is not None]
     keys = [f"{segment.name}/sightings" for segment in segments]
     objects = all_of(store, keys)
-    seen = joined([read_sightings(objects[key]) for key in keys], from_the_first=from_the_first)
     return objects_of(
-        merged(inverted, as_ints([])) if inverted else _EMPTY,
-        joined_documents([_documents(store, segment) for segment in segments]),
-        seen,
+        Content(
+            merged(inverted, as_ints([])) if inverted else _EMPTY,
+            joined_documents([_documents(store, segment) for segment in segments]),
+            [text for segment in segments for text in read_all_texts(store, segment)],
+            joined([read_sightings(objects[key]) for key in keys], from_the_first=from_the_first),
+        )
     )
 
 
@@ -109,7 +113,8 @@ def cleaned(
             continue
         inverted = read_inverted(store, segment) or _EMPTY
         new = merged([inverted], dead) if len(inverted.terms) else _EMPTY
-        yield segment, *objects_of(new, documents.only(alive), after)
+        texts = list(compress(read_all_texts(store, segment), alive.tolist()))
+        yield segment, *objects_of(Content(new, documents.only(alive), texts, after))
 
 
 def _documents(store: IndexStore, segment: Segment) -> Documents:

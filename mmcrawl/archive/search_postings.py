@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.archive.search_codec import (
-    DAMAGED,
+    DamagedError,
     Ints,
     as_ints,
     decoded,
@@ -28,7 +28,6 @@ from mmcrawl.archive.search_codec import (
     pack_columns,
     unpack_columns,
 )
-from mmcrawl.errors import StoreError
 
 __all__ = [
     "Bundle",
@@ -219,7 +218,7 @@ def find(term: str, words: bytes, positions: bytes | None) -> Postings | None:
     documents = np.cumsum(np.concatenate((as_ints([first]), deltas)))
     counts = decoded(_slice(bundle.counts, bundle.heads[4], index))
     if len(documents) != bundle.heads[0, index] or len(counts) != len(documents):
-        raise StoreError(DAMAGED.format("postings are cut off"))
+        raise DamagedError("postings are cut off")
     if positions is None:
         return Postings(documents, counts)
     lengths, data = unpack_columns(positions)
@@ -247,7 +246,7 @@ def _words(words: bytes) -> _Words:
     terms = names.decode("utf-8", "surrogatepass").split("\n")
     heads = decoded(head)
     if len(heads) != 5 * len(terms):
-        raise StoreError(DAMAGED.format("a bundle has other terms than it says"))
+        raise DamagedError("a bundle has other terms than it says")
     return _Words(terms, heads.reshape(5, -1), documents, counts)
 
 

@@ -28,10 +28,10 @@ from datetime import UTC, date, datetime, timedelta
 
 from mmcrawl.archive.search_words import tokens
 from mmcrawl.blocks.kinds import KINDS
-from mmcrawl.errors import MmcrawlError
+from mmcrawl.errors import SearchError
 from mmcrawl.text import is_stop_word
 
-__all__ = ["MEDIA", "TOPIC", "Choice", "Phrase", "Query", "SearchError", "parse_query"]
+__all__ = ["MEDIA", "TOPIC", "Choice", "Phrase", "Query", "as_filter", "parse_query"]
 
 MEDIA = ("audio", "video", "animation")
 """Kinds of media; the n-th is bit n where the media of a block are kept."""
@@ -43,14 +43,12 @@ _FIELDS = ("kind", "topic", "site", "url", "media", "from", "to", "lang")
 _LONGEST = 1_000
 _MOST_WORDS = 64
 _DATE = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_QUOTES = re.compile('["“”„]')
+_WILDCARD = re.compile(r"\w\*|\*\w")
 _ITEM = re.compile(
     r"""\s*(?P<minus>[-－])?(?:(?P<field>[A-Za-z]+)[:：](?!//))?"""
     r"""(?:["“„](?P<quoted>[^"”“]*)(?P<closed>["”“])?|(?P<plain>[^\s"“„]*))"""
 )
-
-
-class SearchError(MmcrawlError):
-    """A query cannot be understood."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +102,16 @@ class _Item:
     field: str
     text: str
     quoted: bool
+
+
+def as_filter(field: str, value: str) -> str:
+    """Return what to add to a query so that a field is as wanted; quotes in the value are lost.
+
+    >>> as_filter("topic", "laws of motion")
+    'topic:"laws of motion"'
+    """
+    plain = " ".join(_QUOTES.sub(" ", value).split())
+    return f'{field}:"{plain}"'
 
 
 def parse_query(text: str) -> Query:
@@ -169,6 +177,11 @@ def _item(match: re.Match[str]) -> _Item:
         raise SearchError(f"{field}: has no value; write it behind the colon without a space")
     if match["minus"] and field in ("from", "to"):
         raise SearchError(f"-{field}: cannot be excluded; use from: and to: for the time wanted")
+    if quoted is None and not field and _WILDCARD.search(value):
+        raise SearchError(
+            f"{value}: there are no wildcards; words are found in all their forms (or put it in"
+            " quotes)"
+        )
     if not value:
         what = "an empty phrase" if quoted is not None else "a minus sign before nothing"
         raise SearchError(f"the query has {what}; remove it")
@@ -178,7 +191,7 @@ def _item(match: re.Match[str]) -> _Item:
 def _phrase(text: str) -> Phrase:
     found = [token for token in tokens(text) if not token.inner]
     if not found:
-        raise SearchError(f"{text!r} has no letter or digit to search for; leave it out")
+        raise SearchError(f"{text[:60]!r} has no word to search for; leave it out")
     first = found[0].position
     return Phrase(
         tuple(token.word for token in found), tuple(token.position - first for token in found)

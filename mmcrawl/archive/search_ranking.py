@@ -14,7 +14,8 @@ what the archive holds, and neither on the store nor on how the index came about
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,10 +23,21 @@ from numpy.typing import NDArray
 
 from mmcrawl.archive.search_codec import Ints
 from mmcrawl.archive.search_postings import Postings
-from mmcrawl.archive.search_query import Query
+from mmcrawl.archive.search_query import MEDIA, Query
 from mmcrawl.archive.search_view import View
+from mmcrawl.errors import SearchError
 
-__all__ = ["KIND_WEIGHTS", "ORDERS", "Matches", "Order", "Ranking", "bm25", "ranked"]
+__all__ = [
+    "KIND_WEIGHTS",
+    "ORDERS",
+    "Counts",
+    "Matches",
+    "Order",
+    "Ranking",
+    "bm25",
+    "counts_of",
+    "ranked",
+]
 
 Floats = NDArray[np.float64]
 
@@ -79,15 +91,27 @@ class Matches:
         return self.view.seen.time[self.first]
 
 
-Order = Callable[[Matches], tuple[NDArray[np.generic], ...]]
-"""Returns what matches are sorted by, ascending, the most significant first."""
+Order = str | Mapping[str, float]
+"""``relevance``, ``newest`` (seen last, of those seen until then what appeared last) or ``oldest``;
+or the scores of pages by URL, such as page ranks: greater ones first, then pages without."""
 
-ORDERS: Mapping[str, Order] = {
+_Keys = tuple[NDArray[np.generic], ...]
+_ORDERS: Mapping[str, Callable[[Matches], _Keys]] = {
     "relevance": lambda found: (-found.score,),
     "newest": lambda found: (-found.time, -found.first_time, -found.score),
     "oldest": lambda found: (found.first_time, found.time, -found.score),
 }
-"""Orders by name. ``newest``: seen last, of those seen until then what appeared last."""
+ORDERS = tuple(_ORDERS)
+
+
+def _keys(found: Matches, order: Order) -> _Keys:
+    """Return what matches are sorted by, ascending, the most significant first."""
+    if isinstance(order, str):
+        if order not in _ORDERS:
+            raise SearchError(f"there is no order {order!r}; use {', '.join(ORDERS)}")
+        return _ORDERS[order](found)
+    pages = np.array([order.get(url, -math.inf) for url in found.view.seen.urls], dtype=np.float64)
+    return (-pages[found.page], -found.score)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +174,11 @@ def weights_of(view: View) -> Floats:
 
 
 def ranked(matches: Matches, order: Order) -> Ranking:
-    """Sort matches; what an order leaves open goes by URL, then by digest."""
+    """Sort matches; what an order leaves open goes by URL, then by digest.
+
+    Raises:
+        SearchError: there is no such order.
+    """
     documents = matches.view.documents
     encoding = np.argsort(np.argsort(np.array(documents.encodings, dtype=str)))
     ties = (
@@ -158,6 +186,43 @@ def ranked(matches: Matches, order: Order) -> Ranking:
         documents.digest[matches.document],
         matches.page,
     )
-    sorted_ = np.lexsort((*ties, *reversed(order(matches)))).astype(np.int64)
+    sorted_ = np.lexsort((*ties, *reversed(_keys(matches, order)))).astype(np.int64)
     _, firsts = np.unique(matches.page[sorted_], return_index=True)
     return Ranking(matches, sorted_, sorted_[np.sort(firsts)])
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many pages have a block that matches, by something about it; the greatest first.
+
+    A page may count several times: for each kind of its blocks, and for each kind of media.
+
+    Attributes:
+        kinds, media, hosts: By kind of block, kind of media, host of the page.
+    """
+
+    kinds: Mapping[str, int]
+    media: Mapping[str, int]
+    hosts: Mapping[str, int]
+
+
+def counts_of(found: Matches) -> Counts:
+    """Count the pages of all matches."""
+    view, hosts = found.view, found.view.hosts
+    media = [np.unique(found.page[found.media >> bit & 1 > 0]) for bit in range(len(MEDIA))]
+    bits = np.repeat(np.arange(len(MEDIA)), [len(pages) for pages in media])
+    pages = np.unique(found.page)
+    return Counts(
+        kinds=_counted(found.page, found.kind, view.seen.kinds),
+        media=_counted(np.concatenate(media), bits, MEDIA),
+        hosts=_counted(pages, hosts.of_page[pages], hosts.names),
+    )
+
+
+def _counted(page: Ints, value: Ints, names: Sequence[str]) -> dict[str, int]:
+    if not len(page):
+        return {}
+    pairs = np.unique(page * len(names) + value)
+    numbers = np.bincount(pairs % len(names), minlength=len(names)).tolist()
+    found = sorted(zip(names, numbers, strict=True), key=lambda item: (-item[1], item[0]))
+    return {name: number for name, number in found if number}

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.archive.search_codec import (
-    DAMAGED,
+    DamagedError,
     Ints,
     as_ints,
     decoded,
@@ -29,7 +29,6 @@ from mmcrawl.archive.search_codec import (
     unpack_columns,
     write_json,
 )
-from mmcrawl.errors import StoreError
 
 __all__ = ["NONE", "Flags", "Floats", "Names", "Sightings", "read_sightings", "write_sightings"]
 
@@ -130,11 +129,11 @@ def read_sightings(frame: bytes) -> Sightings:
     """Return what :func:`write_sightings` wrote.
 
     Raises:
-        StoreError: it is damaged.
+        DamagedError: it is.
     """
     columns = unpack_columns(frame)
     if len(columns) != 14:
-        raise StoreError(DAMAGED.format("sightings are cut off"))
+        raise DamagedError("sightings are cut off")
     urls, languages, kinds = read_json(columns[0])
     versions, runs = decoded(columns[3]), decoded(columns[8])
     url = np.repeat(np.arange(len(urls)), versions)

@@ -67,6 +67,7 @@ class SqliteIndex:
             )
         elif tables and db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
             raise StoreError(f"{self.name} is not a search index of mmcrawl; move it away")
+        db.execute("PRAGMA secure_delete = ON")  # what was purged is overwritten
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute("PRAGMA journal_size_limit = 16777216")
 
@@ -125,6 +126,7 @@ class SqliteIndex:
             db.execute("DELETE FROM head")
             if current:
                 db.execute("INSERT INTO head VALUES (1, ?, ?)", (current[0] + 1, b'{"format":0}'))
+        self.sweep(())
 
     def size(self) -> int:
         paths = (self._path, Path(f"{self._path}-wal"))

@@ -9,25 +9,22 @@ before an update ends: the words of what was purged are gone with it.
 from __future__ import annotations
 
 import logging
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import NamedTuple
 
-import numpy as np
-
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.model import StoredBlock, Version, leaves
 from mmcrawl.archive.search_building import SegmentBuilder
-from mmcrawl.archive.search_documents import areas_around, block_text, media_in, media_mask
+from mmcrawl.archive.search_documents import IndexedBlock
 from mmcrawl.archive.search_index import Head, IndexStore, Segment, objects_of
 from mmcrawl.archive.search_merging import cleaned, next_merge, written_together
+from mmcrawl.archive.search_reading import ReadVersion, Wanted, read_versions
 from mmcrawl.archive.search_sightings import NONE
 from mmcrawl.archive.search_view import Current, GoneError, View
 from mmcrawl.errors import StoreError
 
-__all__ = ["Updated", "Updater"]
+__all__ = ["Progress", "Updated", "Updater"]
 
 logger = logging.getLogger(__name__)
 
@@ -35,8 +32,9 @@ _POSITIONS = 1_000_000  # of a segment before it is written
 _RUNS = 500_000
 _PAGES = 20_000
 _ATTEMPTS = 20
-_MASKS = 200_000  # parts of pages whose media are kept in mind
-_ELEMENT = re.compile(rb"<[a-zA-Z]")
+
+Progress = Callable[[int, int], None]
+"""Is told how many versions were read, and how many there are to be read in this update."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,30 +63,72 @@ class _Row(NamedTuple):
     until: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What is to be told of a page.
+
+    Attributes:
+        url: Of it.
+        new: Versions that are not in the index.
+        reset: Whether what the index says of the page is void.
+        before: Until when the last version that the index has was seen; NONE if there is none.
+    """
+
+    url: str
+    new: Sequence[_Row]
+    reset: bool
+    before: float
+
+
 class _LostError(Exception):
     """Another process changed the index in the meantime."""
 
 
 class Updater:
-    """Updates one index from one archive."""
+    """Updates one index from one archive.
 
-    def __init__(self, archive: Archive, store: IndexStore, current: Current) -> None:
+    Args:
+        archive, store, current: Of them.
+        processes: How many read pages, at most.
+        progress: Is called before the first version and after each.
+    """
+
+    def __init__(
+        self,
+        archive: Archive,
+        store: IndexStore,
+        current: Current,
+        *,
+        processes: int = 1,
+        progress: Progress | None = None,
+    ) -> None:
         self._archive = archive
         self._store = store
         self._current = current
+        self._processes = processes
+        self._progress = progress
         self._view: View = current.view()
         self._builder = SegmentBuilder(0)
-        self._masks: dict[bytes, int] = {}
         self._done = Updated()
         self._pending = Updated()
 
-    def update(self, urls: Iterable[str] | None = None) -> Updated:
-        """Take in what is new; each segment that is written is durable."""
+    @property
+    def pages(self) -> int:
+        """How many pages the index had."""
+        return len(self._view.seen.urls)
+
+    def update(self, urls: Iterable[str] | None = None, *, only_purged: bool = False) -> Updated:
+        """Take in what is new; each segment that is written is durable.
+
+        Args:
+            urls: Look at these only.
+            only_purged: Look only at pages of which something that is in the index is gone.
+        """
         named = list(dict.fromkeys(urls)) if urls is not None else None
         for _ in range(_ATTEMPTS):
             self._begin()
             try:
-                self._take_in(named)
+                self._take_in(list(self._changes(named, only_purged=only_purged)))
                 self._flush()
                 self._clean()
                 self._merge()
@@ -100,29 +140,43 @@ class Updater:
             f"search index {self._store.name} is written by others all the time; try again"
         )
 
-    # ---------------------------------------------------------------- reading the archive
+    # ---------------------------------------------------------------- comparing with the archive
 
     def _begin(self) -> None:
         self._view = self._current.view()
         self._builder = SegmentBuilder(self._view.head.next)
         self._pending = Updated()
 
-    def _take_in(self, named: Sequence[str] | None) -> None:
-        before = self._view  # writing a segment puts another in its place
-        pages = {url: page for page, url in enumerate(before.seen.urls)}
-        left = set(pages) if named is None else set()
-        for url in self._archive.urls() if named is None else named:
-            left.discard(url)
-            indexed = _rows(before, pages[url]) if url in pages else []
-            self._take_in_page(url, indexed, self._archived(url, sure=named is None))
-        for url in sorted(left):
-            self._take_in_page(url, _rows(before, pages[url]), [])
+    def _changes(self, named: Sequence[str] | None, *, only_purged: bool) -> Iterator[_Change]:
+        """Yield what differs between the index and the archive."""
+        view = self._view
+        pages = {url: page for page, url in enumerate(view.seen.urls)}
+        there = self._there(named)
+        for url in named if named is not None else sorted(there.union(pages)):
+            if only_purged and url not in pages:
+                continue
+            indexed = _rows(view, pages[url]) if url in pages else []
+            archived = self._archived(url) if url in there else []
+            if archived == indexed:
+                continue
+            continued = _is_continued(indexed, archived)
+            if continued and only_purged:
+                continue
+            known = len(indexed) if continued else 0
+            before = archived[known - 1].until if known else NONE
+            yield _Change(url, archived[known:], not continued, before)
 
-    def _archived(self, url: str, *, sure: bool) -> list[_Row]:
-        """Return the versions of exactly this URL, as the archive has them."""
-        # Asked for a URL that it does not have, the archive answers for another spelling of it.
-        if not sure and next(self._archive.urls(prefix=url), None) != url:
-            return []
+    def _there(self, named: Sequence[str] | None) -> set[str]:
+        """Return which of some URLs, or of all, the archive has in exactly this spelling.
+
+        Asked for the visits of one that it does not have, it answers for another spelling of it.
+        """
+        if named is None:
+            return set(self._archive.urls())
+        return {url for url in named if next(self._archive.urls(prefix=url), None) == url}
+
+    def _archived(self, url: str) -> list[_Row]:
+        """Return the versions of a URL, as the archive has them."""
         rows: dict[int, _Row] = {}
         for visit in self._archive.visits(url):
             if visit.version is None:
@@ -134,84 +188,57 @@ class Updater:
                 rows[visit.version] = known._replace(until=max(known.until, visit.time))
         return sorted(rows.values(), key=lambda row: (row.time, row.number))
 
-    def _take_in_page(self, url: str, indexed: Sequence[_Row], archived: Sequence[_Row]) -> None:
-        if list(archived) == list(indexed):
-            return
-        continued = _is_continued(indexed, archived)
-        new = archived[len(indexed) :] if continued else archived
-        before = archived[len(indexed) - 1].until if continued and indexed else NONE
-        self._builder.begin_page(url, reset=not continued, before=before)
-        self._note(reset=int(not continued))
-        for row in new:
-            if self._is_full():
-                self._flush()
-                self._builder.begin_page(url, reset=False)
-            self._take_in_version(url, row)
+    # ---------------------------------------------------------------- reading the archive
 
-    def _take_in_version(self, url: str, row: _Row) -> None:
-        try:
-            version = self._archive.version(url, row.number)
-            blocks = self._documents_of(version) if version.encoding else []
-        except StoreError as error:
-            self._archive.visits(url)  # if the store fails altogether, so does this
-            logger.warning("Version %s of %s is not searchable: %s", row.number, url, error)
-            self._builder.add_version(*row, "", ())
-            self._note(failed=((url, row.number),))
-            return
-        self._builder.add_version(*row, version.language, blocks)
-        self._note(versions=1)
+    def _take_in(self, changes: Sequence[_Change]) -> None:
+        total = sum(len(change.new) for change in changes)
+        if self._progress and total:
+            self._progress(0, total)
+        wanted = self._wanted(changes)
+        done = 0
+        with closing(read_versions(self._archive, wanted, total, self._processes)) as versions:
+            for change in changes:
+                self._builder.begin_page(change.url, reset=change.reset, before=change.before)
+                self._note(reset=int(change.reset))
+                for row in change.new:
+                    if self._is_full():
+                        self._flush()
+                        self._builder.begin_page(change.url, reset=False)
+                    self._take_in_version(change.url, row, next(versions))
+                    done += 1
+                    if self._progress:
+                        self._progress(done, total)
 
-    def _documents_of(self, version: Version) -> list[tuple[int, str, int]]:
-        """Return id, kind and media of the blocks of a version, new ones made documents."""
-        blocks = leaves(self._archive.blocks_of(version))
-        body = self._archive.rebuild(version).body
-        digests = [int(block.digest, 16) for block in blocks]
-        ids = self._view.ids_of(digests, version.encoding)
-        media = np.zeros(len(blocks), dtype=np.int64)
-        media[ids >= 0] = self._view.documents.media[self._view.rows_of(ids[ids >= 0])]
-        found = []
-        rows = zip(blocks, digests, ids.tolist(), media.tolist(), strict=True)
-        for (block, digest, known, inside), areas in zip(
-            rows, areas_around(blocks, len(body)), strict=True
-        ):
-            document, mask = known, inside
-            if known < 0:
-                content = body[block.start : block.end]
-                document, mask = self._document(version, block, digest, content)
-            for start, end in areas:
-                mask |= self._mask(version, body[start:end])
-            found.append((document, block.kind, mask))
-        return found
+    def _wanted(self, changes: Sequence[_Change]) -> Iterator[Wanted]:
+        for change in changes:
+            known = self._view.digests_of(change.url)
+            for row in change.new:
+                yield Wanted(change.url, row.number, known)
 
-    def _document(
-        self, version: Version, block: StoredBlock, digest: int, content: bytes
-    ) -> tuple[int, int]:
-        """Return the id and media of a block that the view does not have."""
-        mask = self._mask(version, content)
-        document = self._builder.known(digest, version.encoding)
-        if document is None:
-            self._note(blocks=1)
-            document = self._builder.add_document(
-                digest,
-                version.encoding,
-                text=block_text(content, version.encoding, block.topic),
-                topic=block.topic,
-                media=mask,
+    def _take_in_version(self, url: str, row: _Row, version: ReadVersion) -> None:
+        if version.problem:
+            logger.warning(
+                "Version %s of %s is not searchable: %s", row.number, url, version.problem
             )
-        return document, mask
+            self._note(failed=((url, row.number),))
+        blocks = [self._placed(version.encoding, block) for block in version.blocks]
+        self._builder.add_version(*row, version.language, blocks)
+        self._note(versions=int(not version.problem))
 
-    def _mask(self, version: Version, content: bytes) -> int:
-        """Return the kinds of media in a part of a page; most parts recur in every version."""
-        if _ELEMENT.search(content) is None:
-            return 0
-        key = sha256(content).digest()[:16]
-        mask = self._masks.get(key)
-        if mask is None:
-            mask = media_mask(media_in(content, version.encoding, version.url))
-            if len(self._masks) >= _MASKS:
-                self._masks.clear()
-            self._masks[key] = mask
-        return mask
+    def _placed(self, encoding: str, block: IndexedBlock) -> tuple[int, str, int]:
+        """Return id, kind and media of a block, made a document if it is new."""
+        document, inside = self._view.document_of(block.digest, encoding)
+        if document < 0:
+            known = self._builder.known(block.digest, encoding)
+            inside = block.inside
+            if known is not None:
+                document = known
+            elif block.text is None:  # the index had it when this update began
+                raise _LostError
+            else:
+                self._note(blocks=1)
+                document = self._builder.add_document(block, block.text, encoding)
+        return document, block.kind, inside | block.around
 
     # ---------------------------------------------------------------- writing the index
 
@@ -223,7 +250,7 @@ class Updater:
         """Write a segment of what was gathered."""
         builder = self._builder
         if builder.pages:
-            new, objects = objects_of(builder.inverted(), builder.documents(), builder.sightings())
+            new, objects = objects_of(builder.content())
             self._commit((*self._view.head.segments, new), objects, next_=builder.next)
             self._done = _sum(self._done, self._pending)
         self._begin()

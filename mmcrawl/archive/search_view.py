@@ -2,33 +2,45 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Collection, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import sha256
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.archive.search_codec import Ints, as_ints, read_json, unpack_columns
+from mmcrawl.archive.search_codec import DamagedError, Ints, as_ints
 from mmcrawl.archive.search_index import (
+    Bundles,
     Documents,
     Head,
     IndexStore,
     Segment,
     joined_documents,
+    read_bundles,
     read_documents,
 )
 from mmcrawl.archive.search_joining import joined
 from mmcrawl.archive.search_postings import Inverted, Postings, find, merged, read_bundle
-from mmcrawl.archive.search_sightings import Sightings, read_sightings
+from mmcrawl.archive.search_sightings import Names, Sightings, read_sightings
+from mmcrawl.archive.search_texts import Text, read_texts
 
-__all__ = ["Current", "GoneError", "View", "all_of", "read_inverted"]
+__all__ = ["Current", "GoneError", "View", "all_of", "read_all_texts", "read_inverted"]
 
 
 class GoneError(Exception):
     """A segment was replaced by another while it was read."""
+
+
+class Hosts(NamedTuple):
+    """Of each page, its host: an index into `names`, lower case, "" for none."""
+
+    of_page: Ints
+    names: Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +49,7 @@ class _Part:
 
     documents: Documents
     sightings: Sightings
-    firsts: list[str]
+    bundles: Bundles
 
 
 class View:
@@ -84,6 +96,12 @@ class View:
         return self.seen.url[self.seen.first]
 
     @cached_property
+    def hosts(self) -> Hosts:
+        """The hosts of the pages."""
+        names = Names()
+        return Hosts(as_ints([names.number(_host(url)) for url in self.seen.urls]), names.names)
+
+    @cached_property
     def _keys(self) -> tuple[NDArray[np.uint64], Ints]:
         masks = np.array([encoding_mask(n) for n in self.documents.encodings], dtype=np.uint64)
         if not len(masks):
@@ -96,19 +114,53 @@ class View:
         """Return the rows of documents that are known to be there."""
         return np.searchsorted(self.documents.id, ids).astype(np.int64)
 
-    def ids_of(self, digests: Sequence[int], encoding: str) -> Ints:
-        """Return the ids of blocks in an encoding; -1 for unknown ones."""
+    def document_of(self, digest: int, encoding: str) -> tuple[int, int]:
+        """Return the id and the media of a block in an encoding; -1 and 0 if it is unknown."""
         keys, order = self._keys
-        wanted = np.array(digests, dtype=np.uint64) ^ np.uint64(encoding_mask(encoding))
-        if not len(keys):
-            return np.full(len(wanted), -1, dtype=np.int64)
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[at] == wanted, self.documents.id[order[at]], -1)
+        wanted = np.uint64(digest ^ encoding_mask(encoding))
+        at = int(np.searchsorted(keys, wanted))
+        if at == len(keys) or keys[at] != wanted:
+            return -1, 0
+        row = order[at]
+        return int(self.documents.id[row]), int(self.documents.media[row])
+
+    def digests_of(self, url: str) -> Callable[[str], frozenset[int]]:
+        """Return what tells the digests of the blocks of a page in an encoding, as indexed."""
+        page = bisect_left(self.seen.urls, url)
+        start, end = np.searchsorted(self.url_runs, (page, page + 1)).tolist()
+        rows = self.run_document[start:end] if url in self.seen.urls[page : page + 1] else _NO_INTS
+
+        def in_encoding(encoding: str) -> frozenset[int]:
+            names = self.documents.encodings
+            number = names.index(encoding) if encoding in names else -1
+            these = rows[self.documents.encoding[rows] == number]
+            return frozenset(self.documents.digest[these].tolist())
+
+        return in_encoding
 
     def versions_of(self, page: int) -> slice:
         """Return the rows of the versions of a page."""
         start, end = np.searchsorted(self.seen.url, (page, page + 1)).tolist()
         return slice(start, end)
+
+    def texts(self, rows: Iterable[int]) -> dict[int, Text]:
+        """Return the texts of some documents, by their rows.
+
+        Raises:
+            GoneError: the index was changed, and this generation is no longer there.
+        """
+        places: dict[int, tuple[str, int]] = {}
+        ends = np.cumsum([len(part.documents.id) for part in self._parts])
+        for row in set(rows):
+            number = int(np.searchsorted(ends, row, side="right"))
+            part, ids = self._parts[number], self._parts[number].documents.id
+            document = int(self.documents.id[row])
+            bundle = bisect_right(part.bundles.texts, document) - 1
+            first, here = np.searchsorted(ids, (part.bundles.texts[bundle], document)).tolist()
+            places[row] = f"{self.head.segments[number].name}/t{bundle}", here - first
+        objects = all_of(self._store, {key for key, _ in places.values()})
+        texts = {key: read_texts(content) for key, content in objects.items()}
+        return {row: texts[key][place] for row, (key, place) in places.items()}
 
     def postings(
         self, terms: Collection[str], with_positions: Collection[str] = ()
@@ -125,7 +177,7 @@ class View:
         places = {}
         for term in terms:
             for segment, part in zip(self.head.segments, self._parts, strict=True):
-                number = bisect_right(part.firsts, term) - 1
+                number = bisect_right(part.bundles.terms, term) - 1
                 if number >= 0:
                     places[term, segment.name] = number
         words = {key: f"{key[1]}/w{number}" for key, number in places.items()}
@@ -193,12 +245,12 @@ class Current:
         return Head.read(*stored) or Head(stored[0])
 
     def _read(self, segment: Segment) -> _Part:
-        keys = [f"{segment.name}/{part}" for part in ("documents", "sightings", "terms")]
+        keys = [f"{segment.name}/{part}" for part in ("documents", "sightings", "bundles")]
         objects = all_of(self._store, keys)
         return _Part(
             read_documents(objects[keys[0]]),
             read_sightings(objects[keys[1]]),
-            read_json(unpack_columns(objects[keys[2]])[0]),
+            read_bundles(objects[keys[2]]),
         )
 
 
@@ -210,6 +262,24 @@ def read_inverted(store: IndexStore, segment: Segment) -> Inverted | None:
     return merged(parts, as_ints([])) if parts else None
 
 
+def read_all_texts(store: IndexStore, segment: Segment) -> list[Text]:
+    """Return the texts of all documents of a segment in order."""
+    keys = [f"{segment.name}/t{number}" for number in range(segment.texts)]
+    objects = all_of(store, keys)
+    texts = [text for key in keys for text in read_texts(objects[key])]
+    if len(texts) != segment.documents:
+        raise DamagedError("texts are missing")
+    return texts
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+@lru_cache(maxsize=64)
 def encoding_mask(encoding: str) -> int:
     """Return what makes the key of a document from its digest, by exclusive or."""
     return int.from_bytes(sha256(encoding.encode()).digest()[:8], "little")

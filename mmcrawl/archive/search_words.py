@@ -2,12 +2,14 @@
 
 Words are those of :func:`mmcrawl.blocks.phrases.words_of`: Chinese cut by jieba and simplified,
 others stemmed, all unified. A Chinese word of three characters or more holds shorter ones, which
-can be found too: 力学 in 量子力学. A position counts words, and characters of Chinese words, so
-that the words inside of another have positions of their own.
+can be found too: 力学 in 量子力学. Japanese kana have no spaces: each pair of neighbours is a word.
+A position counts words, and characters of Chinese words and of kana, so that the words inside of
+another have positions of their own.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -37,6 +39,9 @@ class Token(NamedTuple):
     inner: bool = False
 
 
+_KANA = re.compile("[\u3041-\u309f\u30a0-\u30ff]{2,}")
+
+
 def tokens(text: str) -> Iterator[Token]:
     """Yield the words of a text, each before those inside of it.
 
@@ -45,6 +50,12 @@ def tokens(text: str) -> Iterator[Token]:
     """
     position = 0
     for word, start, end in words_of(text):
+        if len(word) == end - start and _KANA.fullmatch(word):
+            for offset in range(len(word) - 1):
+                at = start + offset
+                yield Token(word[offset : offset + 2], position + offset, at, at + 2)
+            position += len(word)
+            continue
         yield Token(word, position, start, end)
         if not has_han(word):
             position += 1

@@ -10,7 +10,7 @@ last pack that begins at or before a number holds it.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from mmcrawl.archive.backend import SHIFT, PackRow, place
@@ -28,47 +28,47 @@ class SqliteBackend(UrlTables):
 
     # -- streams ------------------------------------------------------------------------------
 
-    def stream(self, name: str) -> int:
+    def streams_named(self, names: Iterable[str]) -> dict[str, int]:
         with self.writing():
-            find = "SELECT id FROM stream WHERE name = ?"
-            row = self._db.execute(find, (name,)).fetchone()
-            if row is None:
-                self._db.execute("INSERT INTO stream (name) VALUES (?)", (name,))
-                row = self._db.execute(find, (name,)).fetchone()
-            return int(row[0])
+            return {name: self._numbered("stream", name) for name in names}
 
     @guarded
     def streams(self) -> list[int]:
         return [number for (number,) in self._db.execute("SELECT id FROM stream ORDER BY id")]
 
-    def reserve(self, stream: int, chunks: int) -> tuple[int, int]:
+    def reserve(self, wanted: Mapping[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
         with self.writing():
-            entry, chunk = self._db.execute(
-                "SELECT entries, chunks FROM stream WHERE id = ?", (stream,)
-            ).fetchone()
-            self._db.execute(
-                "UPDATE stream SET entries = ?, chunks = ? WHERE id = ?",
-                (entry + 1, chunk + chunks, stream),
-            )
-            return entry, chunk
+            free = {}
+            for stream, (entries, chunks) in wanted.items():
+                entry, chunk = free[stream] = self._db.execute(
+                    "SELECT entries, chunks FROM stream WHERE id = ?", (stream,)
+                ).fetchone()
+                self._db.execute(
+                    "UPDATE stream SET entries = ?, chunks = ? WHERE id = ?",
+                    (entry + entries, chunk + chunks, stream),
+                )
+            return free
 
     # -- packs --------------------------------------------------------------------------------
 
-    def add_pack(self, pack: PackRow, manifest: bytes, data: bytes) -> None:
+    def add_packs(self, packs: Sequence[tuple[PackRow, bytes, bytes]]) -> None:
         with self.writing():
-            self._db.execute(
+            self._db.executemany(
                 "INSERT INTO pack (id, entries, chunk, chunks, raw, level, size, manifest, data)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    place(pack.stream, pack.entry),
-                    pack.entries,
-                    place(pack.stream, pack.chunk),
-                    pack.chunks,
-                    pack.raw,
-                    pack.level,
-                    pack.size,
-                    manifest,
-                    data,
+                    (
+                        place(pack.stream, pack.entry),
+                        pack.entries,
+                        place(pack.stream, pack.chunk),
+                        pack.chunks,
+                        pack.raw,
+                        pack.level,
+                        pack.size,
+                        manifest,
+                        data,
+                    )
+                    for pack, manifest, data in packs
                 ),
             )
 
@@ -91,6 +91,14 @@ class SqliteBackend(UrlTables):
         pack = _pack(row) if row else None
         covers = pack is not None and (chunk & _NUMBER) < pack.chunk + pack.chunks
         return pack if covers else None
+
+    @guarded
+    def packs_with_entries(self, entries: Iterable[int]) -> dict[int, PackRow]:
+        return _held(entries, self.pack_with_entry, lambda pack: (pack.entry, pack.entries))
+
+    @guarded
+    def packs_with_chunks(self, chunks: Iterable[int]) -> dict[int, PackRow]:
+        return _held(chunks, self.pack_with_chunk, lambda pack: (pack.chunk, pack.chunks))
 
     @guarded
     def packs(self, stream: int) -> list[PackRow]:
@@ -134,7 +142,7 @@ class SqliteBackend(UrlTables):
                 return False
             for pack in old:
                 self.remove_pack(pack)
-            self.add_pack(new, manifest, data)
+            self.add_packs([(new, manifest, data)])
             return True
 
     def remove_pack(self, pack: PackRow) -> None:
@@ -231,3 +239,21 @@ def _pack(row: tuple[int, int, int, int, int, int, int]) -> PackRow:
     return PackRow(
         first >> SHIFT, first & _NUMBER, entries, chunk & _NUMBER, chunks, raw, level, size
     )
+
+
+def _held(
+    places: Iterable[int],
+    find: Callable[[int], PackRow | None],
+    span: Callable[[PackRow], tuple[int, int]],
+) -> dict[int, PackRow]:
+    """Return packs by place; one that holds several places is looked up once."""
+    found: dict[int, PackRow] = {}
+    pack: PackRow | None = None
+    end = -1
+    for at in sorted(places):
+        if at >= end:
+            pack = find(at)
+            end = place(pack.stream, sum(span(pack))) if pack is not None else at
+        if pack is not None:
+            found[at] = pack
+    return found

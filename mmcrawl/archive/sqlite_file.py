@@ -24,14 +24,16 @@ CREATE TABLE stream (
 );
 CREATE TABLE url (
     id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, key INTEGER NOT NULL,
-    host INTEGER NOT NULL, stream INTEGER, last INTEGER NOT NULL DEFAULT 0
+    host INTEGER NOT NULL, stream INTEGER, last INTEGER NOT NULL DEFAULT 0,
+    late INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX url_key ON url (key);
 CREATE INDEX url_host ON url (host);
 CREATE TABLE host (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE version (
     url INTEGER NOT NULL, number INTEGER NOT NULL, time REAL NOT NULL, status INTEGER NOT NULL,
-    digest BLOB NOT NULL, size INTEGER NOT NULL, entry INTEGER NOT NULL,
+    digest BLOB NOT NULL, size INTEGER NOT NULL, entry INTEGER NOT NULL, method TEXT NOT NULL,
+    level INTEGER NOT NULL, location TEXT NOT NULL,
     PRIMARY KEY (url, number)
 ) WITHOUT ROWID;
 CREATE TABLE visit (
@@ -154,6 +156,7 @@ def _explain(name: str, text: str) -> str:
         "corrupt": f"archive {name} is damaged ({text}); check it, or restore it from a copy",
         "unable to open": f"archive {name} cannot be opened; may you read and write there?",
         "readonly": f"archive {name} is read-only; change its permissions, or name another file",
+        "closed database": f"archive {name} is closed; open it again",
         "locked": f"archive {name} is locked by another process; wait for it, and go on",
         "busy": f"archive {name} is locked by another process; wait for it, and go on",
     }

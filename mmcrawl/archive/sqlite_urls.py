@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -22,8 +22,10 @@ PAGE = 1_000
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _S = TypeVar("_S", bound="UrlTables")
-_URL = "SELECT url.id, url, name, stream FROM url JOIN host ON host.id = url.host"
-_VERSION = "SELECT url, number, time, status, digest, size, entry FROM version"
+_URL = "SELECT url.id, url, name, stream, last, late FROM url JOIN host ON host.id = url.host"
+_VERSION = (
+    "SELECT url, number, time, status, digest, size, entry, method, level, location FROM version"
+)
 
 
 def guarded(
@@ -60,9 +62,9 @@ class UrlTables:
             if self.read_only:
                 raise StoreError(f"archive {self.name} was opened for reading only")
             with explained(self.name):
-                self._db.execute("BEGIN IMMEDIATE")
-                self._depth = 1
                 try:
+                    self._db.execute("BEGIN IMMEDIATE")
+                    self._depth = 1
                     yield
                     self._db.execute("COMMIT")
                 except BaseException:
@@ -78,18 +80,25 @@ class UrlTables:
 
     @guarded
     def url(self, url: str) -> UrlRow | None:
+        return self._url(url)
+
+    def _url(self, url: str) -> UrlRow | None:
         row = self._db.execute(f"{_URL} WHERE url = ?", (url,)).fetchone()
-        return UrlRow(*row) if row else None
+        return _url(row) if row else None
+
+    @guarded
+    def urls_named(self, urls: Iterable[str]) -> dict[str, UrlRow]:
+        return {url: row for url in urls if (row := self._url(url)) is not None}
 
     @guarded
     def urls_by_key(self, key: int) -> list[UrlRow]:
         rows = self._db.execute(f"{_URL} WHERE key = ? ORDER BY url.id", (key,))
-        return [UrlRow(*row) for row in rows]
+        return [_url(row) for row in rows]
 
     @guarded
     def url_by_id(self, number: int) -> UrlRow | None:
         row = self._db.execute(f"{_URL} WHERE url.id = ?", (number,)).fetchone()
-        return UrlRow(*row) if row else None
+        return _url(row) if row else None
 
     def urls(self, host: str | None = None, prefix: str | None = None) -> Iterator[UrlRow]:
         after, inclusive = prefix or "", True
@@ -107,7 +116,7 @@ class UrlTables:
             f" ORDER BY url LIMIT {PAGE}",
             (url, host, host),
         )
-        return [UrlRow(*row) for row in rows]
+        return [_url(row) for row in rows]
 
     @guarded
     def hosts(self) -> list[str]:
@@ -117,21 +126,35 @@ class UrlTables:
         )
         return [name for (name,) in rows]
 
-    def add_url(self, url: str, key: int, host: str) -> UrlRow:
+    def add_urls(self, urls: Mapping[str, tuple[int, str]]) -> dict[str, UrlRow]:
         with self.writing():
-            if (known := self.url(url)) is not None:
-                return known
-            self._db.execute("INSERT OR IGNORE INTO host (name) VALUES (?)", (host,))
-            self._db.execute(
-                "INSERT INTO url (url, key, host) SELECT ?, ?, id FROM host WHERE name = ?",
-                (url, key, host),
-            )
-            row = self._db.execute(f"{_URL} WHERE url = ?", (url,)).fetchone()
-            return UrlRow(*row)
+            hosts = {host: self._numbered("host", host) for host in {h for _, h in urls.values()}}
+            added = {}
+            for url, (key, host) in urls.items():
+                done = self._db.execute(
+                    "INSERT OR IGNORE INTO url (url, key, host) VALUES (?, ?, ?)",
+                    (url, key, hosts[host]),
+                )
+                if done.rowcount == 1 and done.lastrowid is not None:
+                    added[url] = UrlRow(done.lastrowid, url, host, None)
+            return {**added, **self.urls_named(url for url in urls if url not in added)}
 
-    def set_stream(self, url: int, stream: int) -> None:
+    def _numbered(self, table: str, name: str) -> int:
+        """Return the number of a host or a stream, made now if there is none."""
+        find = f"SELECT id FROM {table} WHERE name = ?"  # noqa: S608
+        row = self._db.execute(find, (name,)).fetchone()
+        if row is None:
+            self._db.execute(f"INSERT INTO {table} (name) VALUES (?)", (name,))  # noqa: S608
+            row = self._db.execute(find, (name,)).fetchone()
+        return int(row[0])
+
+    def note_urls(self, rows: Sequence[UrlRow]) -> None:
         with self.writing():
-            self._db.execute("UPDATE url SET stream = ? WHERE id = ?", (stream, url))
+            self._db.executemany(
+                "UPDATE url SET stream = coalesce(?, stream), last = max(last, ?),"
+                " late = max(late, ?) WHERE id = ?",
+                [(row.stream, row.last, row.late, row.id) for row in rows],
+            )
 
     def remove_url(self, url: int) -> None:
         with self.writing():
@@ -139,25 +162,28 @@ class UrlTables:
 
     # -- versions and visits ------------------------------------------------------------------
 
-    def add_version(self, version: VersionRow) -> bool:
+    def add_versions(self, versions: Sequence[VersionRow]) -> list[VersionRow]:
         with self.writing():
-            done = self._db.execute(
-                "INSERT OR IGNORE INTO version (url, number, time, status, digest, size, entry)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    version.url,
-                    version.number,
-                    version.time,
-                    version.status,
-                    version.digest,
-                    version.size,
-                    version.entry,
-                ),
-            )
-            self._db.execute(
-                "UPDATE url SET last = max(last, ?) WHERE id = ?", (version.number, version.url)
-            )
-            return done.rowcount == 1
+            return [version for version in versions if not self._is_added(version)]
+
+    def _is_added(self, version: VersionRow) -> bool:
+        done = self._db.execute(
+            "INSERT OR IGNORE INTO version (url, number, time, status, digest, size, entry, method,"
+            " level, location) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                version.url,
+                version.number,
+                version.time,
+                version.status,
+                version.digest,
+                version.size,
+                version.entry,
+                version.method,
+                version.level,
+                version.location,
+            ),
+        )
+        return done.rowcount == 1
 
     @guarded
     def version(self, url: int, number: int) -> VersionRow | None:
@@ -180,22 +206,39 @@ class UrlTables:
         return VersionRow(*row) if row else None
 
     @guarded
+    def last_versions(self, urls: Sequence[UrlRow]) -> dict[int, VersionRow]:
+        found = {}
+        for url in urls:
+            condition = "WHERE url = ? AND number >= ? ORDER BY number DESC LIMIT 1"
+            version = self._one_version(condition, (url.id, url.last))
+            if version is not None:
+                found[url.id] = version
+        return found
+
+    @guarded
     def last_number(self, url: int) -> int:
-        row = self._db.execute("SELECT last FROM url WHERE id = ?", (url,)).fetchone()
+        row = self._db.execute(
+            "SELECT max(last, coalesce((SELECT max(number) FROM version WHERE url = id), 0))"
+            " FROM url WHERE id = ?",
+            (url,),
+        ).fetchone()
         return int(row[0]) if row else 0
 
     def remove_versions(self, url: int, numbers: Sequence[int]) -> None:
         with self.writing():
+            self._db.execute(
+                "UPDATE url SET last = ? WHERE id = ?", (self.last_number(url), url)
+            )  # a number is never given again
             self._db.executemany(
                 "DELETE FROM version WHERE url = ? AND number = ?",
                 ((url, number) for number in numbers),
             )
 
-    def add_visit(self, visit: VisitRow) -> None:
+    def add_visits(self, visits: Sequence[VisitRow]) -> None:
         with self.writing():
-            self._db.execute(
+            self._db.executemany(
                 "INSERT OR REPLACE INTO visit (url, time, number, status) VALUES (?, ?, ?, ?)",
-                (visit.url, visit.time, visit.number, visit.status),
+                [(visit.url, visit.time, visit.number, visit.status) for visit in visits],
             )
 
     @guarded
@@ -205,8 +248,29 @@ class UrlTables:
         )
         return [VisitRow(*row) for row in rows]
 
+    @guarded
+    def visit_at(self, url: int, time: float | None) -> VisitRow | None:
+        row = self._db.execute(
+            "SELECT url, time, number, status FROM visit"
+            " WHERE url = ? AND time <= ifnull(?, 9e999) ORDER BY time DESC LIMIT 1",
+            (url, time),
+        ).fetchone()
+        return VisitRow(*row) if row else None
+
+    @guarded
+    def visited_since(self, times: Mapping[int, float]) -> set[int]:
+        find = "SELECT 1 FROM visit WHERE url = ? AND time >= ? LIMIT 1"
+        return {
+            url for url, time in times.items() if self._db.execute(find, (url, time)).fetchone()
+        }
+
     def remove_visits(self, url: int, times: Sequence[float]) -> None:
         with self.writing():
             self._db.executemany(
                 "DELETE FROM visit WHERE url = ? AND time = ?", ((url, time) for time in times)
             )
+
+
+def _url(row: tuple[int, str, str, int | None, int, int]) -> UrlRow:
+    number, url, host, stream, last, late = row
+    return UrlRow(number, url, host, stream, last, bool(late))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from mmcrawl.archive.backend import Backend
+from mmcrawl.archive.facts import cut_by
 from mmcrawl.archive.model import ArchiveStats, HostStats
 from mmcrawl.archive.reading import GoneError, Reader
 
@@ -15,17 +16,20 @@ def stats_of(backend: Backend, reader: Reader) -> ArchiveStats:
     """Count what there is; reads every manifest, but no page."""
     counts = backend.counts()
     hosts = {name: HostStats(*numbers) for name, numbers in backend.totals().items()}
-    blocks = raw = 0
+    blocks = uncut = raw = 0
     for stream in backend.streams():
         for pack in backend.packs(stream):
             raw += pack.raw
             with suppress(GoneError):  # being replaced now; its blocks are few
-                blocks += reader.manifest(pack).blocks
+                manifest = reader.manifest(pack)
+                blocks += manifest.blocks
+                uncut += sum(bool(cut_by(entry)[0]) for entry in manifest.uncut())
     return ArchiveStats(
         urls=counts["urls"],
         versions=counts["versions"],
         visits=counts["versions"] + counts["visits"],
         blocks=blocks,
+        uncut=uncut,
         chunks=counts["chunks"],
         raw_bytes=sum(host.raw_bytes for host in hosts.values()),
         chunk_bytes=raw,

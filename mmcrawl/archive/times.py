@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from math import isnan
 
 __all__ = ["as_text", "as_unix_time"]
 
 
 def as_unix_time(time: datetime | float) -> float:
-    """Return Unix seconds; a datetime without a zone is taken as UTC."""
+    """Return Unix seconds; a datetime without a zone is taken as UTC.
+
+    Raises:
+        ValueError: it is no number (NaN).
+    """
     if isinstance(time, datetime):
         return (time if time.tzinfo is not None else time.replace(tzinfo=UTC)).timestamp()
+    if isnan(time):
+        raise ValueError("NaN is no time; give Unix seconds or a datetime")
     return float(time)
 
 

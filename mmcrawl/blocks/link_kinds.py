@@ -9,7 +9,7 @@ from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.scripts import looks_like_url, page_literals
 from mmcrawl.page.urls import Resolver, base_url
 
-__all__ = ["BEST_FIRST", "link_kinds"]
+__all__ = ["BEST_FIRST", "declared_base", "link_kinds", "references"]
 
 BEST_FIRST = (
     "related-links",
@@ -47,10 +47,10 @@ def link_kinds(page: Partition, url: str, encoding: str | None = None) -> dict[s
     {'http://h.test/a': 'navigation', 'http://h.test/b': 'small'}
     """
     encoding = encoding or page.encoding
-    resolve = Resolver(base_url(_declared_base(page.tree), url, encoding), encoding)
+    resolve = Resolver(base_url(declared_base(page.tree), url, encoding), encoding)
     found: dict[str, str] = {}
     for block in page.blocks:
-        for reference in _references(page.tree, block.nodes):
+        for _, reference in references(page.tree, block.nodes):
             target = resolve(reference)
             if target is None:
                 continue
@@ -60,24 +60,26 @@ def link_kinds(page: Partition, url: str, encoding: str | None = None) -> dict[s
     return found
 
 
-def _declared_base(tree: PageTree) -> str:
+def declared_base(tree: PageTree) -> str:
+    """Return the first ``<base href>`` of a page that says anything, as written, or ""."""
     bases = (tree.attributes(node) for node, tag in enumerate(tree.tags) if tag == "base")
     return next(filter(None, (found.get("href", "").strip() for found in bases)), "")
 
 
-def _references(tree: PageTree, nodes: range) -> Iterator[str]:
-    """Yield the references of some nodes to other pages, as written."""
+def references(tree: PageTree, nodes: range) -> Iterator[tuple[int, str]]:
+    """Yield the references of some nodes to other pages: the node, and what it has written."""
     for node in nodes:
         tag = tree.tags[node]
         if tag in _ADDRESSES:
             reference = tree.attributes(node).get(_ADDRESSES[tag], "")
             if reference.lstrip()[: len(_SCRIPT)].lower() == _SCRIPT:
-                yield from page_literals(reference)
+                yield from ((node, literal) for literal in page_literals(reference))
             elif reference:
-                yield reference
+                yield node, reference
         elif tag == "option":
             value = tree.attributes(node).get("value", "")
             if looks_like_url(value, navigates=True):
-                yield value
+                yield node, value
         if b"onclick" in tree.start_tag(node).lower():
-            yield from page_literals(tree.attributes(node).get("onclick", ""))
+            calls = page_literals(tree.attributes(node).get("onclick", ""))
+            yield from ((node, literal) for literal in calls)

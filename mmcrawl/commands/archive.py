@@ -8,18 +8,18 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 from rich.console import Console
-from scrapy.commands import ScrapyCommand
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
 from mmcrawl.archive import open_archive
-from mmcrawl.archive.search_query import SearchError
+from mmcrawl.archive.search_ranking import ORDERS
 from mmcrawl.archive_actions import ACTIONS
 from mmcrawl.archive_asked import Asked
 from mmcrawl.archive_params import ArchiveParams
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.crawls import revisit_rules
-from mmcrawl.errors import MmcrawlError
+from mmcrawl.errors import MmcrawlError, SearchError
 from mmcrawl.params import explain
 
 __all__ = ["Command"]
@@ -27,8 +27,9 @@ __all__ = ["Command"]
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """How a subcommand is given: its arguments, how many, and the options it takes."""
+    """What a subcommand does and how it is given: arguments, how many, the options it takes."""
 
+    what: str
     arguments: str
     least: int
     most: int
@@ -37,35 +38,79 @@ class _Form:
     creates: bool = False
 
 
-def _form(arguments: str, least: int, most: int, options: str = "", **more: bool) -> _Form:
-    return _Form(arguments, least, most, frozenset(options.split()), **more)
+def _form(
+    what: str, arguments: str, least: int, most: int, options: str = "", **more: bool
+) -> _Form:
+    return _Form(what, arguments, least, most, frozenset(options.split()), **more)
 
 
 _ANY = 1_000_000
 _FORMS = {
-    "list": _form("[HOST|PREFIX]", 0, 1, "json"),
-    "versions": _form("URL", 1, 1, "json"),
-    "show": _form("URL [--at TIME|--version N] [--body]", 1, 1, "at version body json"),
-    "diff": _form("URL [V1 V2] [--kinds KINDS|--all]", 1, 3, "kinds all json"),
-    "rebuild": _form("URL [--at TIME|--version N] -o FILE", 1, 1, "at version output"),
-    "search": _form("QUERY", 1, _ANY, "limit json"),
-    "stats": _form("", 0, 0, "json"),
-    "check": _form("[--repair]", 0, 0, "repair json", writes=True),
-    "due": _form("[--at TIME]", 0, 0, "at limit json"),
-    "import-warc": _form("FILE…", 1, _ANY, "json", writes=True, creates=True),
-    "export-warc": _form(
-        "FILE [--host H] [--url URL] [--since T] [--until T]", 1, 1, "host url since until json"
+    "list": _form("pages with their versions and visits", "[HOST|PREFIX]", 0, 1, "json"),
+    "versions": _form("versions of a page", "URL", 1, 1, "json"),
+    "show": _form(
+        "facts and blocks of a version",
+        "URL [--at TIME|--version N] [--body]",
+        1,
+        1,
+        "at version body json",
     ),
-    "pack": _form("", 0, 0, writes=True),
+    "diff": _form(
+        "what changed from one version to another",
+        "URL [V1 V2] [--kinds KINDS|--all]",
+        1,
+        3,
+        "kinds all json",
+    ),
+    "rebuild": _form(
+        "write a version, byte for byte",
+        "URL [--at TIME|--version N] -o FILE",
+        1,
+        1,
+        "at version output",
+    ),
+    "search": _form(
+        "blocks in which words stand, of all versions",
+        "QUERY [--order ORDER] [--skip N]",
+        1,
+        _ANY,
+        "limit order skip json",
+    ),
+    "stats": _form("how much is archived, and in how many bytes", "", 0, 0, "json"),
+    "check": _form(
+        "examine everything; exit code 1 if damaged", "[--repair]", 0, 0, "repair json", writes=True
+    ),
+    "due": _form(
+        "pages that `scrapy crawl revisit` would visit", "[--at TIME]", 0, 0, "at limit json"
+    ),
+    "import-warc": _form("take in WARC files", "FILE…", 1, _ANY, "json", writes=True, creates=True),
+    "export-warc": _form(
+        "write a WARC file",
+        "FILE [--host H] [--url URL] [--since T] [--until T]",
+        1,
+        1,
+        "host url since until json",
+    ),
+    "pack": _form("cut and compress all, give space back", "", 0, 0, writes=True),
     "purge": _form(
-        "--host H|--url URL [--before T] [--yes]", 0, 0, "host url before yes json", writes=True
+        "remove versions for good",
+        "--host H|--url URL [--before T] [--yes]",
+        0,
+        0,
+        "host url before yes json",
+        writes=True,
     ),
 }
 _OPTIONS = {
     "at": "--at", "version": "--version", "body": "--body", "kinds": "--kinds", "all": "--all",
     "output": "-o", "repair": "--repair", "host": "--host", "url": "--url", "since": "--since",
-    "until": "--until", "before": "--before", "yes": "--yes", "limit": "--limit", "json": "--json",
+    "until": "--until", "before": "--before", "yes": "--yes", "limit": "--limit",
+    "order": "--order", "skip": "--skip", "json": "--json",
 }  # fmt: skip
+
+
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter, ScrapyHelpFormatter):
+    """Scrapy's help, with the lines of the description as they are."""
 
 
 class Command(ScrapyCommand):
@@ -77,19 +122,25 @@ class Command(ScrapyCommand):
 
     def syntax(self) -> str:
         """Return how the command is used."""
-        return f"{'|'.join(_FORMS)} … [-a store=URI]"
+        return "WHAT [ARGUMENTS] [-a store=URI|-a archive=URI] [--json]"
 
     def short_desc(self) -> str:
         """Return what the command does."""
         return "Versions of archived pages: list, show, compare, rebuild, search, check, exchange"
 
     def long_desc(self) -> str:
-        """Return the subcommands."""
-        return "  ".join(f"{name} {form.arguments}".strip() + ";" for name, form in _FORMS.items())
+        """Return the subcommands, a line for each."""
+        wide = max(map(len, _FORMS)) + 2
+        return "\n".join(
+            f"{name:<{wide}}{form.what}"
+            + (f"\n{'':<{wide}}  {form.arguments}" if form.arguments else "")
+            for name, form in _FORMS.items()
+        )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options of all subcommands."""
         super().add_options(parser)
+        parser.formatter_class = _HelpFormatter
         add = parser.add_argument
         add(
             "-a",
@@ -107,6 +158,8 @@ class Command(ScrapyCommand):
         add("--all", action="store_true", help="diff: unchanged blocks and advertisements too")
         add("-o", dest="output", metavar="FILE", help="rebuild: where to, - for standard output")
         add("--limit", metavar="N", help="search, due: most results")
+        add("--order", help=f"search: {', '.join(ORDERS)}")
+        add("--skip", metavar="N", help="search: leave out so many results, to see the next ones")
         add("--repair", action="store_true", help="check: repair what can be")
         add("--host", help="only this host")
         add("--url", help="only this URL")
@@ -133,6 +186,7 @@ class Command(ScrapyCommand):
         try:
             with open_archive(uri, create=form.creates, read_only=read_only) as archive:
                 self.exitcode = ACTIONS[name](archive, asked, console)
+            sys.stdout.flush()
         except MmcrawlError as error:
             self._say(error, 2 if isinstance(error, SearchError) else 1)
         except BrokenPipeError:  # the reader has seen enough
@@ -166,7 +220,8 @@ def _checked(args: list[str], opts: argparse.Namespace) -> tuple[str, _Form, lis
     """Return the subcommand and its arguments; UsageError if they do not fit."""
     unknown = [arg for arg in args if arg.startswith("-") and arg != "-"]
     if unknown:
-        raise UsageError(f"there is no option {unknown[0]}")
+        hint = " (a query with - stands in quotes, as 'lever -rope')" if "search" in args else ""
+        raise UsageError(f"there is no option {unknown[0]}{hint}")
     if not args or args[0] not in _FORMS:
         what = f"there is no {args[0]!r}; " if args else ""
         raise UsageError(f"{what}say one of {', '.join(_FORMS)}")

@@ -26,14 +26,20 @@ URL = "http://physics.test/levers.html"
 
 
 @pytest.fixture(params=["sqlite", "mongodb"])
-def uri(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """Return the URI of an archive that does not exist yet, on each backend."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'archive.db'}"
+        yield f"sqlite:///{tmp_path / 'archive.db'}"
+        return
     server = os.environ.get(MONGODB)
     if not server:
         pytest.skip(f"no MongoDB: name a server in the variable {MONGODB}")
-    return f"{server.rstrip('/')}/mmcrawl_test_{uuid.uuid4().hex}"
+    name = f"mmcrawl_test_{uuid.uuid4().hex}"
+    yield f"{server.rstrip('/')}/{name}"
+    from pymongo import MongoClient
+
+    with MongoClient[dict[str, object]](server) as client:
+        client.drop_database(name)
 
 
 @pytest.fixture

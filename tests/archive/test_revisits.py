@@ -168,6 +168,12 @@ def test_the_time_may_be_a_date() -> None:
     assert len(due(archive, datetime(1970, 1, 3, tzinfo=UTC), RULES)) == 1
 
 
+def test_an_older_version_found_again_is_a_change() -> None:
+    found = [(0.0, True, 1), (1.0, True, 2), (2.0, False, 1), (3.0, False, 1)]
+    seen = [Visit(day * DAY, changed, version, 200) for day, changed, version in found]
+    assert next_visit(URL, seen, RULES).why.startswith("Changed at 2 of 3 visits")
+
+
 def test_visits_at_the_same_time_do_no_harm() -> None:
     twice = [Visit(0.0, True, 1, 200), Visit(0.0, True, 2, 200)]
     assert next_visit(URL, twice, RULES).rate is None

@@ -11,14 +11,23 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.archive import Archive, Capture, leaves, open_archive
-from mmcrawl.archive.search import Hit, Results, Search, SearchError, open_search
+from mmcrawl.archive import (
+    Archive,
+    Capture,
+    Hit,
+    Results,
+    Search,
+    as_filter,
+    leaves,
+    open_archive,
+    open_search,
+)
 from mmcrawl.archive.search_documents import block_text
 from mmcrawl.archive.search_index import IndexStore
-from mmcrawl.archive.search_ranking import KIND_WEIGHTS, ORDERS, Matches
+from mmcrawl.archive.search_ranking import KIND_WEIGHTS, ORDERS
 from mmcrawl.archive.search_sqlite import SqliteIndex
 from mmcrawl.archive.search_words import tokens
-from mmcrawl.errors import StoreError
+from mmcrawl.errors import SearchError, StoreError
 
 from .search_pages import (
     CHINESE,
@@ -112,15 +121,16 @@ class TestWords:
         assert ENGLISH in urls(mixed.search('newton -"motion of laws"'))
 
     def test_what_is_nowhere_gives_nothing(self, mixed: Search) -> None:
-        assert mixed.search("xylophone") == Results(0, ())
+        found = mixed.search("xylophone")
+        assert (found.total, found.hits, found.counts.hosts) == (0, (), {})
 
 
 class TestFields:
     def test_kind(self, mixed: Search) -> None:
         hits = every(mixed.search("kind:title"))
         assert hits
-        assert {hit.block.kind for hit in hits} == {"title"}
-        assert "title" not in {hit.block.kind for hit in every(mixed.search("-kind:title"))}
+        assert {hit.kind for hit in hits} == {"title"}
+        assert "title" not in {hit.kind for hit in every(mixed.search("-kind:title"))}
 
     def test_topic(self, mixed: Search) -> None:
         assert set(urls(mixed.search("topic:力学"))) == {CHINESE, TRADITIONAL}
@@ -141,7 +151,8 @@ class TestFields:
 
     def test_media(self, mixed: Search) -> None:
         (hit,) = mixed.search("media:video").hits
-        assert [(m.kind, m.url) for m in hit.media] == [
+        assert hit.media == ("video",)
+        assert [(m.kind, m.url) for m in mixed.read(hit).media] == [
             ("video", "http://www.physics.test/lever.mp4")
         ]
         assert urls(mixed.search("media:animation")) == [CHINESE]
@@ -176,7 +187,7 @@ class TestRanking:
         store_all(archive, mixed_web())
         search.update()
         hits = every(search.search("hebel"))
-        by_kind = {hit.block.kind: hit.score for hit in hits}
+        by_kind = {hit.kind: hit.score for hit in hits}
         assert by_kind["title"] == max(by_kind.values())
 
     def test_hits_of_a_page_are_grouped(self, mixed: Search) -> None:
@@ -185,14 +196,14 @@ class TestRanking:
         assert hit.blocks == 1 + len(hit.more) >= 2
         scores = [hit.score, *(one.score for one in hit.more)]
         assert scores == sorted(scores, reverse=True)
-        assert len({one.block.digest for one in (hit, *hit.more)}) == len(scores)
+        assert len({one.digest for one in (hit, *hit.more)}) == len(scores)
 
     def test_pages_are_shown_in_portions(self, mixed: Search) -> None:
         everything = mixed.search("kind:title kind:topic")
         assert everything.total == len(everything.hits) == 4
         for offset in range(4):
             portion = mixed.search("kind:title kind:topic", limit=1, offset=offset)
-            assert portion == Results(4, everything.hits[offset : offset + 1])
+            assert portion == Results(4, everything.hits[offset : offset + 1], everything.counts)
         assert mixed.search("kind:title", limit=0).hits == ()
 
     def test_orders_by_time(self, mixed: Search) -> None:
@@ -213,24 +224,44 @@ class TestRanking:
         with pytest.raises(SearchError, match="not be negative"):
             mixed.search("lever", offset=-1)
 
-    def test_another_order_can_be_given(self, archive: Archive, tmp_path: Path) -> None:
-        def by_length(found: Matches) -> tuple[object, ...]:
-            return (found.view.documents.length[found.document],)
+    def test_pages_are_in_the_order_of_scores_that_are_given(self, mixed: Search) -> None:
+        ranks = {TRADITIONAL: 0.2, GERMAN: 0.5, "http://unknown.test/": 0.9}
+        found = mixed.search("kind:title kind:topic", order=ranks)
+        by_relevance = urls(mixed.search("kind:title kind:topic"))
+        others = [url for url in by_relevance if url not in ranks]
+        assert urls(found) == [GERMAN, TRADITIONAL, *others]
+        assert found.total == 4
 
-        store_all(archive, mixed_web())
-        orders = {**ORDERS, "short": by_length}
-        with Search(archive, sqlite_index(tmp_path), orders=orders) as search:  # type: ignore[arg-type]
-            search.update()
-            hits = search.search("-kind:navigation -kind:small lang:en lang:de", order="short").hits
-        assert len(hits) == 2
+
+class TestCounts:
+    def test_are_of_pages_whatever_is_shown(self, mixed: Search) -> None:
+        counts = mixed.search("-kind:navigation", limit=1).counts
+        assert counts.media == {"animation": 1, "audio": 1, "video": 1}
+        assert counts.hosts == {"wuli.test": 2, "physik.test": 1, "www.physics.test": 1}
+        assert "navigation" not in counts.kinds
+        assert set(counts.kinds.values()) <= set(range(1, 5))
+
+    def test_are_what_the_filters_find(self, mixed: Search) -> None:
+        counts = mixed.search("newton -lang:xx").counts
+        assert counts.kinds
+        for field, found in (
+            ("kind", counts.kinds),
+            ("media", counts.media),
+            ("site", counts.hosts),
+        ):
+            for value, number in found.items():
+                assert mixed.search(f"newton {as_filter(field, value)}").total == number
 
 
 class TestHits:
     def test_a_hit_shows_its_block_as_archived(self, archive: Archive, mixed: Search) -> None:
         for hit in every(mixed.search("newton")):
             version = archive.version(hit.url, hit.version)
-            assert hit.block in leaves(archive.blocks_of(version))
-            assert hit.block.path
+            found = mixed.read(hit)
+            assert found.block in leaves(archive.blocks_of(version))
+            assert found.block.path
+            assert (found.block.digest, found.block.kind) == (hit.digest, hit.kind)
+            assert hit.topic == found.block.topic
             assert hit.time == version.time
 
     def test_marks_are_the_matching_words(self, mixed: Search) -> None:
@@ -244,6 +275,8 @@ class TestHits:
         archive.purge(url=CHINESE)
         results = mixed.search("牛顿")
         assert (results.total, urls(results)) == (2, [TRADITIONAL])
+        archive.store(capture(CHINESE, 200, text="Something else."))  # numbered as before
+        assert urls(mixed.search("牛顿")) == [TRADITIONAL]
 
 
 # ---------------------------------------------------------------- equality
@@ -296,7 +329,7 @@ class TestBothStores:
         for query in ("lever", "newton 力学", "pulley -rope", "hebel newton", "kind:topic rope"):
             found = search.search(query, limit=100)
             expected = _by_the_formula(archive, query)
-            assert [(h.url, h.version, h.block.digest) for h in found.hits] == [
+            assert [(h.url, h.version, h.digest) for h in found.hits] == [
                 key for key, _ in expected
             ], query
             assert [h.score for h in found.hits] == pytest.approx([s for _, s in expected])
@@ -327,7 +360,7 @@ def _by_the_formula(archive: Archive, query: str) -> list[tuple[tuple[str, int, 
         body = archive.rebuild(version).body
         blocks = leaves(archive.blocks_of(version))
         for block in sorted(blocks, key=lambda block: block.kind, reverse=True):
-            text = block_text(body[block.start : block.end], version.encoding, block.topic)
+            text = block_text(body[block.start : block.end], version.encoding) or block.topic
             found = list(tokens(text))
             texts[block.digest] = [token.word for token in found]
             lengths[block.digest] = sum(not token.inner for token in found)
@@ -386,7 +419,7 @@ def test_without_an_index_nothing_is_found(archive: Archive, tmp_path: Path) -> 
     store_all(archive, mixed_web())
     uri = f"sqlite:///{tmp_path / 'archive.db'}"
     with open_search(uri, archive, read_only=True) as search:
-        assert search.search("lever") == Results(0, ())
+        assert search.search("lever").total == 0
         with pytest.raises(StoreError, match="for reading only"):
             search.update()
         assert not (tmp_path / "archive.db-search").exists()

@@ -13,17 +13,25 @@ from hypothesis import strategies as st
 from mmcrawl.archive.model import StoredBlock
 from mmcrawl.archive.search_building import SegmentBuilder
 from mmcrawl.archive.search_codec import as_ints, decoded, encoded, pack_columns, unpack_columns
-from mmcrawl.archive.search_documents import areas_around, block_text, media_in, snippet_of
+from mmcrawl.archive.search_documents import (
+    areas_around,
+    block_text,
+    indexed_blocks,
+    media_in,
+)
 from mmcrawl.archive.search_index import Segment
 from mmcrawl.archive.search_joining import joined, resolved
 from mmcrawl.archive.search_merging import next_merge
 from mmcrawl.archive.search_postings import Inverted, bundles_of, find, invert, merged, read_bundle
+from mmcrawl.archive.search_query import MEDIA
 from mmcrawl.archive.search_sightings import (
     NONE,
     Sightings,
     read_sightings,
     write_sightings,
 )
+from mmcrawl.archive.search_snippets import snippet_of
+from mmcrawl.archive.search_texts import Text, read_texts, text_bundles
 from mmcrawl.errors import StoreError
 
 _numbers = st.lists(st.integers(0, 2**62))
@@ -176,7 +184,7 @@ def _segments(steps: object) -> tuple[list[Sightings], Seen]:
             number += 1
             builder.add_version(number, float(number), float(number), language, blocks)
             pages[url].append((number, language, blocks))
-        parts.append(builder.sightings())
+        parts.append(builder.content().seen)
     return parts, {url: versions for url, versions in pages.items() if versions}
 
 
@@ -213,7 +221,7 @@ def test_how_long_a_version_was_seen_is_told_later() -> None:
     first.add_version(1, 10.0, 10.0, "", [])
     second.begin_page("a", reset=False, before=25.0)
     second.add_version(2, 30.0, 30.0, "", [])
-    parts = [first.sightings(), second.sightings()]
+    parts = [first.content().seen, second.content().seen]
     assert joined(parts, from_the_first=True).until.tolist() == [25.0, 30.0]
     alone = joined(parts[1:], from_the_first=False)
     assert alone.before.tolist() == [25.0]
@@ -225,7 +233,9 @@ def test_how_long_a_version_was_seen_is_told_later() -> None:
 
 
 def _segment(size: int, positions: int = 10) -> Segment:
-    return Segment("s", documents=1, positions=positions, bundles=1, bytes=size, sightings=9)
+    return Segment(
+        "s", documents=1, positions=positions, bundles=1, texts=1, bytes=size, sightings=9
+    )
 
 
 def test_eight_segments_of_a_size_are_merged() -> None:
@@ -242,13 +252,29 @@ def test_segments_do_not_grow_without_end() -> None:
 # ---------------------------------------------------------------- documents
 
 
+@given(st.lists(st.tuples(st.text(), st.text(max_size=9), st.integers(0, 5_000)), max_size=60))
+def test_texts_come_back(rows: list[tuple[str, str, int]]) -> None:
+    texts = [Text(topic, (text + "\ud800x") * times) for topic, text, times in rows]
+    bundles = list(text_bundles(texts))
+    assert [text for _, bundle in bundles for text in read_texts(bundle)] == texts
+    for place, bundle in bundles:
+        assert read_texts(bundle)[0] == texts[place]
+
+
 def test_the_text_of_a_block_is_its_lines() -> None:
     block = "<div><h2>Le<b>ver</b>s</h2><p>&Uuml;ber <script>x</script>Stra\xdfen</p></div>"
-    assert block_text(block.encode("latin-1"), "iso8859-1", "") == "Levers\nÜber Straßen"
+    assert block_text(block.encode("latin-1"), "iso8859-1") == "Levers\nÜber Straßen"
 
 
 def test_images_alone_are_told_by_their_topic() -> None:
-    assert block_text(b'<img alt="a lever">', "utf-8", "a lever") == "a lever"
+    body = b'<p><img alt="a lever"></p><p>text<embed src="a.swf"></p>'
+    blocks = [
+        StoredBlock(start, end, "image", "a lever", 1, "", digest)
+        for start, end, digest in ((0, 26, "1a"), (26, 33, "2b"))
+    ]
+    found = indexed_blocks(body, "utf-8", blocks, {0x2B})
+    assert [(block.digest, block.text) for block in found] == [(0x1A, "a lever"), (0x2B, None)]
+    assert [block.around for block in found] == [0, 1 << MEDIA.index("animation")]
 
 
 def test_media_of_a_block_are_resolved_as_on_the_page() -> None:

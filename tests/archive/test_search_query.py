@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mmcrawl.archive.search_query import Choice, Phrase, SearchError, parse_query
+from mmcrawl.archive.search_query import Choice, Phrase, SearchError, as_filter, parse_query
 from mmcrawl.archive.search_words import tokens
 from mmcrawl.errors import MmcrawlError
 
@@ -76,7 +76,7 @@ def test_days_are_inclusive_and_in_utc() -> None:
         ('""', "empty phrase"),
         ("lever -", "minus sign before nothing"),
         ("-lever", "only says what must not occur"),
-        ("???", "no letter or digit"),
+        ("???", "no word to search"),
         ("knd:title", "no field 'knd'"),
         ("kind:menu", "use one of title, topic"),
         ("media:film", "use one of audio, video, animation"),
@@ -89,7 +89,9 @@ def test_days_are_inclusive_and_in_utc() -> None:
         ("lever -from:2024-01-01", "cannot be excluded"),
         ("x" * 1_001, "longer than 1000 characters"),
         (" ".join(f"w{n}" for n in range(65)), "more than 64 words"),
-        ("lever ”", "no letter or digit"),
+        ("lever ”", "no word to search"),
+        ("lev*", "no wildcards"),
+        ("lever *ulley", "no wildcards"),
     ],
 )
 def test_a_bad_query_gets_one_sentence(text: str, says: str) -> None:
@@ -108,3 +110,27 @@ def test_words_inside_of_chinese_words_have_positions_of_their_own() -> None:
         ("预报", 4, True),
         ("now", 6, False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("topic", "laws of motion"), ("site", "h.test"), ("url", "http://h.test/a b"), ("lang", "de")],
+)
+def test_a_filter_is_understood_as_it_was_meant(field: str, value: str) -> None:
+    query = parse_query(as_filter(field, value))
+    if field == "topic":
+        assert query.topics == parse_query(f'"{value}"').words
+    else:
+        assert getattr(query, field).wanted == (value,)
+
+
+def test_quotes_in_a_filter_do_no_harm() -> None:
+    assert parse_query(as_filter("topic", 'the "lever”')).topics == ("the", "lever")
+
+
+def test_kana_are_found_inside_of_longer_runs() -> None:
+    text = "東京タワーへありがとうございます"
+    assert {token.word for token in tokens("ありがとう")} <= {token.word for token in tokens(text)}
+    for token in tokens(text):
+        assert len(text[token.start : token.end]) <= 2
+    assert [token.word for token in tokens("ﾀﾜｰ")] == [token.word for token in tokens("タワー")]

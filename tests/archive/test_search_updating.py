@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import random
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -9,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.archive import Archive, open_archive
-from mmcrawl.archive.search import Results, Search
+from mmcrawl.archive import Archive, Results, Search, open_archive, search_reading
 from mmcrawl.archive.search_index import IndexStore
 from mmcrawl.archive.search_sqlite import SqliteIndex
 from mmcrawl.errors import StoreError
@@ -169,6 +170,46 @@ class TestPurging:
         assert urls(search.search("ganz neu")) == [GERMAN]
         assert answers(search) == anew(archive, tmp_path)
 
+    def test_overwrites_the_bytes_of_the_file(self, archive: Archive, tmp_path: Path) -> None:
+        path = tmp_path / "archive.db-search"
+        search = Search(archive, sqlite_index(tmp_path))
+        archive.store(capture("http://secret.test/", 0, text="An unmentionable xylophone."))
+        store_all(archive, mixed_web())
+        search.update()
+        frames = _frames(path)
+        assert all(frame in path.read_bytes() for frame in frames.values() if len(frame) < 4_000)
+        archive.purge(url="http://secret.test/")
+        search.forget_purged()
+        left = path.read_bytes() + Path(f"{path}-wal").read_bytes()
+        gone = set(frames.values()) - set(_frames(path).values())
+        assert len(gone) >= 4
+        assert not any(frame[-40:] in left for frame in gone)
+
+    def test_can_be_followed_without_taking_in_what_is_new(
+        self, archive: Archive, store: IndexStore, tmp_path: Path
+    ) -> None:
+        search = Search(archive, store)
+        store_all(archive, mixed_web())
+        search.update()
+        archive.purge(url=CHINESE)
+        archive.store(capture(ENGLISH, 99, text="A seesaw."))
+        done = search.forget_purged()
+        assert (done.reset, done.versions) == (1, 0)
+        assert CHINESE not in urls(search.search("lang:zh"))
+        assert search.search("seesaw").total == 0
+        search.update()
+        assert answers(search) == anew(archive, tmp_path)
+
+    def test_empties_an_index_of_another_format(self, archive: Archive, store: IndexStore) -> None:
+        store.commit(0, b'{"format":0}', {"old/w0": b"unmentionable"})
+        Search(archive, store).forget_purged()
+        assert store.get(["old/w0"]) == {}
+
+
+def _frames(path: Path) -> dict[str, bytes]:
+    with sqlite3.connect(path) as db:
+        return dict(db.execute("SELECT key, content FROM object"))
+
 
 def _holds(path: Path, text: str) -> bool:
     """Whether a text stands in an object of an index."""
@@ -177,6 +218,50 @@ def _holds(path: Path, text: str) -> bool:
     with sqlite3.connect(path) as db:
         frames = [frame for (frame,) in db.execute("SELECT content FROM object")]
     return any(text.encode() in column for frame in frames for column in unpack_columns(frame))
+
+
+# ---------------------------------------------------------------- in several processes
+
+
+class TestProcesses:
+    def test_make_the_same_index(self, archive: Archive, tmp_path: Path) -> None:
+        for day in range(40):
+            archive.store(capture(f"http://h.test/{day % 7}", day, text=f"Day {day} of a lever."))
+        told: list[tuple[int, int]] = []
+        with Search(archive, sqlite_index(tmp_path)) as search:
+            updated = search.update(processes=2, progress=lambda *now: told.append(now))
+            assert updated.versions == 40
+            assert told == [(done, 40) for done in range(41)]
+            assert answers(search) == anew(archive, tmp_path)
+
+    def test_are_done_without_when_they_die(
+        self, archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for day in range(40):
+            archive.store(capture(f"http://h.test/{day % 7}", day, text=f"Day {day} of a lever."))
+        monkeypatch.setattr(search_reading, "_begin", _die)
+        with Search(archive, sqlite_index(tmp_path)) as search:
+            assert search.update(processes=2).versions == 40
+            assert answers(search) == anew(archive, tmp_path)
+
+    def test_an_update_that_is_stopped_leaves_none_behind(
+        self, archive: Archive, tmp_path: Path
+    ) -> None:
+        def stop(done: int, _: int) -> None:
+            if done == 3:
+                raise KeyboardInterrupt
+
+        for day in range(40):
+            archive.store(capture(f"http://h.test/{day % 7}", day, text=f"Day {day} of a lever."))
+        with Search(archive, sqlite_index(tmp_path)) as search:
+            with pytest.raises(KeyboardInterrupt):
+                search.update(processes=2, progress=stop)
+            assert not multiprocessing.active_children()
+            assert search.update().versions == 40
+
+
+def _die() -> None:
+    os._exit(1)
 
 
 # ---------------------------------------------------------------- interruptions
@@ -335,4 +420,18 @@ def test_a_damaged_index_says_so_and_can_be_rebuilt(archive: Archive, tmp_path: 
         with pytest.raises(StoreError, match="rebuild it"):
             search.search("lever")
         search.rebuild()
+        assert answers(search) == anew(archive, tmp_path)
+
+
+def test_an_update_makes_a_damaged_index_anew(
+    archive: Archive, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store_all(archive, mixed_web())
+    with Search(archive, sqlite_index(tmp_path)) as search:
+        search.update()
+    with sqlite3.connect(tmp_path / "archive.db-search") as db:
+        db.execute("UPDATE object SET content = zeroblob(100) WHERE key LIKE '%/sightings'")
+    with Search(archive, sqlite_index(tmp_path)) as search:
+        assert search.update().versions == 7
+        assert "made anew" in caplog.text
         assert answers(search) == anew(archive, tmp_path)

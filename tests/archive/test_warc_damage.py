@@ -150,7 +150,7 @@ def test_a_record_without_its_place_is_named(archive: Archive, tmp_path: Path, f
     path = warc.close()
     name = field.replace("_", "-").encode()
     path.write_bytes(path.read_bytes().replace(name + b":", b"X-" + name[2:] + b":"))
-    assert "no WARC-Target-URI or no WARC-Date" in whats(import_warc(archive, [path]))
+    assert "no WARC-Target-URI, or no WARC-Date" in whats(import_warc(archive, [path]))
 
 
 @pytest.mark.parametrize("content", [b"", b"no WARC at all\n", b"\x1f\x8b\x08nothing", b"\n\n"])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import re
 import tempfile
 from pathlib import Path
@@ -60,6 +61,7 @@ def test_what_goes_in_comes_out_equal(archive: Archive, tmp_path: Path, packed: 
     archive.store(capture(headers=HEADERS, time=TIME + 0.1234567))
     archive.store(capture(headers=HEADERS, time=TIME + 1))
     archive.note_unchanged(URL, TIME + 2.5)
+    archive.note_unchanged(URL, TIME + 2.7, 503)
     archive.store(capture(PAGE + b"2", TIME + 3, reason="", content_type="text/html;charset=gbk"))
     archive.store(capture(PAGE, TIME + 4))
     archive.store(capture(PAGE, TIME + 4, "HTTP://physics.test/Größe b", status=404))
@@ -101,7 +103,7 @@ captures = st.builds(
     reason=odd_text,
     content_type=st.sampled_from(["", "text/html", "ü\n"]),
 )
-visits = st.tuples(st.floats(0, 2e9), st.sampled_from([200, 304, 404]))
+visits = st.tuples(st.floats(0, 2e9), st.sampled_from([200, 304, 404, 503, 0]))
 
 
 @settings(max_examples=60, deadline=None)
@@ -202,6 +204,41 @@ def test_visits_that_found_nothing_new_are_revisits(archive: Archive, tmp_path: 
     assert [as_time(fields["WARC-Date"]) for fields in found[2:]] == [TIME + 1, TIME + 2]
 
 
+@pytest.mark.parametrize("status", [0, 403, 404, 410, 429, 503])
+def test_a_visit_that_got_no_page_is_no_revisit(
+    archive: Archive, tmp_path: Path, status: int
+) -> None:
+    archive.store(capture())
+    archive.note_unchanged(URL, TIME + 1, status)
+    done = export_warc(archive, tmp_path / "all.warc")
+    assert (done.responses, done.revisits, done.failures) == (1, 0, 1)
+    _, (page, _, _), (note, _, said) = records(tmp_path / "all.warc")
+    assert (note["WARC-Type"], note["WARC-Refers-To"]) == ("metadata", page["WARC-Record-ID"])
+    assert said == f"status: {status}\r\n".encode()
+    with again(tmp_path / "all.warc") as other:
+        assert all_of(other) == all_of(archive)
+
+
+@pytest.mark.parametrize("status", [404, 503])
+def test_nor_is_one_that_failed_as_the_one_before(
+    archive: Archive, tmp_path: Path, status: int
+) -> None:
+    archive.store(capture(status=status))
+    archive.note_unchanged(URL, TIME + 1, status)
+    done = export_warc(archive, tmp_path / "all.warc")
+    assert (done.responses, done.revisits, done.failures) == (1, 0, 1)
+
+
+def test_a_visit_that_failed_does_not_stand_for_a_version(archive: Archive, tmp_path: Path) -> None:
+    archive.store(capture())
+    archive.note_unchanged(URL, TIME + 1, 503)
+    archive.note_unchanged(URL, TIME + 2)
+    done = export_warc(archive, tmp_path / "all.warc", since=TIME + 1)
+    assert (done.responses, done.failures) == (1, 0)
+    _, (page, _, _) = records(tmp_path / "all.warc")
+    assert as_time(page["WARC-Date"]) == TIME + 2
+
+
 class TestSelection:
     @pytest.fixture
     def full(self, archive: Archive) -> Archive:
@@ -290,3 +327,16 @@ def test_records_are_compressed_one_by_one(archive: Archive, tmp_path: Path) -> 
     content = (tmp_path / "a.warc.gz").read_bytes()
     assert len(re.findall(rb"WARC/1\.1\r\n", gzip.decompress(content))) == 2
     assert content.count(b"\x1f\x8b\x08") == 2
+
+
+def test_only_a_file_is_replaced(archive: Archive, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for name in ("pipe", "folder"):
+        with pytest.raises(StoreError, match="no regular file"):
+            export_warc(archive, tmp_path / name)
+    assert (tmp_path / "pipe").is_fifo()
+    (tmp_path / "link.warc").symlink_to(tmp_path / "a.warc")
+    export_warc(archive, tmp_path / "link.warc")
+    assert (tmp_path / "link.warc").is_symlink()
+    assert (tmp_path / "a.warc").is_file()

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import gzip
+import signal
+import subprocess
+import sys
 import zlib
 from importlib.util import find_spec
 from pathlib import Path
@@ -8,7 +11,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from mmcrawl.archive import Archive
+from mmcrawl.archive import Archive, open_archive
 from mmcrawl.archive.warc import import_warc
 from mmcrawl.archive.warc.payload import body_of, is_digest_of
 from tests.archive.warc_files import HTML, TIME, Warc, all_of, whats
@@ -150,6 +153,41 @@ def test_it_can_be_run_again_after_captures_of_between(
     assert all_of(archive) == before
 
 
+def test_it_can_be_run_again_where_captures_share_a_second(archive: Archive, warc: Warc) -> None:
+    for body in (b"A", b"A", b"B", b"A", b"A"):
+        warc.response(URL, body)
+    warc.response(URL, b"A", "404 Gone")
+    path = warc.close()
+    assert import_warc(archive, [path]).versions == 4
+    before = all_of(archive)
+    assert import_warc(archive, [path]).versions == 0
+    assert all_of(archive) == before
+
+
+def test_an_import_that_was_killed_can_be_run_again(uri: str, warc: Warc, tmp_path: Path) -> None:
+    for number in range(12):
+        body = b"%d" % (number // 2)
+        warc.response(URL, body, date=f"2020-01-01T00:00:{number // 3:02}Z")
+    path = warc.close()
+    killed = """
+import os, signal, sys
+from mmcrawl.archive import open_archive
+from mmcrawl.archive.warc import import_warc, importing
+importing._COMMIT_CAPTURES = 1
+def kill(done, total):
+    if done == 7:
+        os.kill(os.getpid(), signal.SIGKILL)
+import_warc(open_archive(sys.argv[1]), [sys.argv[2]], progress=kill)
+"""
+    run = subprocess.run([sys.executable, "-c", killed, uri, str(path)], check=False, timeout=60)
+    assert run.returncode == -signal.SIGKILL
+    with open_archive(uri) as archive, open_archive(f"sqlite:///{tmp_path}/whole.db") as whole:
+        assert archive.visits(URL)
+        import_warc(archive, [path])
+        import_warc(whole, [path])
+        assert all_of(archive) == all_of(whole)
+
+
 def test_a_response_not_modified_is_a_visit(archive: Archive, warc: Warc) -> None:
     warc.response("http://physics.test/never", b"", "304 Not Modified")
     warc.response(URL, BODY)
@@ -164,11 +202,13 @@ def test_other_records_are_counted(archive: Archive, warc: Warc) -> None:
     warc.other(URL, "request", "application/http; msgtype=request", b"GET / HTTP/1.1\r\n\r\n")
     warc.other(URL, "metadata", "application/warc-fields")
     warc.other("dns:physics.test", "response", "text/dns", b"physics.test. A 127.0.0.1")
+    warc.other(URL, "response", "text/html", b"HTTP/1.1 200 OK\r\n\r\nx")
     warc.response(URL, BODY)
     done = import_warc(archive, [warc.close()])
-    assert (done.records, done.captures) == (5, 1)
-    assert done.skipped == {"metadata": 1, "not HTTP": 1, "request": 1, "warcinfo": 1}
-    assert f"offset {warc.offsets[3]}: an answer of text/dns" in whats(done)
+    assert (done.records, done.captures) == (6, 1)
+    assert done.skipped == {"metadata": 1, "not HTTP": 2, "request": 1, "warcinfo": 1}
+    assert f"offset {warc.offsets[4]}: an answer of text/html, not of HTTP" in whats(done)
+    assert len(done.problems) == 1  # one of DNS is in order
 
 
 def test_it_tells_how_far_it_is(archive: Archive, warc: Warc) -> None:

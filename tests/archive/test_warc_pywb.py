@@ -81,6 +81,7 @@ def test_pywb_replays_what_was_stored(
     archive.store(Capture(url, PAGE, TIME + 60, 200, CODED, "OK"))
     archive.note_unchanged(url, TIME + 120)
     archive.store(Capture(url, PAGE + b"\n", TIME + 180, 200, (TYPE,), "OK"))
+    archive.note_unchanged(url, TIME + 200, 503)
     archive.store(Capture(url, PAGE, TIME + 240, 200, (TYPE, ("X-Back", "yes")), "OK"))
     archive.store(Capture("http://physics.test/copy", PAGE, TIME, 404, (TYPE,), "Not Found"))
     archive.store(Capture("http://physics.test/same", PAGE, TIME, 200, CODED, "OK"))
@@ -96,19 +97,21 @@ def test_pywb_replays_what_was_stored(
         f"20231114221520id_/{url}",
         f"20231114221620id_/{url}",
         f"20231114221720id_/{url}",
+        f"20231114221640id_/{url}",  # which failed: the one before is nearest
         "20231114221320id_/http://physics.test/copy",
         "20231114221320id_/http://physics.test/same",
         "20231114221320id_/http://physics.test/Gr%C3%B6%C3%9Fe%20b",
     )
-    bodies = [PAGE, PAGE, PAGE, PAGE + b"\n", PAGE, PAGE, PAGE, PAGE + b" "]
+    bodies = [PAGE, PAGE, PAGE, PAGE + b"\n", PAGE, PAGE + b"\n", PAGE, PAGE, PAGE + b" "]
     assert [body for _, _, body in answers] == bodies
-    assert [status for status, _, _ in answers] == [200] * 5 + [404, 200, 200]
+    assert [status for status, _, _ in answers] == [200] * 6 + [404, 200, 200]
     assert {headers["Content-Type"] for _, headers, _ in answers} == {TYPE[1]}
-    assert [headers["Memento-Datetime"][17:25] for _, headers, _ in answers[:5]] == [
+    assert [headers["Memento-Datetime"][17:25] for _, headers, _ in answers[:6]] == [
         "22:13:20",
         "22:14:20",
         "22:15:20",
         "22:16:20",
         "22:17:20",
+        "22:16:20",
     ]
     assert answers[4][1]["X-Back"] == "yes"

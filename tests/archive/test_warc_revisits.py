@@ -71,6 +71,14 @@ def test_a_revisit_may_refer_to_a_record_by_uri_and_date(archive: Archive, warc:
     assert archive.rebuild(archive.get("http://copy.test/")).body == BODY
 
 
+def test_a_revisit_may_name_a_record_in_angle_brackets(archive: Archive, warc: Warc) -> None:
+    warc.response(URL, BODY, WARC_Payload_Digest="")
+    named = {"WARC_Refers_To_Target_URI": f"<{URL}>", "WARC_Refers_To_Date": DATE}
+    warc.revisit("http://copy.test/", "200 OK", "2020-01-02T00:00:00Z", **named)
+    import_warc(archive, [warc.close()])
+    assert archive.rebuild(archive.get("http://copy.test/")).body == BODY
+
+
 def test_a_revisit_may_refer_to_what_the_archive_has(
     archive: Archive, warc: Warc, other: Warc
 ) -> None:

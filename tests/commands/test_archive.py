@@ -199,7 +199,9 @@ def test_advertisements_are_left_out_of_a_difference_unless_wished(run) -> None:
 
 
 def test_numbers_and_a_check(run) -> None:  # type: ignore[no-untyped-def]
-    assert "URLs 4" in run("stats").words
+    said = run("stats").words
+    assert "URLs 4" in said
+    assert "blocks those of 4 pages that are cut on demand" in said
     assert run("stats", "--json").json()["versions"] == 5
     checked = run("check")
     assert checked.code == 0
@@ -207,6 +209,8 @@ def test_numbers_and_a_check(run) -> None:  # type: ignore[no-untyped-def]
     assert "nothing is wrong" in checked.out
     assert run("check", "--repair", "--json").json()["clean"] is True
     assert " before, " in run("pack").words
+    assert "on demand" not in run("stats").words
+    assert run("stats", "--json").json()["blocks"] > 5
 
 
 def test_damage_is_found_and_is_exit_code_1(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
@@ -248,6 +252,49 @@ def test_a_search_finds_blocks(run) -> None:  # type: ignore[no-untyped-def]
     assert "there is no kind 'nonsense'" in wrong.err
 
 
+def test_a_search_shows_portions_in_an_order(run) -> None:  # type: ignore[no-untyped-def]
+    def found(*options: str) -> list[str]:
+        return [hit["url"] for hit in run("search", "lens", *options, "--json").lines()]
+
+    assert found("--order", "newest") == [URL, OTHER]
+    assert found("--order", "oldest") == [URL, OTHER]
+    assert found("--order", "newest", "--limit", "1", "--skip", "1") == [OTHER]
+    wrong = run("search", "lens", "--order", "best")
+    assert (wrong.code, "there is no order 'best'" in wrong.err) == (2, True)
+
+
+def test_a_damaged_search_index_is_made_anew(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+    before = run("search", "lens", "--json").lines()
+    with closing(sqlite3.connect(desk / "crawl-archive.db-search")) as db:
+        db.execute("UPDATE object SET content = zeroblob(99) WHERE key LIKE '%/w%'")
+        db.commit()
+    said = run("search", "lens", "--json")
+    assert said.lines() == before
+    assert "it is made anew from the archive" in said.err
+
+
+def test_a_purge_takes_words_out_of_the_search_index(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+    def objects() -> set[str]:
+        with closing(sqlite3.connect(desk / "crawl-archive.db-search")) as db:
+            return {key for (key,) in db.execute("SELECT key FROM object")}
+
+    run("purge", "--host", "files.test", "--yes")
+    assert not (desk / "crawl-archive.db-search").exists()
+    run("search", "lens")
+    before = objects()
+    run("purge", "--host", "wuli.test", "--yes")
+    assert not objects() & before
+
+
+def test_what_a_page_says_cannot_steer_the_terminal(run) -> None:  # type: ignore[no-untyped-def]
+    body = "<html><body><p>A kaleidoscope \x1b[31m\x07 &#155;2J \u202e turns.</p></body></html>"
+    with open_archive("sqlite:///crawl-archive.db") as archive:
+        archive.store(Capture("http://evil.test/", body.encode(), day("2024-05-05"), headers=HTML))
+    said = run("search", "kaleidoscope")
+    assert "kaleidoscope" in said.out
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(said.out)
+
+
 def test_warc_files_carry_an_archive_elsewhere(run) -> None:  # type: ignore[no-untyped-def]
     said = run("export-warc", "all.warc.gz")
     assert "all.warc.gz: 4 URLs, 5 responses, 1 revisits" in said.words
@@ -261,6 +308,31 @@ def test_warc_files_carry_an_archive_elsewhere(run) -> None:  # type: ignore[no-
     missing = run("import-warc", "none.warc")
     assert (missing.code, missing.err.count("\n")) == (1, 1)
     assert "none.warc" in missing.err
+    nowhere = run("export-warc", "some.warc", "--host", "nowhere.test")
+    assert (nowhere.code, "no page is of host nowhere.test" in nowhere.err) == (1, True)
+    turned = run("export-warc", "some.warc", "--since", "2025", "--until", "2024")
+    assert (turned.code, "--since 2025 is not before --until 2024" in turned.err) == (2, True)
+    assert "give a name" in run("export-warc", "-").err
+
+
+def test_a_warc_file_is_compressed_as_its_name_says(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+    run("export-warc", "plain.warc")
+    run("export-warc", "packed.warc.gz")
+    assert (desk / "plain.warc").read_bytes()[:8] == b"WARC/1.1"
+    assert (desk / "packed.warc.gz").read_bytes()[:3] == b"\x1f\x8b\x08"
+
+
+def test_what_is_left_out_of_a_warc_file_fails_the_import(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+    run("export-warc", "all.warc")
+    whole = (desk / "all.warc").read_bytes()
+    (desk / "cut.warc").write_bytes(whole[:-60])
+    cut = run("import-warc", "cut.warc", "-a", "archive=copy.db")
+    assert cut.code == 1
+    assert cut.err.count("\n") == 1
+    assert "'cut.warc', offset" in cut.err
+    assert "the record is damaged or cut off; left out" in cut.err
+    assert "passed over: 1 warcinfo" in cut.words
+    assert len(run("list", "--json", "-a", "archive=copy.db").lines()) >= 3
 
 
 def test_a_purge_needs_a_yes(run, desk: Path) -> None:  # type: ignore[no-untyped-def]

@@ -2,33 +2,40 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
 from contextlib import closing
 from pathlib import Path
 from time import monotonic, sleep
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import twisted.internet
 
 from mmcrawl.archive import Archive, Capture, Stored, open_archive
-from mmcrawl.archive.intake import Intake, Unchanged
+from mmcrawl.archive.groups import Answers, ArchiveStore, RefusedError, Unchanged, Visited
+from mmcrawl.archive.intake import Intake
+from mmcrawl.archive.writer_process import ProcessStore
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import canonical
 from mmcrawl.replay import open_web
-from pipelines.archive import _Room
+from pipelines.archive import _News, _Room
 
-# A spider whose archive can be told how to behave by CHANGE.
+# A spider whose archive, written by its own process, can be told how to behave by CHANGE.
 SPIDER = """
 from threading import Lock
 from time import sleep
 
 import mmcrawl.archive.intake as intake
+import pipelines.archive
 from mmcrawl.archive import Archive
 from mmcrawl.errors import StoreError
 from mmcrawl.job import CrawlJob
@@ -37,6 +44,7 @@ from spiders.focused import FocusedSpider
 store_many, crawled = Archive.store_many, CrawlJob.crawled
 archive_of, state = [], {"calls": 0, "stored": 0, "crawler": None}
 intake.Intake.__init__.__kwdefaults__["waits"] = (0.01, 0.01)
+pipelines.archive._cores = lambda: 1
 
 class Spider(FocusedSpider):
     @classmethod
@@ -160,13 +168,13 @@ def test_a_page_is_in_the_archive_before_its_link_is_crawled(tools: Any) -> None
 
 
 SLOW = """
-def slow(archive, captures):
+def slow(archive, captures, **options):
     captures = list(captures)
     fetched = state["crawler"].stats.get_value("downloader/response_count")
     seen.append(fetched - state["stored"])
     sleep(0.02 * len(captures))
     state["stored"] += len(captures)
-    return store_many(archive, captures)
+    return store_many(archive, captures, **options)
 
 Archive.store_many = slow
 """
@@ -187,11 +195,11 @@ def test_a_slow_archive_slows_the_crawl_and_loses_nothing(tools: Any) -> None:
 
 
 FAILING = """
-def failing(archive, captures):
+def failing(archive, captures, **options):
     state["calls"] += 1
     if state["calls"] > 2 and not state["crawler"].settings.getbool("WELL"):
         raise StoreError("archive x cannot be written (database or disk is full); make room")
-    return store_many(archive, captures)
+    return store_many(archive, captures, **options)
 
 Archive.store_many = failing
 """
@@ -230,29 +238,83 @@ def test_between_the_failure_and_the_next_run_no_page_is_missing(tools: Any) -> 
 
 FULL = """
 import resource
-resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, resource.RLIM_INFINITY))
 import signal
+
+import pipelines.archive
+from spiders.focused import FocusedSpider as Spider
+
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, resource.RLIM_INFINITY))
+pipelines.archive._cores = lambda: CORES
 """
 
 
-def test_a_full_disk_stops_the_crawl(tools: Any) -> None:
+@pytest.mark.parametrize("cores", [1, 2])
+def test_a_full_disk_stops_the_crawl_which_goes_on_when_there_is_room(
+    tools: Any, cores: int
+) -> None:
     server, dice = tools.serve(), random.Random(2)
     server.pages = {"/": tools.links(*(f"/{n}" for n in range(40)))}
     for n in range(40):
         server.pages[f"/{n}"] = f"<p>{dice.randbytes(50_000).hex()}</p>"
-    [outcome] = tools.crawl({"seeds": server.url()}, spider=spider(FULL))
-    assert outcome.stats["finish_reason"] == "store_error"
-    assert "-archive.db cannot be written" in outcome.stats["mmcrawl/store_error"]
-    assert crawled(outcome.store) <= archived(outcome.store)
+    crawl = {"seeds": server.url(), "store": str(tools.folder() / "crawl.db")}
+    [full] = tools.crawl(crawl, spider=FULL.replace("CORES", str(cores)))
+    assert full.stats["finish_reason"] == "store_error"
+    assert "-archive.db cannot be written" in full.stats["mmcrawl/store_error"]
+    assert full.log.count("ERROR") == 1
+    assert "Traceback" not in full.log
+    assert crawled(full.store) <= archived(full.store)
+    assert len(crawled(full.store)) < 41
+    [roomy] = tools.crawl(crawl)
+    assert roomy.stats["finish_reason"] == "finished"
+    assert (
+        archived(full.store)
+        == crawled(full.store)
+        == {canonical(server.url())} | {server.url(f"/{n}") for n in range(40)}
+    )
+    with archive_of(full.store) as archive:
+        assert archive.check().clean
+
+
+DESERTED = """
+import os
+import signal
+
+from mmcrawl.archive import writer_process
+from spiders.focused import FocusedSpider as Spider
+
+asked = writer_process.ProcessStore.store
+
+def deserted(store, visits):
+    if seen:
+        os.kill(store._process.pid, signal.SIGKILL)
+    seen.append(len(visits))
+    return asked(store, visits)
+
+writer_process.ProcessStore.store = deserted
+"""
+
+
+def test_a_writer_that_is_killed_stops_the_crawl_and_the_next_one_goes_on(tools: Any) -> None:
+    server = site_of(tools, 25)
+    crawl = {"seeds": server.url("/0"), "store": str(tools.folder() / "crawl.db")}
+    [ill] = tools.crawl(crawl, spider=DESERTED)
+    assert ill.stats["finish_reason"] == "store_error"
+    assert "ended unexpectedly (exit status -9)" in ill.stats["mmcrawl/store_error"]
+    assert ill.log.count("ERROR") == 1
+    assert "Traceback" not in ill.log
+    assert crawled(ill.store) <= archived(ill.store)
+    [well] = tools.crawl(crawl)
+    assert well.finished
+    assert archived(ill.store) == crawled(ill.store) == {server.url(f"/{n}") for n in range(25)}
 
 
 STUMBLING = """
-def stumbling(archive, captures):
+def stumbling(archive, captures, **options):
     state["calls"] += 1
     if state["calls"] % 3:
         raise StoreError("archive x cannot be reached")
-    return store_many(archive, captures)
+    return store_many(archive, captures, **options)
 
 Archive.store_many = stumbling
 """
@@ -267,11 +329,11 @@ def test_an_archive_that_comes_back_is_waited_for(tools: Any) -> None:
 
 
 CHOKING = """
-def choking(archive, captures):
+def choking(archive, captures, **options):
     captures = list(captures)
     if any(capture.url.endswith("/3") for capture in captures):
         raise RecursionError("too deep")
-    return store_many(archive, captures)
+    return store_many(archive, captures, **options)
 
 Archive.store_many = choking
 """
@@ -286,6 +348,21 @@ def test_a_page_that_cannot_be_stored_ends_in_error_and_the_others_go_on(tools: 
     assert outcome.links[server.url("/3")] == ("E", "not archived: RecursionError: too deep")
     assert len(archived(outcome.store)) == len(crawled(outcome.store)) == 8
     assert outcome.stats["mmcrawl/archive/failed"] == 1
+
+
+def test_empty_plain_and_odd_bodies_are_archived_as_they_are(tools: Any) -> None:
+    server = tools.serve()
+    plain = tools.Answer("words", headers={"Content-Type": "text/plain"})
+    bodies = {"/empty": "", "/plain": plain, "/cut": "<html lang=", "/nul": "\0" * 10_000}
+    server.pages = {"/": tools.links(*bodies)} | bodies
+    [outcome] = tools.crawl({"seeds": server.url()})
+    assert outcome.finished
+    with archive_of(outcome.store) as archive:
+        stored = {v.url.rpartition("/")[2]: archive.rebuild(v).body for v in archive.all_versions()}
+        assert archive.check().clean
+    del stored[""]
+    wanted = {"empty": "", "plain": "words", "cut": "<html lang=", "nul": "\0" * 10_000}
+    assert stored == {name: body.encode() for name, body in wanted.items()}
 
 
 def test_the_crawl_ends_before_it_begins_if_the_archive_cannot_be_opened(tools: Any) -> None:
@@ -310,7 +387,7 @@ class Killed:
         self.command += ["-s", "MMCRAWL_WEB_LATENCY=10"]
         self.environ, self.root = tools.environ, tools.root
 
-    def run(self, kill_at: int | None = None, later: float = 0.0) -> str:
+    def run(self, kill_at: int | None = None, later: float = 0.0, by: int = signal.SIGKILL) -> str:
         with subprocess.Popen(
             self.command,
             cwd=self.root,
@@ -318,6 +395,7 @@ class Killed:
             stderr=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             text=True,
+            start_new_session=True,
         ) as process:
             deadline = monotonic() + 60
             while kill_at is not None and self._archived() < kill_at:
@@ -326,7 +404,7 @@ class Killed:
                 sleep(0.01)
             if kill_at is not None:
                 sleep(later)
-                process.send_signal(signal.SIGKILL)
+                os.killpg(process.pid, by)  # as a terminal does
             return process.communicate(timeout=120)[1]
 
     def _archived(self) -> int:
@@ -358,6 +436,60 @@ def test_kill_9_loses_no_page_and_the_next_run_completes_the_archive(tools: Any)
     assert str(crawl.store.with_name("crawl-archive.db")) in said.replace(" ", "")
 
 
+def test_ctrl_c_is_left_to_the_crawl_which_closes_its_archive(tools: Any) -> None:
+    crawl = Killed(tools)
+    said = crawl.run(kill_at=60, by=signal.SIGINT)
+    assert not crawl.store.with_name("crawl-archive.db-wal").exists()  # it was closed
+    assert "Traceback" not in said
+    assert "ended unexpectedly" not in said
+    with archive_of(crawl.store) as archive:
+        assert archive.check().clean
+    assert 0 < len(crawled(crawl.store)) == len(archived(crawl.store))
+
+
+ORPHANED = """
+import os, signal, sys
+from mmcrawl.archive import Capture
+from mmcrawl.archive.writer_process import ProcessStore
+
+store = ProcessStore(sys.argv[1], create=True)
+print(store._process.pid, flush=True)
+store.store([Capture("http://a.test/", b"page", 1.0)])
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_writer_ends_when_its_crawl_is_killed(tools: Any, tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path / 'archive.db'}"
+    command = [sys.executable, "-c", ORPHANED, uri]
+    # The writer holds the other end of standard error: there is an end of it when both are gone.
+    run = subprocess.run(
+        command, env=tools.environ, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert run.returncode == -signal.SIGKILL
+    assert int(run.stdout) > 0
+    assert "Traceback" not in run.stderr
+    with open_archive(uri, read_only=True) as archive:
+        assert archive.rebuild(archive.get("http://a.test/")).body == b"page"
+
+
+def test_a_writer_tells_why_an_archive_cannot_be_opened_and_what_it_logged(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(StoreError, match=f"there is no archive {tmp_path}/none.db"):
+        ProcessStore(f"sqlite:///{tmp_path}/none.db", create=False)
+    store = ProcessStore(f"sqlite:///{tmp_path}/new.db", create=True)
+    assert store.store([Unchanged("http://never-seen.test/", 1.0)]) == Answers(
+        [Stored(None, noted=False)]
+    )
+    [record] = caplog.records
+    assert record.getMessage().startswith("http://never-seen.test/ was removed")
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="ended unexpectedly"):
+        store.store([capture(1)])
+
+
 # -- the intake by itself -------------------------------------------------------------------------
 
 
@@ -367,11 +499,11 @@ class Held(Archive):
     go: threading.Event
     groups: list[int]
 
-    def store_many(self, captures: Iterable[Capture]) -> list[Stored]:
+    def store_many(self, captures: Iterable[Visited], **options: Any) -> list[Stored]:
         captures = list(captures)
         assert self.go.wait(10)
         self.groups.append(len(captures))
-        return super().store_many(captures)
+        return super().store_many(captures, **options)
 
 
 @pytest.fixture
@@ -388,7 +520,7 @@ def capture(n: int, size: int = 100) -> Capture:
 
 
 def test_pages_that_gather_while_one_is_stored_share_a_commit(held: Held) -> None:
-    intake = Intake(held)
+    intake = Intake(ArchiveStore(held))
     done = [intake.put(capture(0))]
     sleep(0.2)
     done += [intake.put(capture(n)) for n in range(1, 40)]
@@ -400,7 +532,7 @@ def test_pages_that_gather_while_one_is_stored_share_a_commit(held: Held) -> Non
 
 
 def test_a_group_is_bounded_in_bytes_and_in_pages(held: Held) -> None:
-    intake = Intake(held)
+    intake = Intake(ArchiveStore(held))
     first = intake.put(capture(0))
     sleep(0.2)
     large = [intake.put(capture(n, 4 << 20)) for n in range(1, 6)]
@@ -413,7 +545,7 @@ def test_a_group_is_bounded_in_bytes_and_in_pages(held: Held) -> None:
 
 
 def test_closing_stores_what_waits(held: Held, tmp_path: Path) -> None:
-    intake = Intake(held)
+    intake = Intake(ArchiveStore(held))
     done = [intake.put(capture(n)) for n in range(10)]
     threading.Timer(0.2, held.go.set).start()
     intake.close()
@@ -424,7 +556,7 @@ def test_closing_stores_what_waits(held: Held, tmp_path: Path) -> None:
 
 def test_a_visit_without_change_is_noted_in_turn(held: Held) -> None:
     held.go.set()
-    intake = Intake(held)
+    intake = Intake(ArchiveStore(held))
     intake.put(capture(1)).result(10)
     assert intake.put(Unchanged("http://a.test/1", 99.0)).result(10) == Stored(None)
     assert [(v.time, v.changed, v.status) for v in held.visits("http://a.test/1")] == [
@@ -437,11 +569,11 @@ def test_a_visit_without_change_is_noted_in_turn(held: Held) -> None:
 
 
 def test_all_that_waits_is_told_of_a_failure_and_what_comes_later_too(held: Held) -> None:
-    def fail(captures: Iterable[Capture]) -> list[Stored]:
+    def fail(captures: Iterable[Visited], **options: Any) -> list[Stored]:
         raise StoreError("full")
 
     held.store_many = fail  # type: ignore[method-assign]
-    intake = Intake(held, waits=(0.01, 0.01))
+    intake = Intake(ArchiveStore(held), waits=(0.01, 0.01))
     done = [intake.put(capture(n)) for n in range(5)]
     for future in done:
         with pytest.raises(StoreError, match="full"):
@@ -449,6 +581,94 @@ def test_all_that_waits_is_told_of_a_failure_and_what_comes_later_too(held: Held
     with pytest.raises(StoreError, match="full"):
         intake.put(capture(6)).result(10)
     intake.close()
+
+
+class Scripted:
+    """A store that answers as it is told."""
+
+    def __init__(self, *answers: Answers | Exception) -> None:
+        self.answers = list(answers)
+        self.asked: list[list[Visited]] = []
+
+    def store(self, visits: Sequence[Visited]) -> Answers:
+        self.asked.append(list(visits))
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def close(self) -> None:
+        pass
+
+
+def test_only_what_the_store_failed_at_is_tried_again() -> None:
+    refusal, one, two = RefusedError("odd"), Stored(None, 1), Stored(None, 2)
+    first = Answers([one, None, refusal, None], StoreError("away"))
+    store = Scripted(first, Answers([two, two]))
+    intake = Intake(store, waits=(0.01,))
+    visits = [capture(n) for n in range(4)]
+    done = [intake.put(visit) for visit in visits]
+    assert [done[n].result(10) for n in (0, 1, 3)] == [one, two, two]
+    assert done[2].exception(10) is refusal
+    assert store.asked == [visits, [visits[1], visits[3]]]
+    intake.close()
+
+
+def test_an_error_that_nobody_thought_of_ends_the_intake_and_not_the_waiting() -> None:
+    intake = Intake(Scripted(KeyError("strange")))
+    done = [intake.put(capture(n)) for n in range(3)]
+    for future in done:
+        with pytest.raises(StoreError, match="the archive failed: KeyError: 'strange'"):
+            future.result(10)
+    with pytest.raises(StoreError, match="the archive failed"):
+        intake.put(capture(4)).result(10)
+    intake.close()
+
+
+def test_a_full_group_and_the_last_one_wait_for_no_others() -> None:
+    store = Scripted(Answers([Stored(None)] * 64), Answers([Stored(None)]))
+    intake = Intake(store, gather=60.0)
+    done = [intake.put(capture(n)) for n in range(64)]
+    for future in done:
+        future.result(10)
+    last = intake.put(capture(64))
+    intake.close()
+    assert last.done()
+    assert [len(group) for group in store.asked] == [64, 1]
+
+
+def test_a_page_too_large_for_any_archive_fails_alone(
+    held: Held, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mmcrawl.archive.groups.LARGEST_BODY", 1_000)
+    held.go.set()
+    answers = ArchiveStore(held).store([capture(0), capture(1, 1_001), capture(2)])
+    assert answers.failure is None
+    assert isinstance(answers.of[1], RefusedError)
+    assert "larger than 1,000 bytes" in str(answers.of[1])
+    assert sorted(held.urls()) == ["http://a.test/0", "http://a.test/2"]
+
+
+def test_the_reactor_is_called_once_for_all_that_a_thread_has_to_tell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[Any] = []
+    reactor = SimpleNamespace(callFromThread=calls.append)
+    monkeypatch.setattr(twisted.internet, "reactor", reactor, raising=False)
+    news, told = _News(), []
+    futures: list[Future[Stored]] = [Future() for _ in range(10)]
+    for number, future in enumerate(futures):
+        news.of(future).addBoth(lambda _, number=number: told.append(number))
+    for future in futures[:5]:
+        future.set_result(Stored(None))
+    futures[5].set_exception(StoreError("full"))
+    assert (len(calls), told) == (1, [])
+    calls.pop()()
+    assert told == [0, 1, 2, 3, 4, 5]
+    for future in futures[6:]:
+        future.set_result(Stored(None))
+    calls.pop()()
+    assert (calls, told) == ([], list(range(10)))
 
 
 def test_items_under_way_are_bounded_in_number_and_bytes_and_come_in_in_order() -> None:

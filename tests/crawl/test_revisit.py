@@ -16,7 +16,7 @@ import pytest
 from mmcrawl.archive import Archive, Capture, open_archive
 from mmcrawl.archive.revisits import NO_ANSWER
 
-DAY = 86_400.0
+DAY, HOUR = 86_400.0, 3_600.0
 FAST = {
     "AUTOTHROTTLE_ENABLED": "0",
     "DOWNLOAD_DELAY": "0",
@@ -160,6 +160,52 @@ def test_a_page_that_is_gone_is_a_version_once(visits: Visits) -> None:
     assert visits.history(url) == [(True, 200), (True, 404), (False, 404)]
     with visits.open() as archive:
         assert archive.get(url).status == 404
+
+
+def test_a_page_that_comes_back_is_a_version_and_is_asked_for_without_conditions(
+    visits: Visits,
+) -> None:
+    answer = visits.tools.Answer
+    url = visits.saw("/a", "<p>page</p>", ("ETag", '"1"'))
+    visits.server.pages = {"/a": answer("<p>none</p>", 404, {"ETag": '"gone"'})}
+    visits.run()
+    visits.server.pages = {"/a": answer("<p>page</p>", 200, {"ETag": '"1"'})}
+    assert "new versions 1" in visits.run("at=2100-01-01")
+    assert "If-None-Match" not in visits.server.visits[-1].headers
+    assert visits.history(url) == [(True, 200), (True, 404), (True, 200)]
+    with visits.open() as archive:
+        assert archive.rebuild(archive.get(url)).body == b"<p>page</p>"
+
+
+def test_a_page_that_fails_again_and_again_is_asked_for_ever_more_seldom(visits: Visits) -> None:
+    url = visits.saw("/a", "<p>page</p>", days=10)
+    with visits.open() as archive:
+        for hours in (5.5, 4.5, 2.5):
+            archive.note_unchanged(url, time() - hours * HOUR, 503)
+    visits.server.pages = {"/a": "<p>page</p>"}
+    assert "Nothing is due." in visits.run()  # after three failures: 4 hours
+    visits.run(f"at=@{time() + 1.6 * HOUR:.0f}")
+    assert visits.server.asked() == ["/a"]
+
+
+def test_an_unchanged_page_is_asked_for_by_the_headers_of_its_last_version(visits: Visits) -> None:
+    url = visits.saw("/a", "<p>one</p>", ("ETag", '"1"'))
+    visits.saw("/a", "<p>two</p>", ("ETag", 'W/"2"'), days=2)
+    visits.server.pages = {"/a": not_modified(visits.tools, 'W/"2"', "<p>two</p>")}
+    visits.run()
+    assert visits.history(url) == [(True, 200), (True, 200), (False, 304)]
+
+
+def test_a_site_that_forbids_its_pages_later_is_obeyed(visits: Visits) -> None:
+    url = visits.saw("/a", "<p>page</p>")
+    visits.saw("/b", "<p>page</p>")
+    plain = {"Content-Type": "text/plain"}
+    robots = visits.tools.Answer("User-agent: *\nDisallow: /a", 200, plain)
+    visits.server.pages = {"/robots.txt": robots, "/a": "<p>new</p>", "/b": "<p>new</p>"}
+    said = visits.run(ROBOTSTXT_OBEY="1")
+    assert visits.server.asked() == ["/robots.txt", "/b"]
+    assert visits.history(url) == [(True, 200)]
+    assert "due 2 visited 1 new versions 1" in said
 
 
 @pytest.mark.parametrize("status", [500, 503, 403])

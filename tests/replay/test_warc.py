@@ -22,6 +22,7 @@ class Warc:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._digests: dict[tuple[str, str], str] = {}
         self._file = path.open("wb")
         self._writer = WARCWriter(self._file, gzip=path.suffix == ".gz")
 
@@ -34,21 +35,22 @@ class Warc:
         date: str = "2020-01-01T00:00:00Z",
     ) -> None:
         head = StatusAndHeaders(status, list(headers.items()), protocol="HTTP/1.1")
-        self._writer.write_record(
-            self._writer.create_warc_record(
-                url,
-                "response",
-                payload=io.BytesIO(body),
-                http_headers=head,
-                warc_headers_dict={"WARC-Date": date},
-            )
+        record = self._writer.create_warc_record(
+            url,
+            "response",
+            payload=io.BytesIO(body),
+            http_headers=head,
+            warc_headers_dict={"WARC-Date": date},
         )
+        self._writer.write_record(record)
+        self._digests[url, date] = record.rec_headers.get_header("WARC-Payload-Digest")
 
     def revisit(self, url: str, of: str, date: str, status: str | None = None) -> None:
         head = StatusAndHeaders(status, [("X-Seen", "again")], protocol="HTTP/1.1")
+        digest = self._digests.get((of, date), "sha1:unknown")
         self._writer.write_record(
             self._writer.create_revisit_record(
-                url, "sha1:unknown", of, date, http_headers=head if status else None
+                url, digest, of, date, http_headers=head if status else None
             )
         )
 
@@ -257,6 +259,76 @@ def test_a_file_compressed_as_a_whole_is_told_how_to_be_mended(tmp_path: Path) -
     whole.write_bytes(gzip.compress(warc.close().read_bytes()))
     with pytest.raises(WebError, match="warcio recompress"):
         WarcWeb((whole,))
+
+
+def test_records_behind_damage_are_read(warc: Warc, caplog: pytest.LogCaptureFixture) -> None:
+    ends = []
+    for n in range(3):
+        warc.response(f"http://a.test/{n}", b"%d" % n * 999)
+        warc._file.flush()
+        ends.append(warc.path.stat().st_size)
+    path = warc.close()
+    data = bytearray(path.read_bytes())
+    data[ends[0] : ends[0] + 200] = b"\xff" * 200
+    path.write_bytes(data)
+    web = WarcWeb((path,))
+    assert body(web, "http://a.test/0") == b"0" * 999
+    assert body(web, "http://a.test/2") == b"2" * 999
+    assert f"'{path}', offset {ends[0]}" in caplog.text
+
+
+def test_a_record_of_no_url_is_passed_over(tmp_path: Path) -> None:
+    warc = Warc(tmp_path / "plain.warc")
+    for n in range(2):
+        warc.response(f"http://a.test/{n}", b"x")
+    path = warc.close()
+    path.write_bytes(path.read_bytes().replace(b"WARC-Target-URI", b"X-Target-URI", 1))
+    assert WarcWeb((path,)).start_urls() == ("http://a.test/1",)
+
+
+def test_bytes_of_another_digest_are_not_shown(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    warc = Warc(tmp_path / "plain.warc")
+    warc.response("http://a.test/", b"money 100")
+    path = warc.close()
+    path.write_bytes(path.read_bytes().replace(b"money 100", b"money 900"))
+    found = WarcWeb((path,)).get("http://a.test/")
+    assert found is not None
+    assert found.status == 404
+    assert "not those of its digest" in caplog.text
+
+
+def test_a_page_too_large_is_not_read(
+    warc: Warc, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    warc.response("http://a.test/large", bytes(2 << 20))
+    warc.response("http://a.test/", b"small")
+    monkeypatch.setattr("mmcrawl.archive.warc.answers.LARGEST", 0)  # beside the head
+    web = WarcWeb((warc.close(),))
+    large = web.get("http://a.test/large")
+    assert large is not None
+    assert large.status == 404
+    assert "are read at most" in caplog.text
+    assert body(web, "http://a.test/") == b"small"
+
+
+def test_a_body_that_is_not_in_its_coding_to_the_end_comes_as_sent(warc: Warc) -> None:
+    packed = gzip.compress(b"<html>packed</html>", mtime=0)[:-9]
+    warc.response("http://a.test/", packed, headers={**HTML, "Content-Encoding": "gzip"})
+    found = WarcWeb((warc.close(),)).get("http://a.test/")
+    assert found is not None
+    assert (found.body, found.header("Content-Encoding")) == (packed, "gzip")
+
+
+def test_a_revisit_finds_what_stands_in_a_later_file(tmp_path: Path) -> None:
+    date = "2020-01-01T00:00:00Z"
+    later, earlier = Warc(tmp_path / "2.warc"), Warc(tmp_path / "1.warc")
+    later.response("http://a.test/", b"page", date=date)
+    earlier._digests = later._digests
+    earlier.revisit("http://b.test/", "http://a.test/", date, status="200 OK")
+    web = WarcWeb((earlier.close(), later.close()))
+    assert body(web, "http://b.test/") == b"page"
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -10,19 +11,40 @@ from typing import Any
 from warcio.statusandheaders import StatusAndHeadersParser
 
 from mmcrawl.archive.model import Capture, Headers
-from mmcrawl.archive.warc.heads import ORIGINAL, as_time, note_of, restored
+from mmcrawl.archive.warc.heads import NO_PLACE, ORIGINAL, as_time, note_of, restored
 from mmcrawl.archive.warc.payload import LARGEST, CodingError, body_of, dechunked, is_digest_of
 from mmcrawl.archive.warc.records import BadRecordError, Record, record_at
+from mmcrawl.archive.writing import key_of
 
-__all__ = ["Answer", "answer_at"]
+__all__ = ["Answer", "Message", "answer_at", "head_in", "message_at"]
 
 _NOT_MODIFIED = "server-not-modified"
 _HEAD = 1 << 20  # room for a head, beside the largest body
+_STATUS = re.compile("[1-9][0-9]{0,2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """An answer of HTTP as it stands in a record.
+
+    Attributes:
+        record: It.
+        status, reason, headers: Of its head; status 0 where it has none.
+        payload: What follows the head, in the codings that the headers name.
+        certain: Whether its bytes have the digest that the record gives them.
+    """
+
+    record: Record
+    status: int
+    reason: str
+    headers: Headers
+    payload: bytes
+    certain: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A record of type ``response`` or ``revisit`` that was read.
+    """What a record says that tells of a visit: a response, a revisit, or a note of our own.
 
     Attributes:
         record: It.
@@ -39,50 +61,70 @@ class Answer:
     doubts: tuple[str, ...]
 
     @property
-    def is_not_modified(self) -> bool:
-        """Whether it says that nothing had changed, and no more (WARC 1.1, section 6.7.3)."""
+    def finds_nothing(self) -> bool:
+        """Whether it is of a visit that got no page: nothing had changed, or it failed.
+
+        "Not modified" is said by a profile (WARC 1.1, section 6.7.3) or a response 304.
+        """
         if self.record.kind == "revisit":
             return self.record.field("WARC-Profile").rstrip("/").endswith(_NOT_MODIFIED)
-        return self.capture.status == 304 and "status" not in self.note
+        is_304 = self.capture.status == 304 and "status" not in self.note
+        return is_304 or self.record.kind == "metadata"
 
 
-def answer_at(path: Path, offset: int) -> Answer:
+def message_at(path: Path, offset: int) -> Message:
     """Read a response or a revisit.
 
     Raises:
         BadRecordError: it is damaged, or no answer of HTTP.
     """
     record, block = record_at(path, offset, LARGEST + _HEAD)
+    certain = _is_certain(record, block)
+    if record.kind == "metadata" or (record.kind == "revisit" and not block):
+        return Message(record, 0, "", (), b"", certain)
+    status, reason, headers, payload = head_in(block)
+    return Message(record, status, reason, headers, payload, certain)
+
+
+def answer_at(path: Path, offset: int) -> Answer:
+    """Read a response, a revisit, or the note of a visit that got no page.
+
+    Raises:
+        BadRecordError: it is damaged, or none of these.
+    """
+    message = message_at(path, offset)
+    record = message.record
     doubts: list[str] = []
     note = _note(record, doubts)
     url, time = record.field("WARC-Target-URI"), as_time(record.field("WARC-Date"))
     if not url or time is None:
-        raise BadRecordError("it has no WARC-Target-URI or no WARC-Date")
-    certain = _is_certain(record, block)
+        raise BadRecordError(NO_PLACE)
+    if record.kind == "metadata" and "status" not in note:
+        raise BadRecordError(f"its field {ORIGINAL} cannot be read")
     if record.loose:
         doubts.append("no blank lines follow it: its Content-Length may be wrong")
     truncated = record.field("WARC-Truncated")
     if truncated and record.kind == "response":  # a revisit is, that is its point
         doubts.append(f"the capture is truncated ({truncated})")
-    capture = Capture(url, b"", time, status=304)
-    if block or record.kind == "response":
-        status, reason, headers, payload = _head(block)
-        body = b""
-        if record.kind == "response":
-            body = _body(payload, headers)
-            doubts += _digest_doubts(record, payload, body, certain=certain)
-        capture = Capture(url, body, time, status, headers, reason)
+    body = _body(message, doubts) if record.kind == "response" else b""
+    status = message.status or 304
+    capture = Capture(url, body, time, status, message.headers, message.reason)
     try:
         capture = restored(capture, note)
     except (ValueError, TypeError, LookupError):
         doubts.append(f"its field {ORIGINAL} does not fit it")
         note = {}
-    return Answer(record, capture, bool(block), note, tuple(doubts))
+    try:
+        capture.url.encode()
+        key_of(capture.url)
+    except ValueError as error:
+        raise BadRecordError(f"its WARC-Target-URI is no URL ({error})") from error
+    return Answer(record, capture, bool(message.status), note, tuple(doubts))
 
 
 def _note(record: Record, doubts: list[str]) -> dict[str, Any]:
     try:
-        return note_of(record.field(ORIGINAL))
+        return note_of(record.field(ORIGINAL), record.field("WARC-Target-URI"))
     except (ValueError, TypeError):
         doubts.append(f"its field {ORIGINAL} cannot be read")
         return {}
@@ -103,31 +145,36 @@ def _is_certain(record: Record, block: bytes) -> bool:
     return bool(right)
 
 
-def _head(block: bytes) -> tuple[int, str, Headers, bytes]:
-    """Return status, reason and headers of an answer, and the payload."""
+def head_in(block: bytes) -> tuple[int, str, Headers, bytes]:
+    """Return status, reason and headers of an answer, and the payload.
+
+    Raises:
+        BadRecordError: it begins with none.
+    """
     stream = BytesIO(block)
     try:
         head = StatusAndHeadersParser(["HTTP/"], verify=False).parse(stream)
     except (EOFError, ValueError) as error:
         raise BadRecordError("it has no head of HTTP") from error
     code, _, reason = head.statusline.partition(" ")
-    if not head.protocol.upper().startswith("HTTP/") or not (code.isascii() and code.isdecimal()):
+    if not head.protocol.upper().startswith("HTTP/") or not _STATUS.fullmatch(code):
         raise BadRecordError("it has no status line of HTTP")
     headers = tuple((str(name), str(value)) for name, value in head.headers)
     return int(code), reason.strip(), headers, block[stream.tell() :]
 
 
-def _body(payload: bytes, headers: Headers) -> bytes:
+def _body(message: Message, doubts: list[str]) -> bytes:
     try:
-        body = body_of(payload, headers)
+        body = body_of(message.payload, message.headers)
     except CodingError as error:
         raise BadRecordError(str(error)) from error
     if len(body) > LARGEST:
-        raise BadRecordError(f"its body has {len(body)} bytes, more than are kept")
+        raise BadRecordError(f"its body has {len(body):,} bytes; up to {LARGEST:,} are kept")
+    doubts += _digest_doubts(message, body)
     return body
 
 
-def _digest_doubts(record: Record, payload: bytes, body: bytes, *, certain: bool) -> list[str]:
+def _digest_doubts(message: Message, body: bytes) -> list[str]:
     """Compare a payload with its digest.
 
     Programs take it before the transfer coding is undone, after, or after all codings are (WARC
@@ -136,7 +183,7 @@ def _digest_doubts(record: Record, payload: bytes, body: bytes, *, certain: bool
     Raises:
         BadRecordError: it is wrong, and nothing else vouches for the bytes.
     """
-    digest = record.field("WARC-Payload-Digest")
+    digest, payload = message.record.field("WARC-Payload-Digest"), message.payload
     if not digest:
         return []
     for content in (payload, body):
@@ -145,6 +192,6 @@ def _digest_doubts(record: Record, payload: bytes, body: bytes, *, certain: bool
     if is_digest_of(digest, dechunked(payload)):
         return []
     wrong = f"its payload is not that of its digest {digest}"
-    if not certain:
+    if not message.certain:
         raise BadRecordError(wrong)
     return [f"{wrong}, though its block is"]

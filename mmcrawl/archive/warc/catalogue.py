@@ -73,12 +73,12 @@ class Catalogue:
         return int(count)
 
     def add(self, record: Record, file: int) -> bool:
-        """Note a response or a revisit; False if it has no URL or no date."""
+        """Note a record that tells of a visit; False if it has no URL or no date."""
         uri, date = record.field("WARC-Target-URI"), as_time(record.field("WARC-Date"))
         if not uri or date is None:
             return False
         try:
-            note = note_of(record.field(ORIGINAL))
+            note = note_of(record.field(ORIGINAL), uri)
         except (ValueError, TypeError):
             note = {}  # reported when the record is read
         row = (

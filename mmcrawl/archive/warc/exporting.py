@@ -31,6 +31,7 @@ class WarcExport:
         urls: That have a record in it.
         responses: Records with a body.
         revisits: Records of visits and of versions whose body stands in another record.
+        failures: Notes of visits that got no page.
         size: Of the file in bytes.
         problems: What could not be written, a sentence each.
     """
@@ -39,6 +40,7 @@ class WarcExport:
     urls: int
     responses: int
     revisits: int
+    failures: int
     size: int
     problems: tuple[str, ...]
 
@@ -60,7 +62,8 @@ def export_warc(
     ``identical-payload-digest``; so is a visit that found the same again. A visit that was answered
     "not modified" is one of ``server-not-modified``. All name the record they refer to. A visit
     whose version lies outside of the time asked for is written with the body, so that the file
-    stands alone.
+    stands alone. A visit that failed, or found again that a page is gone, is a ``metadata`` record
+    with its status, behind the version that the archive had then, if that is in the file.
 
     The whole of an archive that was exported and imported is equal to it: URLs, versions, visits,
     bodies, and what came with them; numbers of versions too, unless some were purged. The file is
@@ -90,11 +93,15 @@ def export_warc(
             export.finish()
         return export.report(path)
     except OSError as error:
-        raise StoreError(f"the WARC file '{path}' cannot be written: {error}") from error
+        reason = error.strerror or error
+        raise StoreError(f"the WARC file '{path}' cannot be written: {reason}") from error
 
 
 @contextmanager
 def _moved_when_complete(path: Path) -> Iterator[BinaryIO]:
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        raise StoreError(f"the WARC file '{path}' cannot be written: it is no regular file")
     part = path.with_name(path.name + ".part")
     try:
         with part.open("wb") as file:
@@ -113,7 +120,7 @@ class _Export:
         self._archive = archive
         self._writer = RecordWriter(file, gzip=gzip)
         self._by_body: dict[str, Written] = {}
-        self._urls = self._responses = self._revisits = 0
+        self._urls = self._responses = self._revisits = self._failures = 0
         self._problems: list[str] = []
 
     def finish(self) -> None:
@@ -127,6 +134,7 @@ class _Export:
             urls=self._urls,
             responses=self._responses,
             revisits=self._revisits,
+            failures=self._failures,
             size=path.stat().st_size,
             problems=tuple(self._problems),
         )
@@ -145,6 +153,8 @@ class _Export:
             if not window[0] <= event.time < window[1]:
                 continue
             number = event.version.number
+            if number not in present and not event.has_page:
+                continue
             if number not in present:
                 present[number] = self._write_version(event, history.turn(turn))
             elif present[number]:
@@ -170,11 +180,15 @@ class _Export:
         return True
 
     def _write_visit(self, event: Event, turn: int | None) -> None:
-        """Write a visit that found a version that stands in the file."""
+        """Write a visit; the version that the archive had then stands in the file."""
         version = event.version
         known = self._by_body[version.digest]
-        said = event.status if event.status != version.status else None
-        self._writer.write_revisit(_facts(event), version.size, known, turn, said)
+        if not event.has_page:
+            self._writer.write_failure(version.url, event.time, event.status, known, turn)
+            self._failures += 1
+            return
+        told = event.status != version.status
+        self._writer.write_revisit(_facts(event), version.size, known, turn, not_modified=told)
         self._revisits += 1
 
 

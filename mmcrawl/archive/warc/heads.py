@@ -24,6 +24,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from mmcrawl.archive.model import Capture
 
 __all__ = [
+    "NO_PLACE",
     "ORIGINAL",
     "Head",
     "as_date",
@@ -37,12 +38,14 @@ __all__ = [
 ]
 
 ORIGINAL = "Mmcrawl-Original"
+NO_PLACE = "it has no WARC-Target-URI, or no WARC-Date that can be read"
 SET_ASIDE = "X-Archive-Orig-"
 
 _CODINGS = frozenset({"content-encoding", "transfer-encoding"})
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _UNSAFE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _URI_SAFE = "!#$%&'()*+,-./:;=?@[]_~"
+_MOST = 1 << 62  # that stores take for a number
 _DATE = re.compile(
     r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?Z?)?)?)?", re.ASCII
 )
@@ -160,13 +163,20 @@ def field_of(note: Mapping[str, Any]) -> dict[str, str]:
     return {ORIGINAL: json.dumps(note, separators=(",", ":"))} if note else {}
 
 
-def note_of(field: str | None) -> dict[str, Any]:
-    """Read the field :data:`ORIGINAL`.
+def note_of(field: str, uri: str) -> dict[str, Any]:
+    """Read the field :data:`ORIGINAL` of a record.
+
+    Args:
+        field: It, or "".
+        uri: WARC-Target-URI of the record.
 
     Raises:
-        ValueError, TypeError: it is damaged.
+        ValueError, TypeError: it is damaged, or of another URL.
     """
-    note = json.loads(field) if field else {}
+    try:
+        note = json.loads(field) if field else {}
+    except RecursionError as error:
+        raise ValueError("too deep") from error
     kinds = {"url": str, "reason": str, "type": str, "status": int, "order": int, "headers": dict}
     if not isinstance(note, dict):
         raise TypeError("no object")
@@ -175,6 +185,10 @@ def note_of(field: str | None) -> dict[str, Any]:
             note[key] = float(value)
         elif not isinstance(value, kinds.get(key, object)):
             raise TypeError(key)
+        if isinstance(note[key], int | float) and not abs(note[key]) < _MOST:
+            raise ValueError(key)
+    if "url" in note and uri_of(note["url"]) != uri:
+        raise ValueError("url")
     return note
 
 

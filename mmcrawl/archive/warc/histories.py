@@ -19,11 +19,24 @@ class Event:
         version: As stored.
         time: Of the visit, in Unix seconds.
         status: Of the answer.
+        is_new: Whether it found the version first.
     """
 
     version: Version
     time: float
     status: int
+    is_new: bool
+
+    @property
+    def has_page(self) -> bool:
+        """Whether it got the version, or was told that it holds on.
+
+        Of others nothing is known but their status: failed ones, and those that found again that a
+        page is gone, whose bodies are not kept.
+        """
+        if self.is_new or self.status == 304:
+            return True
+        return self.status == self.version.status and 200 <= self.status < 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +75,10 @@ def history_of(archive: Archive, url: str) -> History:
             again[visit.version].append(visit)
     events: list[Event] = []
     for version in versions:
-        events.append(Event(version, version.time, version.status))
-        events += [Event(version, visit.time, visit.status) for visit in again[version.number]]
+        events.append(Event(version, version.time, version.status, is_new=True))
+        events += [
+            Event(version, visit.time, visit.status, is_new=False)
+            for visit in again[version.number]
+        ]
     in_time = all(before.time <= after.time for before, after in pairwise(events))
     return History(tuple(events), in_time, lost)

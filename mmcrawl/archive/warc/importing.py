@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -9,11 +10,13 @@ from functools import lru_cache
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
+from tempfile import gettempdir
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Capture
 from mmcrawl.archive.warc.answers import Answer, answer_at
 from mmcrawl.archive.warc.catalogue import Catalogue, Place
+from mmcrawl.archive.warc.heads import NO_PLACE, ORIGINAL, is_http
 from mmcrawl.archive.warc.originals import Originals, UnresolvedError, version_at
 from mmcrawl.archive.warc.records import BadRecordError, Record, WarcProblem, records
 from mmcrawl.errors import StoreError
@@ -23,6 +26,7 @@ __all__ = ["Progress", "WarcImport", "import_warc"]
 Progress = Callable[[int, int], None]
 """Called with the records that are dealt with, and how many there are."""
 
+_Visit = tuple[float, int, str]  # time, status, digest of what was found
 _COMMIT_CAPTURES = 200
 _COMMIT_BYTES = 16 << 20
 
@@ -35,7 +39,8 @@ class WarcImport:
         records: Whole records that were found, of all types.
         captures: Those that were taken in: ``versions + unchanged``.
         versions: New versions.
-        unchanged: Visits that found what was known, or that are in the archive already.
+        unchanged: Visits without a new version: they found what was known, failed, or are in the
+            archive already.
         skipped: Records that were left out, by reason; a type of record is a reason.
         problems: What was wrong, with file and offset, in the order met.
     """
@@ -59,7 +64,7 @@ def import_warc(
     Responses become versions, or visits where nothing had changed; so do revisit records, whose
     body is found in any of the files or in the archive (WARC 1.1, section 6.7). A URL's captures
     are stored in order of time, whatever order they are in. Transfer and content codings are
-    undone. A response ``304`` is a visit.
+    undone. A response ``304`` is a visit, and so is what :func:`export_warc` notes of one.
 
     Args:
         archive: Where to.
@@ -71,12 +76,17 @@ def import_warc(
             the import can be run again.
     """
     files = [Path(path) for path in paths]
-    with Catalogue() as catalogue:
-        intake = _Intake(archive, files, catalogue)
-        for number in range(len(files)):
-            intake.find(number)
-        intake.take_in(progress)
-        return intake.report()
+    try:
+        with Catalogue() as catalogue:
+            intake = _Intake(archive, files, catalogue)
+            for number in range(len(files)):
+                intake.find(number)
+            intake.take_in(progress)
+            return intake.report()
+    except sqlite3.Error as error:
+        raise StoreError(
+            f"no room to list the records of the WARC files, in {gettempdir()}: {error}"
+        ) from error
 
 
 class _Intake:
@@ -90,7 +100,10 @@ class _Intake:
         self._skipped: Counter[str] = Counter()
         self._problems: list[WarcProblem] = []
         self._waiting: list[Capture] = []
-        self._stored: tuple[str, dict[float, str]] = ("", {})
+        self._known_url = ""
+        self._known: Counter[_Visit] = Counter()
+        self._last: _Visit | None = None
+        self._known_times: set[tuple[float, int]] = set()
         self._read = lru_cache(maxsize=2)(self._read_place)
         self._originals = Originals(archive, catalogue, self._read)
 
@@ -120,27 +133,30 @@ class _Intake:
                     self._records += 1
                     self._find_record(found, number)
         except OSError as error:
-            raise StoreError(f"the WARC file '{path}' cannot be read: {error}") from error
+            reason = error.strerror or error
+            raise StoreError(f"the WARC file '{path}' cannot be read: {reason}") from error
         if empty:
             self._problems.append(WarcProblem(path, None, "there is no record in it"))
 
     def _find_record(self, record: Record, number: int) -> None:
         path = self._files[number]
         kind = record.kind
-        if kind not in ("response", "revisit"):
+        is_note = kind == "metadata" and record.field(ORIGINAL) != ""
+        if kind not in ("response", "revisit") and not is_note:
             self._skipped[kind or "no WARC-Type"] += 1
             if kind == "continuation":
                 what = "it is a part of a segmented record"
                 self._problems.append(WarcProblem(path, record.offset, what))
         elif kind == "response" and not record.is_http:
             self._skipped["not HTTP"] += 1
-            what = f"an answer of {record.field('Content-Type') or 'no content type'}, not of HTTP"
-            self._problems.append(WarcProblem(path, record.offset, what))
+            if is_http(record.field("WARC-Target-URI")):  # others, as of DNS, are in order
+                kind = record.field("Content-Type") or "no content type"
+                what = f"an answer of {kind}, not of HTTP"
+                self._problems.append(WarcProblem(path, record.offset, what))
         elif record.field("WARC-Segment-Number"):
             self._leave_out(path, record.offset, "segmented", "it is one of several segments")
         elif not self._catalogue.add(record, number):
-            what = "it has no WARC-Target-URI or no WARC-Date"
-            self._leave_out(path, record.offset, "damaged", what)
+            self._leave_out(path, record.offset, "damaged", NO_PLACE)
 
     def _leave_out(self, path: Path, offset: int, reason: str, what: str) -> None:
         self._skipped[reason] += 1
@@ -172,11 +188,11 @@ class _Intake:
 
     def _take(self, answer: Answer) -> None:
         is_response = answer.record.kind == "response"
-        if answer.is_not_modified:
+        if answer.finds_nothing:
             if self._note_unchanged(answer.capture):
                 return
-            if is_response:
-                raise UnresolvedError("it says 'not modified', and no version is before it")
+            if answer.record.kind != "revisit":
+                raise UnresolvedError("it says that nothing was found, and no version is before it")
         elif is_response:
             self._add(answer.capture)
             return
@@ -187,30 +203,41 @@ class _Intake:
     def _note_unchanged(self, capture: Capture) -> bool:
         """Note a visit that found nothing new; False if the URL has no version yet."""
         self._flush()
-        if capture.time not in self._stored_before(capture.url):
+        self._stored_before(capture.url)
+        if (capture.time, capture.status) not in self._known_times:
             if version_at(self._archive, capture.url, capture.time) is None:
                 return False
             self._archive.note_unchanged(capture.url, capture.time, capture.status)
         self._unchanged += 1
         return True
 
-    def _stored_before(self, url: str) -> dict[float, str]:
-        """Return the visits of a URL before this import: times, and digests of what was found.
+    def _stored_before(self, url: str) -> Counter[_Visit]:
+        """Return the visits of a URL before this import, less those that were met again.
 
         All captures of a URL come one after the other.
         """
-        if self._stored[0] != url:
+        if self._known_url != url:
             versions = [one for one in self._archive.versions(url) if one.url == url]
             digests = {one.number: one.digest for one in versions}
             visits = self._archive.visits(url) if versions else []
-            self._stored = (url, {one.time: digests.get(one.version or 0, "") for one in visits})
-        return self._stored[1]
+            self._known_url = url
+            self._last = None
+            self._known = Counter(
+                (visit.time, visit.status, digests.get(visit.version or 0, "")) for visit in visits
+            )
+            self._known_times = {visit[:2] for visit in self._known}
+        return self._known
 
     def _add(self, capture: Capture) -> None:
-        before = self._stored_before(capture.url)
-        if before and before.get(capture.time) == sha256(capture.body).hexdigest():
-            self._unchanged += 1  # an import that is run again
-            return
+        known = self._stored_before(capture.url)
+        if known:
+            visit = (capture.time, capture.status, sha256(capture.body).hexdigest())
+            is_repeated = visit == self._last  # the same twice in a second is kept once
+            self._last = visit
+            if is_repeated or known[visit]:  # an import that is run again
+                known[visit] -= not is_repeated
+                self._unchanged += 1
+                return
         self._waiting.append(capture)
         size = sum(len(capture.body) for capture in self._waiting)
         if size > _COMMIT_BYTES or len(self._waiting) >= _COMMIT_CAPTURES:

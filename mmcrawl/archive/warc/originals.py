@@ -41,7 +41,7 @@ class Originals:
             UnresolvedError: that is not there.
         """
         original = self._original(revisit)
-        if revisit.has_head and not revisit.is_not_modified:
+        if revisit.has_head and not revisit.finds_nothing:
             return replace(revisit.capture, body=original.body)
         return replace(original, url=revisit.capture.url, time=revisit.capture.time)
 

@@ -13,14 +13,26 @@ from typing import Any
 import zstandard
 from warcio.bufferedreaders import ChunkedDataReader
 
+from mmcrawl.archive.model import LARGEST_BODY as LARGEST
+
 __all__ = ["LARGEST", "CodingError", "body_of", "dechunked", "is_digest_of"]
 
-LARGEST = 512 << 20  # that the archive keeps
 _PIECE = 64 << 10
 
 
 class CodingError(Exception):
     """A content coding cannot be undone."""
+
+
+class _DamagedError(CodingError):
+    """Bytes are not, or not all, in a coding."""
+
+
+class _BrokenOffError(CodingError):
+    """Bytes end before the coding does."""
+
+    def __init__(self) -> None:
+        super().__init__("its content coding is broken off")
 
 
 def is_digest_of(digest: str, content: bytes) -> bool | None:
@@ -34,9 +46,10 @@ def is_digest_of(digest: str, content: bytes) -> bool | None:
         found = hashlib.new(
             algorithm.strip().lower().replace("-", ""), content, usedforsecurity=False
         )
-    except ValueError:
+        raw = found.digest()
+    except (ValueError, TypeError):  # TypeError: of those that make digests of any length
         return None
-    raw, value = found.digest(), value.strip().rstrip("=")
+    value = value.strip().rstrip("=")
     base32, base64_, url = (
         encode(raw).decode().rstrip("=")
         for encode in (base64.b32encode, base64.b64encode, base64.urlsafe_b64encode)
@@ -82,7 +95,7 @@ def _joined(pieces: Iterator[bytes], coding: str) -> bytes:
         found.append(piece)
         size += len(piece)
         if size > LARGEST:
-            raise CodingError(f"its body unpacks to more than {LARGEST} bytes ({coding})")
+            raise CodingError(f"its body unpacks to more than {LARGEST:,} bytes ({coding})")
     return b"".join(found)
 
 
@@ -104,21 +117,23 @@ def _inflated(unpacker: Any, payload: bytes) -> Iterator[bytes]:
             payload = unpacker.unconsumed_tail
         yield unpacker.flush()
     except zlib.error as error:
-        raise CodingError(f"its content coding is damaged ({error})") from error
+        raise _DamagedError(f"its content coding is damaged ({error})") from error
     if not unpacker.eof:
-        raise CodingError("its content coding is broken off")
+        raise _BrokenOffError
 
 
 def _deflated(payload: bytes) -> bytes:
     """Undo ``deflate``: with the frame of zlib, as RFC 9110 says, or bare, as many servers do."""
     if not payload:
         return payload
-    for window in (zlib.MAX_WBITS, -zlib.MAX_WBITS):
-        try:
-            return _joined(_inflated(zlib.decompressobj(window), payload), "deflate")
-        except CodingError:
-            continue
-    return payload
+    try:
+        return _joined(_inflated(zlib.decompressobj(), payload), "deflate")
+    except _DamagedError:
+        pass
+    try:
+        return _joined(_inflated(zlib.decompressobj(-zlib.MAX_WBITS), payload), "deflate")
+    except (_DamagedError, _BrokenOffError):
+        return payload  # text, undone already, may look like the begin of a bare one
 
 
 def _unzstd(payload: bytes) -> bytes:
@@ -139,11 +154,15 @@ def _unbrotli(payload: bytes) -> bytes:
             "its content coding 'br' needs the package brotli: pip install brotli"
         ) from None
     unpacker = brotli.Decompressor()
-    pieces = (payload[at : at + 4096] for at in range(0, len(payload), 4096))
+    # A few bytes unpack to 16 MB, so they are given in small pieces.
+    pieces = (payload[at : at + 64] for at in range(0, len(payload), 64))
     try:
-        return _joined((unpacker.process(piece) for piece in pieces), "br")
+        body = _joined((unpacker.process(piece) for piece in pieces), "br")
     except brotli.error:
         return payload  # Brotli has no mark to tell by whether it was undone already.
+    if body and not unpacker.is_finished():
+        raise _BrokenOffError
+    return body if unpacker.is_finished() else payload
 
 
 _UNDO: dict[str, Callable[[bytes], bytes]] = {

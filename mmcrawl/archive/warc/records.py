@@ -8,10 +8,12 @@ from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, BinaryIO
 
-from warcio.archiveiterator import WARCIterator
 from warcio.exceptions import ArchiveLoadFailed
+
+from mmcrawl.archive.warc.iterating import RecordIterator
 
 __all__ = ["BadRecordError", "Record", "WarcProblem", "record_at", "records"]
 
@@ -22,6 +24,12 @@ _OVERLAP = 16
 # What warcio and zlib raise on bytes that are no record.
 _DAMAGE = (ArchiveLoadFailed, EOFError, OSError, StopIteration, ValueError, zlib.error)
 _HTTP = ("application/http", "message/http")
+_FOREIGN = (
+    (b"filedesc:", "it is an ARC file: make a WARC with `warcio recompress '{}' NEW.warc.gz`"),
+    (b"\x28\xb5\x2f\xfd", "it is compressed with zstd: unpack it first, with `zstd -d '{}'`"),
+    (b"\x5d\x2a\x4d\x18", "it is compressed with zstd and a dictionary: unpack it first"),
+    (b"PK\x03\x04", "it is a ZIP, as WACZ files are: take its WARC files with `unzip '{}'`"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +65,13 @@ class Record:
         offset: In its file.
         fields: Its named fields, names in lower case; the first of several.
         loose: Whether the blank lines are missing that end a record; known once it is read.
+        begin: The first bytes of its block, if they were asked for.
     """
 
     offset: int
     fields: dict[str, str]
     loose: bool = False
+    begin: bytes = b""
 
     def field(self, name: str) -> str:
         """Return a named field, case folded, or ""."""
@@ -78,37 +88,56 @@ class Record:
         return self.field("Content-Type").strip().lower().startswith(_HTTP)
 
 
-def records(path: Path) -> Iterator[Record | WarcProblem]:
+def records(path: Path, begin: int = 0) -> Iterator[Record | WarcProblem]:
     """Yield the records of a file in order, and what is damaged between them.
 
     Behind damage it goes on at the next place where a record begins.
+
+    Args:
+        path: The file, compressed record by record or not at all.
+        begin: Bytes of each block that are given with its record.
 
     Raises:
         OSError: the file cannot be opened.
     """
     with path.open("rb") as file:
+        if what := _foreign(file):
+            yield WarcProblem(path, None, what.format(path))
+            return
         start: int | None = 0
         while start is not None:
-            damage = yield from _until_damage(path, file, start)
+            damage = yield from _until_damage(path, file, start, begin)
             start = _next_start(file, max(damage, start) + 1) if damage is not None else None
 
 
+def _foreign(file: BinaryIO) -> str:
+    """Return what a file is that is known to be no WARC file, and what to do; else ""."""
+    start = file.read(4096)
+    if start.startswith(_GZIP):
+        start = _unpacked(start)
+    return next((what for mark, what in _FOREIGN if start.startswith(mark)), "")
+
+
 def _until_damage(
-    path: Path, file: BinaryIO, start: int
+    path: Path, file: BinaryIO, start: int, begin: int
 ) -> Generator[Record | WarcProblem, None, int | None]:
     """Yield records from a place on; return the offset of one that is damaged, None at the end."""
     file.seek(start)
     last = start
-    with closing(WARCIterator(file, no_record_parse=True)) as iterator:
+    with closing(RecordIterator(file)) as iterator:
         try:
             for found in iterator:
-                last = int(iterator.get_record_offset())  # which reads the record to its end
-                if not _is_whole(found):
+                last = int(iterator.offset)
+                fits = found.length is None or found.length <= iterator.rest
+                first = bytes(found.raw_stream.read(begin)) if fits and begin else b""
+                if fits:
+                    iterator.read_to_end()
+                if not fits or not _is_whole(found):
                     yield WarcProblem(path, last, "the record is damaged or cut off")
                     return last
-                yield _record(found, last)
+                yield _record(found, last, begin=first)
         except _DAMAGE as error:
-            reason = " ".join(str(error).split()) or type(error).__name__
+            reason = shorten(str(error), 100, placeholder=" …") or type(error).__name__
             if "non-chunked gzip" in reason:
                 yield WarcProblem(path, None, _ONE_STREAM.format(path=path))
                 return None
@@ -130,7 +159,7 @@ def _until_damage(
 
 _ONE_STREAM = (
     "it is compressed as a whole, not record by record:"
-    " make one that is with `warcio recompress {path} NEW`"
+    " make one that is with `warcio recompress '{path}' NEW.warc.gz`"
 )
 
 
@@ -139,11 +168,17 @@ def _is_whole(found: Any) -> bool:
     return length.strip().isdecimal() and found.length is not None and found.raw_stream.limit <= 0
 
 
-def _record(found: Any, offset: int, *, loose: bool = False) -> Record:
+def _record(found: Any, offset: int, *, loose: bool = False, begin: bytes = b"") -> Record:
     fields: dict[str, str] = {}
     for name, value in found.rec_headers.headers:
         fields.setdefault(name.lower(), value)
-    return Record(int(offset), fields, loose)
+    uri = fields.get(_REFERRED, "")
+    if uri.startswith("<"):  # as wget writes URIs; of the record's own warcio takes them off
+        fields[_REFERRED] = uri.removeprefix("<").removesuffix(">")
+    return Record(int(offset), fields, loose, begin)
+
+
+_REFERRED = "warc-refers-to-target-uri"
 
 
 def _next_start(file: BinaryIO, after: int) -> int | None:
@@ -184,11 +219,15 @@ def _has_an_end(file: BinaryIO, at: int) -> bool:
 def _packs_a_record(file: BinaryIO, at: int) -> bool:
     """Whether there is a gzip member that begins as a record does."""
     file.seek(at)
+    return _unpacked(file.read(4096)).startswith(b"WARC/")
+
+
+def _unpacked(packed: bytes) -> bytes:
+    """Return how a gzip member begins; b"" if it is damaged."""
     try:
-        start = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(file.read(4096), 16)
+        return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(packed, 16)
     except zlib.error:
-        return False
-    return start.startswith(b"WARC/")
+        return b""
 
 
 def record_at(path: Path, offset: int, largest: int) -> tuple[Record, bytes]:
@@ -204,12 +243,13 @@ def record_at(path: Path, offset: int, largest: int) -> tuple[Record, bytes]:
     try:
         with path.open("rb") as file:
             file.seek(offset)
-            with closing(WARCIterator(file, no_record_parse=True)) as iterator:
+            with closing(RecordIterator(file)) as iterator:
                 found = next(iterator)
-                if found.length > largest:
-                    raise BadRecordError(f"it has {found.length} bytes, more than are kept")
+                length = found.length or 0
+                if length > largest:
+                    raise BadRecordError(f"it has {length:,} bytes; {largest:,} are read at most")
                 block = found.raw_stream.read()
-                if len(block) != found.length:
+                if len(block) != length:
                     raise BadRecordError("the record is damaged or cut off")
                 iterator.read_to_end()
                 return _record(found, offset, loose=iterator.err_count > 0), block

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b32encode
 from dataclasses import dataclass
-from hashlib import sha1
+from hashlib import sha1, sha256
 from io import BytesIO
 from typing import Any, BinaryIO
 from uuid import NAMESPACE_URL, uuid5
@@ -13,7 +13,15 @@ from warcio.warcwriter import WARCWriter
 
 from mmcrawl import __version__
 from mmcrawl.archive.model import Capture
-from mmcrawl.archive.warc.heads import Head, as_date, as_time, field_of, head_of, uri_of
+from mmcrawl.archive.warc.heads import (
+    ORIGINAL,
+    Head,
+    as_date,
+    as_time,
+    field_of,
+    head_of,
+    uri_of,
+)
 
 __all__ = ["RecordWriter", "Written"]
 
@@ -30,16 +38,14 @@ class Written:
         uri: WARC-Target-URI.
         date: WARC-Date.
         digest: WARC-Payload-Digest.
-        head: Of HTTP, as written.
-        note: What the head does not say as captured.
+        head: Digest of the head as written, and of what it does not say as captured.
     """
 
     id: str
     uri: str
     date: str
     digest: str
-    head: Head
-    note: dict[str, Any]
+    head: bytes
 
 
 class RecordWriter:
@@ -100,7 +106,7 @@ class RecordWriter:
             warc_headers_dict={**fields, "WARC-Payload-Digest": digest},
         )
         self._write(record)
-        return Written(fields["WARC-Record-ID"], uri, date, digest, head, note)
+        return Written(fields["WARC-Record-ID"], uri, date, digest, _digest_of(head, note))
 
     def write_revisit(
         self,
@@ -108,7 +114,8 @@ class RecordWriter:
         size: int,
         original: Written,
         turn: int | None,
-        not_modified: int | None = None,
+        *,
+        not_modified: bool = False,
     ) -> None:
         """Write a revisit: a visit that found a body written before (WARC 1.1, section 6.7).
 
@@ -121,15 +128,15 @@ class RecordWriter:
             size: Of the body.
             original: Where it was written.
             turn: As for a response.
-            not_modified: Status of the answer, if it said only that.
+            not_modified: Whether the answer, a 304, said only that.
         """
         head, note = head_of(facts, size)
         # pywb does not look up an empty payload, nor the head with it.
-        is_known = size > 0 and (head, note) == (original.head, original.note)
+        is_known = size > 0 and _digest_of(head, note) == original.head
         noted: dict[str, Any] = {} if is_known else note
-        if not_modified is not None:
-            noted = {} if is_known and not_modified == 304 else {"status": not_modified}
-        profile = "identical-payload-digest" if not_modified is None else "server-not-modified"
+        if not_modified:
+            noted = {} if is_known else {"status": 304}
+        profile = "server-not-modified" if not_modified else "identical-payload-digest"
         identity = _identity(facts.url, facts.time, turn, noted)
         self._revisit(profile, identity, None if is_known else head, original)
 
@@ -153,6 +160,32 @@ class RecordWriter:
         record.rec_headers.replace_header("WARC-Profile", _PROFILES + profile)
         self._write(record)
 
+    def write_failure(
+        self, url: str, time: float, status: int, original: Written, turn: int | None
+    ) -> None:
+        """Write the note of a visit that got no page (WARC 1.1, section 6.6).
+
+        Other programs do not replay it; they would need an answer, which the archive does not have.
+
+        Args:
+            url, time: Of the visit.
+            status: Of the answer, 0 if there was none.
+            original: The version that the archive had then.
+            turn: As for a response.
+        """
+        uri, date, noted = _identity(url, time, turn, {"status": status})
+        content = f"status: {status}\r\n".encode()
+        fields = self._named("metadata", uri, date, noted)
+        record = self._writer.create_warc_record(
+            uri,
+            "metadata",
+            payload=BytesIO(content),
+            length=len(content),
+            warc_content_type="application/warc-fields",
+            warc_headers_dict={**fields, "WARC-Refers-To": original.id},
+        )
+        self._write(record)
+
     def _write(self, record: Any) -> None:
         self._writer.write_record(record)
         self.count += 1
@@ -161,6 +194,10 @@ class RecordWriter:
         """Return the fields that a record begins with."""
         name = uuid5(NAMESPACE_URL, f"{self.count} {kind} {date} {uri}")
         return {"WARC-Record-ID": f"<urn:uuid:{name}>", "WARC-Date": date, **field_of(note)}
+
+
+def _digest_of(head: Head, note: dict[str, Any]) -> bytes:
+    return sha256(bytes(head.to_bytes()) + field_of(note).get(ORIGINAL, "").encode()).digest()
 
 
 def _identity(

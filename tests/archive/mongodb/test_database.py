@@ -125,11 +125,20 @@ def test_a_server_without_retryable_or_journaled_writes(uri, monkeypatch, error,
     assert server.client.options.retry_writes is retried
     assert server.database.write_concern.document.get("j") is journal
     assert server.database.write_concern.document["w"] == "majority"
-    assert backend.add_url("http://a.test/", 1, "a.test").id == 1
+    assert added(backend, "http://a.test/").id == 1
     backend.close()
 
 
 # -- rows and packs ---------------------------------------------------------------------------
+
+
+def added(backend, url, key=1):
+    """Return the row of a URL that is made now."""
+    return backend.add_urls({url: (key, "a")})[url]
+
+
+def stream_of(backend):
+    return backend.streams_named(["a"])["a"]
 
 
 def pack_of(stream, data, *, entry=0, entries=1, chunk=0, chunks=1, level=0):
@@ -138,8 +147,8 @@ def pack_of(stream, data, *, entry=0, entries=1, chunk=0, chunks=1, level=0):
 
 def test_a_pack_is_cut_into_parts(backend, database):
     data = random.Random(1).randbytes((20 << 20) + 1)
-    pack = pack_of(backend.stream("a"), data)
-    backend.add_pack(pack, b"m", data)
+    pack = pack_of(stream_of(backend), data)
+    backend.add_packs([(pack, b"m", data)])
     sizes = [len(part["bytes"]) for part in database["archive_part"].find()]
     assert sorted(sizes) == [1, (4 << 20) + 1, 8 << 20, 8 << 20]
     backend._known.forget()
@@ -151,10 +160,10 @@ def test_a_pack_is_cut_into_parts(backend, database):
 
 
 def test_packs_that_were_replaced_are_gone_for_all(backend, others, database):
-    stream = backend.stream("a")
+    stream = stream_of(backend)
     old = [pack_of(stream, bytes([n]), entry=n, chunk=n) for n in range(12)]
     for n, pack in enumerate(old):
-        backend.add_pack(pack, b"m", bytes([n]))
+        backend.add_packs([(pack, b"m", bytes([n]))])
     reader = others[0]
     assert reader.pack_with_entry(place(stream, 5)) == old[5]
     new = pack_of(stream, bytes(range(12)), entries=12, chunks=12, level=3)
@@ -167,9 +176,9 @@ def test_packs_that_were_replaced_are_gone_for_all(backend, others, database):
 
 
 def test_a_pack_is_replaced_by_one_of_the_same_range(backend, others):
-    stream = backend.stream("a")
+    stream = stream_of(backend)
     old = pack_of(stream, b"old")
-    backend.add_pack(old, b"m", b"old")
+    backend.add_packs([(old, b"m", b"old")])
     assert others[0].data(old) == b"old"
     new = pack_of(stream, b"newer", level=3)
     assert backend.replace_packs([old], new, b"m", b"newer")
@@ -177,11 +186,11 @@ def test_a_pack_is_replaced_by_one_of_the_same_range(backend, others):
 
 
 def test_what_was_replaced_but_not_removed_is_not_met(backend, others):
-    stream = backend.stream("a")
+    stream = stream_of(backend)
     old = [pack_of(stream, b"x", entry=n, chunk=n) for n in range(9)]
     for pack in (*old[6:], pack_of(stream, b"x" * 9, entries=9, chunks=9, level=3)):
-        backend.add_pack(pack, b"m", b"x")
-    backend.add_pack(pack_of(stream, b"y", entry=9, chunk=9), b"m", b"y")
+        backend.add_packs([(pack, b"m", b"x")])
+    backend.add_packs([(pack_of(stream, b"y", entry=9, chunk=9), b"m", b"y")])
     for n in range(10):
         for found in (
             others[0].pack_with_entry(place(stream, n)),
@@ -203,12 +212,12 @@ def test_orders_are_those_of_code_points_and_numbers(backend):
     urls = ["http://a/", "http://a/\uffff", "http://a/\U0001f600", "http://a/B", "http://a/é"]
     for key in (-(2**63), 2**63 - 1):
         for url in urls:
-            backend.add_url(f"{url}{key}", key, "a")
+            added(backend, f"{url}{key}", key)
     assert [row.url for row in backend.urls()] == sorted(row.url for row in backend.urls())
     assert [row.id for row in backend.urls_by_key(-(2**63))] == [1, 2, 3, 4, 5]
     for number in (1, 2, 11, 300):
         row = VersionRow(1, number, float(-number), 200, bytes(32), 1, place(2**31 - 1, 2**32 - 1))
-        assert backend.add_version(row)
+        assert backend.add_versions([row]) == []
         assert backend.version(1, number) == row
     assert [row.number for row in backend.versions(1)] == [1, 2, 11, 300]
     assert backend.version_at(1, None).number == 1
@@ -216,10 +225,10 @@ def test_orders_are_those_of_code_points_and_numbers(backend):
 
 
 def test_the_last_number_is_not_forgotten(backend):
-    for number in (1, 2, 3):
-        backend.add_version(VersionRow(1, number, 1.0, 200, bytes(32), 1, 0))
+    url = added(backend, "http://a.test/")
+    backend.add_versions([VersionRow(1, n, 1.0, 200, bytes(32), 1, 0) for n in (1, 2, 3)])
     backend.remove_versions(1, [3, 2])
-    assert backend.last_number(1) == 3
+    assert backend.last_number(url.id) == 3
     assert [row.number for row in backend.versions(1)] == [1]
     assert backend.version(1, 3) is None
     assert backend.version_at(1, None).number == 1

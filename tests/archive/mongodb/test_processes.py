@@ -30,14 +30,25 @@ def test_numbers_are_given_once(backend, others):
     with ThreadPoolExecutor(3) as threads:
         made = list(
             threads.map(
-                lambda b: [b.add_url(f"http://a/{n}", n, "a").id for n in range(20)], backends
+                lambda b: [
+                    row.id
+                    for n in range(0, 20, 4)
+                    for row in b.add_urls(
+                        {f"http://a/{n + k}": (n + k, "a") for k in range(4)}
+                    ).values()
+                ],
+                backends,
             )
         )
-        assert made[0] == made[1] == made[2]
+        assert sorted(made[0]) == sorted(made[1]) == sorted(made[2])
         assert len(set(made[0])) == 20
-        stream = backend.stream("a")
-        taken = list(threads.map(lambda b: [b.reserve(stream, 3) for _ in range(20)], backends))
-    assert sorted(chain(*taken)) == [(n, 3 * n) for n in range(60)]
+        streams = backend.streams_named("ab").values()
+        wanted = dict.fromkeys(streams, (2, 3))
+        taken = list(threads.map(lambda b: [b.reserve(wanted) for _ in range(20)], backends))
+    for stream in streams:
+        assert sorted(given[stream] for given in chain(*taken)) == [
+            (2 * n, 3 * n) for n in range(60)
+        ]
 
 
 def test_a_purge_waits_for_those_who_write(backend, others):
@@ -67,7 +78,7 @@ def test_those_who_write_wait_for_a_purge(backend, others):
         thread = threading.Thread(target=write)
         thread.start()
         time.sleep(0.5)
-        backend.add_url("http://a/", 1, "a")
+        backend.add_urls({"http://a/": (1, "a")})
         events.append("purge")
     thread.join()
     assert events == ["purge", "written"]
@@ -88,7 +99,7 @@ def test_who_was_taken_for_dead_writes_no_version(backend, database, monkeypatch
         database["archive_lease"].delete_many({})
         monkeypatch.setattr(mongodb_leases, "DEAD_AFTER", 0.0)
         with pytest.raises(StoreError, match="out of reach"):
-            backend.add_version(VersionRow(1, 1, 1.0, 200, bytes(32), 1, 0))
+            backend.add_versions([VersionRow(1, 1, 1.0, 200, bytes(32), 1, 0)])
 
 
 STORE = """

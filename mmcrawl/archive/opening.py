@@ -1,0 +1,36 @@
+"""Opening an archive: one URI says which database it is kept in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.places import shown
+from mmcrawl.archive.sqlite import SqliteBackend
+from mmcrawl.errors import StoreError
+
+__all__ = ["open_archive"]
+
+
+def open_archive(uri: str, *, create: bool = True, read_only: bool = False) -> Archive:
+    """Open an archive: ``sqlite:///FILE`` (absolute: ``sqlite:////FILE``) or ``mongodb://…``.
+
+    Args:
+        uri: Where it is.
+        create: Whether to make it where there is none.
+        read_only: Never write; several may read while one writes.
+
+    Raises:
+        StoreError: it is missing, is no archive, is of a newer schema, damaged, locked, or cannot
+            be reached; in one sentence.
+    """
+    if uri.startswith("sqlite:///") and len(uri) > len("sqlite:///"):
+        path = Path(uri.removeprefix("sqlite:///"))
+        return Archive(SqliteBackend(path, create=create, read_only=read_only))
+    if uri.startswith(("mongodb://", "mongodb+srv://")):
+        from mmcrawl.archive.mongodb import MongoBackend
+
+        return Archive(MongoBackend(uri, create=create, read_only=read_only))
+    raise StoreError(
+        f"archive {shown(uri)!r} is not understood; use sqlite:///FILE or mongodb://HOST/DATABASE"
+    )

@@ -1,0 +1,111 @@
+"""`scrapy archive search`: the index brought up to date, asked, and what it found shown."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from mmcrawl.archive import Archive, Hit, Results, Search, open_search
+from mmcrawl.archive.search_codec import DamagedError
+from mmcrawl.archive_asked import Asked
+from mmcrawl.archive_json import as_json
+from mmcrawl.blocks.drawing import printable
+from mmcrawl.hits_display import hits_view
+
+__all__ = ["forget_purged", "search"]
+
+_MOST_HITS = 20
+_MOST_PROCESSES = 4
+_WORTH_SAYING = 20  # versions
+
+
+def search(archive: Archive, asked: Asked, console: Console) -> int:
+    """Search; 1 if nothing is found."""
+    with open_search(asked.uri, archive) as index:
+        with _progress() as progress:
+            updated = index.update(processes=_processes(), progress=progress)
+        for url, number in updated.failed:
+            _say(f"version {number} of {url} cannot be searched; `scrapy archive check` says why")
+        results = _found(index, asked)
+        if asked.json:
+            for hit in results.hits:
+                print(as_json(_record(index, hit)))
+        else:
+            console.print(hits_view(results))
+    return 0 if results.total else 1
+
+
+def _found(index: Search, asked: Asked) -> Results:
+    def found() -> Results:
+        return index.search(
+            " ".join(asked.args),
+            order=asked.order,
+            limit=asked.limit or _MOST_HITS,
+            offset=asked.skip or 0,
+        )
+
+    try:
+        return found()
+    except DamagedError:
+        _say("the search index is damaged; it is made anew from the archive")
+        with _progress() as progress:
+            index.rebuild(processes=_processes(), progress=progress)
+        return found()
+
+
+def _record(index: Search, hit: Hit) -> dict[str, Any]:
+    """Return a hit for programs, with the addresses of its media."""
+    media = index.read(hit).media if hit.media else ()
+    return asdict(hit) | {"media": [asdict(resource) for resource in media]}
+
+
+def forget_purged(archive: Archive, uri: str) -> None:
+    """Take out of the index, if there is one, what was purged from the archive."""
+    with open_search(uri, archive, read_only=True) as index:
+        try:
+            if not index.stats().stored_bytes:
+                return
+        except DamagedError:
+            pass  # it is cleared below
+    with open_search(uri, archive) as index:
+        index.forget_purged()
+
+
+def _processes() -> int:
+    return min(_MOST_PROCESSES, os.cpu_count() or 1)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None]]:
+    """Show on standard error how far an update is; a line only where nobody watches."""
+    bar = Progress(
+        TextColumn("indexing new versions"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    task = bar.add_task("", total=None)
+
+    def tell(done: int, total: int) -> None:
+        if total >= _WORTH_SAYING:
+            if bar.disable and not done:
+                _say(f"indexing {total:,} new versions")
+            bar.start()
+            bar.update(task, completed=done, total=total)
+
+    try:
+        yield tell
+    finally:
+        bar.stop()
+
+
+def _say(what: str) -> None:
+    print(f"scrapy archive: {printable(what)}", file=sys.stderr)

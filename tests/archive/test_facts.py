@@ -1,0 +1,43 @@
+"""What the archive finds out about a page before it stores it."""
+
+from __future__ import annotations
+
+import pytest
+
+from mmcrawl.archive import Capture
+from mmcrawl.archive.pages import facts_of_page
+
+
+def language(body: bytes) -> str:
+    capture = Capture("http://a.test/", body, 1.0, content_type="text/html")
+    return facts_of_page(capture).language
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html lang=ZH-cn><p>",
+        b"<!doctype html>\n<HTML class='a>b' xml:lang=zh-CN>",
+        b'<!--[if IE]><html lang="en"><![endif]--><html lang="zh-CN">',
+        b'<html lang="zh-cn"',
+        b"<title><html lang=en></title><html lang=zh-cn>",
+        b"<html lang=zh-cn>" + b"<p>" * 5_000,
+        "\ufeff<html lang=zh-cn><p>".encode("utf-16-le"),
+    ],
+)
+def test_the_language_is_that_of_the_start_tag_wherever_it_stands(body: bytes) -> None:
+    assert language(body) == "zh-cn"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<p lang=de>",
+        b"<!-- <html lang=en>",
+        b"<html><html>",
+        b" " * 5_000 + b"<html lang=en>",
+    ],
+)
+def test_no_language_is_made_up(body: bytes) -> None:
+    assert language(body) == ""

@@ -1,0 +1,109 @@
+"""Sealing beside storing: whatever becomes of it, who stores and who closes goes on."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+
+from mmcrawl.archive import Capture, open_archive, sealing
+from mmcrawl.archive.sealing import Sealer
+
+
+@pytest.fixture(autouse=True)
+def _small(monkeypatch):
+    monkeypatch.setattr(sealing, "TAIL", 30_000)
+    monkeypatch.setattr(sealing, "_LOOK", 0.02)
+
+
+def within(seconds, do):
+    """Do something in a thread; fail if it hangs."""
+    failures = []
+
+    def work():
+        try:
+            do()
+        except Exception as error:  # noqa: BLE001
+            failures.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    assert not thread.is_alive(), "it hangs"
+    assert failures == []
+
+
+def store(archive, count=12):
+    for n in range(count):
+        archive.store(Capture(f"http://h.test/{n}", os.urandom(20_000), 1.0))
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("error", [MemoryError, RuntimeError, SystemExit])
+def test_a_sealing_that_fails_stops_nobody(tmp_path, monkeypatch, error):
+    def fail(self, stream):
+        if threading.current_thread().name == "archive-sealing":
+            tried.append(stream)
+            raise error("sealing")
+        real(self, stream)
+
+    tried, real = [], Sealer.seal
+    monkeypatch.setattr(Sealer, "seal", fail)
+    uri = f"sqlite:///{tmp_path / 'archive.db'}"
+    archive = open_archive(uri)
+    within(30, lambda: store(archive))
+    within(30, archive.check)
+    within(30, archive.close)
+    assert len(tried) > 1
+    with open_archive(uri) as archive:
+        assert archive.check().versions == 12
+
+
+def test_a_sealing_that_does_not_end_is_waited_for_a_while_only(tmp_path, monkeypatch, caplog):
+    def never(self, stream):
+        begun.set()
+        if not go.wait(30):
+            raise TimeoutError
+        real(self, stream)
+
+    begun, go, real = threading.Event(), threading.Event(), Sealer.seal
+    monkeypatch.setattr(Sealer, "seal", never)
+    monkeypatch.setattr(sealing, "PATIENCE", 0.1)
+    archive = open_archive(f"sqlite:///{tmp_path / 'archive.db'}")
+    within(20, lambda: store(archive))
+    assert begun.is_set()
+    assert "faster than it can be sealed" in caplog.text
+    go.set()
+    within(30, archive.close)
+
+
+def test_storing_inside_of_a_transaction_does_not_wait_for_ever(tmp_path, monkeypatch):
+    def store_in_one():
+        with archive._backend.writing():
+            store(archive)
+
+    monkeypatch.setattr(sealing, "PATIENCE", 0.1)
+    archive = open_archive(f"sqlite:///{tmp_path / 'archive.db'}")
+    within(20, store_in_one)
+    within(30, archive.close)
+
+
+def test_what_grows_is_sealed_in_the_background(archive):
+    store(archive)
+    archive._sealer.wait()
+    backend = archive._backend
+    (stream,) = backend.streams()
+    assert any(pack.sealed for pack in backend.packs(stream))
+    assert archive.check().clean
+
+
+def test_a_tail_from_before_is_counted(uri, monkeypatch):
+    with open_archive(uri) as archive:
+        monkeypatch.setattr(archive._sealer, "finish", lambda: None)
+        archive.store(Capture("http://h.test/before", os.urandom(25_000), 1.0))
+    with open_archive(uri) as archive:
+        archive.store(Capture("http://h.test/now", os.urandom(9_000), 1.0))
+        archive._sealer.wait()
+        backend = archive._backend
+        assert [pack.sealed for pack in backend.packs(backend.streams()[0])] == [True]

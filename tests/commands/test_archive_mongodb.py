@@ -1,0 +1,207 @@
+"""`scrapy archive` on a server of MongoDB's protocol, and what it says of one it cannot use."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from scrapy.cmdline import ScrapyArgumentParser
+from scrapy.settings import Settings
+
+from mmcrawl.archive import Capture, open_archive
+from mmcrawl.commands import archive as module
+
+pymongo = pytest.importorskip("pymongo")
+
+SERVER, BINARY = "MMCRAWL_TEST_MONGODB", "MMCRAWL_TEST_FERRETDB"
+URL, OTHER = "http://optics.test/lens.html", "http://other.test/"
+DAY = 86_400.0
+PASSWORD = "s3cret"
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def page(news: str) -> bytes:
+    text = "A lens bends light towards its axis, and the image stands where the rays meet. " * 3
+    return (
+        f"<html lang='en'><title>Lenses</title><div><h1>Lenses</h1><p>{text}</p></div>"
+        f"<div><h2>News</h2><p>{news}</p></div><p>Copyright 2009 Optics</p></html>"
+    ).encode()
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Run the command on an archive; return exit code, output and errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(uri: str, *args: str) -> tuple[int, str, str]:
+        command = module.Command()
+        command.settings = Settings()
+        parser = ScrapyArgumentParser(conflict_handler="resolve")
+        command.add_options(parser)
+        options, rest = parser.parse_known_args([*args, "-a", f"archive={uri}"])
+        command.run(rest, options)
+        out, err = capfd.readouterr()
+        return command.exitcode, " ".join(out.split()), err
+
+    return run
+
+
+@pytest.fixture
+def database() -> Iterator[Callable[[], str]]:
+    """Return how to name databases, which are dropped after the test."""
+    server = os.environ.get(SERVER)
+    if not server:
+        pytest.skip(f"no MongoDB: name a server in the variable {SERVER}")
+    names: list[str] = []
+
+    def database() -> str:
+        names.append(f"mmcrawl_test_{uuid.uuid4().hex}")
+        return f"{server.rstrip('/')}/{names[-1]}"
+
+    yield database
+    with pymongo.MongoClient(server) as client:
+        for name in names:
+            client.drop_database(name)
+
+
+def test_all_subcommands_work_on_a_server(
+    run: Run, database: Callable[[], str], tmp_path: Path
+) -> None:
+    uri, copy = database(), database()
+    headers = (("Content-Type", "text/html; charset=utf-8"),)
+    with open_archive(uri) as archive:
+        for day, news in enumerate(("The hall is open.", "The hall is closed."), 1):
+            archive.store(Capture(URL, page(news), day * DAY, headers=headers, reason="OK"))
+        archive.note_unchanged(URL, 3 * DAY)
+        archive.store(Capture(OTHER, b"<p>other", DAY, headers=headers))
+
+    def good(*args: str, of: str = uri) -> str:
+        code, out, err = run(of, *args)
+        assert (code, err) == (0, "")
+        return out
+
+    assert f"2 3 1970-01-04 00:00:00 UTC {URL}" in good("list")
+    assert "2 2 1970-01-03 00:00:00 UTC 200" in good("versions", URL)
+    assert "version 1 of 1970-01-02" in good("show", URL, "--at", "@100000")
+    assert "[-open-]" in good("diff", URL)
+    assert "version 2 of" in good("rebuild", URL, "-o", "page.html")
+    assert (tmp_path / "page.html").read_bytes() == page("The hall is closed.")
+    assert URL in good("search", "lens")
+    assert "versions 3" in good("stats")
+    assert "2 due at" in good("due", "--at", "1970-02-04")
+    assert good("export-warc", "all.warc.gz").startswith("all.warc.gz: 2 URLs, 3 responses")
+    assert "3 new versions" in good("import-warc", "all.warc.gz", of=copy)
+    assert good("versions", URL, "--json", of=copy) == good("versions", URL, "--json")
+    assert "before" in good("pack")
+    assert "1 versions and 1 visits removed" in good("purge", "--url", OTHER, "--yes")
+    assert "nothing is wrong" in good("check", "--repair")
+    assert json.loads(good("check", "--json"))["versions"] == 2
+
+
+def test_what_is_not_there_is_exit_code_1(run: Run, database: Callable[[], str]) -> None:
+    uri = database()
+    code, out, err = run(uri, "list")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert f"there is no archive {uri}" in err
+    open_archive(uri).close()
+    assert run(uri, "versions", URL)[0] == 1
+    assert run(uri, "search", "lens")[0] == 1
+
+
+NOBODY = f"mongodb://ann:{PASSWORD}@127.0.0.1:1/pages?serverSelectionTimeoutMS=100"
+
+
+@pytest.mark.parametrize(
+    ("uri", "code", "sentence"),
+    [
+        (NOBODY, 1, "archive mongodb://127.0.0.1:1/pages cannot be reached; is the server running"),
+        (
+            f"mongodb://ann:{PASSWORD}@127.0.0.1:1",
+            1,
+            "names no database; write mongodb://HOST/DATA",
+        ),
+        (f"mongodb://ann:{PASSWORD}@127.0.0.1:x/pages", 1, "the URI of the archive is not underst"),
+        (
+            f"mongodb://ann:a/{PASSWORD}@127.0.0.1/pages",
+            1,
+            "user name and password percent-encoded",
+        ),
+        (f"mongodb://ann:a@{PASSWORD}/@127.0.0.1/pages", 1, "mongodb://127.0.0.1/pages has a dot"),
+        (f"mongo://ann:{PASSWORD}@127.0.0.1/pages", 2, "'mongo://127.0.0.1/pages' is not underst"),
+        (f"mongo://ann:a/{PASSWORD}@127.0.0.1/pages", 2, "'mongo://127.0.0.1/pages' is not under"),
+    ],
+)
+def test_a_server_that_cannot_be_used_is_one_sentence_without_the_password(
+    run: Run, uri: str, code: int, sentence: str
+) -> None:
+    told, out, err = run(uri, "list")
+    assert (told, out, err.count("\n")) == (code, "", 1)
+    assert sentence in err
+    assert PASSWORD not in err
+    assert "ann:" not in err
+
+
+@pytest.fixture
+def guarded_server(tmp_path: Path) -> Iterator[str]:
+    """The address of a server that lets in `ann` alone."""
+    program = os.environ.get(BINARY)
+    if not program:
+        pytest.skip(f"no server that asks for a password: name FerretDB's program in {BINARY}")
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+    options = {
+        "handler": "sqlite",
+        "sqlite-url": f"file:{tmp_path}/",
+        "state-dir": str(tmp_path),
+        "listen-addr": address,
+        "debug-addr": "-",
+        "telemetry": "disable",
+        "log-level": "ERROR",
+        "setup-username": "ann",
+        "setup-password": PASSWORD,
+        "setup-database": "admin",
+    }
+    command = [program, "--test-enable-new-auth", *(f"--{k}={v}" for k, v in options.items())]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            host, port = address.split(":")
+            end = time.monotonic() + 30
+            while True:
+                try:
+                    socket.create_connection((host, int(port)), 1).close()
+                    break
+                except OSError:
+                    assert time.monotonic() < end
+                    time.sleep(0.05)
+            yield address
+        finally:
+            server.terminate()
+
+
+def test_a_server_that_asks_for_a_password(run: Run, guarded_server: str) -> None:
+    def uri(user: str) -> str:
+        return f"mongodb://{user}{guarded_server}/pages?authSource=admin"
+
+    name = f"mongodb://{guarded_server}/pages"
+    for user, sentence in (
+        ("", f"archive {name} asks who you are; put user name and password into the URI"),
+        (f"ann:not-{PASSWORD}@", f"archive {name} refuses the user name or password; correct them"),
+    ):
+        code, out, err = run(uri(user), "list")
+        assert (code, out, err.count("\n")) == (1, "", 1)
+        assert sentence in err
+        assert PASSWORD not in err
+    with open_archive(uri(f"ann:{PASSWORD}@")) as archive:
+        archive.store(Capture(URL, b"<p>page", 1.0))
+    code, out, err = run(uri(f"ann:{PASSWORD}@"), "list")
+    assert (code, err) == (0, "")
+    assert URL in out

@@ -1,0 +1,178 @@
+"""`scrapy rank`: what a person types, and what comes back."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from scrapy.cmdline import ScrapyArgumentParser
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from mmcrawl.archive import Capture, open_archive
+from mmcrawl.commands import rank as module
+from mmcrawl.rank import ENGINES, METHODS, open_ranks
+
+ROOT = Path(__file__).parents[2]
+HTML = (("Content-Type", "text/html; charset=utf-8"),)
+HUB = "http://optics.test/lens.html"
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with the archive of a crawl: all pages link to one."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    with open_archive("sqlite:///crawl-archive.db") as archive:
+        archive.store(Capture(HUB, b"<h1>A lens</h1>", 100.0, headers=HTML))
+        for number in range(5):
+            body = b"<p>Light: <a href=/lens.html>the lens</a></p>"
+            url = f"http://optics.test/{number}.html"
+            archive.store(Capture(url, body, 100.0 + number, headers=HTML))
+    return tmp_path
+
+
+class Said:
+    """What a run of the command came to."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def run(desk: Path, capfd: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
+    """Run the command in this process."""
+
+    def run(*args: str, **settings: object) -> Said:
+        command = module.Command()
+        command.settings = Settings(settings)
+        parser = ScrapyArgumentParser(conflict_handler="resolve")
+        command.add_options(parser)
+        options, rest = parser.parse_known_args(args)
+        command.run(rest, options)
+        out, err = capfd.readouterr()
+        return Said(command.exitcode, out, err)
+
+    return run
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "topic-pagerank"])
+def test_the_first_pages_are_shown_and_ranks_are_kept(run, method: str) -> None:  # type: ignore[no-untyped-def]
+    said = run("--method", method, "--top", "2")
+    assert (said.code, said.err) == (0, "")
+    rows = [line.split() for line in said.out.splitlines() if "http://" in line]
+    assert [row[0] for row in rows] == ["1", "2"]
+    if method != "hubs":
+        assert rows[0][-1] == HUB
+        assert rows[0][-2] == "5"  # pages that link to it
+    assert "6 pages" in said.out
+    assert "kept in crawl-archive.db-rank" in said.out
+    with open_ranks("sqlite:///crawl-archive.db") as ranks:
+        assert (ranks.method, len(ranks)) == (method, 6)
+
+
+def test_a_program_gets_all_pages_or_the_first(run) -> None:  # type: ignore[no-untyped-def]
+    lines = [json.loads(line) for line in run("--json").out.splitlines()]
+    assert len(lines) == 6
+    assert lines[0]["url"] == HUB
+    assert sum(line["score"] for line in lines) == pytest.approx(1)
+    rows = list(csv.DictReader(io.StringIO(run("--csv", "--top", "3").out)))
+    assert [row["place"] for row in rows] == ["1", "2", "3"]
+    assert float(rows[0]["score"]) == lines[0]["score"]
+
+
+def test_topic_pagerank_takes_a_topic_or_words(run) -> None:  # type: ignore[no-untyped-def]
+    said = run("--method", "topic-pagerank", "--keywords", "lens, light")
+    assert (said.code, said.err) == (0, "")
+    assert run("--method", "topic-pagerank", "--topic", "physics-senior").code == 0
+    with open_ranks("sqlite:///crawl-archive.db") as ranks:
+        assert ranks.topic == "physics-senior"
+
+
+def test_the_archive_is_ranked_as_of_a_time(run) -> None:  # type: ignore[no-untyped-def]
+    assert "4 pages" in run("--at", "@102").out
+
+
+def test_the_archive_may_be_named(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+    (desk / "crawl-archive.db").rename(desk / "mine.db")
+    assert run("-a", "archive=mine.db").code == 0
+    assert (desk / "mine.db-rank").exists()
+    assert run(MMCRAWL_ARCHIVE="mine.db").code == 0
+
+
+def test_a_figure_is_drawn(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+    assert run("--figure", "ranks.svg").code == 0
+    assert (desk / "ranks.svg").read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_without_links_all_are_said_to_be_equal(run) -> None:  # type: ignore[no-untyped-def]
+    with open_archive("sqlite:///lone.db") as archive:
+        archive.store(Capture(HUB, b"<h1>A lens</h1>", 1.0, headers=HTML))
+    assert "all ranks are equal" in run("-a", "archive=lone.db").out
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "sentence"),
+    [
+        (("--method", "pagerang"), 2, "no method 'pagerang'; did you mean pagerank?"),
+        (("--method", "topic-pagerank"), 2, "needs --topic or --keywords"),
+        (("--topic", "physics-senior"), 2, "quarkrank takes no topic; topic-pagerank does"),
+        (("--method", "topic-pagerank", "--topic", "nothing"), 2, "unknown topic 'nothing'"),
+        (("--top", "0"), 2, "--top 0: give a whole number from 1"),
+        (("--at", "noon"), 2, "'noon' is no time"),
+        (("--figure", "a.doc"), 2, "end the name with .png, .svg, .pdf"),
+        (("--figure", "none/a.png"), 2, "there is no folder none"),
+        (("-a", "crawl.db"), 2, "give NAME=VALUE"),
+        (("-a", "archive=none.db"), 1, "there is no archive none.db"),
+        (("-a", "archive=empty.db"), 1, "the archive is empty"),
+    ],
+)
+def test_a_mistake_is_told_in_one_sentence(  # type: ignore[no-untyped-def]
+    run, args: tuple[str, ...], code: int, sentence: str
+) -> None:
+    open_archive("sqlite:///empty.db").close()
+    said = run(*args)
+    assert said.code == code
+    assert said.out == ""
+    [line] = said.err.splitlines()
+    assert line.startswith("scrapy rank: ")
+    assert sentence in line
+
+
+def test_arguments_and_two_formats_are_refused(run) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(UsageError, match="all is said with options"):
+        run("pagerank")
+    with pytest.raises(UsageError, match="only one of --json, --csv"):
+        run("--json", "--csv")
+
+
+def test_an_engine_is_offered_when_there_are_two(run, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    one = ScrapyArgumentParser(conflict_handler="resolve")
+    command = module.Command()
+    command.settings = Settings()
+    monkeypatch.setattr(module, "ENGINES", {"local": ENGINES["local"]})
+    command.add_options(one)
+    assert "--engine" not in one.format_help()
+    monkeypatch.setattr(module, "ENGINES", {"local": ENGINES["local"], "far": ENGINES["local"]})
+    assert run("--engine", "far").code == 0
+    assert "there are local, far" in run("--engine", "near").err
+
+
+def test_it_runs_as_people_run_it(desk: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", "rank", "--top", "1", "--json"],
+        capture_output=True,
+        encoding="utf-8",
+        cwd=desk,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["url"] == HUB

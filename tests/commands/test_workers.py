@@ -1,0 +1,285 @@
+"""`scrapy workers`: what a person types, and what comes back."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import json
+import os
+import pty
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pymongo import MongoClient
+from rich.console import Console
+from scrapy.cmdline import ScrapyArgumentParser
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from mmcrawl.commands import workers as module
+from mmcrawl.shared.board import Board, open_board
+from mmcrawl.shared.observing import CrawlView, JobView, WorkerView
+from mmcrawl.totals import Totals
+from mmcrawl.workers_display import crawl_tables, jobs_table
+
+ROOT = Path(__file__).parents[2]
+SERVER = "MMCRAWL_TEST_MONGODB"
+ANN, BOB = "ann-1-aa", "bob-2-bb"
+TOTALS = Totals(
+    pages=1_234,
+    media_pages=56,
+    media={"audio": 7, "video": 60, "animation": 8},
+    harvest_rate=0.25,
+    waiting=8_901,
+    held=3,
+    patterns=2,
+    errors=45,
+)
+
+
+@pytest.fixture
+def store() -> Iterator[str]:
+    """The URI of a database that is dropped after the test."""
+    server = os.environ.get(SERVER)
+    if not server:
+        pytest.skip(f"no MongoDB: name a server in the variable {SERVER}")
+    name = f"mmcrawl_test_{uuid.uuid4().hex}"
+    yield f"{server.rstrip('/')}/{name}"
+    with MongoClient(server) as client:
+        client.drop_database(name)
+
+
+class Said:
+    """What a run of the command came to."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
+    """Run the command in this process."""
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def run(*args: str) -> Said:
+        command = module.Command()
+        command.settings = Settings()
+        parser = ScrapyArgumentParser(conflict_handler="resolve")
+        command.add_options(parser)
+        options, rest = parser.parse_known_args(args)
+        command.run(rest, options)
+        out, err = capfd.readouterr()
+        return Said(command.exitcode, out, err)
+
+    return run
+
+
+def begin(store: str, job: str) -> Board:
+    return open_board(store, job=job, arguments={"topic": "optics"})
+
+
+def tell(board: Board, *, sign: int, gone: bool = False) -> None:
+    """Write what a coordinator and a worker write."""
+    board.lead({"term": 3, "worker": ANN, "sign": sign} | ({"gone": True} if gone else {}))
+    workers = {ANN: {"hosts": 2, "leased": 9, "pages": 1_000}}
+    board.set_status({"totals": TOTALS.as_plain(), "workers": workers, "errors": {}})
+    board.beat(ANN, {"sign": sign, "capacity": 24})
+
+
+# -- jobs and one of them ---------------------------------------------------------------------
+
+
+def test_without_a_job_the_jobs_of_the_store_are_listed(run, store: str) -> None:  # type: ignore[no-untyped-def]
+    first, second = begin(store, "optics"), begin(store, "sound")
+    tell(first, sign=-1, gone=True)
+    first.stop_job("max_pages", finished=False)
+    second.stop_job("finished", finished=True)
+    said = run("-a", f"store={store}")
+    assert (said.code, said.err) == (0, "")
+    rows = [line.split() for line in said.out.splitlines() if " UTC " in line]
+    assert [row[0] for row in rows] == ["optics", "sound"]
+    assert "1,234" in rows[0]
+    assert rows[0][-2:] == ["stopped:", "max_pages"]
+    assert "finished" in rows[1]
+    plain = json.loads(run("-a", f"store={store}", "--json").out)
+    assert [job["state"] for job in plain["jobs"]] == ["stopped", "finished"]
+    assert plain["jobs"][0]["reason"] == "max_pages"
+    first.close()
+    second.close()
+
+
+def test_the_only_job_is_shown_at_once_with_a_worker_that_died(run, store: str) -> None:  # type: ignore[no-untyped-def]
+    board = begin(store, "optics")
+    tell(board, sign=75)
+    said = run("-a", f"store={store}")
+    assert (said.code, said.err) == (0, "")
+    for words in ("optics", "no sign of a coordinator", "1,234", "8,901 (+3 held)", "25%", "45"):
+        assert words in said.out
+    [row] = [line.split() for line in said.out.splitlines() if line.split()[:2] == [ANN, "silent"]]
+    assert row[-4:] == ["2", "9", "1,000", "…"]
+    plain = json.loads(run("-a", f"store={store}", "-a", "job=optics", "--json").out)
+    assert plain["coordinator"] == {"worker": ANN, "term": 3, "seconds": 75}
+    assert plain["workers"][0]["alive"] is False
+    assert plain["totals"]["harvest_rate"] == 0.25
+    assert plain["pages_per_second"] is None
+    board.close()
+
+
+def test_an_empty_store_has_no_job(run, store: str) -> None:  # type: ignore[no-untyped-def]
+    board = begin(store, "optics")
+    with MongoClient(os.environ[SERVER]) as client:
+        client[store.rpartition("/")[2]]["crawl_job"].delete_many({})
+    assert "There is no job in mongodb://" in run("-a", f"store={store}").out
+    board.close()
+
+
+# -- a crawl that goes on ---------------------------------------------------------------------
+
+
+def start(folder: Path, *args: str, **more: Any) -> subprocess.Popen[bytes]:
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    environment |= {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"}
+    command = [sys.executable, "-m", "scrapy", *args]
+    return subprocess.Popen(command, cwd=folder, env=environment | {"TERM": "xterm"}, **more)
+
+
+@pytest.fixture
+def crawl(store: str, tmp_path: Path) -> Iterator[str]:
+    """The store of a slow crawl with two workers."""
+    slow = ("-s", "MMCRAWL_WEB_LATENCY=400", "-s", "CONCURRENT_REQUESTS=2")
+    args = ("-a", f"store={store}", "-a", "job=slow", "-a", "web=sim:pages=5000,sites=6")
+    more = ("-a", "keywords=optics", "-a", "archive=none", *slow)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    workers = [start(tmp_path, "crawl", "focused", *args, *more, **quiet) for _ in range(2)]
+    yield store
+    for worker in workers:
+        worker.kill()
+        worker.wait()
+
+
+def test_of_a_crawl_that_goes_on_workers_and_rates_are_shown(run, crawl: str) -> None:  # type: ignore[no-untyped-def]
+    end = time.monotonic() + 90
+    alive: list[dict[str, Any]] = []
+    while len(alive) < 2:
+        assert time.monotonic() < end
+        said = run("-a", f"store={crawl}", "--json")  # until the store is there it is refused
+        plain = json.loads(said.out) if said.code == 0 else {}
+        alive = [worker for worker in plain.get("workers", ()) if worker["pages_per_second"]]
+    assert plain["job"]["state"] == "running"
+    assert [worker["alive"] for worker in alive] == [True, True]
+    assert plain["coordinator"]["worker"] in {worker["name"] for worker in alive}
+    assert sum(worker["pages"] for worker in alive) == plain["totals"]["pages"] > 0
+    assert plain["pages_per_second"] > 0
+    assert all(worker["leased"] and worker["hosts"] for worker in alive)
+
+
+def test_a_watched_crawl_is_drawn_again_until_ctrl_c(store: str, tmp_path: Path) -> None:
+    board = begin(store, "optics")
+    tell(board, sign=1)
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 70, 0, 0))
+    watch = start(
+        tmp_path, "workers", "-a", f"store={store}", "--watch", stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    written = read_until(ours, b"begun")
+    tell(board, sign=2)
+    written += read_until(ours, b"alive")
+    watch.send_signal(signal.SIGINT)
+    assert watch.wait(30) == 0
+    os.close(ours)
+    assert b"Traceback" not in written
+    board.close()
+
+
+def read_until(terminal: int, words: bytes) -> bytes:
+    """Read what is written on a terminal until some words come; fail if it ends before."""
+    written = b""
+    while words not in written:
+        part = os.read(terminal, 4096)
+        assert part
+        written += part
+    return written
+
+
+# -- what is drawn ----------------------------------------------------------------------------
+
+
+def drawn(what: Any, width: int) -> str:
+    out = io.StringIO()
+    Console(file=out, width=width, highlight=False).print(what)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("width", [40, 60, 110])
+def test_narrow_terminals_lose_no_numbers(width: int) -> None:
+    workers = (
+        WorkerView("a-long-name-of-a-machine-12345-f43d", True, 0.0, 12, 512, 1_000, 12.34),
+        WorkerView(BOB, False, 75.0, 3, 7, 234, None),
+    )
+    job = JobView("optics\x1b[31m", 1.7e9, None, "", "running", 1_234)
+    text = drawn(
+        crawl_tables("mongodb://h/d", CrawlView(job, ANN, 3, 75, workers, TOTALS, 9)), width
+    )
+    assert max(map(len, text.splitlines())) <= width
+    assert "\x1b" not in text
+    for number in ("1,234", "8,901", "512", "1,000", "12.3", "234", "…"):
+        assert number in text
+    assert "silent for 1 min" in " ".join(text.split()) or width == 40
+    listed = drawn(jobs_table("mongodb://h/d", [job, job]), width)
+    assert max(map(len, listed.splitlines())) <= width
+    assert "1,234" in listed
+    assert "\x1b" not in listed
+
+
+# -- mistakes ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "sentence"),
+    [
+        ((), 2, "say which store"),
+        (("-a", "job=x"), 2, "say which store"),
+        (("-a", "mongodb://h/d"), 2, "give NAME=VALUE"),
+        (("-a", "stroe=mongodb://h/d"), 2, "there is no argument 'stroe'; there are store, job"),
+        (("-a", "store=crawl.db"), 2, "only a crawl in MongoDB is shared; this one has one worker"),
+        (("-a", "store=memory:"), 2, "only a crawl in MongoDB is shared"),
+        (("-a", "store=http://h/d"), 2, "'http://h/d' is not understood"),
+        (("-a", "store=mongodb://127.0.0.1:1/d?serverSelectionTimeoutMS=100"), 1, "cannot be reac"),
+        (("-a", "store=mongodb://127.0.0.1:1"), 1, "names no database"),
+    ],
+)
+def test_a_mistake_is_told_in_one_sentence(  # type: ignore[no-untyped-def]
+    run, args: tuple[str, ...], code: int, sentence: str
+) -> None:
+    said = run(*args)
+    assert (said.code, said.out) == (code, "")
+    [line] = said.err.splitlines()
+    assert line.startswith("scrapy workers: ")
+    assert sentence in line
+
+
+def test_a_store_or_a_job_that_is_not_there(run, store: str) -> None:  # type: ignore[no-untyped-def]
+    said = run("-a", f"store={store}")
+    assert (said.code, said.out) == (1, "")
+    assert "there is no store mongodb://" in said.err
+    begin(store, "optics").close()
+    said = run("-a", f"store={store}", "-a", "job=sound")
+    assert (said.code, said.out) == (1, "")
+    assert "there is no job 'sound' in store mongodb://" in said.err
+
+
+def test_arguments_and_two_forms_are_refused(run) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(UsageError, match="all is said with options"):
+        run("optics")
+    with pytest.raises(UsageError, match="either --watch or --json"):
+        run("--watch", "--json")

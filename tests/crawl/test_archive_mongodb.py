@@ -1,0 +1,191 @@
+"""Crawls that keep their pages on a server of MongoDB's protocol, which may come and go."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from mmcrawl.archive import open_archive
+from mmcrawl.frontier import canonical
+from mmcrawl.replay import open_web
+
+pymongo = pytest.importorskip("pymongo")
+
+SERVER, BINARY = "MMCRAWL_TEST_MONGODB", "MMCRAWL_TEST_FERRETDB"
+SLOW = {"MMCRAWL_WEB_LATENCY": 100, "CONCURRENT_REQUESTS": 1}  # a page each 0.1 s
+PHYSICS = ["web=demo", "seeds=http://physics.demo.test/", "topic=physics-senior"]
+
+
+class Crawls:
+    """Runs of `scrapy crawl` in a folder of their own, with one store and one archive."""
+
+    def __init__(self, tools: Any, archive: str) -> None:
+        self._tools = tools
+        self.folder: Path = tools.folder()
+        self.archive = archive
+        self.store = self.folder / "crawl.db"
+
+    def start(self, spider: str, *args: str, **settings: object) -> subprocess.Popen[str]:
+        own = {"REMOTE_CONTROL_ENABLED": 0, **settings}
+        command = [sys.executable, "-m", "scrapy", "crawl", spider, "-a", f"archive={self.archive}"]
+        command += [word for arg in args for word in ("-a", arg)]
+        command += [word for name, value in own.items() for word in ("-s", f"{name}={value}")]
+        return subprocess.Popen(
+            command,
+            cwd=self.folder,
+            env={**self._tools.environ, "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
+            stderr=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+        )
+
+    def focused(self, pages: int, **settings: object) -> subprocess.Popen[str]:
+        store = f"store=sqlite:///{self.store}"
+        return self.start("focused", *PHYSICS, store, f"max_pages={pages}", **settings)
+
+    def archived(self) -> set[str]:
+        with open_archive(self.archive, read_only=True) as archive:
+            return {canonical(url) for url in archive.urls()}
+
+    def crawled(self) -> set[str]:
+        """The pages whose links count as crawled."""
+        with closing(sqlite3.connect(f"file:{self.store}?mode=ro", uri=True)) as db:
+            return {canonical(url) for (url,) in db.execute("SELECT url FROM page")}
+
+
+def end_of(process: subprocess.Popen[str], code: int = 0) -> str:
+    """Wait for a run; return what it said."""
+    said = process.communicate(timeout=120)[1]
+    assert process.returncode == code, said
+    assert "Traceback" not in said
+    return " ".join(said.split())
+
+
+@pytest.fixture
+def database() -> Iterator[str]:
+    """The URI of a database that is dropped after the test."""
+    server = os.environ.get(SERVER)
+    if not server:
+        pytest.skip(f"no MongoDB: name a server in the variable {SERVER}")
+    name = f"mmcrawl_test_{uuid.uuid4().hex}"
+    yield f"{server.rstrip('/')}/{name}"
+    with pymongo.MongoClient(server) as client:
+        client.drop_database(name)
+
+
+def test_a_crawl_and_its_revisits_are_archived_on_a_server(tools: Any, database: str) -> None:
+    crawls = Crawls(tools, database)
+    said = end_of(crawls.focused(30))
+    assert "archived 30 new versions" in said
+    assert crawls.archived() == crawls.crawled()
+    web = open_web("demo")
+    with open_archive(database, read_only=True) as archive:
+        for version in archive.all_versions():
+            answer = web.get(version.url)
+            assert answer is not None
+            assert archive.rebuild(version).body == answer.body
+        assert archive.check().clean
+    assert "Nothing is due." in end_of(crawls.start("revisit", "web=demo"))
+    said = end_of(crawls.start("revisit", "web=demo", "at=2100-01-01", "limit=7"))
+    assert "due 30 visited 7 new versions 0 unchanged 7" in said
+    with open_archive(database, read_only=True) as archive:
+        assert archive.stats().visits == 37
+        assert archive.check().clean
+
+
+class OwnServer:
+    """A server of the test's own, which keeps its port and its data when it is started again."""
+
+    TOOL = Path(__file__).parents[2] / "tools" / "start_mongodb_server"
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._port = "0"
+        self.address = self.start()
+        self._port = self.address.rpartition(":")[2]
+
+    def start(self) -> str:
+        return self._call("start", "--port", self._port)
+
+    def stop(self) -> None:
+        self._call("stop")
+
+    def signal(self, number: signal.Signals) -> None:
+        os.kill(int((self._folder / "pid").read_text().split()[0]), number)
+
+    def kill(self) -> None:
+        self.signal(signal.SIGKILL)
+        self.stop()  # waits until it is gone
+
+    def _call(self, action: str, *more: str) -> str:
+        command = [sys.executable, str(self.TOOL), action, str(self._folder), *more]
+        return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+@pytest.fixture
+def own_server(tmp_path: Path) -> Iterator[OwnServer]:
+    if not os.environ.get(BINARY):
+        pytest.skip(f"no server to stop: name FerretDB's program in the variable {BINARY}")
+    server = OwnServer(tmp_path / "server")
+    yield server
+    server.stop()
+
+
+def wait_for_versions(server: OwnServer, count: int, process: subprocess.Popen[str]) -> None:
+    with pymongo.MongoClient(server.address) as client:
+        end = monotonic() + 60
+        while client["pages"]["archive_version"].count_documents({}) < count:
+            assert process.poll() is None, process.stderr and process.stderr.read()
+            assert monotonic() < end
+            sleep(0.05)
+
+
+def test_a_server_that_is_away_is_waited_for_and_one_that_stays_away_ends_the_crawl(
+    tools: Any, own_server: OwnServer
+) -> None:
+    uri = f"{own_server.address}/pages"
+    crawls = Crawls(tools, f"{uri}?serverSelectionTimeoutMS=500")
+
+    with crawls.focused(40, **SLOW) as crawl:  # a short stop, and a halt
+        wait_for_versions(own_server, 5, crawl)
+        own_server.kill()
+        sleep(1)
+        own_server.start()
+        wait_for_versions(own_server, 15, crawl)
+        own_server.signal(signal.SIGSTOP)
+        sleep(1)
+        own_server.signal(signal.SIGCONT)
+        said = end_of(crawl)
+    assert f"archive {uri} cannot be reached; is the server running" in said
+    assert "trying again in" in said
+    assert "Stopped at max_pages" in said
+    assert crawls.archived() == crawls.crawled()
+    assert len(crawls.crawled()) == 40
+
+    with crawls.focused(80, **SLOW) as crawl:  # a long stop
+        wait_for_versions(own_server, 45, crawl)
+        own_server.kill()
+        said = end_of(crawl, 1)
+    assert said.count("ERROR: archive") == 1
+    assert f"Stopped (store_error); run the same command to go on. Archive {uri} cannot be" in said
+    own_server.start()
+    assert crawls.crawled() <= crawls.archived()
+    assert 40 <= len(crawls.crawled()) < 80
+
+    assert "Stopped at max_pages" in end_of(crawls.focused(80))
+    assert len(crawls.crawled()) == 80
+    assert crawls.crawled() <= crawls.archived()
+    with open_archive(uri) as archive:
+        assert archive.check().faults == ()
+        assert all(len(archive.versions(url)) == 1 for url in archive.urls())
