@@ -22,7 +22,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from pymongo import ASCENDING, DESCENDING, ReplaceOne, ReturnDocument, UpdateOne
-from pymongo.errors import BulkWriteError
+from pymongo.errors import BulkWriteError, DuplicateKeyError
 
 from mmcrawl.archive.backend import UrlRow, VersionRow, VisitRow
 from mmcrawl.archive.mongodb_leases import SOLE, WRITE, Leases
@@ -179,9 +179,12 @@ class UrlCollections:
                 rows = [row for row in rows if row[field] not in known]
             if not rows:
                 return found
-            if attempt:
-                self._set_right(documents)
-            first = self._next(documents.name, len(rows))
+            try:
+                if attempt:
+                    self._set_right(documents)
+                first = self._next(documents.name, len(rows))
+            except DuplicateKeyError:  # another process made the counter just now
+                continue
             made = [{"_id": _url_key(first + n), **row} for n, row in enumerate(rows)]
             refused = insert_new(documents, made)
             found += [row for n, row in enumerate(made) if n not in refused]

@@ -57,8 +57,9 @@ class Writer:
             levels: How finely each is cut, None as the version before; as many as visits.
         """
         visits = list(visits)
-        pairs = zip(visits, levels or [None] * len(visits), strict=True)
-        items = [_prepared(n, visit, method, level) for n, (visit, level) in enumerate(pairs)]
+        chosen = levels if levels is not None else [None] * len(visits)
+        pairs = enumerate(zip(visits, chosen, strict=True))
+        items = [_prepared(n, visit, method, level) for n, (visit, level) in pairs]
         answers: dict[int, Stored] = {}
         grown: Counter[int] = Counter()
         if items:

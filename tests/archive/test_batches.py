@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -125,9 +126,40 @@ def test_each_page_of_a_batch_has_its_own_level(archive):
     assert [s.version.level for s in stored] == [1, 3, 2]
     with pytest.raises(ValueError, match="level must be from 1"):
         archive.store_many(captures(2, 3.0), levels=[1, 0])
-    with pytest.raises(ValueError, match="shorter"):
-        archive.store_many(captures(2, 3.0), levels=[1])
+    for levels in ([1], []):
+        with pytest.raises(ValueError, match="shorter"):
+            archive.store_many(captures(2, 3.0), levels=levels)
     assert all(len(archive.visits(f"http://h.test/{n}")) == 2 for n in range(3))
+
+
+# -- numbers ----------------------------------------------------------------------------------
+
+
+def test_the_number_of_a_purged_version_is_not_given_again(archive, page):
+    for when, text in ((10.0, "a"), (5.0, "b"), (6.0, "c")):
+        archive.store(page(text, time=when))
+    assert archive.purge(url=URL, before=10.0).versions == 2
+    assert [version.number for version in archive.versions(URL)] == [1]
+    assert archive.store(page("d", time=20.0)).version.number == 4
+
+
+def test_a_url_whose_last_versions_are_gone_is_looked_up_again(archive, page):
+    archive.store(page("a", time=1.0))
+    backend = archive._backend
+    backend.note_urls([replace(backend.url(URL), last=5)])
+    assert archive.store(page("a", time=2.0)).version is None
+    assert archive.store(page("b", time=3.0)).version.number == 6
+
+
+def test_how_many_versions_there_are_is_noted_now_and_then(archive, page):
+    for n in range(20):
+        assert archive.store(page(str(n), time=float(n))).version.number == n + 1
+    row = archive._backend.url(URL)
+    assert 8 <= row.last < 20
+    assert not row.late
+    assert archive._backend.last_versions([row])[row.id].number == 20
+    archive.store(page("late", time=3.5))
+    assert archive._backend.url(URL).late
 
 
 # -- others write at the same time ------------------------------------------------------------
