@@ -3,9 +3,11 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from hashlib import sha256
 from math import inf
 from typing import Any, Protocol, TypeAlias
 
+from mmcrawl import __version__
 from mmcrawl.archive.places import archive_uri
 from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.blocks.partition import DEFAULT_METHOD
@@ -252,7 +254,12 @@ class _Parts:
 
     def identity(self) -> dict[str, Any]:
         """Return what all workers of a shared crawl must have in common."""
+        topic = self.args.whole_topic
+        words = repr((topic.concepts, topic.subject_words, sorted(topic.media.items())))
         return self.args.identity() | {
+            "mmcrawl": __version__,
+            "topic_words": sha256(words.encode()).hexdigest()[:16],
+            "lease_seconds": _lease_seconds(self.settings),
             "limits": asdict(self.limits),
             "threshold": topic_threshold(self.settings),
             "obey_nofollow": self.obey_nofollow,

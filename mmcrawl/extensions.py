@@ -27,6 +27,7 @@ from mmcrawl.display import (
     progress_panel,
     sentence,
 )
+from mmcrawl.errors import StoreError
 from mmcrawl.items import MediaPageItem
 from mmcrawl.scheduler import scheduler_of
 from mmcrawl.totals import Totals
@@ -97,7 +98,12 @@ class CrawlProgress:
             return
         progress = self._progress(job)
         if self._shown and reason != "bad_input":
-            self._console.print(closing_tables(self._summary(job, progress, spider, reason)))
+            try:
+                summary = self._summary(job, progress, spider, reason)
+            except StoreError as error:
+                logger.error("What was found cannot be shown: %s", error)  # noqa: TRY400
+            else:
+                self._console.print(closing_tables(summary))
 
     def _job(self) -> Crawl | None:
         scheduler = scheduler_of(self.crawler)
@@ -196,8 +202,11 @@ class MediaFeedExporter(FeedExporter):
         """Write the media pages of the job and close the feeds."""
         scheduler = scheduler_of(self.crawler)
         if scheduler is not None and scheduler.job is not None:
-            for record in scheduler.job.media_pages():
-                super().item_scraped(MediaPageItem.from_record(record), spider)
+            try:
+                for record in scheduler.job.media_pages():
+                    super().item_scraped(MediaPageItem.from_record(record), spider)
+            except StoreError as error:
+                logger.error("The feeds are not complete: %s", error)  # noqa: TRY400
         await super().close_spider(spider)
 
 

@@ -64,10 +64,13 @@ class CrawlJob:
         later_blocks: kinds of blocks whose links come later, see `SqliteFrontier`.
 
     Attributes:
+        shared: False, other than of a crawl that several processes work on.
         interrupted: whether the last `next` gave up early, see there.
         passed_over: the links that the last `next` marked in error, with the reasons.
         moved_hosts: hosts of seeds, and the hosts they turned out to redirect to.
     """
+
+    shared = False
 
     def __init__(
         self,
@@ -325,7 +328,7 @@ class CrawlJob:
         if reason is not None:
             self.refused[reason] += 1
             return False
-        return self.add([replace(target, url=real)], link)
+        return bool(self._add([replace(target, url=real)], link))
 
     def is_running(self, link: int) -> bool:
         """Tell whether a link is being fetched."""
@@ -339,15 +342,20 @@ class CrawlJob:
         """Let a link that is being fetched wait again."""
         self.frontier.requeue(link, request, priority)
 
-    def failed(self, link: int, reason: str) -> None:
-        """Note that a link that is being fetched cannot be had, and why."""
+    def failed(self, link: int, reason: str, requests: Sequence[NewLink] = ()) -> None:
+        """Note that a link that is being fetched cannot be had, and why.
+
+        `requests` are links the spider asked for all the same.
+        """
         self._count_failure(self.frontier.url(link), reason)
         self.frontier.fail(link, reason)
         self.frontier.apply(self.scorer.failed(link))
+        if requests:
+            self._add(requests, link)
 
-    def add(self, links: Sequence[NewLink], parent: int | None = None) -> bool:
+    def add(self, links: Sequence[NewLink]) -> bool:
         """Add links that come from no page; tell whether any of them is new."""
-        return bool(self._add(links, parent))
+        return bool(self._add(links, None))
 
     def commit(self) -> None:
         """Make everything reported so far durable."""
@@ -449,8 +457,10 @@ class CrawlJob:
         if known.parent is None or known.parent in self._moved_seeds:
             self._moved_seeds.add(link)
             self._admission.admit(target)
-            self._test.moved(host_of(known.url), host_of(target))
-            self.moved_hosts.append((host_of(known.url), host_of(target)))
+            move = host_of(known.url), host_of(target)
+            self._test.moved(*move)
+            if move[0] != move[1] and move not in self.moved_hosts:
+                self.moved_hosts.append(move)
 
     def _count_failure(self, url: str, reason: str) -> None:
         """Count a page that cannot be had against the bounds: dead links can be endless too."""

@@ -144,12 +144,7 @@ def _report_of(
     response = outcome.response
     requests = [scheduler.new_link(request) for request in outcome.requests]
     if outcome.trouble and outcome.page is None:
-
-        def give_up(job: Crawl) -> None:
-            job.failed(link, outcome.trouble)
-            job.add(requests, link)
-
-        return give_up
+        return lambda job: job.failed(link, outcome.trouble, requests)
     item = outcome.page or PageItem(parse_page(b"", response.url), response.status)
     layer = int(response.meta.get("depth", 0)) + 1
 

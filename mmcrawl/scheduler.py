@@ -35,6 +35,7 @@ from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.failures import reason_of
 from mmcrawl.frontier import NewLink, WaitingLink, canonical
 from mmcrawl.page import physical_layer
+from mmcrawl.plain_requests import as_json, from_json
 
 __all__ = ["LINK_KEY", "FocusedScheduler", "scheduler_of"]
 
@@ -149,11 +150,12 @@ class FocusedScheduler(BaseScheduler):
                 if self.job.interrupted:
                     self._ask_again(0.0)
                 return None
-            request = self._request_for(link)
+            request = self._request_or_none(link)
         except StoreError as error:
             self.give_up(error)
             return None
-        self._under_way[link.id] = request
+        if request is not None:
+            self._under_way[link.id] = request
         return request
 
     # -- what the spider middleware calls -------------------------------------------------------
@@ -164,7 +166,7 @@ class FocusedScheduler(BaseScheduler):
 
         The bound of a crawl that is shared is its coordinator's business.
         """
-        if self.job is None or not self.max_pages or self.job.more_may_come:
+        if self.job is None or not self.max_pages or self.job.shared:
             return False
         return self.job.pages + len(self._under_way) >= self.max_pages
 
@@ -241,12 +243,25 @@ class FocusedScheduler(BaseScheduler):
             return False
         return self._open_job.redirected(link, self.new_link(request))
 
+    def _request_or_none(self, link: WaitingLink) -> Request | None:
+        """Return the request of a link; one that cannot be made again ends the link in error."""
+        try:
+            return self._request_for(link)
+        except StoreError:
+            raise
+        except Exception as error:
+            logger.exception("The request stored for %s cannot be made again", link.url)
+            reason = f"stored request: {type(error).__name__}: {error}"[:200]
+            self._open_job.failed(link.id, reason)
+            self._ask_again(0.0)
+            return None
+
     def _request_for(self, link: WaitingLink) -> Request:
         """Return the request of a link, ready to be fetched and to tell of its failure."""
         stored = link.request or _UNSTORED
         request = self._unserialisable.pop(stored, None)
         if request is None and not stored.startswith(_UNSTORED):
-            request = request_from_dict(pickle.loads(stored), spider=self._spider)  # noqa: S301
+            request = self._deserialise(stored)
         if request is None:
             request = Request(link.url, meta={"depth": link.logical_layer - 1})
             self._set_referrer(request, link)
@@ -299,20 +314,31 @@ class FocusedScheduler(BaseScheduler):
         if slot is not None:
             slot.nextcall.schedule()
 
-    def _serialise(self, request: Request) -> bytes:
-        """Return a request as bytes; for one that cannot be, the key it is kept under in RAM."""
+    def _serialise(self, request: Request) -> bytes | None:
+        """Return a request as bytes; for one that cannot be, the key it is kept under in RAM.
+
+        Other processes know nothing of what is kept in RAM: in a crawl that is shared such a
+        request is known by its URL only, and None is returned.
+        """
+        shared = self._open_job.shared
         try:
+            if shared:
+                return as_json(request, self._spider)
             return pickle.dumps(request.to_dict(spider=self._spider), protocol=4)
         except (ValueError, TypeError, AttributeError, pickle.PicklingError) as error:
-            logger.warning(
-                "%s cannot be stored (%s); only its URL is kept if the crawl is interrupted",
-                request,
-                error,
-            )
+            when = "" if shared else " if the crawl is interrupted"
+            logger.warning("%s cannot be stored (%s); only its URL is kept%s", request, error, when)
         self.crawler.stats.inc_value("mmcrawl/requests/unserialisable")
+        if shared:
+            return None
         key = _UNSTORED + uuid4().bytes
         self._unserialisable[key] = request
         return key
+
+    def _deserialise(self, stored: bytes) -> Request:
+        if self._open_job.shared:
+            return from_json(stored, self._spider)
+        return request_from_dict(pickle.loads(stored), spider=self._spider)  # noqa: S301
 
     def _commit(self) -> None:
         if self.job is None or self._failed:

@@ -7,13 +7,18 @@ copy; nobody else computes scores. To take over, a coordinator fetches the newes
 copy, replays the log after it, and writes an entry of its own: the one whose entry got the number
 leads, and one that was replaced finds the number of its next entry taken. No clocks are compared,
 only how long something did not change, by the clock of the one who looks.
+
+The end of a crawl is told by what stays on the board: the job is finished, or the one who led last
+has left a note why it stopped.
 """
 
 import logging
+import os
 import shutil
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from threading import Event as Signal
 from threading import Thread
@@ -27,6 +32,8 @@ __all__ = ["Coordinator"]
 
 logger = logging.getLogger(__name__)
 
+_FOLDER = "mmcrawl-"
+
 
 class Coordinator:
     """Leads a shared crawl, or waits to.
@@ -38,10 +45,12 @@ class Coordinator:
         rules: how the crawl is shared.
 
     Attributes:
+        stopped: called from the thread when the crawl is over, with the reason.
         failed: called from the thread if it cannot go on, with the reason.
     """
 
     def __init__(self, board: Board, make_job: MakeJob, *, worker: str, rules: Rules) -> None:
+        self.stopped: Callable[[str], object] = lambda reason: None
         self.failed: Callable[[StoreError], object] = lambda error: None
         self._board = board
         self._make_job = make_job
@@ -55,19 +64,29 @@ class Coordinator:
         """Begin to watch, and lead when nobody does."""
         self._thread.start()
 
-    def close(self, reason: str) -> None:
-        """Hand over, or if no other worker is there note why the crawl stops; wait for it."""
+    def close(self, reason: str, timeout: float | None = None) -> None:
+        """Hand over, or if no other worker is there note why the crawl stops; wait for it.
+
+        Args:
+            reason: why this worker stops.
+            timeout: seconds to wait at most, None for as long as it takes.
+        """
         self._reason = reason
         self._closing.set()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(timeout)
 
     def _run(self) -> None:
         watch = _Watch(self._board, self._rules.lease)
         try:
+            _sweep()
             while not self._closing.is_set():
-                if watch.nobody_leads():
-                    self._lead(watch)
+                reason = watch.look()
+                if watch.nobody_leads and not reason:
+                    reason = self._lead()
+                if reason:
+                    self.stopped(reason)
+                    return
                 self._closing.wait(SIGN_SECONDS)
         except StoreError as error:
             self.failed(error)
@@ -77,8 +96,9 @@ class Coordinator:
                 StoreError(f"the coordinator of the crawl failed: {type(error).__name__}: {error}")
             )
 
-    def _lead(self, watch: "_Watch") -> None:
-        folder = Path(tempfile.mkdtemp(prefix="mmcrawl-"))
+    def _lead(self) -> str:
+        """Lead as long as possible; return why the crawl is over, "" if it is not."""
+        folder = Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-"))
         try:
             with Reign(
                 self._board,
@@ -88,36 +108,67 @@ class Coordinator:
                 rules=self._rules,
                 closing=self._closing,
             ) as reign:
-                if not reign.begin(still_wanted=watch.nobody_leads):
-                    return
+                if not reign.begin():
+                    return ""
                 while not self._closing.is_set():
                     if not reign.step():
-                        return
+                        return reign.outcome
                 reign.end(self._reason)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+        return ""
 
 
 class _Watch:
-    """Sees whether a coordinator leads."""
+    """Sees whether a coordinator leads.
+
+    Attributes:
+        nobody_leads: whether none did when it looked last.
+    """
 
     def __init__(self, board: Board, lease: float) -> None:
+        self.nobody_leads = False
         self._board = board
         self._lease = lease
         self._sign: object = None
-        self._changed = self._looked = 0.0
+        self._changed = self._looked = time.monotonic()
+        self._joined_in: int | None = None
 
-    def nobody_leads(self) -> bool:
-        """Tell whether the crawl goes on and has no coordinator."""
-        if self._board.refresh_job().finished_at is not None:
-            return False
-        leader = self._board.leader()
-        if leader is None or leader.get("gone"):
-            return True
-        sign = (leader["term"], leader["sign"])
+    def look(self) -> str:
+        """Look once; return why the crawl is over, "" if it goes on."""
+        job = self._board.refresh_job()
+        if job.finished_at is not None:
+            return job.reason
+        leader = self._board.leader() or {"term": 0, "gone": True}
+        term = leader["term"]
+        if self._joined_in is None:
+            self._joined_in = term
+        if leader.get("stop") and term > self._joined_in:
+            return str(leader["stop"])
+        sign = (term, leader.get("worker"), leader.get("sign"))
         now = time.monotonic()
         held_up = now - self._looked > self._lease / 2  # it could not see signs either
         if sign != self._sign or held_up:
             self._sign, self._changed = sign, now
         self._looked = now
-        return now - self._changed > self._lease
+        self.nobody_leads = bool(leader.get("gone")) or now - self._changed > self._lease
+        return ""
+
+
+def _sweep() -> None:
+    """Remove the working copies of processes that were killed on this machine."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}[0-9]*-*"):
+        process = folder.name.removeprefix(_FOLDER).partition("-")[0]
+        with suppress(OSError):
+            if process.isdigit() and folder.stat().st_uid == os.getuid() and not _runs(process):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _runs(process: str) -> bool:
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

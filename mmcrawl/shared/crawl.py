@@ -56,13 +56,20 @@ class SharedCrawl:
         self.term = 0
         self.pages: Counter[str] = Counter()
         self.stop = ""
+        self._last: dict[str, int] = {}
         if state is not None:
             self._restore(state)
 
     # -- what happens ---------------------------------------------------------------------------
 
     def take(self, message: Message) -> None:
-        """Take in what a worker tells; what it says of links it does not hold is left aside."""
+        """Take in what a worker tells; what it says of links it does not hold is left aside.
+
+        A message that was taken in before may come again: it changes nothing.
+        """
+        if message.number <= self._last.get(message.worker, -1):
+            return
+        self._last[message.worker] = message.number
         for event in message.events:
             self._take_event(message.worker, event)
         if message.leaving:
@@ -118,6 +125,7 @@ class SharedCrawl:
             "number": self.number,
             "term": self.term,
             "pages": dict(self.pages),
+            "last": dict(self._last),
             "leases": self.leases.state(),
         }
 
@@ -126,6 +134,7 @@ class SharedCrawl:
     def _restore(self, state: Mapping[str, Any]) -> None:
         self.number, self.term = state["number"], state["term"]
         self.pages.update(state["pages"])
+        self._last.update(state["last"])
         leases = state["leases"]
         held = [
             (number, link, worker)
@@ -147,29 +156,36 @@ class SharedCrawl:
 
     def _take_event(self, worker: str, event: Event) -> None:
         if isinstance(event, Added):
-            self.job.add(event.links, event.parent)
+            self._attempt(lambda: self.job.add(event.links), "links that were asked for")
             return
         lease = self.leases.end(worker, event.link, event.lease)
         if lease is None:
             logger.debug("%s tells of link %d, which it does not hold", worker, event.link)
             return
+        link = lease.link
+        error = self._attempt(lambda: self._settle(event, link), link.url)
+        if error is not None and self.job.is_running(link.id):
+            self.job.failed(link.id, f"internal error: {type(error).__name__}: {error}"[:200])
+        if isinstance(event, Fetched):
+            self.pages[worker] += 1
+
+    def _attempt(self, settle: Callable[[], object], what: str) -> Exception | None:
+        """Take in an event; one that makes that fail is one lost page, not the crawl's end."""
         try:
-            self._settle(event, lease.link)
+            settle()
         except StoreError:
             raise
         except Exception as error:
-            logger.exception("%s could not be taken in", lease.link.url)
-            if self.job.is_running(event.link):
-                self.job.failed(event.link, f"internal error: {type(error).__name__}"[:200])
-        if isinstance(event, Fetched):
-            self.pages[worker] += 1
+            logger.exception("%s could not be taken in", what)
+            return error
+        return None
 
     def _settle(self, event: Event, link: WaitingLink) -> None:
         match event:
             case Fetched():
                 self.job.take_in(event.link, event.report, event.requests)
             case Failed():
-                self.job.failed(event.link, event.reason)
+                self.job.failed(event.link, event.reason, event.requests)
             case Redirected():
                 self.job.redirected(event.link, event.target)
             case Retried():

@@ -14,6 +14,8 @@ __all__ = ["Giver", "KnownWorker"]
 
 _SPARE = 4  # links of a host that lie ready beside those that may be under way
 _SPREAD_SECONDS = 1.0
+_TIDY_SECONDS = 10.0
+_LOOK_AGAIN_SECONDS = 0.25
 _MOST_PASSED_OVER = 20
 
 
@@ -52,12 +54,20 @@ class Giver:
         self.hosts = Hosts(rules.rest)
         for host, worker in crawl.leases.hosts().items():
             self.hosts.own(host, worker)
+        self.hosts.rest_all(time.monotonic())
         self._room: dict[str, int] = {}
         self._most_on_host: dict[str, int] = {}
-        self._spread_at = time.monotonic()
+        self._spread_at = self._tidied_at = time.monotonic()
+        self._found_nothing_at = -_LOOK_AGAIN_SECONDS
 
-    def give(self, workers: Mapping[str, KnownWorker]) -> list[Grant | Pointless]:
-        """Lease as many links as workers have room for; return what was done, in order."""
+    def give(
+        self, workers: Mapping[str, KnownWorker], *, news: bool = True
+    ) -> list[Grant | Pointless]:
+        """Lease as many links as workers have room for; return what was done, in order.
+
+        Where no link could be given before, and there is no `news` from workers, it is not tried
+        again at once: to find that all hosts are busy takes a look at each.
+        """
         now = time.monotonic()
         leases = self._crawl.leases
         self.hosts.settle(leases, now)
@@ -67,10 +77,15 @@ class Giver:
             name: max(self._rules.per_host + _SPARE, known.capacity // max(owned.get(name, 0), 1))
             for name, known in workers.items()
         }
+        if not news and now - self._found_nothing_at < _LOOK_AGAIN_SECONDS:
+            return []
         starts = self._starts()
         if now - self._spread_at > _SPREAD_SECONDS:
             self._spread_at = now
             self._spread(workers)
+        if now - self._tidied_at > _TIDY_SECONDS:
+            self._tidied_at = now
+            self.hosts.tidy(self._waiting(), leases, now)
         return starts
 
     def forget(self, worker: str) -> None:
@@ -98,6 +113,7 @@ class Giver:
                 continue
             interruptions += 1
             if not self._crawl.job.interrupted or interruptions > _MOST_PASSED_OVER:
+                self._found_nothing_at = time.monotonic()
                 break
         return starts
 
@@ -130,8 +146,13 @@ class Giver:
         idle = [name for name, room in self._room.items() if room > workers[name].capacity // 2]
         if not idle or len(workers) < 2:
             return
+        busy = [name for name in workers if name not in idle]
+        self.hosts.spread(self._waiting(), idle, busy)
+
+    def _waiting(self) -> dict[str, int]:
+        """Return how many links wait for each host that has any."""
         waiting: dict[str, int] = {}
         for origin, count in self._crawl.job.frontier.waiting_by_origin().items():
             host = host_name(origin)
             waiting[host] = waiting.get(host, 0) + count
-        self.hosts.spread(waiting, idle, [name for name in workers if name not in idle])
+        return waiting

@@ -7,7 +7,7 @@ link of it is given out until all its leases have ended and some time has passed
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from urllib.parse import urlsplit
 
 from mmcrawl.frontier import WaitingLink
@@ -117,6 +117,7 @@ class Hosts:
         self._owner: dict[str, str] = {}
         self._moving: set[str] = set()
         self._rests_until: dict[str, float] = {}
+        self._all_rest_until = float("-inf")
 
     def owner(self, host: str) -> str | None:
         """Return the worker a host belongs to, None if any may have it."""
@@ -126,11 +127,25 @@ class Hosts:
         """Tell whether no link of a host may be given out: it is on its way to another worker."""
         if host in self._moving:
             return True
+        if now < self._all_rest_until and host not in self._owner:
+            return True
         until = self._rests_until.get(host)
         if until is not None and until <= now:
             del self._rests_until[host]
             return False
         return until is not None
+
+    def rest_all(self, now: float) -> None:
+        """Let all hosts rest that belong to nobody: who fetched from them before is not known."""
+        self._all_rest_until = now + self._rest
+
+    def tidy(self, waiting: Container[str], leases: Leases, now: float) -> None:
+        """Forget hosts of which no link waits or is held, once they have rested."""
+        for host in list(self._owner):
+            if host not in waiting and not leases.on_host(host):
+                self._let_go(host, now)
+        for host in [host for host, until in self._rests_until.items() if until <= now]:
+            del self._rests_until[host]
 
     def own(self, host: str, worker: str) -> None:
         """Let a host belong to a worker."""
@@ -157,10 +172,6 @@ class Hosts:
         """Let hosts go that were to move and of which no link is held any more."""
         for host in [host for host in self._moving if not leases.on_host(host)]:
             self._let_go(host, now)
-
-    def next_rest_over(self) -> float | None:
-        """Return when the next resting host is free, None if none rests."""
-        return min(self._rests_until.values(), default=None)
 
     def spread(self, waiting: Mapping[str, int], idle: Iterable[str], busy: Iterable[str]) -> None:
         """Take hosts from workers that have several, for workers that have nothing to do.

@@ -51,11 +51,12 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A link cannot be had."""
+    """A link cannot be had; `requests` the spider asked for all the same."""
 
     link: int
     lease: int
     reason: str
+    requests: tuple[NewLink, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +88,9 @@ class Returned:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """Links that come from no page, or from the page `parent` that could not be taken in."""
+    """Links that come from no page."""
 
     links: tuple[NewLink, ...]
-    parent: int | None = None
 
 
 Event: TypeAlias = Fetched | Failed | Redirected | Retried | Returned | Added
@@ -226,13 +226,11 @@ class Mail:
         term: of the coordinator; mail of an earlier term is out of date.
         leases: those the worker has not said it received, in order.
         moved: hosts of seeds and the hosts they redirect to.
-        stop: why the crawl is over, "" while it goes on.
     """
 
     term: int
     leases: tuple[Lease, ...] = ()
     moved: tuple[tuple[str, str], ...] = ()
-    stop: str = ""
 
     def encode(self) -> bytes:
         """Return the mail as bytes."""
@@ -249,7 +247,6 @@ class Mail:
                 "term": self.term,
                 "leases": leases,
                 "moved": self.moved,
-                "stop": self.stop,
             }
         )
 
@@ -271,6 +268,8 @@ def _plain_event(event: Event) -> list[Any]:
         case Fetched():
             plain["report"] = _plain_report(event.report)
             plain["requests"] = [_plain_link(link) for link in event.requests]
+        case Failed():
+            plain["requests"] = [_plain_link(link) for link in event.requests]
         case Redirected():
             plain["target"] = _plain_link(event.target)
         case Retried():
@@ -282,9 +281,10 @@ def _plain_event(event: Event) -> list[Any]:
 
 def _event(plain: Sequence[Any]) -> Event:
     kind, values = _EVENTS[plain[0]], dict(plain[1])
+    if "requests" in values:
+        values["requests"] = tuple(map(_new_link, values["requests"]))
     if kind is Fetched:
         values["report"] = _report(values["report"])
-        values["requests"] = tuple(map(_new_link, values["requests"]))
     elif kind is Redirected:
         values["target"] = _new_link(values["target"])
     elif kind is Retried:

@@ -7,14 +7,23 @@ of them, and a sign of life is given every second. So the crawl itself never wai
 import logging
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Condition, Thread
 from typing import Any
 
 from mmcrawl.errors import StoreError
 from mmcrawl.shared.board import Board
 from mmcrawl.shared.buffer import LeaseBuffer
-from mmcrawl.shared.messages import Event, Failed, Fetched, Lease, Mail, Message, Returned
+from mmcrawl.shared.messages import (
+    Added,
+    Event,
+    Failed,
+    Fetched,
+    Lease,
+    Mail,
+    Message,
+    Returned,
+)
 from mmcrawl.shared.rules import Rules
 
 __all__ = ["Post"]
@@ -31,6 +40,7 @@ _RATE_SECONDS = 3.0
 _SIGNS_A_STATUS = 2
 _FENCE = 0.8  # of a lease: a worker that was silent for so long trusts its leases no more
 _MOST_EVENTS = 256
+_MOST_BYTES = 4 << 20
 
 
 class Post:
@@ -41,7 +51,6 @@ class Post:
         worker: name of the worker.
         rules: how the crawl is shared.
         news: called from the thread when links have come.
-        stopped: called from the thread when the crawl is over, with the reason.
         failed: called from the thread when the board fails.
     """
 
@@ -52,27 +61,26 @@ class Post:
         rules: Rules,
         *,
         news: Callable[[], object],
-        stopped: Callable[[str], object],
         failed: Callable[[StoreError], object],
     ) -> None:
         self._board = board
         self._worker = worker
         self._rules = rules
-        self._news, self._stopped, self._failed = news, stopped, failed
+        self._news, self._failed = news, failed
         self._changed = Condition()
         self._buffer = LeaseBuffer()
         self._events: deque[Event] = deque()
         self._gathering_since = 0.0
         self._closing = False
-        self._leaving = True
+        self._leave = True
         self._received = -1
         self._told_received = -1
         self._number = 0
         self._signs = 0
         self._term = 0
         self._status: Mapping[str, Any] = {}
-        self._stop = ""
         self._moved: tuple[tuple[str, str], ...] = ()
+        self._in_vain = 0
         self._signed_at = self._asked_at = -_SIGN_SECONDS
         self._heard_at = time.monotonic()
         self._recent: deque[tuple[float, int]] = deque([(self._heard_at, 0)])
@@ -122,13 +130,18 @@ class Post:
         """Fetch the newest `status`."""
         self._status = self._board.status() or {}
 
-    def close(self) -> None:
-        """Give back what was not begun, send everything, and take leave."""
+    def close(self, *, leave: bool = True, timeout: float | None = None) -> None:
+        """Send everything and take leave: what was not reported goes to others.
+
+        Args:
+            leave: whether there is anybody to take leave of: the crawl is not over.
+            timeout: seconds to wait at most, None for as long as it takes.
+        """
         with self._changed:
-            self._closing = True
+            self._closing, self._leave = True, leave
             self._changed.notify()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(timeout)
 
     # -- inside of the thread -------------------------------------------------------------------
 
@@ -137,7 +150,7 @@ class Post:
             while not self._closing:
                 self._wait()
                 self._exchange()
-            if not self._stop:
+            if self._leave:
                 self._send(leaving=True)
         except StoreError as error:
             self._failed(error)
@@ -185,7 +198,10 @@ class Post:
 
     @property
     def _poll_seconds(self) -> float:
-        return _SHORTEST_POLL if self._runs_low else _LONGEST_POLL
+        """How long to wait before the mail is read again: longer each time nothing came."""
+        if not self._runs_low:
+            return _LONGEST_POLL
+        return min(_SHORTEST_POLL * 1.5**self._in_vain, _LONGEST_POLL)
 
     @property
     def _runs_low(self) -> bool:
@@ -212,41 +228,64 @@ class Post:
             self._recent.popleft()
 
     def _send(self, *, leaving: bool = False) -> None:
+        """Send the events that are gathered, in as many messages as they need."""
         with self._changed:
-            events = [self._events.popleft() for _ in range(min(len(self._events), _MOST_EVENTS))]
-            self._gathering_since = time.monotonic()
-        message = Message(
-            self._worker,
-            self._number,
-            self._received,
-            self._holding,
-            tuple(events),
-            leaving and not self._events,
-        )
+            events = list(self._events)
+            self._events.clear()
+        self._in_vain = 0
         began = time.monotonic()
-        name = f"{self._worker}/{self._number:012d}"
-        self._board.send([(name, message.encode())])
+        parts = list(self._parts(events)) or [()]
+        messages = [
+            self._message(part, leaving=leaving and number == len(parts))
+            for number, part in enumerate(parts, 1)
+        ]
+        names = [f"{self._worker}/{message.number:012d}" for message in messages]
+        for name, message in zip(names, messages, strict=True):
+            self._board.send([(name, message.encode())])
         self._heard_at = began
-        self._told_received = message.received
+        self._told_received = messages[-1].received
+
+    def _message(self, events: tuple[Event, ...], *, leaving: bool) -> Message:
+        message = Message(
+            self._worker, self._number, self._received, self._holding, events, leaving
+        )
         self._number += 1
-        if leaving and not message.leaving:
-            self._send(leaving=True)
+        return message
+
+    def _parts(self, events: Sequence[Event]) -> Iterator[tuple[Event, ...]]:
+        """Divide events so that each message is small enough to be sent and logged."""
+        if not events:
+            return
+        size = len(Message(self._worker, 0, events=tuple(events)).encode())
+        if len(events) <= _MOST_EVENTS and size <= _MOST_BYTES:
+            yield tuple(events)
+        elif len(events) > 1:
+            half = len(events) // 2
+            yield from self._parts(events[:half])
+            yield from self._parts(events[half:])
+        else:
+            yield from self._small(events[0], size)
+
+    def _small(self, event: Event, size: int) -> Iterator[tuple[Event, ...]]:
+        """Yield, in place of an event that cannot be sent, what can be said of its link."""
+        logger.error("A report of %d bytes is too long for the store; its page is lost", size)
+        if not isinstance(event, Added):
+            yield (Failed(event.link, event.lease, "too many links for a shared crawl"),)
 
     def _read_mail(self) -> None:
         data = self._board.mail(self._worker)
         mail = Mail.decode(data) if data else None
         if mail is None or mail.term < self._term:
+            self._in_vain += 1
             return
         self._term, self._moved = mail.term, mail.moved
         new = [lease for lease in mail.leases if lease.number > self._received]
+        self._in_vain = 0 if new else self._in_vain + 1
         if new:
             with self._changed:
                 self._buffer.add(new)
                 self._received = new[-1].number
             self._news()
-        if mail.stop and not self._stop:
-            self._stop = mail.stop
-            self._stopped(mail.stop)
 
     def _give_back(self) -> None:
         """Give back what was not begun: it may have been given to others meanwhile."""

@@ -3,11 +3,14 @@
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Event as Signal
+from threading import Thread
 from typing import Any, Self
 
+from mmcrawl.errors import StoreError
 from mmcrawl.frontier import Job, PatternRecord, SqliteStore, open_store
 from mmcrawl.job import CrawlJob
 from mmcrawl.shared.board import Board
@@ -28,6 +31,8 @@ _SHORTEST_STEP, _LONGEST_STEP, _STARVING_STEP = 0.02, 0.25, 0.05
 _PAGES_A_STEP = 16
 _RATE_SECONDS = 5.0
 _MAIL_AGAIN_SECONDS = 3.0
+_STATUS_SHARE = 20  # the numbers for people take at most one part in so many of the time
+_CLAIM_SECONDS = 1.0
 
 
 class Reign:
@@ -40,6 +45,9 @@ class Reign:
         worker: name of the worker whose process this is.
         rules: how the crawl is shared.
         closing: set when the process is to end.
+
+    Attributes:
+        outcome: why the crawl is over, "" if it goes on without this coordinator.
     """
 
     def __init__(
@@ -52,6 +60,7 @@ class Reign:
         rules: Rules,
         closing: Signal,
     ) -> None:
+        self.outcome = ""
         self._board = board
         self._make_job = make_job
         self._folder = folder
@@ -66,7 +75,7 @@ class Reign:
         self._giver: Giver
         self._term = 0
         self._signs = 0
-        self._signed_at = self._stepped_at = 0.0
+        self._signed_at = self._stepped_at = self._status_due = 0.0
         self._patterns: list[PatternRecord] | None = None
         self._recent: deque[tuple[float, int]] = deque([(time.monotonic(), 0)])
         self._taken = 0
@@ -75,21 +84,25 @@ class Reign:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._snapshots.close()
+        self._snapshots.wait()
         if self._store is not None:
             self._store.close()
 
     # -- beginning and end ----------------------------------------------------------------------
 
-    def begin(self, still_wanted: Callable[[], bool]) -> bool:
+    def begin(self) -> bool:
         """Read the crawl from the board and take the lead; tell whether that succeeded.
 
         Raises:
             StoreError: the board fails, or its log was written under other settings.
         """
-        self._crawl = crawl = self._read()
+        with _Claim(self._board, self._worker):
+            crawl = self._read()
+        if crawl is None:
+            return False
+        self._crawl = crawl
         first = Entry(crawl.term + 1, self._worker, len(crawl.job.frontier))
-        if not still_wanted() or not self._board.append(crawl.number, first.encode()):
+        if not self._board.append(crawl.number, first.encode()):
             return False
         crawl.advance(first)
         self._term = first.term
@@ -103,17 +116,21 @@ class Reign:
 
     def end(self, reason: str) -> None:
         """Take in what has come, and hand over; without other workers, note why the crawl stops."""
-        if self._crawl.stop or not self.step():
+        if not self.step():
             return
-        if not set(self._workers) - {self._worker}:
+        alone = not set(self._workers) - {self._worker}
+        if alone:
             self._close_job(reason, finished=False)
-        self._hand_over()
+        self._hand_over(reason if alone else "")
 
-    def _hand_over(self) -> None:
+    def _hand_over(self, stop: str) -> None:
+        """Leave a note that nobody leads, and why the crawl stopped if it did."""
         self._tell_status(last=True)
-        self._board.lead({"term": self._term, "worker": self._worker, "sign": -1, "gone": True})
+        note = {"term": self._term, "worker": self._worker, "sign": -1, "gone": True}
+        self._board.lead(note | ({"stop": stop} if stop else {}))
 
-    def _read(self) -> SharedCrawl:
+    def _read(self) -> SharedCrawl | None:
+        """Return the crawl as the board has it; None if the process is to end meanwhile."""
         path = self._folder / "crawl.db"
         snapshot = self._board.load_snapshot(path)
         self._store = open_store(f"sqlite:///{path}")
@@ -122,14 +139,20 @@ class Reign:
         crawl = SharedCrawl(self._make_job(self._store, own), snapshot[1] if snapshot else None)
         crawl.job.findings.changed = set()
         for _, data in self._board.entries(crawl.number):
+            if self._closing.is_set():
+                return None
             crawl.replay(Entry.decode(data))
             self._snapshots.log_grew(len(data))
         return crawl
 
-    def _close_job(self, reason: str, *, finished: bool) -> None:
+    def _keep_snapshot(self) -> None:
         if self._store is not None:
-            self._snapshots.make(self._store, self._crawl.number, self._crawl.state())
-            self._snapshots.close()
+            crawl = self._crawl
+            self._snapshots.make(self._store, crawl.number, crawl.state(), self._sign_on)
+
+    def _close_job(self, reason: str, *, finished: bool) -> None:
+        self._keep_snapshot()
+        self._snapshots.wait(self._sign_on)
         self._board.stop_job(reason, finished=finished)
 
     # -- one step -------------------------------------------------------------------------------
@@ -145,11 +168,10 @@ class Reign:
         if began - self._signed_at >= SIGN_SECONDS and not self._show_life(began):
             return False
         arrived = self._board.receive()
-        messages = [(Message.decode(data), data) for _, data in arrived]
-        messages.sort(key=lambda pair: (pair[0].worker, pair[0].number))
+        messages = self._readable(arrived)
         links = len(self._crawl.job.frontier)
         gone = self._take_in([message for message, _ in messages], began)
-        starts = self._giver.give(self._workers)
+        starts = self._giver.give(self._workers, news=bool(messages or gone))
         stop = "" if messages else self._giver.is_over
         if messages or gone or starts or stop:
             entry = Entry(
@@ -164,14 +186,24 @@ class Reign:
             if not self._write(entry):
                 logger.info("Another worker coordinates the crawl now")
                 return False
+        if arrived:
             self._board.remove([name for name, _ in arrived])
-            self._publish()
         if stop:
             self._finish(stop)
             return False
         self._mail(starts)
         self._pause(began)
         return True
+
+    def _readable(self, arrived: Sequence[tuple[str, bytes]]) -> list[tuple[Message, bytes]]:
+        """Return the messages with their bytes, in order; one that cannot be read is left out."""
+        messages = []
+        for name, data in arrived:
+            try:
+                messages.append((Message.decode(data), data))
+            except Exception:
+                logger.exception("Message %s cannot be read, and is thrown away", name)
+        return sorted(messages, key=lambda pair: (pair[0].worker, pair[0].number))
 
     def _excuse_silence(self, now: float) -> None:
         """Give workers time anew if this process was held up: it could not hear them either."""
@@ -184,7 +216,9 @@ class Reign:
         """Take in messages; return the workers that gave no sign of life for too long."""
         for message in messages:
             known = self._workers.setdefault(message.worker, KnownWorker(now))
-            known.seen, known.capacity = now, message.capacity
+            known.seen = now
+            if known.sign is not None:  # else it may have sent this long ago, and died
+                known.capacity = message.capacity
             known.received = max(known.received, message.received)
         silent = [name for name, w in self._workers.items() if now - w.seen > self._rules.lease]
         for name in silent:
@@ -208,17 +242,16 @@ class Reign:
         if not self._board.append(self._crawl.number, data):
             return False
         self._crawl.advance(entry)
+        self._publish()
         self._snapshots.log_grew(len(data))
-        if self._snapshots.is_due and self._store is not None:
-            self._snapshots.make(self._store, self._crawl.number, self._crawl.state())
+        if self._snapshots.is_due:
+            self._keep_snapshot()
         return True
 
     def _finish(self, reason: str) -> None:
+        self.outcome = reason
         self._close_job(reason, finished=reason == "finished" and self._crawl.job.pages > 0)
-        self._board.put_mail(
-            {name: Mail(self._term, stop=reason).encode() for name in self._workers}
-        )
-        self._hand_over()
+        self._hand_over(reason)
 
     def _publish(self) -> None:
         findings = self._crawl.job.findings
@@ -265,26 +298,41 @@ class Reign:
         leader = self._board.leader()
         if leader is not None and leader["term"] > self._term:
             return False
+        self._sign(now)
+        for name, facts in self._board.beats().items():
+            self._see(name, facts, now)
+        if now >= self._status_due:
+            self._tell_status()
+            cost = time.monotonic() - now
+            self._status_due = now + cost * _STATUS_SHARE
+        return True
+
+    def _sign(self, now: float) -> None:
         self._signs += 1
         self._signed_at = now
         self._board.lead({"term": self._term, "worker": self._worker, "sign": self._signs})
-        for name, facts in self._board.beats().items():
-            self._see(name, facts, now)
-        self._tell_status()
-        return True
+
+    def _sign_on(self) -> None:
+        """Give a sign of life in the midst of something long, if it is time for one."""
+        now = time.monotonic()
+        if now - self._signed_at >= SIGN_SECONDS:
+            self._sign(now)
 
     def _see(self, name: str, facts: Mapping[str, Any], now: float) -> None:
-        """Note a worker's sign of life. One that is not known yet may have died long ago: its sign
-        counts once it changes."""
-        if name not in self._workers:
-            if self._strangers.setdefault(name, facts["sign"]) == facts["sign"]:
+        """Note a worker's sign of life.
+
+        The first one that is read may be old, and its worker dead: it counts once it changes.
+        """
+        sign = facts["sign"]
+        known = self._workers.get(name)
+        if known is None:
+            if self._strangers.setdefault(name, sign) == sign:
                 return
-            del self._strangers[name]
-            self._workers[name] = KnownWorker(now)
-        known = self._workers[name]
-        if facts["sign"] != known.sign:
-            known.seen, known.sign = now, facts["sign"]
-            known.capacity = facts["capacity"]
+            known = self._workers[name] = KnownWorker(now, self._strangers.pop(name))
+        if known.sign is None:
+            known.sign = sign
+        elif known.sign != sign:
+            known.seen, known.sign, known.capacity = now, sign, facts["capacity"]
 
     def _tell_status(self, *, last: bool = False) -> None:
         """Tell people how the crawl goes; the last time also what went wrong, which costs more."""
@@ -312,3 +360,28 @@ class Reign:
                 "errors": dict(crawl.job.error_reasons()) if last else {},
             }
         )
+
+
+class _Claim:
+    """Lets others see that the crawl is being read by one who will lead. A context manager."""
+
+    def __init__(self, board: Board, worker: str) -> None:
+        self._board = board
+        self._worker = worker
+        self._done = Signal()
+        self._thread = Thread(target=self._show, name="mmcrawl-claim", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _show(self) -> None:
+        with suppress(StoreError):  # who reads the crawl meets it as well
+            term, sign = (self._board.leader() or {"term": 0})["term"], 0
+            while not self._done.wait(_CLAIM_SECONDS):
+                sign += 1
+                self._board.lead({"term": term, "worker": self._worker, "sign": sign})

@@ -7,6 +7,7 @@ crawl once.
 
 import logging
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from threading import Thread
@@ -20,6 +21,7 @@ __all__ = ["Snapshots"]
 
 logger = logging.getLogger(__name__)
 
+_PAGES_A_STEP = 8_192  # of SQLite, 32 MB
 _SMALLEST = 16 << 20  # bytes of log that no snapshot is made for
 
 
@@ -48,15 +50,21 @@ class Snapshots:
         under_way = self._thread is not None and self._thread.is_alive()
         return self._grown > self._due_at and not under_way
 
-    def make(self, store: SqliteStore, number: int, state: dict[str, Any]) -> None:
+    def make(
+        self,
+        store: SqliteStore,
+        number: int,
+        state: dict[str, Any],
+        meanwhile: Callable[[], object],
+    ) -> None:
         """Copy the working copy, which stands before entry `number`, and keep it on the board.
 
-        Only the copying is waited for.
+        Only the copying is waited for; `meanwhile` is called again and again as it goes on.
         """
-        self.close()
+        self.wait(meanwhile)
         path = self._folder / f"snapshot-{number}.db"
         with closing(sqlite3.connect(path)) as copy:
-            store.db.backup(copy)
+            store.db.backup(copy, pages=_PAGES_A_STEP, progress=lambda *_: meanwhile())
         self._due_at = max(_SMALLEST, path.stat().st_size // 2)
         self._grown = 0
         self._thread = Thread(
@@ -64,10 +72,11 @@ class Snapshots:
         )
         self._thread.start()
 
-    def close(self) -> None:
-        """Wait for the snapshot that is being kept."""
-        if self._thread is not None:
-            self._thread.join()
+    def wait(self, meanwhile: Callable[[], object] = lambda: None) -> None:
+        """Wait for the snapshot that is being kept; call `meanwhile` again and again."""
+        while self._thread is not None and self._thread.is_alive():
+            self._thread.join(0.5)
+            meanwhile()
 
     def _keep(self, path: Path, number: int, state: dict[str, Any]) -> None:
         try:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import Any
 
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import Job, MediaPageRecord, NewLink, PatternRecord, WaitingLink
@@ -25,10 +26,12 @@ from mmcrawl.totals import Totals
 
 __all__ = ["SharedJob", "worker_name"]
 
+_LAST_WAIT = 5.0  # seconds for a thread to end when its board is closed
+
 
 def worker_name() -> str:
     """Return a name that no other worker has: its machine, its process, and some chance."""
-    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(2)}"
+    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(6)}"
 
 
 class SharedJob:
@@ -44,9 +47,11 @@ class SharedJob:
         name: of this worker.
 
     Attributes:
+        shared: True.
         interrupted: always False: the coordinator passes over links that became pointless.
     """
 
+    shared = True
     interrupted = False
 
     def __init__(
@@ -71,12 +76,13 @@ class SharedJob:
         self._running: dict[int, Lease] = {}
         self._moved = 0
         self._over = False
+        self._broken = False
 
     # -- what there is --------------------------------------------------------------------------
 
     @property
     def job(self) -> Job:
-        """The job, as it stood when this worker joined."""
+        """The job, as the board had it when it was read last."""
         return self._board.job
 
     @property
@@ -111,7 +117,7 @@ class SharedJob:
 
     def totals(self) -> Totals:
         """Return where the crawl stands, all workers together, as of a few seconds ago."""
-        status = None if self._post is None else self._post.status
+        status = self._status()
         return Totals(**status["totals"]) if status else Totals()
 
     def best(self, most: int) -> list[MediaPageRecord]:
@@ -119,16 +125,19 @@ class SharedJob:
         return list(islice(self.media_pages(), most))
 
     def media_pages(self) -> Iterator[MediaPageRecord]:
-        """Yield the media pages that all workers found, best topic score first."""
-        return self._board.media_pages()
+        """Yield the media pages that all workers found, best topic score first.
+
+        None when the board has failed.
+        """
+        return iter(()) if self._broken else self._board.media_pages()
 
     def patterns(self) -> list[PatternRecord]:
-        """Return the learnt patterns."""
-        return self._board.patterns()
+        """Return the learnt patterns; none when the board has failed."""
+        return [] if self._broken else self._board.patterns()
 
     def error_reasons(self) -> Counter[str]:
         """Return how many links ended in error, by reason; of a crawl that goes on, none."""
-        return Counter((self._board.status() or {}).get("errors", {}))
+        return Counter(self._status().get("errors", {}))
 
     # -- what a fetcher calls -------------------------------------------------------------------
 
@@ -145,11 +154,13 @@ class SharedJob:
             self._over = True
             stopped(reason)
 
-        self._post = Post(
-            self._board, self.name, self._rules, news=news, stopped=over, failed=failed
-        )
+        def broken(error: StoreError) -> None:
+            self._broken = True
+            failed(error)
+
+        self._post = Post(self._board, self.name, self._rules, news=news, failed=broken)
         self._post.start()
-        self._coordinator.failed = failed
+        self._coordinator.stopped, self._coordinator.failed = over, broken
         self._coordinator.start()
 
     def next(self, ready: Callable[[str], bool] = lambda origin: True) -> WaitingLink | None:
@@ -211,13 +222,13 @@ class SharedJob:
         """Let a link that is being fetched wait again."""
         self._end(link, lambda lease: Retried(link, lease, request, priority))
 
-    def failed(self, link: int, reason: str) -> None:
+    def failed(self, link: int, reason: str, requests: Sequence[NewLink] = ()) -> None:
         """Report that a link cannot be had, and why."""
-        self._end(link, lambda lease: Failed(link, lease, reason))
+        self._end(link, lambda lease: Failed(link, lease, reason, tuple(requests)))
 
-    def add(self, links: Sequence[NewLink], parent: int | None = None) -> bool:
+    def add(self, links: Sequence[NewLink]) -> bool:
         """Tell of links that come from no page."""
-        self._tell(Added(tuple(links), parent))
+        self._tell(Added(tuple(links)))
         return True
 
     def is_running(self, link: int) -> bool:
@@ -240,19 +251,28 @@ class SharedJob:
             StoreError: the board cannot be reached.
         """
         if self._post is not None:
-            self._post.close()
+            self._post.close(leave=not self._over)
         self._coordinator.close(reason)
-        if self._post is not None:
+        if self._post is not None and not self._broken:
+            self._board.forget(self.name)
             self._post.read_status()
 
     def roll_back(self) -> None:
         """Do nothing: what was told is told."""
 
     def close(self) -> None:
-        """Let go of the board."""
+        """Let go of the board; what still waits for it ends."""
         self._board.close()
+        if self._post is not None:
+            self._post.close(leave=False, timeout=_LAST_WAIT)
+        self._coordinator.close("store_error", timeout=_LAST_WAIT)
 
     # -- inside ---------------------------------------------------------------------------------
+
+    def _status(self) -> Mapping[str, Any]:
+        if self._post is not None:
+            return self._post.status
+        return self._board.status() or {}
 
     def _end(self, link: int, event: Callable[[int], Event]) -> None:
         lease = self._running.pop(link, None)

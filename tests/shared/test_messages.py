@@ -62,11 +62,11 @@ reports = st.builds(
 some_links = st.lists(new_links, max_size=2).map(tuple)
 events = st.one_of(
     st.builds(Fetched, numbers, numbers, reports, some_links),
-    st.builds(Failed, numbers, numbers, text),
+    st.builds(Failed, numbers, numbers, text, some_links),
     st.builds(Redirected, numbers, numbers, new_links),
     st.builds(Retried, numbers, numbers, st.none() | some_bytes, st.integers(-9, 9)),
     st.builds(Returned, numbers, numbers),
-    st.builds(Added, some_links, st.none() | numbers),
+    st.builds(Added, some_links),
 )
 messages = st.builds(
     Message,
@@ -112,7 +112,6 @@ def test_an_entry_arrives_as_it_was(entry: Entry) -> None:
         numbers,
         st.lists(st.builds(Lease, numbers, waiting, st.none() | text), max_size=3).map(tuple),
         st.lists(st.tuples(text, text), max_size=2).map(tuple),
-        text,
     )
 )
 def test_mail_arrives_as_it_was(mail: Mail) -> None:
