@@ -1,0 +1,36 @@
+"""A shared job that was stopped, and is joined again."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+CRAWL = ("crawl", "focused", "-a", "web=demo", "-a", "archive=none", "-a", "max_pages=20")
+
+
+def crawl(folder: Path, uri: str) -> str:
+    """Run a worker to its end; return its log."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings",
+    }
+    run = subprocess.run(
+        [sys.executable, "-m", "scrapy", *CRAWL, "-a", f"store={uri}"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stderr
+
+
+def test_a_worker_that_joins_when_max_pages_are_crawled_ends(uri: str, tmp_path: Path) -> None:
+    for _ in range(2):
+        assert "Spider closed (max_pages)" in crawl(tmp_path, uri)
