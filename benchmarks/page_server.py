@@ -41,12 +41,14 @@ class Served:
         requests: all requests, pages or not.
         megabytes: of page bodies.
         digest: the same for the same set of pages.
+        order: addresses of the pages in the order they were first asked for.
     """
 
     pages: int
     requests: int
     megabytes: float
     digest: str
+    order: list[str]
 
 
 @dataclass(frozen=True)
@@ -148,12 +150,13 @@ class _Connection(asyncio.Protocol):
         for name in self._seen:
             host, slash, path = name.partition("/")
             size[name] = self._sites[host].answers.get(slash + path, (b"", 0))[1]
-        pages = sorted(name for name in size if size[name])
+        pages = [name for name in size if size[name]]
         served = Served(
             pages=len(pages),
             requests=self._seen.total(),
             megabytes=sum(count * size[name] for name, count in self._seen.items()) / 1e6,
-            digest=hashlib.sha256("\n".join(pages).encode()).hexdigest()[:12],
+            digest=hashlib.sha256("\n".join(sorted(pages)).encode()).hexdigest()[:12],
+            order=pages,
         )
         self._seen.clear()
         return _answer("200 OK", json.dumps(vars(served)).encode())

@@ -260,7 +260,7 @@ class _Parts:
             "mmcrawl": __version__,
             "topic_words": sha256(words.encode()).hexdigest()[:16],
             "lease_seconds": _lease_seconds(self.settings),
-            "limits": asdict(self.limits),
+            **{f"limits.{name}": limit for name, limit in asdict(self.limits).items()},
             "threshold": topic_threshold(self.settings),
             "obey_nofollow": self.obey_nofollow,
             "later_blocks": self.later_blocks,

@@ -30,6 +30,7 @@ from mmcrawl.display import (
 from mmcrawl.errors import StoreError
 from mmcrawl.items import MediaPageItem
 from mmcrawl.scheduler import scheduler_of
+from mmcrawl.shared.worker import SharedJob
 from mmcrawl.totals import Totals
 
 __all__ = ["CrawlProgress", "MediaCsvExporter", "MediaFeedExporter"]
@@ -97,6 +98,8 @@ class CrawlProgress:
         if job is None:
             return
         progress = self._progress(job)
+        if isinstance(job, SharedJob):
+            self.crawler.stats.set_value("mmcrawl/store/round_trips", job.round_trips)
         if self._shown and reason != "bad_input":
             try:
                 summary = self._summary(job, progress, spider, reason)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,7 @@ from pymongo.errors import (
     AutoReconnect,
     CollectionInvalid,
     ConnectionFailure,
+    DuplicateKeyError,
     InvalidOperation,
     OperationFailure,
     PyMongoError,
@@ -119,6 +120,9 @@ def connect(
     Raises:
         StoreError: it cannot be reached, is missing, or is none that this version can use.
     """
+    # Scrapy lets every logger through and leaves it to handlers what is shown: without a level of
+    # its own the driver makes two records of each command that nobody sees.
+    logging.getLogger("pymongo").setLevel(logging.INFO)
     connection = _parsed(kind, uri, listeners, answer)
     server = connection.open()
     try:
@@ -230,9 +234,10 @@ def _created(kind: Kind, server: Server, may_create: bool) -> dict[str, Any]:
         _create_collection(server, table, compressed=table in kind.compressed)
         for keys, unique in kind.indexes.get(table, ()):
             server.documents(table).create_index(list(keys.items()), unique=unique)
-    # Another process may set it up at the same time: it does the same.
-    server.documents("about").replace_one({"_id": "schema"}, kind.about, upsert=True)
-    return kind.about
+    # Another process may set it up at the same time: it does the same, or has a newer version.
+    with suppress(DuplicateKeyError):
+        server.documents("about").insert_one(dict(kind.about))
+    return server.documents("about").find_one({"_id": "schema"}) or {}
 
 
 def _create_collection(server: Server, table: str, *, compressed: bool) -> None:

@@ -28,6 +28,7 @@ from scrapy.spidermiddlewares.referer import DefaultReferrerPolicy
 from scrapy.utils.asyncio import call_later, create_looping_call
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.request import request_from_dict
+from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from mmcrawl.crawls import Crawl
@@ -36,6 +37,7 @@ from mmcrawl.failures import reason_of
 from mmcrawl.frontier import NewLink, WaitingLink, canonical
 from mmcrawl.page import physical_layer
 from mmcrawl.plain_requests import as_json, from_json
+from mmcrawl.threads import in_thread
 
 __all__ = ["LINK_KEY", "FocusedScheduler", "scheduler_of"]
 
@@ -103,17 +105,25 @@ class FocusedScheduler(BaseScheduler):
         gc.collect()
         gc.freeze()  # dictionaries and lexicons stay: no collection need walk them again
 
-    def close(self, reason: str) -> None:
-        """Commit and note why the crawl stopped. The store stays open for those who report."""
+    def close(self, reason: str) -> Deferred[None] | None:
+        """Commit and note why the crawl stopped. The store stays open for those who report.
+
+        To take leave of other processes their server is needed, which may be away: that is waited
+        for beside the reactor, so that a second Ctrl-C ends the process.
+        """
         if self._commits.running:
             self._commits.stop()
         if self.job is None or self._failed or reason == "already_finished":
-            return
+            return None
+        job, finished = self.job, reason == "finished" and self.job.pages > 0
+        if job.shared:
+            stopped = in_thread(lambda: job.stop(reason, finished=finished))
+            return stopped.addErrback(self._give_up_at_end)
         try:
-            done = reason == "finished" and self.job.pages > 0
-            self.job.stop(reason, finished=done)
+            job.stop(reason, finished=finished)
         except StoreError as error:
             self.give_up(error)
+        return None
 
     def has_pending_requests(self) -> bool:
         """Tell whether a link waits that may be fetched, or other processes may bring one."""
@@ -365,8 +375,13 @@ class FocusedScheduler(BaseScheduler):
         if not closing:
             self._close("store_error")
 
+    def _give_up_at_end(self, failure: Failure) -> None:
+        failure.trap(StoreError)  # type: ignore[no-untyped-call]
+        self.give_up(cast("StoreError", failure.value), closing=True)
+
     def _close(self, reason: str) -> None:
-        deferred_from_coro(self.crawler.engine.close_spider_async(reason=reason))
+        if self.crawler.engine.spider is not None:  # it may have been closed meanwhile
+            deferred_from_coro(self.crawler.engine.close_spider_async(reason=reason))
 
     def _in_reactor(self, call: Callable[P, object]) -> Callable[P, None]:
         """Return what lets `call` be called in the reactor's thread, from any other."""

@@ -58,8 +58,7 @@ class PublishedFindings(BoardServer):
             changes = [
                 ReplaceOne({"_id": row["_id"], "number": {"$lte": number}}, row) for row in known
             ]
-            media = self._table("media")
-            self._patiently(lambda: media.bulk_write(changes, ordered=False))
+            self._change_all("media", changes)
 
     def _media_key(self, url: str) -> str:
         return self._key(blake2b(url.encode(), digest_size=16).hexdigest())

@@ -108,9 +108,7 @@ class Inbox(BoardServer):
         if not rows:
             return
         changes = [ReplaceOne({"_id": row["_id"]}, row) for row in rows]
-        mail = self._table("mail")
-        done = self._patiently(lambda: mail.bulk_write(changes, ordered=False))
-        if done.matched_count < len(rows):  # others have forgotten one
+        if self._change_all("mail", changes) < len(rows):  # others have forgotten one
             self._insert_new("mail", rows)
 
     def mail(self, worker: str) -> bytes | None:

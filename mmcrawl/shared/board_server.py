@@ -19,7 +19,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 from urllib.parse import quote
 
-from pymongo import ASCENDING
+from pymongo import ASCENDING, ReplaceOne
 from pymongo.errors import (
     AutoReconnect,
     BulkWriteError,
@@ -36,6 +36,7 @@ from pymongo.monitoring import (
     CommandStartedEvent,
     CommandSucceededEvent,
 )
+from pymongo.results import BulkWriteResult
 
 from mmcrawl.errors import StoreError
 from mmcrawl.mongodb import Documents, Kind, connect, explained
@@ -61,6 +62,9 @@ STORE = Kind(
 _MOST_BYTES = 12 << 20  # a document may have 16 MB
 _MANY, _FEW = 500, 3
 """Documents asked for at once; the few where many are more than one answer may hold."""
+_CHANGED_AT_ONCE = 20
+"""FerretDB holds a connection to SQLite for each change of a command, and has 100 a database: it
+waits for itself for ever where a command holds more."""
 _ANSWER = 120.0  # seconds; more than the longest operation takes
 _PAUSES = (0.1, 2.0)  # seconds between two attempts: the first time, and at most
 _DUPLICATE = 11000
@@ -274,6 +278,18 @@ class BoardServer:
             return []
 
         return self._patiently(attempt) if rows else []
+
+    def _change_all(self, table: str, changes: Sequence[ReplaceOne[Row]]) -> int:
+        """Replace documents, in any order; return how many there were to be replaced."""
+        matched = 0
+        for start in range(0, len(changes), _CHANGED_AT_ONCE):
+            some = list(changes[start : start + _CHANGED_AT_ONCE])
+
+            def attempt(some: list[ReplaceOne[Row]] = some) -> BulkWriteResult:
+                return self._table(table).bulk_write(some, ordered=False)
+
+            matched += self._patiently(attempt).matched_count
+        return matched
 
     def _delete_all(self, table: str, condition: Row) -> None:
         self._patiently(lambda: self._table(table).delete_many(condition))

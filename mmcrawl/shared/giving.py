@@ -55,6 +55,7 @@ class Giver:
         for host, worker in crawl.leases.hosts().items():
             self.hosts.own(host, worker)
         self.hosts.rest_all(time.monotonic())
+        self._capacity: dict[str, int] = {}
         self._room: dict[str, int] = {}
         self._most_on_host: dict[str, int] = {}
         self._spread_at = self._tidied_at = time.monotonic()
@@ -71,7 +72,8 @@ class Giver:
         now = time.monotonic()
         leases = self._crawl.leases
         self.hosts.settle(leases, now)
-        self._room = {name: known.capacity - leases.count(name) for name, known in workers.items()}
+        self._capacity = {name: known.capacity for name, known in workers.items()}
+        self._room = {name: most - leases.count(name) for name, most in self._capacity.items()}
         owned = self.hosts.counts()
         self._most_on_host = {
             name: max(self._rules.per_host + _SPARE, known.capacity // max(owned.get(name, 0), 1))
@@ -137,17 +139,23 @@ class Giver:
         host = host_name(link.url)
         worker = self.hosts.owner(host)
         if worker is None:
-            worker = max(self._room, key=lambda name: (self._room[name], name))
+            worker = max(self._room, key=self._need)
             self.hosts.own(host, worker)
         self._room[worker] -= 1
         return worker
+
+    def _need(self, worker: str) -> tuple[float, int, str]:
+        """Return how much a worker needs a host: one that has nothing to do comes before one that
+        wants much and has most of it."""
+        room = self._room[worker]
+        return room / max(self._capacity[worker], 1), room, worker
 
     def _spread(self, workers: Mapping[str, KnownWorker]) -> None:
         idle = [name for name, room in self._room.items() if room > workers[name].capacity // 2]
         if not idle or len(workers) < 2:
             return
         busy = [name for name in workers if name not in idle]
-        self.hosts.spread(self._waiting(), idle, busy)
+        self.hosts.spread(self._waiting(), idle, busy, time.monotonic())
 
     def _waiting(self) -> dict[str, int]:
         """Return how many links wait for each host that has any."""

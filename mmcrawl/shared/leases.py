@@ -15,6 +15,8 @@ from mmcrawl.shared.messages import Lease
 
 __all__ = ["Hosts", "Leases", "host_name"]
 
+_MOST_MOVING_SECONDS = 5.0
+
 
 def host_name(url: str) -> str:
     """Return what requests to `url` are counted by: its host name without the port."""
@@ -115,7 +117,7 @@ class Hosts:
     def __init__(self, rest: float) -> None:
         self._rest = rest
         self._owner: dict[str, str] = {}
-        self._moving: set[str] = set()
+        self._moving: dict[str, float] = {}
         self._rests_until: dict[str, float] = {}
         self._all_rest_until = float("-inf")
 
@@ -164,16 +166,28 @@ class Hosts:
         """Return how many hosts each worker has."""
         return Counter(self._owner.values())
 
-    def move(self, host: str) -> None:
+    def move(self, host: str, now: float) -> None:
         """Take a host from its worker as soon as no link of it is held."""
-        self._moving.add(host)
+        self._moving[host] = now
 
     def settle(self, leases: Leases, now: float) -> None:
-        """Let hosts go that were to move and of which no link is held any more."""
-        for host in [host for host in self._moving if not leases.on_host(host)]:
-            self._let_go(host, now)
+        """Let hosts go that were to move and of which no link is held any more.
 
-    def spread(self, waiting: Mapping[str, int], idle: Iterable[str], busy: Iterable[str]) -> None:
+        A host with a page that does not end stays where it is, lest its other links wait for that.
+        """
+        for host, since in list(self._moving.items()):
+            if not leases.on_host(host):
+                self._let_go(host, now)
+            elif now - since > _MOST_MOVING_SECONDS:
+                del self._moving[host]
+
+    def spread(
+        self,
+        waiting: Mapping[str, int],
+        idle: Iterable[str],
+        busy: Iterable[str],
+        now: float,
+    ) -> None:
         """Take hosts from workers that have several, for workers that have nothing to do.
 
         Args:
@@ -194,9 +208,9 @@ class Hosts:
             for host in ordered[1 : 1 + surplus // 2]:
                 rich[giver].remove(host)
                 rich[worker].append(host)
-                self.move(host)
+                self.move(host, now)
 
     def _let_go(self, host: str, now: float) -> None:
         self._owner.pop(host, None)
-        self._moving.discard(host)
+        self._moving.pop(host, None)
         self._rests_until[host] = now + self._rest

@@ -31,7 +31,8 @@ __all__ = ["Post"]
 logger = logging.getLogger(__name__)
 
 _SMALLEST_HOLDING, _LARGEST_HOLDING = 24, 512
-_HOLDING_SECONDS = 0.7  # so long a worker's leases should last
+_SHORTEST_LASTING, _LONGEST_LASTING = 0.7, 1.5  # so many seconds a worker's leases should last
+_GROWTH, _DECAY = 2.0, 0.9  # of that, each second: where it ran dry, where it did not
 _GATHER_SECONDS = 0.2
 _GATHERED = 16
 _SIGN_SECONDS = 1.0
@@ -85,6 +86,9 @@ class Post:
         self._heard_at = time.monotonic()
         self._recent: deque[tuple[float, int]] = deque([(self._heard_at, 0)])
         self._settled = 0
+        self._under_way = 0
+        self._lasting = _SHORTEST_LASTING
+        self._ran_dry = False
         self._thread = Thread(target=self._run, name="mmcrawl-post", daemon=True)
 
     # -- what the worker calls ------------------------------------------------------------------
@@ -112,6 +116,7 @@ class Post:
         """Take the first lease of an origin that is `ready`; none if they may be others' by now."""
         with self._changed:
             lease = None if self._is_cut_off else self._buffer.pop(ready)
+            self._under_way += lease is not None
             if self._runs_low:
                 self._changed.notify()
             return lease
@@ -123,6 +128,8 @@ class Post:
                 self._gathering_since = time.monotonic()
             self._events.append(event)
             self._settled += isinstance(event, Fetched | Failed)
+            self._under_way -= not isinstance(event, Added)
+            self._ran_dry |= not self._under_way and not len(self._buffer)
             if len(self._events) >= _GATHERED or len(self._events) == 1:
                 self._changed.notify()
 
@@ -209,16 +216,20 @@ class Post:
 
     @property
     def _holding(self) -> int:
-        """How many links the worker wants to hold."""
+        """How many links the worker wants to hold: with many the order is poorer, with few it
+        runs dry before the next ones come."""
         since, before = self._recent[0]
         rate = (self._settled - before) / max(time.monotonic() - since, _SIGN_SECONDS)
-        return min(_SMALLEST_HOLDING + int(rate * _HOLDING_SECONDS), _LARGEST_HOLDING)
+        return min(_SMALLEST_HOLDING + int(rate * self._lasting), _LARGEST_HOLDING)
 
     def _wants_mail(self, now: float) -> bool:
         return now - self._asked_at >= self._poll_seconds
 
     def _sign(self, now: float) -> None:
         self._signs += 1
+        lasting = self._lasting * (_GROWTH if self._ran_dry else _DECAY)
+        self._lasting = min(max(lasting, _SHORTEST_LASTING), _LONGEST_LASTING)
+        self._ran_dry = False
         self._board.beat(self._worker, {"sign": self._signs, "capacity": self._holding})
         self._heard_at = self._signed_at = now
         if self._signs % _SIGNS_A_STATUS == 1:
@@ -234,43 +245,36 @@ class Post:
             self._events.clear()
         self._in_vain = 0
         began = time.monotonic()
-        parts = list(self._parts(events)) or [()]
-        messages = [
-            self._message(part, leaving=leaving and number == len(parts))
-            for number, part in enumerate(parts, 1)
-        ]
-        names = [f"{self._worker}/{message.number:012d}" for message in messages]
-        for name, message in zip(names, messages, strict=True):
-            self._board.send([(name, message.encode())])
+        received = self._received
+        for name, data in self._messages(events, received, leaving=leaving):
+            self._board.send([(name, data)])
         self._heard_at = began
-        self._told_received = messages[-1].received
+        self._told_received = received
 
-    def _message(self, events: tuple[Event, ...], *, leaving: bool) -> Message:
+    def _messages(
+        self, events: Sequence[Event], received: int, *, leaving: bool
+    ) -> Iterator[tuple[str, bytes]]:
+        """Yield messages by their names, each small enough to be sent and logged."""
         message = Message(
-            self._worker, self._number, self._received, self._holding, events, leaving
+            self._worker, self._number, received, self._holding, tuple(events), leaving
         )
-        self._number += 1
-        return message
-
-    def _parts(self, events: Sequence[Event]) -> Iterator[tuple[Event, ...]]:
-        """Divide events so that each message is small enough to be sent and logged."""
-        if not events:
-            return
-        size = len(Message(self._worker, 0, events=tuple(events)).encode())
-        if len(events) <= _MOST_EVENTS and size <= _MOST_BYTES:
-            yield tuple(events)
+        data = message.encode() if len(events) <= _MOST_EVENTS else b""
+        if data and len(data) <= _MOST_BYTES:
+            self._number += 1
+            yield f"{self._worker}/{message.number:012d}", data
         elif len(events) > 1:
             half = len(events) // 2
-            yield from self._parts(events[:half])
-            yield from self._parts(events[half:])
+            yield from self._messages(events[:half], received, leaving=False)
+            yield from self._messages(events[half:], received, leaving=leaving)
         else:
-            yield from self._small(events[0], size)
+            small = list(self._small(events[0], len(data)))
+            yield from self._messages(small, received, leaving=leaving)
 
-    def _small(self, event: Event, size: int) -> Iterator[tuple[Event, ...]]:
+    def _small(self, event: Event, size: int) -> Iterator[Event]:
         """Yield, in place of an event that cannot be sent, what can be said of its link."""
         logger.error("A report of %d bytes is too long for the store; its page is lost", size)
         if not isinstance(event, Added):
-            yield (Failed(event.link, event.lease, "too many links for a shared crawl"),)
+            yield Failed(event.link, event.lease, "too many links for a shared crawl")
 
     def _read_mail(self) -> None:
         data = self._board.mail(self._worker)

@@ -107,13 +107,18 @@ class SharedJob:
 
     @property
     def more_may_come(self) -> bool:
-        """Whether links may be leased to this worker later."""
-        return not self._over
+        """Whether links may be leased to this worker later: so it seems until it is stopped."""
+        return True  # else Scrapy would stop by itself just before, and call that finished
 
     @property
     def kept(self) -> bool:
         """Whether the job can be taken up again by another process."""
         return True
+
+    @property
+    def round_trips(self) -> int:
+        """How many commands this process has sent to the board so far."""
+        return self._board.round_trips
 
     def totals(self) -> Totals:
         """Return where the crawl stands, all workers together, as of a few seconds ago."""

@@ -10,6 +10,8 @@ from pymongo import MongoClient
 
 from mmcrawl.shared.board import open_board
 
+from .real_workers import Gang, Web
+
 SERVER = "MMCRAWL_TEST_MONGODB"
 ARGUMENTS = {"topic": "physics", "algo": "hits"}
 
@@ -43,3 +45,41 @@ def boards(uri):
 @pytest.fixture
 def board(boards):
     return boards[0]
+
+
+@pytest.fixture
+def web():
+    """Return a web that is crawled in seconds, by workers as slow as `web.delay` makes them."""
+    with Web(8, 40) as made:
+        yield made
+
+
+@pytest.fixture
+def gang(web, uri, tmp_path):
+    """Return who starts workers; they are ended after the test."""
+    made = Gang(web, uri, tmp_path)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def observe():
+    """Return what looks at the crawl of a gang."""
+    made = []
+
+    def observe(gang):
+        made.append(gang.observer())
+        return made[-1]
+
+    yield observe
+    for observer in made:
+        observer.board.close()
+
+
+@pytest.fixture
+def gang_of_many(uri, tmp_path):
+    """Return a gang and a web that keeps it busy for longer."""
+    with Web(12, 100) as web:
+        made = Gang(web, uri, tmp_path)
+        yield made
+        made.end()

@@ -53,7 +53,7 @@ def test_a_host_that_moves_rests_until_its_leases_ended_and_some_time_passed() -
     leases, hosts = Leases(), Hosts(rest=2.0)
     hosts.own("x.test", "ann")
     lease = leases.give("ann", link(1, "x.test"), None)
-    hosts.move("x.test")
+    hosts.move("x.test", now=0.0)
     hosts.settle(leases, now=0.0)
     assert hosts.owner("x.test") == "ann"
     assert hosts.is_resting("x.test", 0.0)
@@ -62,6 +62,18 @@ def test_a_host_that_moves_rests_until_its_leases_ended_and_some_time_passed() -
     assert hosts.owner("x.test") is None
     assert hosts.is_resting("x.test", 11.9)
     assert not hosts.is_resting("x.test", 12.0)
+
+
+def test_a_host_with_a_page_that_does_not_end_is_not_moved() -> None:
+    leases, hosts = Leases(), Hosts(rest=0.0)
+    hosts.own("x.test", "ann")
+    leases.give("ann", link(1, "x.test"), None)
+    hosts.move("x.test", now=0.0)
+    hosts.settle(leases, now=4.0)
+    assert hosts.is_resting("x.test", 4.0)
+    hosts.settle(leases, now=6.0)
+    assert not hosts.is_resting("x.test", 6.0)
+    assert hosts.owner("x.test") == "ann"
 
 
 def test_hosts_of_a_worker_that_went_are_free_after_a_rest() -> None:
@@ -80,7 +92,7 @@ def test_a_worker_without_work_gets_half_of_what_the_richest_has_more() -> None:
     names = [f"h{n}.test" for n in range(6)]
     for name in names:
         hosts.own(name, "ann")
-    hosts.spread(dict.fromkeys(names, 5), idle=["bob"], busy=["ann"])
+    hosts.spread(dict.fromkeys(names, 5), idle=["bob"], busy=["ann"], now=0.0)
     hosts.settle(leases, now=0.0)
     assert len(hosts.of("ann")) == 3
 
@@ -88,7 +100,7 @@ def test_a_worker_without_work_gets_half_of_what_the_richest_has_more() -> None:
 def test_a_single_host_stays_where_it_is() -> None:
     leases, hosts = Leases(), Hosts(rest=0.0)
     hosts.own("x.test", "ann")
-    hosts.spread({"x.test": 100}, idle=["bob"], busy=["ann"])
+    hosts.spread({"x.test": 100}, idle=["bob"], busy=["ann"], now=0.0)
     hosts.settle(leases, now=0.0)
     assert hosts.owner("x.test") == "ann"
 
@@ -97,6 +109,6 @@ def test_hosts_without_waiting_links_are_not_moved() -> None:
     leases, hosts = Leases(), Hosts(rest=0.0)
     for name in ("x.test", "y.test", "z.test"):
         hosts.own(name, "ann")
-    hosts.spread({"x.test": 100}, idle=["bob"], busy=["ann"])
+    hosts.spread({"x.test": 100}, idle=["bob"], busy=["ann"], now=0.0)
     hosts.settle(leases, now=0.0)
     assert len(hosts.of("ann")) == 3

@@ -1,0 +1,33 @@
+"""Waiting for what takes its time, without holding up Scrapy."""
+
+from collections.abc import Callable
+from threading import Thread
+from typing import TypeVar
+
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
+
+__all__ = ["in_thread"]
+
+T = TypeVar("T")
+
+
+def in_thread(call: Callable[[], T]) -> Deferred[T]:
+    """Return what `call` will return in a thread of its own.
+
+    Unlike with `twisted.internet.threads`, the process may end before it does.
+    """
+    from twisted.internet import reactor
+
+    result: Deferred[T] = Deferred()
+
+    def run() -> None:
+        try:
+            value = call()
+        except Exception:  # noqa: BLE001 - whoever waits gets it
+            reactor.callFromThread(result.errback, Failure())  # type: ignore[no-untyped-call]
+        else:
+            reactor.callFromThread(result.callback, value)
+
+    Thread(target=run, name="mmcrawl-waiting", daemon=True).start()
+    return result

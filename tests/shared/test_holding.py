@@ -1,0 +1,70 @@
+"""How long a worker's links are to last, and who gets the next host."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from mmcrawl.frontier import WaitingLink
+from mmcrawl.shared.giving import Giver, KnownWorker
+from mmcrawl.shared.leases import Leases
+from mmcrawl.shared.messages import Failed, Lease
+from mmcrawl.shared.post import Post
+from mmcrawl.shared.rules import Rules
+
+
+def link_to(number: int) -> WaitingLink:
+    url = f"http://h{number}.test/"
+    return WaitingLink(number, url, None, 1, 0, None)
+
+
+class Board:
+    """Takes signs of life."""
+
+    def beat(self, worker: str, facts: object) -> None:
+        self.worker = worker
+
+    def status(self) -> None:
+        return None
+
+
+def fetch_all(post: Post, first: int, count: int) -> None:
+    """Give a worker links, and let it settle each."""
+    numbers = range(first, first + count)
+    post._buffer.add(Lease(number, link_to(number), None) for number in numbers)
+    while (lease := post.next(lambda origin: True)) is not None:
+        post.tell(Failed(lease.link.id, lease.number, "HTTP 404"))
+
+
+def test_a_worker_that_runs_dry_wants_more_and_later_less_again() -> None:
+    post = Post(Board(), "ann", Rules(), news=lambda: None, failed=lambda error: None)
+    fetch_all(post, 0, 200)
+    before = post._lasting
+    post._sign(post._heard_at)
+    assert post._lasting > 1.5 * before
+    for _ in range(20):
+        post._sign(post._heard_at)
+    assert post._lasting == before
+
+
+def test_a_worker_with_links_under_way_has_not_run_dry() -> None:
+    post = Post(Board(), "ann", Rules(), news=lambda: None, failed=lambda error: None)
+    post._buffer.add([Lease(0, link_to(0), None)])
+    post.next(lambda origin: True)
+    fetch_all(post, 1, 200)
+    before = post._lasting
+    post._sign(post._heard_at)
+    assert post._lasting == before
+
+
+def test_a_host_goes_to_the_worker_with_nothing_to_do_before_the_one_that_wants_most() -> None:
+    leases = Leases()
+    for number in range(100):
+        leases.give("ann", link_to(number), None)
+    crawl = SimpleNamespace(
+        leases=leases,
+        job=SimpleNamespace(pages=0, interrupted=False, frontier=None),
+        choose=lambda ready: (None, []),
+    )
+    giver = Giver(crawl, Rules())
+    giver.give({"ann": KnownWorker(0.0, capacity=300), "bob": KnownWorker(0.0, capacity=24)})
+    assert giver._worker_for(link_to(500)) == "bob"
