@@ -3,6 +3,7 @@
 #   make crawl                   crawl the demo web that ships with the project
 #   make crawl ARGS="-a topic=chemistry-senior -O media.csv"
 #   make test ARGS="-k frontier -x"
+#   make test EXTRAS=dev,browse,spark   also the tests of Spark, which is large and wants Java
 #   make lint
 #   make constraints             pin the newest versions of all dependencies anew
 #   make clean
@@ -11,6 +12,7 @@
 
 PYTHON ?= python3
 ARGS ?=
+EXTRAS ?= dev,browse,parquet
 
 PINS := constraints.txt
 VENV := .venv
@@ -44,7 +46,7 @@ $(VENV)/ready: pyproject.toml $(PINS)
 
 $(VENV)/ready-dev: $(VENV)/ready
 	@echo "Adding what tests need to $(VENV) …"
-	@$(INSTALL) --editable '.[dev]'
+	@$(INSTALL) --editable '.[$(EXTRAS)]'
 	@touch $@
 
 # Only the requirements are installed, so that nothing is built in this folder.

@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from mmcrawl import archive_search, archive_upkeep
+from mmcrawl import archive_rank, archive_search, archive_upkeep
 from mmcrawl.archive import Archive
 from mmcrawl.archive.levels import LevelManager
 from mmcrawl.archive.revisits import due
@@ -178,6 +178,9 @@ ACTIONS: Mapping[str, Action] = {
     "check": archive_upkeep.check,
     "import-warc": archive_upkeep.take_in,
     "export-warc": archive_upkeep.export,
+    "export-parquet": archive_rank.export_parquet,
+    "duplicates": archive_rank.duplicates,
+    "classes": archive_rank.classes,
     "pack": archive_upkeep.pack,
     "purge": archive_upkeep.purge,
 }

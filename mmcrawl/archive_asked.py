@@ -20,6 +20,7 @@ class Asked:
         numbers: Of the two versions that are compared, none for the last two.
         at, since, until, before: Unix seconds.
         skip: Hits that are left out at the beginning.
+        near: In (0, 1].
         rules: Bounds of the time between two visits.
         uri: Of the archive.
         others: As the options of their names.
@@ -43,6 +44,9 @@ class Asked:
     yes: bool = False
     order: str = "relevance"
     skip: int | None = None
+    collapse: bool = False
+    near: float | None = None
+    bodies: bool = False
     json: bool = False
     rules: RevisitRules = field(default_factory=RevisitRules)
     uri: str = ""
@@ -81,6 +85,9 @@ class Asked:
             yes=opts.yes,
             order=opts.order or "relevance",
             skip=_whole(opts.skip, "--skip"),
+            collapse=opts.collapse,
+            near=_share(opts.near, "--near"),
+            bodies=opts.bodies,
             json=opts.json,
         )
 
@@ -106,3 +113,15 @@ def _whole(text: str | None, option: str) -> int | None:
     if not text.isascii() or not text.isdecimal() or int(text[:9]) < 1:
         raise ValueError(f"{option} {text}: give a whole number from 1")
     return int(text)
+
+
+def _share(text: str | None, option: str) -> float | None:
+    if text is None:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 1:
+        raise ValueError(f"{option} {text}: give a number above 0 and at most 1, as 0.8")
+    return value

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
@@ -12,12 +12,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from mmcrawl.archive import Archive, Hit, Results, Search, open_search
 from mmcrawl.archive.search_codec import DamagedError
+from mmcrawl.archive.search_ranking import Order
 from mmcrawl.archive_asked import Asked
 from mmcrawl.archive_json import as_json
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.hits_display import hits_view
+from mmcrawl.rank import open_ranks
+from mmcrawl.rank.duplicate_results import open_duplicates
 
-__all__ = ["forget_purged", "search"]
+__all__ = ["BY_RANK", "forget_purged", "search"]
+
+BY_RANK = "rank"
+"""Order by the ranks that are kept beside the archive."""
 
 _MOST_HITS = 20
 _MOST_PROCESSES = 4
@@ -31,7 +37,7 @@ def search(archive: Archive, asked: Asked, console: Console) -> int:
             updated = index.update(processes=_processes(), progress=progress)
         for url, number in updated.failed:
             _say(f"version {number} of {url} cannot be searched; `scrapy archive check` says why")
-        results = _found(index, asked)
+        results = _found(archive, index, asked)
         if asked.json:
             for hit in results.hits:
                 print(as_json(_record(index, hit)))
@@ -40,11 +46,14 @@ def search(archive: Archive, asked: Asked, console: Console) -> int:
     return 0 if results.total else 1
 
 
-def _found(index: Search, asked: Asked) -> Results:
+def _found(archive: Archive, index: Search, asked: Asked) -> Results:
+    order, groups = _order(archive, asked), _groups(archive, asked)
+
     def found() -> Results:
         return index.search(
             " ".join(asked.args),
-            order=asked.order,
+            order=order,
+            collapse=groups,
             limit=asked.limit or _MOST_HITS,
             offset=asked.skip or 0,
         )
@@ -56,6 +65,25 @@ def _found(index: Search, asked: Asked) -> Results:
         with _progress() as progress:
             index.rebuild(processes=_processes(), progress=progress)
         return found()
+
+
+def _order(archive: Archive, asked: Asked) -> Order:
+    """Return the order that is asked for; of ranks, those computed last."""
+    if asked.order != BY_RANK:
+        return asked.order
+    with open_ranks(asked.uri) as ranks:
+        if ranks.is_stale(archive):
+            _say("the archive has changed since it was ranked; `scrapy rank` ranks it anew")
+    return ranks
+
+
+def _groups(archive: Archive, asked: Asked) -> Mapping[str, int] | None:
+    if not asked.collapse:
+        return None
+    groups = open_duplicates(asked.uri)
+    if groups.is_stale(archive):
+        _say("the archive has changed since its pages were compared; `scrapy archive duplicates`")
+    return groups
 
 
 def _record(index: Search, hit: Hit) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ from mmcrawl.archive.search_hits import ArchivedHit, Hit, hits_of, read_hit
 from mmcrawl.archive.search_index import IndexStore
 from mmcrawl.archive.search_matching import matching
 from mmcrawl.archive.search_query import parse_query
-from mmcrawl.archive.search_ranking import Counts, Order, counts_of, ranked
+from mmcrawl.archive.search_ranking import Counts, Order, collapsed, counts_of, ranked
 from mmcrawl.archive.search_sqlite import SqliteIndex
 from mmcrawl.archive.search_updating import Progress, Updated, Updater
 from mmcrawl.archive.search_view import Current, GoneError, View
@@ -179,13 +179,21 @@ class Search:
         )
 
     def search(
-        self, query: str, *, order: Order = "relevance", limit: int = 20, offset: int = 0
+        self,
+        query: str,
+        *,
+        order: Order = "relevance",
+        collapse: Mapping[str, object] | None = None,
+        limit: int = 20,
+        offset: int = 0,
     ) -> Results:
         """Find pages by their blocks.
 
         Args:
             query: As :mod:`mmcrawl.archive.search_query` describes.
             order: ``relevance``, ``newest`` or ``oldest``, or the scores of pages by URL.
+            collapse: Of pages with one group here, by URL, only the first is found; pages that are
+                not here are of no group. See :mod:`mmcrawl.rank.duplicate_results`.
             limit, offset: How many pages to show, and how many to skip; not negative. What was
                 purged since the last update is left out.
 
@@ -201,6 +209,8 @@ class Search:
             try:
                 found = matching(parsed, self._view())
                 ranking = ranked(found, order)
+                if collapse is not None:
+                    ranking = collapsed(ranking, collapse)
                 shown = ranking.pages[offset : offset + limit].tolist()
                 hits = hits_of(self._archive, ranking, shown, words)
             except GoneError:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ __all__ = [
     "Order",
     "Ranking",
     "bm25",
+    "collapsed",
     "counts_of",
     "ranked",
 ]
@@ -133,6 +134,22 @@ class Ranking:
     def of_page(self, page: int) -> Ints:
         """Return the matches of a page in order."""
         return np.asarray(self.order[self.matches.page[self.order] == page])
+
+
+def collapsed(ranking: Ranking, groups: Mapping[str, object]) -> Ranking:
+    """Return a ranking with the first page of each group, and all pages that are in none.
+
+    Args:
+        ranking: With all of them.
+        groups: The group of pages, by URL.
+    """
+    urls, known, kept = ranking.matches.view.seen.urls, set(), []
+    for row, page in zip(ranking.pages, ranking.matches.page[ranking.pages], strict=True):
+        group = groups.get(urls[page])
+        if group is None or group not in known:
+            kept.append(int(row))
+            known.add(group)
+    return replace(ranking, pages=np.array(kept, dtype=ranking.pages.dtype))
 
 
 def bm25(

@@ -16,6 +16,7 @@ from mmcrawl.archive.search_ranking import ORDERS
 from mmcrawl.archive_actions import ACTIONS
 from mmcrawl.archive_asked import Asked
 from mmcrawl.archive_params import ArchiveParams
+from mmcrawl.archive_search import BY_RANK
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.crawls import revisit_rules
@@ -71,10 +72,10 @@ _FORMS = {
     ),
     "search": _form(
         "blocks in which words stand, of all versions",
-        "QUERY [--order ORDER] [--skip N]",
+        "QUERY [--order ORDER] [--collapse] [--skip N]",
         1,
         _ANY,
-        "limit order skip json",
+        "limit order collapse skip json",
     ),
     "stats": _form("how much is archived, and in how many bytes", "", 0, 0, "json"),
     "check": _form(
@@ -91,6 +92,23 @@ _FORMS = {
         1,
         "host url since until json",
     ),
+    "export-parquet": _form(
+        "write pages, blocks and links as Parquet files",
+        "FOLDER [--at TIME] [--bodies]",
+        1,
+        1,
+        "at bodies json",
+    ),
+    "duplicates": _form(
+        "pages that say the same or nearly, kept for search --collapse",
+        "[--near SHARE] [--at TIME]",
+        0,
+        0,
+        "near at limit json",
+    ),
+    "classes": _form(
+        "what each page is there for: topic, hub, media, other", "[--at TIME]", 0, 0, "at json"
+    ),
     "pack": _form("cut and compress all, give space back", "", 0, 0, writes=True),
     "purge": _form(
         "remove versions for good",
@@ -105,7 +123,8 @@ _OPTIONS = {
     "at": "--at", "version": "--version", "body": "--body", "kinds": "--kinds", "all": "--all",
     "output": "-o", "repair": "--repair", "host": "--host", "url": "--url", "since": "--since",
     "until": "--until", "before": "--before", "yes": "--yes", "limit": "--limit",
-    "order": "--order", "skip": "--skip", "json": "--json",
+    "order": "--order", "skip": "--skip", "json": "--json", "collapse": "--collapse",
+    "near": "--near", "bodies": "--bodies",
 }  # fmt: skip
 
 
@@ -157,8 +176,11 @@ class Command(ScrapyCommand):
         add("--kinds", help=f"diff: only these kinds of blocks: {','.join(KINDS)}")
         add("--all", action="store_true", help="diff: unchanged blocks and advertisements too")
         add("-o", dest="output", metavar="FILE", help="rebuild: where to, - for standard output")
-        add("--limit", metavar="N", help="search, due: most results")
-        add("--order", help=f"search: {', '.join(ORDERS)}")
+        add("--limit", metavar="N", help="search, due, duplicates: most results")
+        add("--order", help=f"search: {', '.join((*ORDERS, BY_RANK))}")
+        add("--collapse", action="store_true", help="search: one page of those that are alike")
+        add("--near", metavar="SHARE", help="duplicates: of the text, from which on (default: 0.8)")
+        add("--bodies", action="store_true", help="export-parquet: the pages themselves too")
         add("--skip", metavar="N", help="search: leave out so many results, to see the next ones")
         add("--repair", action="store_true", help="check: repair what can be")
         add("--host", help="only this host")

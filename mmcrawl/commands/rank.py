@@ -1,0 +1,201 @@
+"""`scrapy rank`: which pages of an archive matter, by their links."""
+
+import argparse
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import ValidationError
+from rich.console import Console
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from mmcrawl.archive import open_archive
+from mmcrawl.archive.places import shown
+from mmcrawl.archive_params import ArchiveParams, as_time
+from mmcrawl.blocks.drawing import printable
+from mmcrawl.errors import MmcrawlError, RankError
+from mmcrawl.params import explain
+from mmcrawl.rank import ENGINES, METHODS, Ranked, RankJob, method_named, save_ranks
+from mmcrawl.rank.writing import WRITERS, rows_of
+from mmcrawl.rank_display import RankProgress, rank_table
+from mmcrawl.topic import Topic, load_topics, topic_from_keywords
+
+__all__ = ["Command"]
+
+_SHOWN = 20
+
+
+class Command(ScrapyCommand):
+    """Rank the pages of an archive."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        """Return how the command is used."""
+        return "[--method METHOD] [-a store=URI] [options]"
+
+    def short_desc(self) -> str:
+        """Return what the command does."""
+        return "Rank the pages of an archive by their links and the blocks these stand in"
+
+    def long_desc(self) -> str:
+        """Return the methods."""
+        methods = (f"{method.name}: {method.title};" for method in METHODS.values())
+        return "Ranks are kept beside the archive. Methods: " + " ".join(methods)
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options."""
+        super().add_options(parser)
+        add = parser.add_argument
+        add(
+            "-a",
+            dest="place",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="store=URI of the crawl (default: sqlite:///crawl.db), or archive=URI",
+        )
+        first = next(iter(METHODS))
+        add("--method", default=first, help=f"{', '.join(METHODS)} (default: {first})")
+        add("--top", metavar="N", help=f"pages to show (default: {_SHOWN}; all for programs)")
+        add("--at", metavar="TIME", help="the archive as of a time, as 2024-05-17T08:30")
+        add("--topic", default="", help="topic-pagerank: topics by name or file")
+        add("--keywords", default="", help="topic-pagerank: words to look for instead of a topic")
+        add("--figure", metavar="FILE", help="draw how ranks are distributed: .png, .svg or .pdf")
+        for name, writer in WRITERS.items():
+            add(f"--{name}", dest=f"as_{name}", action="store_true", help=writer.help)
+        if len(ENGINES) > 1:
+            add("--engine", default=next(iter(ENGINES)), help=f"one of {', '.join(ENGINES)}")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Rank, keep the ranks, and show the first."""
+        if args:
+            raise UsageError(f"{args[0]!r} is not understood; all is said with options")
+        formats = [name for name in WRITERS if getattr(opts, f"as_{name}")]
+        if len(formats) > 1:
+            raise UsageError("give only one of " + ", ".join(f"--{name}" for name in formats))
+        try:
+            job = self._job(opts)
+            top = _whole(opts.top)
+            figure = _figure(opts.figure)
+            engine = _engine(getattr(opts, "engine", next(iter(ENGINES))))
+        except (MmcrawlError, ValueError) as error:
+            self._say(error, 2)
+            return
+        try:
+            console = Console(stderr=True, highlight=False)
+            with (
+                open_archive(job.uri, create=False, read_only=True) as archive,
+                RankProgress(console) as progress,
+            ):
+                ranked = ENGINES[engine](job, archive, progress)
+            self._show(ranked, job, top, formats, figure)
+        except MmcrawlError as error:
+            self._say(error, 1)
+        except BrokenPipeError:  # the reader has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self.exitcode = 1
+        except OSError as error:
+            self._say(f"{error.filename}: {error.strerror}" if error.filename else error, 1)
+        except KeyboardInterrupt:
+            self._say("stopped; no ranks were kept", 130)
+
+    def _show(
+        self,
+        ranked: Ranked,
+        job: RankJob,
+        top: int | None,
+        formats: list[str],
+        figure: Path | None,
+    ) -> None:
+        for problem in ranked.unreadable:
+            self._say(problem, 0)
+        save_ranks(job.uri, ranked.pages)
+        if figure is not None:
+            from mmcrawl.rank.figure import draw_distribution
+
+            draw_distribution(ranked.pages, figure)
+        if formats:
+            WRITERS[formats[0]].write(rows_of(ranked, top), sys.stdout.buffer)
+            sys.stdout.buffer.flush()
+            return
+        known = sys.stdout.isatty() or "COLUMNS" in os.environ
+        console = Console(width=None if known else 110, highlight=False)
+        is_file = job.uri.startswith("sqlite:")
+        kept = shown(job.uri) + ("-rank" if is_file else ", collections rank_head and rank_part")
+        console.print(rank_table(ranked, rows_of(ranked, top or _SHOWN), kept))
+
+    def _job(self, opts: argparse.Namespace) -> RankJob:
+        method = method_named(opts.method)
+        topic = _topic(opts.topic, opts.keywords)
+        if method.needs_topic and topic is None:
+            raise RankError(f"{method.name} needs --topic or --keywords (`scrapy topic list`)")
+        if topic is not None and not method.needs_topic:
+            raise RankError(f"{method.name} takes no topic; topic-pagerank does")
+        return RankJob(
+            uri=self._uri(opts.place),
+            method=method.name,
+            at=as_time(opts.at) if opts.at else None,
+            topic=topic,
+        )
+
+    def _uri(self, given: list[str]) -> str:
+        pairs = [pair.partition("=") for pair in given]
+        for name, sign, _ in pairs:
+            if not sign:
+                raise ValueError(f"-a {name}: give NAME=VALUE, as -a store=sqlite:///crawl.db")
+        setting = self.settings.get("MMCRAWL_ARCHIVE")  # type: ignore[union-attr]
+        values = {name: value for name, _, value in pairs}
+        if setting and not given:
+            values = {"archive": setting}
+        try:
+            return ArchiveParams.model_validate(values).archive_uri or ""
+        except ValidationError as error:
+            raise ValueError("; ".join(explain(error))) from error
+
+    def _say(self, problem: object, code: int) -> None:
+        print(f"scrapy rank: {printable(str(problem))}", file=sys.stderr)
+        self.exitcode = code or self.exitcode
+
+
+def _topic(names: str, keywords: str) -> Topic | None:
+    if names and keywords:
+        raise ValueError("give either --topic or --keywords, not both")
+    if keywords:
+        return topic_from_keywords(keywords)
+    return load_topics(names) if names else None
+
+
+def _whole(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not text.isascii() or not text.isdecimal() or int(text[:9]) < 1:
+        raise ValueError(f"--top {text}: give a whole number from 1")
+    return int(text)
+
+
+def _figure(name: str | None) -> Path | None:
+    """Check what can be checked before the work begins."""
+    if not name:
+        return None
+    path = Path(os.path.expanduser(name))
+    if find_spec("matplotlib") is None:
+        raise ValueError("--figure needs matplotlib: pip install 'mmcrawl[experiment]'")
+    from mmcrawl.rank.figure import FORMATS
+
+    if path.suffix.lower() not in FORMATS:
+        raise ValueError(f"--figure {name}: end the name with {', '.join(FORMATS)}")
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"--figure {name}: there is no folder {path.parent}; make it first")
+    return path
+
+
+def _engine(name: str) -> str:
+    if name not in ENGINES:
+        raise ValueError(f"--engine {name}: there is none; there are {', '.join(ENGINES)}")
+    return name

@@ -1,0 +1,50 @@
+"""Which pages and blocks of an archive matter: ranks by their links.
+
+:class:`Reading` reads an archive as records of pages, blocks and links; :class:`GraphBuilder` makes
+sparse matrices of them; the functions of :mod:`mmcrawl.rank.ranks` rank these by PageRank,
+Topic-PageRank, HITS, block-level PageRank and QuarkRank. Results are kept beside the archive:
+:func:`open_ranks` gives them back, by URL.
+"""
+
+from mmcrawl.rank.engines import ENGINES, Ranked, RankJob, rank_locally
+from mmcrawl.rank.graph import ArchiveGraph, GraphBuilder
+from mmcrawl.rank.methods import METHODS, method_named
+from mmcrawl.rank.power import Ranking
+from mmcrawl.rank.ranks import (
+    block_pagerank,
+    block_ranks,
+    hits,
+    pagerank,
+    quarkrank,
+    topic_pagerank,
+)
+from mmcrawl.rank.reading import Reading
+from mmcrawl.rank.records import BlockRecord, LinkRecord, PageRecord, ReadPage
+from mmcrawl.rank.results import RankedPages, Ranks, open_ranks, save_ranks
+
+__all__ = [
+    "ENGINES",
+    "METHODS",
+    "ArchiveGraph",
+    "BlockRecord",
+    "GraphBuilder",
+    "LinkRecord",
+    "PageRecord",
+    "RankJob",
+    "Ranked",
+    "RankedPages",
+    "Ranking",
+    "Ranks",
+    "ReadPage",
+    "Reading",
+    "block_pagerank",
+    "block_ranks",
+    "hits",
+    "method_named",
+    "open_ranks",
+    "pagerank",
+    "quarkrank",
+    "rank_locally",
+    "save_ranks",
+    "topic_pagerank",
+]

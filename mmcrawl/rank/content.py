@@ -1,0 +1,31 @@
+"""How near pages are to a topic, for Topic-PageRank over a finished crawl."""
+
+from __future__ import annotations
+
+from mmcrawl.rank.records import ReadPage
+from mmcrawl.text import url_text
+from mmcrawl.topic import BooleanModel, Topic
+
+__all__ = ["TopicContent"]
+
+_OWN = frozenset({"title", "topic", "related-links", "image", "small"})
+
+
+class TopicContent:
+    """content(p) of (3.7) and (3.11): |D ∩ T| / |T| (Yang 2009, 4.1).
+
+    D is what a page says itself: its title, the topics of its blocks, and the words of its URL.
+    During a crawl the words of a link stand in for it (3.8); here every page has been read.
+    Navigation, advertisements and notices of rights do not count: they are not the page's own.
+
+    Args:
+        topic: What is looked for.
+    """
+
+    def __init__(self, topic: Topic) -> None:
+        self._model = BooleanModel(topic)
+
+    def of(self, read: ReadPage) -> float:
+        """Return the similarity of a page, in [0, 1]. Its blocks must have their topics."""
+        topics = (block.topic for block in read.blocks if block.kind in _OWN and block.topic)
+        return self._model.score(read.page.title, url_text(read.page.url), *topics)

@@ -1,0 +1,215 @@
+"""The ranks: of pages by their links, and of pages and blocks by the blocks links stand in.
+
+All of them come from :func:`mmcrawl.rank.power.converge`. They sum to 1, and do not depend on the
+order of pages, blocks or links but for rounding. A link of a page to itself counts for nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from mmcrawl.rank.graph import (
+    KIND_WEIGHTS,
+    ArchiveGraph,
+    Matrix,
+    Numbers,
+    block_importance,
+    blocks_to_pages,
+    normalised,
+    page_links,
+    pages_to_blocks,
+)
+from mmcrawl.rank.power import Ranking, converge, random_surfer
+
+__all__ = ["block_pagerank", "block_ranks", "hits", "pagerank", "quarkrank", "topic_pagerank"]
+
+Progress = Callable[[int, float], None]
+
+
+def pagerank(graph: ArchiveGraph, *, d: float = 0.85, progress: Progress | None = None) -> Ranking:
+    """Return PR(p) = (1−d)/N + d Σ_{T→p} PR(T)/C(T) (Brin & Page 1998; Yang 2009, 3.4).
+
+    Args:
+        graph: Of which pages and links count.
+        d: Damping, in (0, 1).
+        progress: Told of each step.
+    """
+    return _over(normalised(page_links(graph)), 1 - d, progress)
+
+
+def topic_pagerank(
+    graph: ArchiveGraph,
+    content: Numbers,
+    *,
+    d: float = 0.8,
+    omega: float = 0.5,
+    lambda_: float = 0.85,
+    progress: Progress | None = None,
+) -> Ranking:
+    """Return Topic-PageRank over a finished crawl (Yang 2009, 3.6–3.11).
+
+    ::
+
+        TPR(p)  = (1−d)/N + d Σ_{T→p} TPR(T) · P(T, p)                                  (3.6)
+        P(T, p) = ω · content(p)/Σ_{i∈out(T)} content(i)
+                  + (1−ω) · link(p)/Σ_{i∈out(T)} link(i)                                (3.7)
+        link(p) = (1−λ) · mean_{q→p} content(q) + λ · mean_{p→b} content(b)             (3.11)
+
+    A zero denominator shares evenly; a mean over nothing is 0.
+
+    Args:
+        graph: Of which pages and links count.
+        content: Similarity of each page to the topic, not negative; see
+            :class:`mmcrawl.rank.content.TopicContent`. Only ratios matter.
+        d: Damping, in (0, 1).
+        omega: ω, weight of content against neighbours, in [0, 1]; the paper leaves it open.
+        lambda_: λ, weight of the links a page holds against those to it, in [0, 1].
+        progress: Told of each step.
+
+    Raises:
+        ValueError: a parameter is out of its range, or `content` is not of all pages.
+    """
+    if not (0 <= omega <= 1 and 0 <= lambda_ <= 1):
+        raise ValueError("omega and lambda_ must be from 0 to 1")
+    if len(content) != graph.pages or (np.asarray(content) < 0).any():
+        raise ValueError("content must be a number from 0 for each page")
+    links = page_links(graph)
+    linked = (1 - lambda_) * (normalised(links.T.tocsr()) @ content)
+    linked += lambda_ * (normalised(links) @ content)
+    shares = omega * _shares(links, content) + (1 - omega) * _shares(links, linked)
+    matrix = links.copy()
+    matrix.data = shares
+    return _over(matrix, 1 - d, progress)
+
+
+def hits(graph: ArchiveGraph, *, progress: Progress | None = None) -> tuple[Ranking, Ranking]:
+    """Return authorities and hubs: a(p) = Σ_{q→p} h(q), h(q) = Σ_{q→p} a(p) (Kleinberg 1999).
+
+    Both sum to 1. In a graph in several parts, the one that is linked most densely takes all; of
+    two that tie, each keeps its share. Without a single link all are alike.
+
+    Args:
+        graph: Of which pages and links count.
+        progress: Told of each step.
+    """
+    links = page_links(graph)
+    if not links.nnz:
+        return converge(lambda ranks: ranks, graph.pages), converge(lambda r: r, graph.pages)
+    linked_to = links.T.tocsr()
+
+    def step(authority: Numbers) -> Numbers:
+        following: Numbers = linked_to @ (links @ authority)
+        following /= following.sum()
+        return following
+
+    authorities = converge(step, graph.pages, progress=progress)
+    hubs = links @ authorities.scores
+    return authorities, Ranking(
+        hubs / hubs.sum(), authorities.steps, authorities.change, authorities.settled
+    )
+
+
+def block_pagerank(
+    graph: ArchiveGraph,
+    *,
+    epsilon: float = 0.15,
+    least_chars: int = 20,
+    least_distance: float = 0.1,
+    kind_weights: Mapping[str, float] | None = None,
+    progress: Progress | None = None,
+) -> Ranking:
+    """Return block-level PageRank of pages, over W_P = X·Z (Cai et al. 2004).
+
+    A page passes its rank to its blocks by their importance, and each block to the pages it links
+    to. Blocks without links take no part: rows of W_P are normalised.
+
+    Args:
+        graph: The graph.
+        epsilon: ε, share of jumps, in (0, 1).
+        least_chars, least_distance, kind_weights: As :func:`block_importance` takes them.
+        progress: Told of each step.
+    """
+    importance = block_importance(
+        graph, least_chars=least_chars, least_distance=least_distance, kind_weights=kind_weights
+    )
+    page_graph = pages_to_blocks(graph, importance) @ blocks_to_pages(graph)
+    return _over(normalised(page_graph), epsilon, progress)
+
+
+def quarkrank(
+    graph: ArchiveGraph,
+    *,
+    epsilon: float = 0.15,
+    least_chars: int = 20,
+    least_distance: float = 0.1,
+    kind_weights: Mapping[str, float] = KIND_WEIGHTS,
+    progress: Progress | None = None,
+) -> Ranking:
+    """Return QuarkRank of pages: block-level PageRank in which kinds of blocks weigh in.
+
+    Arguments are those of :func:`block_pagerank`.
+    """
+    return block_pagerank(
+        graph,
+        epsilon=epsilon,
+        least_chars=least_chars,
+        least_distance=least_distance,
+        kind_weights=kind_weights,
+        progress=progress,
+    )
+
+
+def block_ranks(
+    graph: ArchiveGraph,
+    *,
+    epsilon: float = 0.15,
+    least_chars: int = 20,
+    least_distance: float = 0.1,
+    kind_weights: Mapping[str, float] | None = None,
+    progress: Progress | None = None,
+) -> Ranking:
+    """Return ranks of blocks, over W_B = Z·X (Cai et al. 2004).
+
+    A block passes its rank to the pages it links to, and each of these to its blocks by their
+    importance. W_B, which has an entry for each link and each block behind it, is never formed.
+
+    Args:
+        graph: The graph.
+        epsilon, least_chars, least_distance: As :func:`block_pagerank` takes them.
+        kind_weights: :data:`KIND_WEIGHTS` for QuarkRank.
+        progress: Told of each step.
+    """
+    importance = block_importance(
+        graph, least_chars=least_chars, least_distance=least_distance, kind_weights=kind_weights
+    )
+    to_blocks = pages_to_blocks(graph, importance)
+    has_blocks = (np.diff(to_blocks.indptr) > 0).astype(np.float64)
+    to_pages = blocks_to_pages(graph)
+    to_pages.data *= has_blocks[to_pages.indices]
+    from_blocks, from_pages = normalised(to_pages).T.tocsr(), to_blocks.T.tocsr()
+    return random_surfer(
+        lambda ranks: from_pages @ (from_blocks @ ranks),
+        graph.blocks,
+        epsilon=epsilon,
+        progress=progress,
+    )
+
+
+def _over(matrix: Matrix, epsilon: float, progress: Progress | None) -> Ranking:
+    transposed = matrix.T.tocsr()
+    return random_surfer(
+        lambda ranks: transposed @ ranks, matrix.shape[0], epsilon=epsilon, progress=progress
+    )
+
+
+def _shares(links: Matrix, values: Numbers) -> Numbers:
+    """Return for each link the share of its target's value in that of all links of its page."""
+    counts = np.diff(links.indptr)
+    rows = np.repeat(np.arange(links.shape[0]), counts)
+    own = values[links.indices]
+    sums = np.bincount(rows, weights=own, minlength=links.shape[0])[rows]
+    even = 1.0 / counts[rows]
+    shares: Numbers = np.divide(own, sums, out=even, where=sums > 0)
+    return shares

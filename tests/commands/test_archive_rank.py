@@ -1,0 +1,151 @@
+"""`scrapy archive export-parquet`, `duplicates` and `classes`, and what search makes of them."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from scrapy.cmdline import ScrapyArgumentParser
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from mmcrawl.archive import Capture, open_archive
+from mmcrawl.commands import archive, rank
+
+HTML = (("Content-Type", "text/html; charset=utf-8"),)
+TEXT = "A lens bends light towards its axis, and the image stands where the rays meet again. " * 4
+URLS = [f"http://{host}.test/{n}" for host in ("a", "b") for n in range(3)]
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> Run:
+    """Run `scrapy archive`, or another command, on an archive of six pages, two of them alike."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    with open_archive("sqlite:///crawl-archive.db") as opened:
+        for number, url in enumerate(URLS):
+            own = TEXT if number in (1, 4) else f"Lesson {number} of optics: " + TEXT[number * 60 :]
+            own = own if number in (1, 4) else own + f"Nothing else says {number}. " * 40
+            menu = "<ul class=nav><li><a href='/2'>menu</a></ul>" * number
+            body = f"{menu}<div><h1>Lens</h1><p>{own}</p></div>".encode()
+            opened.store(Capture(url, body, 100.0 + number, headers=HTML))
+
+    def run(*args: str, module: object = archive) -> tuple[int, str, str]:
+        command: ScrapyCommand = module.Command()  # type: ignore[attr-defined]
+        command.settings = Settings()
+        parser = ScrapyArgumentParser(conflict_handler="resolve")
+        command.add_options(parser)
+        options, rest = parser.parse_known_args(args)
+        command.run(rest, options)
+        out, err = capfdbinary.readouterr()
+        return command.exitcode, out.decode("latin-1"), err.decode()
+
+    return run
+
+
+def test_duplicates_are_shown_and_search_collapses_them(run: Run) -> None:
+    code, _, err = run("search", "lens", "--collapse")
+    assert code == 1
+    assert "`scrapy archive duplicates` finds out" in err
+    code, out, err = run("duplicates")
+    assert (code, err) == (0, "")
+    assert "2 pages on 2 sites, the same:\n  http://a.test/1\n  http://b.test/1\n" in out
+    assert "6 pages with text; 2 are like another, in 1 groups" in out
+    every = [json.loads(line)["url"] for line in run("search", "lens", "--json")[1].splitlines()]
+    code, out, err = run("search", "lens", "--json", "--collapse")
+    assert (code, err) == (0, "")
+    found = [json.loads(line)["url"] for line in out.splitlines()]
+    assert len(every) == 6
+    assert len(found) == 5
+    assert len({"http://a.test/1", "http://b.test/1"} & set(found)) == 1
+    with open_archive("sqlite:///crawl-archive.db") as opened:
+        opened.store(Capture("http://c.test/", b"<p>lens</p>", 200.0, headers=HTML))
+    assert "has changed since its pages were compared" in run("search", "lens", "--collapse")[2]
+
+
+def test_duplicates_for_programs(run: Run) -> None:
+    code, out, _ = run("duplicates", "--near", "1", "--json")
+    assert code == 0
+    [group] = map(json.loads, out.splitlines())
+    assert group == {
+        "urls": ["http://a.test/1", "http://b.test/1"],
+        "versions": [1, 1],
+        "exact": True,
+        "hosts": 2,
+    }
+
+
+@pytest.mark.parametrize("near", ["0", "1.1", "much", "nan"])
+def test_a_share_that_is_none_is_told(run: Run, near: str) -> None:
+    code, _, err = run("duplicates", "--near", near)
+    assert code == 2
+    assert err == (f"scrapy archive: --near {near}: give a number above 0 and at most 1, as 0.8\n")
+
+
+def test_search_goes_by_rank(run: Run) -> None:
+    code, _, err = run("search", "lens", "--order", "rank")
+    assert code == 1
+    assert "the archive has no ranks; `scrapy rank` computes them" in err
+    ranks = run("--json", module=rank)[1]
+    order = [json.loads(line)["url"] for line in ranks.splitlines()]
+    code, out, err = run("search", "lens", "--order", "rank", "--json")
+    assert (code, err) == (0, "")
+    found = [json.loads(line)["url"] for line in out.splitlines()]
+    assert found[:2] == order[:2]
+    assert set(order[:2]) == {"http://a.test/2", "http://b.test/2"}
+    with open_archive("sqlite:///crawl-archive.db") as opened:
+        opened.store(Capture("http://c.test/", b"<p>lens</p>", 200.0, headers=HTML))
+    assert "has changed since it was ranked" in run("search", "lens", "--order", "rank")[2]
+
+
+def test_classes_are_shown(run: Run) -> None:
+    code, out, err = run("classes")
+    assert (code, err) == (0, "")
+    assert [line.split()[-1] for line in out.splitlines()[:-1]] == URLS
+    assert out.splitlines()[-1].startswith("6 pages: ")
+    rows = [json.loads(line) for line in run("classes", "--json")[1].splitlines()]
+    assert [row["url"] for row in rows] == URLS
+    for row in rows:
+        assert row["probabilities"][row["class"]] == max(row["probabilities"].values())
+
+
+def test_an_export_is_written(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is missing")
+    from mmcrawl.rank.parquet import export_facts, read_export
+
+    code, out, err = run("export-parquet", "export", "--bodies")
+    assert (code, err) == (0, "")
+    assert out.startswith("export: 6 pages, ")
+    assert [read.page.url for read in read_export("export")] == URLS
+    assert export_facts("export")["archive_urls"] == 6
+    assert (tmp_path / "export" / "bodies.parquet").exists()
+    code, _, err = run("export-parquet", "export")
+    assert (code, err) == (1, "scrapy archive: folder export is not empty; name a new one\n")
+    code, out, _ = run("export-parquet", "early", "--at", "@102", "--json")
+    assert code == 0
+    assert json.loads(out)["rows"]["pages"] == 3
+
+
+def test_ranks_are_written_as_parquet(run: Run) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is missing")
+    code, out, _ = run("--parquet", module=rank)
+    assert code == 0
+    rows = parquet.read_table(io.BytesIO(out.encode("latin-1"))).to_pylist()
+    lines = [json.loads(line) for line in run("--json", module=rank)[1].splitlines()]
+    assert rows == lines
+    assert len(rows) == 6
+
+
+def test_options_are_those_of_their_subcommands(run: Run) -> None:
+    with pytest.raises(UsageError, match="scrapy archive classes takes no --near"):
+        run("classes", "--near", "0.5")
+    with pytest.raises(UsageError, match="scrapy archive export-parquet FOLDER"):
+        run("export-parquet")

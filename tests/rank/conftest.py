@@ -1,0 +1,46 @@
+"""An archive on every store, with pages that link to each other."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.archive import Archive, Capture, open_archive
+
+MONGODB = "MMCRAWL_TEST_MONGODB"
+HTML = (("Content-Type", "text/html; charset=utf-8"),)
+
+Keep = Callable[..., None]
+
+
+@pytest.fixture(params=["sqlite", "mongodb"])
+def uri(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return the URI of an archive that does not exist yet, on each store."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'crawl.db'}"
+    server = os.environ.get(MONGODB)
+    if not server:
+        pytest.skip(f"no MongoDB: name a server in the variable {MONGODB}")
+    return f"{server.rstrip('/')}/mmcrawl_rank_{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+def archive(uri: str) -> Iterator[Archive]:
+    """Return an empty archive."""
+    with open_archive(uri) as opened:
+        yield opened
+
+
+@pytest.fixture
+def keep(archive: Archive) -> Keep:
+    """Return what stores a page."""
+
+    def keep(url: str, body: str = "", time: float = 1.0, status: int = 200, to: str = "") -> None:
+        headers = HTML + ((("Location", to),) if to else ())
+        archive.store(Capture(url, body.encode(), time, status=status, headers=headers))
+
+    return keep

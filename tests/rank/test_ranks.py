@@ -1,0 +1,241 @@
+"""Ranks against what linear algebra says of small graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mmcrawl.rank import (
+    ArchiveGraph,
+    GraphBuilder,
+    Ranking,
+    block_pagerank,
+    block_ranks,
+    hits,
+    pagerank,
+    quarkrank,
+    topic_pagerank,
+)
+from mmcrawl.rank.graph import KIND_WEIGHTS, block_importance, blocks_to_pages, page_links
+from mmcrawl.rank.power import converge, random_surfer
+from tests.rank.graphs import dense_ranks, graph_of, read_page, simple, webs
+
+Rank = Callable[[ArchiveGraph], Ranking]
+
+RANKS: dict[str, Rank] = {
+    "pagerank": pagerank,
+    "topic-pagerank": lambda g: topic_pagerank(g, np.arange(g.pages) % 3 / 2),
+    "authorities": lambda g: hits(g)[0],
+    "hubs": lambda g: hits(g)[1],
+    "block-pagerank": block_pagerank,
+    "quarkrank": quarkrank,
+    "block-ranks": block_ranks,
+}
+every_rank = pytest.mark.parametrize("rank", RANKS.values(), ids=RANKS)
+
+
+def links_of(web: list[Any]) -> np.ndarray[Any, Any]:
+    """Return the page graph of a web, link by link."""
+    matrix = np.zeros((len(web), len(web)))
+    for page, blocks in enumerate(web):
+        for _, _, targets in blocks:
+            for target in targets:
+                if target >= 0 and target != page:
+                    matrix[page, target] = 1
+    return matrix
+
+
+def walks_of(web: list[Any], weights: dict[str, float] | None) -> tuple[Any, Any]:
+    """Return X and Z of a web as dense matrices, from their definition, block by block."""
+    rows = [(page, place) for page, blocks in enumerate(web) for place in range(len(blocks))]
+    to_blocks = np.zeros((len(web), len(rows)))
+    to_pages = np.zeros((len(rows), len(web)))
+    for row, (page, place) in enumerate(rows):
+        sizes = [max(chars, 20) for chars, _, _ in web[page]]
+        _, kind, targets = web[page][place]
+        middle = (sum(sizes[:place]) + sizes[place] / 2) / sum(sizes)
+        weight = weights[kind] if weights else 1.0
+        to_blocks[page, row] = weight * sizes[place] / max(abs(middle - 0.5), 0.1)
+        linked = {target for target in targets if target >= 0 and target != page}
+        for target in linked:
+            to_pages[row, target] = 1 / len(linked)
+    sums = to_blocks.sum(axis=1, keepdims=True)
+    return to_blocks / np.where(sums > 0, sums, 1), to_pages
+
+
+@every_rank
+@settings(deadline=None)
+@given(web=webs())
+def test_ranks_sum_to_one(rank: Rank, web: list[Any]) -> None:
+    ranking = rank(graph_of(*web))
+    if len(ranking.scores):
+        assert ranking.scores.sum() == pytest.approx(1, abs=1e-12)
+    assert (ranking.scores >= 0).all()
+
+
+@pytest.mark.parametrize("name", ["pagerank", "authorities", "hubs", "block-pagerank", "quarkrank"])
+@settings(deadline=None)
+@given(web=webs(least=2), dice=st.randoms(use_true_random=False))
+def test_ranks_do_not_depend_on_the_order_of_input(name: str, web: list[Any], dice: Any) -> None:
+    order = list(range(len(web)))
+    dice.shuffle(order)  # the page that was order[n] becomes n
+    place = {old: new for new, old in enumerate(order)} | {-1: -1}
+    moved = [
+        read_page(
+            place[old],
+            [(c, k, dice.sample([place[t] for t in ts], len(ts))) for c, k, ts in web[old]],
+        )
+        for old in range(len(web))
+    ]
+    dice.shuffle(moved)
+    before = RANKS[name](graph_of(*web)).scores
+    after = RANKS[name](GraphBuilder.of(moved)).scores
+    np.testing.assert_allclose(after, before[order], rtol=0, atol=1e-11)
+
+
+@settings(deadline=None)
+@given(web=webs())
+def test_pagerank_is_what_the_linear_system_says(web: list[Any]) -> None:
+    expected = dense_ranks(links_of(web), 0.15)
+    np.testing.assert_allclose(pagerank(graph_of(*web)).scores, expected, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("weights", [None, KIND_WEIGHTS], ids=["block-pagerank", "quarkrank"])
+@settings(deadline=None)
+@given(web=webs())
+def test_block_level_ranks_are_those_of_x_times_z_and_of_z_times_x(
+    weights: dict[str, float] | None, web: list[Any]
+) -> None:
+    graph = graph_of(*web)
+    x, z = walks_of(web, weights)
+    pages = block_pagerank(graph, kind_weights=weights)
+    np.testing.assert_allclose(pages.scores, dense_ranks(x @ z, 0.15), rtol=0, atol=1e-11)
+    blocks = block_ranks(graph, kind_weights=weights)
+    if graph.blocks:
+        np.testing.assert_allclose(blocks.scores, dense_ranks(z @ x, 0.15), rtol=0, atol=1e-11)
+
+
+@settings(deadline=None)
+@given(web=webs(), values=st.lists(st.sampled_from([0.0, 0.1, 0.5, 1.0]), min_size=7, max_size=7))
+def test_topic_pagerank_is_what_its_formulas_say(web: list[Any], values: list[float]) -> None:
+    links, count = links_of(web), len(web)
+    content = np.array(values[:count])
+
+    def mean(found: Any) -> float:
+        return float(np.mean(content[found])) if len(found) else 0.0
+
+    linked = [
+        0.15 * mean(np.flatnonzero(links[:, p])) + 0.85 * mean(np.flatnonzero(links[p]))
+        for p in range(count)
+    ]
+    shares = np.zeros((count, count))
+    for page in range(count):
+        out = np.flatnonzero(links[page])
+        for share, value in ((0.5, content), (0.5, np.array(linked))):
+            for target in out:
+                total = value[out].sum()
+                shares[page, target] += share * (value[target] / total if total else 1 / len(out))
+    ranks = topic_pagerank(graph_of(*web), content)
+    np.testing.assert_allclose(ranks.scores, dense_ranks(shares, 0.2), rtol=0, atol=1e-11)
+
+
+def test_authorities_and_hubs_are_the_first_eigenvectors() -> None:
+    graph = simple([1, 2, 3], [2, 3], [3, 0], [0], [0, 1, 3])
+    links = page_links(graph).toarray()
+    for ranking, product in zip(hits(graph), (links.T @ links, links @ links.T), strict=True):
+        values, vectors = np.linalg.eigh(product)
+        first = np.abs(vectors[:, np.argmax(values)])
+        np.testing.assert_allclose(ranking.scores, first / first.sum(), atol=1e-9)
+
+
+@every_rank
+def test_an_empty_graph_has_no_ranks(rank: Rank) -> None:
+    assert len(rank(GraphBuilder.of([])).scores) == 0
+
+
+@every_rank
+def test_without_links_all_are_alike(rank: Rank) -> None:
+    scores = rank(simple([], [], [])).scores
+    np.testing.assert_allclose(scores, 1 / 3)
+
+
+@every_rank
+def test_a_link_of_a_page_to_itself_counts_for_nothing(rank: Rank) -> None:
+    with_, without = simple([0, 1], [1, 2], []), simple([1], [2], [])
+    np.testing.assert_allclose(rank(with_).scores, rank(without).scores, atol=1e-12)
+
+
+def test_each_part_of_a_graph_keeps_what_it_has() -> None:
+    scores = pagerank(simple([1], [0], [3], [2], [])).scores
+    assert scores[0] == pytest.approx(scores[2]) == pytest.approx(scores[1])
+    assert scores[4] < scores[0]
+
+
+def test_a_block_in_which_a_page_links_twice_counts_once() -> None:
+    once, twice = simple([1, 2], [], []), simple([1, 1, 2], [], [])
+    assert (blocks_to_pages(once) != blocks_to_pages(twice)).nnz == 0
+
+
+def test_quarkrank_passes_more_on_by_a_text_than_by_navigation() -> None:
+    graph = graph_of(
+        [(300, "navigation", [1]), (300, "topic", [2])], [(50, "topic", [0])], [(50, "topic", [0])]
+    )
+    plain, by_kind = block_pagerank(graph).scores, quarkrank(graph).scores
+    assert plain[1] == pytest.approx(plain[2])
+    assert by_kind[2] > 2 * by_kind[1]
+
+
+def test_importance_goes_by_size_and_by_nearness_to_the_middle_of_the_text() -> None:
+    page = [(100, "topic", []), (100, "topic", []), (100, "topic", []), (300, "topic", [])]
+    first, second, third, large = block_importance(graph_of(page))
+    assert first < second < third  # their middles are at 1/12, 3/12 and 5/12 of the text
+    assert large == pytest.approx(3 * second)  # as far from the middle, three times the size
+    assert first + second + third + large == pytest.approx(1)
+
+
+def test_importance_does_not_depend_on_the_order_of_blocks() -> None:
+    graph = graph_of(
+        [(100, "topic", []), (200, "small", []), (400, "title", [])], [(9, "topic", [])]
+    )
+    mixed = np.array([2, 3, 0, 1])
+    columns = ("block_page", "block_number", "block_chars", "block_kind")
+    moved = replace(graph, **{name: getattr(graph, name)[mixed] for name in columns})
+    for weights in (None, KIND_WEIGHTS):
+        before = block_importance(graph, kind_weights=weights)
+        after = block_importance(moved, kind_weights=weights)
+        np.testing.assert_allclose(after, before[mixed])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda g: pagerank(g, d=1.0),
+        lambda g: pagerank(g, d=0.0),
+        lambda g: block_pagerank(g, least_chars=0),
+        lambda g: block_pagerank(g, least_distance=0),
+        lambda g: quarkrank(g, kind_weights={"topic": 0.0}),
+        lambda g: topic_pagerank(g, np.ones(5)),
+        lambda g: topic_pagerank(g, -np.ones(2)),
+        lambda g: topic_pagerank(g, np.ones(2), omega=1.5),
+    ],
+)
+def test_a_parameter_out_of_its_range_is_refused(wrong: Callable[[ArchiveGraph], object]) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        wrong(simple([1], [0]))
+
+
+def test_ranks_that_do_not_settle_say_so() -> None:
+    swaps = converge(lambda r: np.array([r[1] * 0.9 + 0.1, r[0] * 0.9]), 2, most_steps=3)
+    assert (swaps.steps, swaps.settled) == (3, False)
+    told: list[tuple[int, float]] = []
+    settled = random_surfer(
+        lambda r: r[::-1].copy(), 2, epsilon=0.15, progress=lambda *step: told.append(step)
+    )
+    assert settled.settled
+    assert [step for step, _ in told] == [1]

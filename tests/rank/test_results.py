@@ -1,0 +1,172 @@
+"""Ranks that are kept beside their archive."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mmcrawl.archive import Archive
+from mmcrawl.errors import RankError, StoreError
+from mmcrawl.rank import RankedPages, RankJob, open_ranks, rank_locally, save_ranks
+from mmcrawl.rank.content import TopicContent
+from mmcrawl.rank.figure import draw_distribution
+from mmcrawl.rank.writing import rows_of
+from mmcrawl.topic import topic_from_keywords
+from tests.rank.conftest import Keep
+from tests.rank.graphs import read_page
+
+
+@pytest.fixture
+def star(keep: Keep) -> None:
+    """Store two pages that link to a third, which links to the first."""
+    keep("http://h.test/a", "<p>See <a href=c>levers</a></p>")
+    keep("http://h.test/b", "<p>See <a href=c>levers</a></p>")
+    keep("http://h.test/c", "<p>Back to <a href=a>the start</a></p>")
+
+
+def pages(scores: list[float], method: str = "pagerank", computed: float = 1.0) -> RankedPages:
+    urls = [f"http://h.test/{n}?b=1&a={n}" for n in range(len(scores))]
+    versions = np.arange(len(scores)) + 1
+    return RankedPages(method, computed, None, "", 1, 1, urls, versions, np.array(scores))
+
+
+@pytest.mark.usefixtures("star")
+def test_ranks_are_found_by_any_spelling_of_a_url(uri: str, archive: Archive) -> None:
+    ranked = rank_locally(RankJob(uri, "pagerank"), archive)
+    save_ranks(uri, ranked.pages)
+    with open_ranks(uri) as ranks:
+        assert len(ranks) == 3
+        assert set(ranks) == {"http://h.test/a", "http://h.test/b", "http://h.test/c"}
+        assert sum(ranks.values()) == pytest.approx(1)
+        assert ranks["http://h.test/c#top"] == max(ranks.values())
+        assert ranks["http://H.test:80/c"] == ranks["http://h.test/c"]
+        assert "http://h.test/none" not in ranks
+        assert ranks.version_of("http://h.test/c") == 1
+        assert ranks.version_of("http://h.test/none") is None
+        found = ranks.scores(["http://h.test/none", "http://h.test/c"])
+        assert found.tolist() == [0.0, ranks["http://h.test/c"]]
+        assert (ranks.method, ranks.at, ranks.topic) == ("pagerank", None, "")
+        assert ranks.computed == ranked.pages.computed
+    assert list(ranked.in_links) == [1, 0, 2]
+
+
+@pytest.mark.usefixtures("star")
+def test_ranks_are_stale_when_the_archive_has_changed(
+    uri: str, archive: Archive, keep: Keep
+) -> None:
+    save_ranks(uri, rank_locally(RankJob(uri, "quarkrank"), archive).pages)
+    with open_ranks(uri) as ranks:
+        assert not ranks.is_stale(archive)
+        keep("http://h.test/a", "<p>Another text</p>", time=2.0)
+        assert ranks.is_stale(archive)
+
+
+def test_of_each_method_the_last_result_is_kept(uri: str, archive: Archive) -> None:
+    del archive  # a database needs one
+    save_ranks(uri, pages([0.4, 0.6], "pagerank", computed=1.0))
+    save_ranks(uri, pages([1.0], "hits", computed=3.0))
+    save_ranks(uri, pages([0.2, 0.3, 0.5], "pagerank", computed=2.0))
+    with open_ranks(uri) as ranks:
+        assert (ranks.method, len(ranks)) == ("hits", 1)
+    with open_ranks(uri, "pagerank") as ranks:
+        assert ranks.computed == 2.0
+        assert sorted(ranks.values()) == [0.2, 0.3, 0.5]
+        assert ranks.version_of("http://h.test/2?a=2&b=1") == 3
+    with pytest.raises(RankError, match="no ranks by hubs"):
+        open_ranks(uri, "hubs")
+
+
+def test_without_ranks_it_is_said_how_to_have_some(uri: str, archive: Archive) -> None:
+    del archive
+    with pytest.raises(RankError, match="`scrapy rank` computes them"):
+        open_ranks(uri)
+
+
+def test_a_reader_notices_that_ranks_were_computed_anew(uri: str, archive: Archive) -> None:
+    del archive
+    save_ranks(uri, pages([0.4, 0.6], computed=1.0))
+    with open_ranks(uri) as ranks:
+        save_ranks(uri, pages([0.3, 0.7], computed=2.0))
+        with pytest.raises(StoreError, match="computed anew while they were read"):
+            list(ranks)
+
+
+def test_a_file_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "crawl.db-rank"
+    path.write_bytes(b"no database at all, but a text of mine" * 50)
+    for what in (open_ranks, lambda uri: save_ranks(uri, pages([1.0]))):
+        with pytest.raises(StoreError, match=r"crawl\.db-rank"):
+            what(f"sqlite:///{tmp_path / 'crawl.db'}")
+    assert path.read_bytes().startswith(b"no database")
+
+
+def test_rows_come_from_the_highest_rank_on_ties_by_url(uri: str, archive: Archive) -> None:
+    ranked = rank_locally_star(uri, archive)
+    rows = list(rows_of(ranked, 2))
+    assert [row["place"] for row in rows] == [1, 2]
+    assert rows[0]["url"] == "http://h.test/c"
+    assert rows[0]["times_average"] == pytest.approx(3 * rows[0]["score"])
+    assert len(list(rows_of(ranked))) == 3
+
+
+def rank_locally_star(uri: str, archive: Archive):  # type: ignore[no-untyped-def]
+    from mmcrawl.archive import Capture
+    from tests.rank.conftest import HTML
+
+    for name, body in (("a", "<a href=c>C</a>"), ("b", "<a href=c>C</a>"), ("c", "")):
+        archive.store(Capture(f"http://h.test/{name}", body.encode(), 1.0, headers=HTML))
+    return rank_locally(RankJob(uri, "pagerank"), archive)
+
+
+@pytest.mark.usefixtures("star")
+def test_topic_pagerank_prefers_pages_about_the_topic(
+    uri: str, archive: Archive, keep: Keep
+) -> None:
+    keep("http://h.test/d", "<p><a href=optics>One</a> <a href=shoes>Two</a></p>")
+    for name, words in (("optics", "A lens bends light"), ("shoes", "Leather and laces")):
+        keep(f"http://h.test/{name}", f"<title>{words}</title><h1>{words}</h1>")
+    topic = topic_from_keywords("lens, light")
+    ranked = rank_locally(RankJob(uri, "topic-pagerank", topic=topic), archive)
+    scores = dict(zip(ranked.pages.urls, ranked.pages.scores, strict=True))
+    assert scores["http://h.test/optics"] > scores["http://h.test/shoes"]
+    assert ranked.pages.topic == "keywords"
+    with pytest.raises(RankError, match="needs a topic"):
+        rank_locally(RankJob(uri, "topic-pagerank"), archive)
+
+
+def test_content_goes_by_the_words_of_title_url_and_text() -> None:
+    content = TopicContent(topic_from_keywords("lens, light, mirror, ray"))
+    read = read_page(1, [(5, "topic", []), (5, "navigation", [])])
+    text, bar = read.blocks
+    assert content.of(read) == 0
+    assert content.of(replace(read, page=replace(read.page, title="A lens"))) == 0.25
+    assert content.of(replace(read, page=replace(read.page, url="http://h.test/ray/"))) == 0.25
+    assert content.of(replace(read, blocks=(replace(text, topic="light ray"), bar))) == 0.5
+    assert content.of(replace(read, blocks=(text, replace(bar, topic="light ray")))) == 0
+
+
+def test_an_archive_without_pages_cannot_be_ranked(uri: str, archive: Archive, keep: Keep) -> None:
+    with pytest.raises(RankError, match="the archive is empty"):
+        rank_locally(RankJob(uri, "pagerank"), archive)
+    keep("http://h.test/gone", "<p>Not here</p>", status=404)
+    with pytest.raises(RankError, match=r"no page to rank .*1 × status 404"):
+        rank_locally(RankJob(uri, "pagerank"), archive)
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_the_same_ranks_are_drawn_with_the_same_bytes(tmp_path: Path, suffix: str) -> None:
+    first, second = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
+    for path in (first, second):
+        draw_distribution(pages([0.5, 0.3, 0.2, 0.0]), path)
+    assert first.read_bytes() == second.read_bytes()
+    other = tmp_path / f"c{suffix}"
+    draw_distribution(pages([0.9, 0.05, 0.05, 0.0]), other)
+    assert first.read_bytes() != other.read_bytes()
+
+
+def test_a_figure_of_another_format_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RankError, match=r"\.png, \.svg, \.pdf"):
+        draw_distribution(pages([1.0]), tmp_path / "a.doc")

@@ -1,0 +1,224 @@
+"""Ranks on Spark agree with those computed here."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mmcrawl.archive import Archive
+from mmcrawl.blocks.kinds import KINDS
+from mmcrawl.errors import BlockError, RankError
+from mmcrawl.rank import METHODS, GraphBuilder, Reading, ReadPage
+from mmcrawl.rank.content import TopicContent
+from mmcrawl.rank.engines import ENGINES, RankJob
+from mmcrawl.rank.graph import page_links
+from mmcrawl.rank.spark_session import missing
+from mmcrawl.topic import topic_from_keywords
+from tests.rank.conftest import Keep
+from tests.rank.graphs import read_page
+
+PAGES = 40
+NEAR = 1e-9
+
+needs_spark = pytest.mark.skipif(bool(missing()), reason=missing() or "Spark can run")
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    """One session for all tests: starting it takes longer than they do."""
+    from mmcrawl.rank.spark_session import spark_session
+
+    with spark_session("mmcrawl tests") as session:
+        yield session
+
+
+def pages_of_a_web() -> list[ReadPage]:
+    """Return two parts without links between them, dangling pages, self-links, repeated links.
+
+    Blocks link to pages more than once, hold no text, or stand beside the others (-1).
+    """
+    dice = random.Random(2026)
+    pages = []
+    for number in range(PAGES):
+        part = range(PAGES // 4) if number < PAGES // 4 else range(PAGES // 4, PAGES - 1)
+        blocks = []
+        for _ in range(dice.randint(0, 5) if number % 7 else 0):
+            targets = [dice.choice([*part, number, -1]) for _ in range(dice.randint(0, 4))]
+            blocks.append((dice.choice([0, 5, 80, 700]), dice.choice(KINDS), targets))
+        pages.append(read_page(number, blocks))
+    return pages
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[ReadPage], Path]:
+    from mmcrawl.rank.parquet import write_export
+
+    pages = pages_of_a_web()
+    folder = tmp_path_factory.mktemp("export")
+    write_export(pages, folder, row_group=16)
+    return pages, folder
+
+
+@needs_spark
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "topic-pagerank"])
+def test_ranks_are_those_of_scipy(spark: Any, web: tuple[list[ReadPage], Path], name: str) -> None:
+    from mmcrawl.rank.spark import rank_export
+
+    pages, folder = web
+    graph = GraphBuilder.of(pages)
+    steps: list[int] = []
+    found = rank_export(spark, folder, name, progress=lambda what, step, _: steps.append(step))
+    here = METHODS[name].rank(graph, None, None)
+    assert np.abs(found.ranking.scores - here.scores).max() < NEAR
+    assert found.ranking.scores.sum() == pytest.approx(1, abs=NEAR)
+    assert found.ranking.settled
+    assert steps == sorted(steps)
+    assert steps[-1] == found.ranking.steps
+    assert (found.blocks, found.links) == (graph.blocks, graph.links)
+    in_links = np.bincount(page_links(graph).indices, minlength=graph.pages)
+    assert found.in_links.tolist() == in_links.tolist()
+
+
+LESSON = (
+    "<title>{0}</title><div><h1>{0}</h1><p>{1}</p></div>"
+    "<p><a href='/{2}'>next</a> <a href='/0'>begin</a></p>"
+)
+
+
+@needs_spark
+def test_topic_pagerank_of_an_archive_is_that_of_scipy(
+    spark: Any, archive: Archive, uri: str, keep: Keep
+) -> None:
+    for number, about in enumerate(("levers", "pulleys", "levers and cakes", "cakes", "杠杆")):
+        text = f"All about {about}, and how they are made. " * 5
+        keep(f"http://h.test/{number}", LESSON.format(about, text, (number * 3 + 1) % 5))
+    keep("http://h.test/9", "gone", status=404)
+    job = RankJob(uri, "topic-pagerank", topic=topic_from_keywords("levers,杠杆"))
+    there, here = ENGINES["spark"](job, archive, None), ENGINES["local"](job, archive, None)
+    content = [TopicContent(job.topic).of(page) for page in Reading(archive)]
+    assert len(set(content)) > 1
+    assert np.abs(there.pages.scores - here.pages.scores).max() < NEAR
+    assert len(set(here.pages.scores.round(6))) > 2
+    assert there.pages.urls == here.pages.urls
+    assert there.pages.versions.tolist() == here.pages.versions.tolist()
+    assert there.in_links.tolist() == here.in_links.tolist()
+    assert (there.blocks, there.links) == (here.blocks, here.links)
+    assert there.skipped == here.skipped == {"status 404": 1}
+
+
+@needs_spark
+def test_pages_without_links_are_all_alike(spark: Any, tmp_path: Path) -> None:
+    from mmcrawl.rank.parquet import write_export
+    from mmcrawl.rank.spark import rank_export
+
+    write_export([read_page(n, [(9, "topic", [n, -1])]) for n in range(3)], tmp_path)
+    for name in ("quarkrank", "hits"):
+        assert rank_export(spark, tmp_path, name).ranking.scores.tolist() == [1 / 3] * 3
+
+
+@needs_spark
+def test_an_export_without_pages_is_told(spark: Any, tmp_path: Path) -> None:
+    from mmcrawl.rank.parquet import write_export
+    from mmcrawl.rank.spark import rank_export
+
+    with pytest.raises(RankError, match=r"pages\.parquet is missing"):
+        rank_export(spark, tmp_path, "pagerank")
+    write_export([], tmp_path)
+    with pytest.raises(RankError, match="holds no page to rank"):
+        rank_export(spark, tmp_path, "pagerank")
+
+
+@needs_spark
+def test_an_empty_archive_is_told(spark: Any, archive: Archive, uri: str) -> None:
+    with pytest.raises(RankError, match="the archive is empty"):
+        ENGINES["spark"](RankJob(uri, "pagerank"), archive, None)
+
+
+PAGE = "<div><h1>{0}</h1><p>{1}</p><ul><li>{0}</li></ul></div><table><tr><td>{1}</td></tr></table>"
+
+
+@needs_spark
+def test_pages_are_cut_anew(spark: Any, archive: Archive, keep: Keep, tmp_path: Path) -> None:
+    from mmcrawl.rank.page_bodies import body_of
+    from mmcrawl.rank.parquet import write_export
+    from mmcrawl.rank.spark_blocks import block_rows, partition_export
+
+    for number in range(5):
+        keep(f"http://h.test/{number}", PAGE.format("杠杆 levers", f"text {number} " * 40))
+    folder = tmp_path / "export"
+    write_export(Reading(archive), folder)
+    with pytest.raises(RankError, match="holds no bodies; export with"):
+        partition_export(spark, folder)
+    folder = tmp_path / "export with bodies"
+    write_export(
+        Reading(archive),
+        folder,
+        body_of=lambda page: body_of(archive, page.url, page.version, page.id),
+    )
+    with pytest.raises(BlockError):
+        partition_export(spark, folder, method="none such")
+    rows = partition_export(spark, folder, method="quark", level=2).collect()
+    found = sorted(tuple(row) for row in rows)
+    expected = []
+    for number in range(5):
+        version = archive.get(f"http://h.test/{number}")
+        body = archive.rebuild(version).body
+        cut = block_rows(
+            number, version.url, body, method="quark", level=2, encoding=version.encoding
+        )
+        expected += [
+            (b.page, b.number, b.level, b.kind, b.kind_score, b.text_chars, b.start, b.end, b.topic)
+            for b in cut
+        ]
+    assert len(expected) > 5
+    assert found == sorted(expected)
+
+
+@needs_spark
+def test_the_job_writes_ranks(web: tuple[list[ReadPage], Path], tmp_path: Path) -> None:
+    import pyarrow.parquet
+
+    from mmcrawl.rank import spark_job
+
+    pages, folder = web
+    result = tmp_path / "ranks"
+    assert spark_job.main(["rank", str(folder), str(result), "--method", "pagerank"]) == 0
+    rows = sorted(pyarrow.parquet.read_table(result).to_pylist(), key=lambda row: row["id"])
+    here = METHODS["pagerank"].rank(GraphBuilder.of(pages), None, None)
+    assert [row["url"] for row in rows] == [page.page.url for page in pages]
+    assert np.abs(np.array([row["score"] for row in rows]) - here.scores).max() < NEAR
+    assert spark_job.main(["rank", str(folder), str(result)]) == 1
+
+
+def test_a_missing_java_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pytest.importorskip("pyspark", reason="pyspark is missing")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert missing().startswith("Spark needs Java 17 or newer, and there is none: install one")
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert missing().startswith("Spark needs Java 17 or newer, and there is none")
+    java = tmp_path / "java"
+    java.write_text("#!/bin/sh\necho 'openjdk version \"1.8.0_412\"' >&2\n")
+    java.chmod(0o755)
+    assert missing() == (
+        f"Spark needs Java 17 or newer; {java} is Java 8: say where a newer one is with JAVA_HOME"
+    )
+
+
+def test_a_missing_pyspark_is_one_sentence() -> None:
+    """Asked in a process that cannot import it."""
+    code = (
+        "import sys; sys.modules['pyspark'] = None\n"
+        "from importlib import util; real = util.find_spec\n"
+        "util.find_spec = lambda name, *rest: None if name == 'pyspark' else real(name, *rest)\n"
+        "from mmcrawl.rank.spark_session import missing; print(missing())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "Spark needs pyspark: pip install 'mmcrawl[spark]'\n"
