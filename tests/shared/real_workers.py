@@ -72,6 +72,8 @@ class Web:
         self._loop = asyncio.new_event_loop()
         self._held = asyncio.Event()
         self._held.set()
+        self._open = asyncio.Event()
+        self._open.set()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._loop.run_until_complete, args=(self._run(),))
         self._over = asyncio.Event()
@@ -131,8 +133,17 @@ class Web:
         self.delay = _SLOW
         self._loop.call_soon_threadsafe(self._held.clear)
 
+    def shut(self) -> None:
+        """Answer nobody until `open`."""
+        self._loop.call_soon_threadsafe(self._open.clear)
+
+    def open(self) -> None:
+        """Answer those that wait, and all others."""
+        self._loop.call_soon_threadsafe(self._open.set)
+
     def release(self) -> None:
         """Answer fast again, also requests for the last page."""
+        self.open()
         self.delay = self._usual_delay
         self._loop.call_soon_threadsafe(self._held.set)
 
@@ -190,6 +201,7 @@ class Web:
         writer.close()
 
     async def _answer(self, host: str, path: str) -> bytes:
+        await self._open.wait()
         await asyncio.sleep(self.delay)
         body = self.body(host, path)
         if path == "/last.htm":

@@ -31,8 +31,11 @@ def test_four_workers_find_what_one_finds_and_fetch_each_page_once(web, gang, ob
     assert web.oddities() == {}
     web.forget()
     web.slow_down()
+    web.shut()
     workers = [gang.start() for _ in range(4)]
     observer = observe(gang)
+    wait_until(lambda: len(observer.board.beats()) == 4, "four workers to join")
+    web.open()
     for worker in workers:
         wait_until(lambda w=worker: w.share(observer.read().pages()), "each worker to fetch a page")
     gang.finish(observer)
@@ -52,7 +55,7 @@ def test_a_finished_crawl_says_so_at_once(web, gang):
     web.forget()
     said = gang.start().ends()
     assert f"Job {JOB} was finished before" in said
-    assert re.search(rf"pages crawled +{len(web.urls())} in", said)
+    assert re.search(rf"pages crawled +{len(web.urls())}\b", said)
     assert not web.visits
 
 
