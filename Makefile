@@ -2,7 +2,7 @@
 #
 #   make crawl                   crawl the demo web that ships with the project
 #   make crawl ARGS="-a topic=chemistry-senior -O media.csv"
-#   make test ARGS="-k frontier -x"
+#   make test ARGS="-k frontier -x"  (first what can run side by side, then what cannot)
 #   make test EXTRAS=dev,browse,spark   also the tests of Spark, which is large and wants Java
 #   make lint
 #   make constraints             pin the newest versions of all dependencies anew
@@ -26,7 +26,10 @@ crawl: $(VENV)/ready
 	@$(BIN)/python -m scrapy crawl focused -a algo=urlrule $(ARGS)
 
 test: $(VENV)/ready-dev
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m "not alone" $(ARGS); \
+	others=$$?; \
+	$(BIN)/python -m pytest -m alone $(ARGS); alone=$$?; \
+	for code in $$others $$alone; do [ $$code = 0 ] || [ $$code = 5 ] || exit $$code; done
 
 lint: $(VENV)/ready-dev
 	@$(BIN)/ruff check

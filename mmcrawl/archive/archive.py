@@ -379,7 +379,10 @@ class Archive:
         return Side(version, body, blocks_of_version(version, entry, body))
 
     def _as_version(self, url: UrlRow, row: VersionRow) -> Version:
-        return as_version(url.url, row, self._reader.entry(row))
+        try:
+            return as_version(url.url, row, self._reader.entry(row))
+        except StoreError as error:
+            raise StoreError(f"version {row.number} of {url.url} cannot be read: {error}") from None
 
     def _versions_of(self, url: UrlRow) -> list[Version]:
         rows = sorted(self._backend.versions(url.id), key=lambda row: (row.time, row.number))

@@ -6,7 +6,8 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
-from itertools import pairwise
+from itertools import islice, pairwise
+from operator import itemgetter
 
 from mmcrawl.archive.backend import SHIFT, Backend, PackRow, VersionRow, place
 from mmcrawl.archive.manifest import Entry, Manifest, Run
@@ -19,6 +20,7 @@ from mmcrawl.errors import StoreError
 __all__ = ["Checker"]
 
 _NUMBER = (1 << SHIFT) - 1
+_SORTED = 200_000  # chunks of the index that are held in memory at once
 
 
 class Checker:
@@ -178,11 +180,13 @@ class Checker:
     def _check_index(self) -> None:
         """Find digests that lead to bytes of another digest, or to damaged ones."""
         damaged = set(self._damaged)
-        wrong = [
-            digest
-            for digest, at in self._backend.chunks()
-            if at in damaged or self._digest_at(at) != digest
-        ]
+        chunks = self._backend.chunks()
+        wrong: list[bytes] = []
+        while some := list(islice(chunks, _SORTED)):
+            # In the order of places: each pack is decoded once for all of its chunks.
+            for digest, at in sorted(some, key=itemgetter(1)):
+                if at in damaged or self._digest_at(at) != digest:
+                    wrong.append(digest)
         if wrong:
             if self._repair:
                 self._backend.remove_chunks(wrong)

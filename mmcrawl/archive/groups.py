@@ -85,8 +85,7 @@ class ArchiveStore:
         """Store visits in one commit; what cannot be stored for what it is fails alone."""
         answers = Answers([None] * len(visits))
         try:
-            levels = self._new_levels(visits)
-            self._keep(visits, levels, range(len(visits)), answers)
+            self._keep(visits, range(len(visits)), answers)
         except StoreError as error:
             return Answers(answers.of, error)
         return answers
@@ -121,16 +120,14 @@ class ArchiveStore:
     def _keep(
         self,
         visits: Sequence[Visited],
-        levels: Sequence[int | None],
         part: Sequence[int],
         answers: Answers,
     ) -> None:
         """Store a part of a group, or if that cannot be done, each of its visits."""
+        some = [visits[n] for n in part]
         try:
-            _check_sizes(visits[n] for n in part)
-            stored = self._archive.store_many(
-                [visits[n] for n in part], levels=[levels[n] for n in part]
-            )
+            _check_sizes(some)
+            stored = self._archive.store_many(some, levels=self._new_levels(some))
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - told to whoever waits for the page
@@ -138,7 +135,7 @@ class ArchiveStore:
                 answers.of[part[0]] = _refusal(visits[part[0]], error)
                 return
             for n in part:
-                self._keep(visits, levels, [n], answers)
+                self._keep(visits, [n], answers)
             return
         for n, answer in zip(part, stored, strict=True):
             answers.of[n] = answer

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.archive import Capture, open_archive
+from mmcrawl.archive.warc import export_warc
 from mmcrawl.errors import StoreError
 
 KILLS = 50
@@ -197,8 +198,29 @@ def test_a_flipped_bit_is_found_and_named_and_the_rest_is_readable(filled, colum
         for host in "ac":
             for version in archive.versions(f"http://{host}.test/"):
                 archive.rebuild(version)
-        with pytest.raises(StoreError, match=r"damaged"):
+        with pytest.raises(
+            StoreError, match=r"version 5 of http://b\.test/ cannot be read: .*damaged"
+        ):
             archive.rebuild(archive.get("http://b.test/"))
+
+
+def test_numbers_of_a_damaged_archive_name_what_is_damaged(filled):
+    flip(filled, "manifest", stream=2)
+    with (
+        open_archive(f"sqlite:///{filled}") as archive,
+        pytest.raises(StoreError, match="pack 2/0 is damaged"),
+    ):
+        archive.stats()
+
+
+@pytest.mark.parametrize("column", ["data", "manifest"])
+def test_what_is_not_damaged_can_be_exported(filled, tmp_path, column):
+    flip(filled, column, stream=2)
+    with open_archive(f"sqlite:///{filled}") as archive:
+        report = export_warc(archive, tmp_path / "left.warc.gz")
+    assert report.responses >= 10  # of the two other hosts
+    assert all("http://b.test/" in problem for problem in report.problems)
+    assert report.problems
 
 
 def test_what_was_damaged_can_be_stored_again_after_a_repair(filled):

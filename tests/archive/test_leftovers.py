@@ -9,7 +9,7 @@ import pytest
 
 from mmcrawl.archive import Archive, Capture
 from mmcrawl.archive.backend import PackRow, place
-from mmcrawl.archive.frames import compressed
+from mmcrawl.archive.frames import compressed, decompressed
 from mmcrawl.archive.manifest import Entry, pack_manifest
 
 URL = "http://h.test/"
@@ -112,3 +112,26 @@ def test_after_a_purge_the_index_knows_the_other_copy_of_a_chunk(archive, monkey
     assert archive.check().faults == ()
     assert archive._backend.find_chunks([digest(gone)]) == {}
     assert archive.store(Capture("http://b.test/2", body, 1.0)).new_chunks == 0
+
+
+def test_a_wrong_index_is_found_without_decoding_a_pack_for_each_chunk(archive, monkeypatch):
+    for number in range(4):  # each a pack of its own, of many chunks
+        blocks = [f"<p>{noise(1_000 * number + n, 500).hex()}</p>".encode() for n in range(200)]
+        stored = archive.store(Capture(f"{URL}{number}", b"\n".join(blocks), 1.0))
+        assert stored.new_chunks > 10
+    (wrong,) = archive._backend.find_chunks([next(archive._backend.chunks())[0]]).values()
+    archive._backend.add_chunks([(b"x" * 16, wrong)])
+    decoded = []
+
+    def counted(frame, size, **more):
+        decoded.append(frame)
+        return decompressed(frame, size, **more)
+
+    monkeypatch.setattr("mmcrawl.archive.reading.decompressed", counted)
+    monkeypatch.setattr("mmcrawl.archive.reading._FRAMES", 1)
+    report = archive.check(repair=True)
+    assert [fault.what for fault in report.faults] == [
+        "the index has 1 chunks that are not where it says, or damaged"
+    ]
+    assert len(decoded) <= 5 * report.packs
+    assert archive.check().faults == ()

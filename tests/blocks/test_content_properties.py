@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,6 +15,7 @@ from mmcrawl.blocks import page_content, read_tree
 from mmcrawl.blocks.content import PAGE_TYPES, best_lines, line_words
 from mmcrawl.blocks.lines import PageLines
 from mmcrawl.blocks.measures import Measures
+from tests.blocks.growth import assert_linear
 
 PIECES = (
     "<p>", "</p>", "<div class=content>", "<div class='comment'>", "</div>", "<h1>", "</h1>",
@@ -125,16 +125,6 @@ def test_words_of_lines_are_counted() -> None:
     assert line_words(["a lever lifts", "杠杆 原理", ""]).tolist() == [3, 5, 1]
 
 
-def seconds(body: bytes) -> float:
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        page = page_content(body)
-        assert page.page_type in PAGE_TYPES
-        times.append(time.process_time() - start)
-    return min(times)
-
-
 @pytest.mark.parametrize(
     "piece",
     [
@@ -146,7 +136,7 @@ def seconds(body: bytes) -> float:
     ],
 )
 def test_time_grows_with_the_page(piece: bytes) -> None:
-    assert seconds(piece * 20_000) < 5 * seconds(piece * 10_000) + 0.1
+    assert_linear(lambda size: page_content(piece * size), 5_000)
 
 
 @pytest.mark.parametrize("piece", [b"<div>", b"<li>item ", b"<div>x"])

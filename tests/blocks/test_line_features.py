@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from mmcrawl.blocks.measures import Measures
 from mmcrawl.blocks.metadata import page_metadata
 from mmcrawl.blocks.surroundings import words_around
 from mmcrawl.blocks.tree import read_tree
+from tests.blocks.growth import assert_linear
 
 WORDS = {"comment": -1.0, "content": 1.0, "share": -2.0}
 PROSE = (
@@ -157,20 +158,16 @@ def test_all_numbers_are_finite_whatever_the_page(pieces: list[str]) -> None:
         assert len(found.matrix) == len(lines) == len(found.in_comments)
 
 
-def seconds(html: str) -> float:
+def read_features(html: str) -> Callable[[], object]:
     tree = read_tree(html.encode())
     measures = Measures(tree)
     lines, metadata = PageLines.of(tree, measures), page_metadata(tree)
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        LineFeatures(tree, measures, lines, metadata, WORDS)
-        times.append(time.process_time() - start)
-    return min(times)
+    return lambda: LineFeatures(tree, measures, lines, metadata, WORDS)
 
 
 @pytest.mark.parametrize(
     "piece", ["<div class=a>lever ", "<li>lever", "<p class=comment>lever</p>", "<b>lever</b><br>"]
 )
 def test_time_grows_with_the_page(piece: str) -> None:
-    assert seconds(piece * 16_000) < 5 * seconds(piece * 8_000) + 0.05
+    read = {size: read_features(piece * size) for size in (5_000, 20_000)}
+    assert_linear(lambda size: read[size](), 5_000)

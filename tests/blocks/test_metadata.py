@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from mmcrawl.blocks.metadata import PageMetadata, page_metadata
 from mmcrawl.blocks.tree import read_tree
+from tests.blocks.growth import assert_linear
 
 
 def metadata(html: str) -> PageMetadata:
@@ -72,16 +71,7 @@ def test_broken_data_is_no_error(data: str) -> None:
     assert metadata(f"<script type=application/ld+json>{data}</script>").headline == ""
 
 
-def seconds(count: int) -> float:
-    body = b"<meta name=description content=a><script type=ld+json>{\\n}</script>" * count
-    tree = read_tree(body)
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        page_metadata(tree)
-        times.append(time.process_time() - start)
-    return min(times)
-
-
 def test_time_grows_with_the_page() -> None:
-    assert seconds(10_000) < 5 * seconds(5_000) + 0.05
+    item = b"<meta name=description content=a><script type=ld+json>{\\n}</script>"
+    trees = {count: read_tree(item * count) for count in (3_000, 12_000)}
+    assert_linear(lambda count: page_metadata(trees[count]), 3_000)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from itertools import pairwise
 
 import pytest
@@ -13,6 +12,7 @@ from lxml import etree
 
 from mmcrawl.blocks.tags import HIDDEN, VOID
 from mmcrawl.blocks.tree import TEXT, PageTree, read_tree
+from tests.blocks.growth import assert_linear
 
 # What lxml and a browser make into the same text, in the same order.
 SAMPLES = {
@@ -120,15 +120,6 @@ def test_all_bytes_outside_of_tags_are_text(html: str) -> None:
         assert "".join(html.encode()[s:e].decode() for s, e in texts).strip() == html.strip()
 
 
-def least_time(body: bytes) -> float:
-    times = []
-    for _ in range(3):
-        start = time.process_time()
-        read_tree(body)
-        times.append(time.process_time() - start)
-    return min(times)
-
-
 @pytest.mark.parametrize(
     "piece",
     [
@@ -138,5 +129,4 @@ def least_time(body: bytes) -> float:
     ],
 )  # fmt: skip
 def test_time_is_proportional_to_the_page(piece: str) -> None:
-    body = (piece * 20_000).encode()
-    assert least_time(body * 2) < 4 * least_time(body) + 0.05
+    assert_linear(lambda size: read_tree((piece * size).encode()), 10_000)

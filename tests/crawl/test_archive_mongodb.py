@@ -20,6 +20,8 @@ from mmcrawl.archive import open_archive
 from mmcrawl.frontier import canonical
 from mmcrawl.replay import open_web
 
+pytestmark = pytest.mark.alone
+
 pymongo = pytest.importorskip("pymongo")
 
 SERVER, BINARY = "MMCRAWL_TEST_MONGODB", "MMCRAWL_TEST_FERRETDB"

@@ -649,6 +649,15 @@ def test_a_page_too_large_for_any_archive_fails_alone(
     assert sorted(held.urls()) == ["http://a.test/0", "http://a.test/2"]
 
 
+def test_a_page_whose_address_cannot_be_kept_fails_alone(held: Held) -> None:
+    held.go.set()
+    odd = Capture("http://a.test/\ud800", b"odd", 1.0)
+    answers = ArchiveStore(held).store([capture(0), odd, capture(2)])
+    assert answers.failure is None
+    assert isinstance(answers.of[1], RefusedError)
+    assert sorted(held.urls()) == ["http://a.test/0", "http://a.test/2"]
+
+
 def test_the_reactor_is_called_once_for_all_that_a_thread_has_to_tell(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

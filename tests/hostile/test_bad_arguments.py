@@ -30,7 +30,7 @@ CASES = {
     ("colour=red",): "there is no argument 'colour'; there are algo, topic, keywords, seeds,",
     (TOPIC, "keywords=lens"): "give either topic or keywords, not both",
     ("seeds=http://a.test/",): "no topic: give -a topic=NAME (`scrapy topic list` shows them) or",
-    ("store=redis://a",): "store: 'redis://a' is not understood; it may be sqlite:///FILE or",
+    ("store=redis://a",): "store: 'redis://a' is not understood; it may be sqlite:///FILE,",
     (TOPIC, f"web={'x' * 300}"): f"web: '{'x' * 300}' does not exist; it may be demo, a folder",
     (f"topic={'x' * 300}",): f"unknown topic '{'x' * 300}'; `scrapy topic list` shows all topics",
     (TOPIC, "web=~nosuchuser/x"): "web: '~nosuchuser/x' does not exist; it may be demo, a folder",

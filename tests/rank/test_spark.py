@@ -24,6 +24,8 @@ from mmcrawl.topic import topic_from_keywords
 from tests.rank.conftest import Keep
 from tests.rank.graphs import read_page
 
+pytestmark = pytest.mark.alone
+
 PAGES = 40
 NEAR = 1e-9
 

@@ -11,6 +11,8 @@ import pytest
 
 from .real_workers import JOB, ROOT, wait_until
 
+pytestmark = pytest.mark.alone
+
 ALL = "Finished: every link that may be followed was fetched."
 CLOCK = """
 import time

@@ -14,6 +14,8 @@ from .real_workers import LEASE, Gang, Observer, Web, wait_until
 from .test_board_patience import Proxy
 from .test_real_workers import ALL
 
+pytestmark = pytest.mark.alone
+
 KILLS = 20
 
 

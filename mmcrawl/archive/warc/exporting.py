@@ -144,7 +144,11 @@ class _Export:
         if not is_http(url):
             self._problems.append(f"{url} is no URL of HTTP; its versions are left out")
             return
-        history = history_of(self._archive, url)
+        try:
+            history = history_of(self._archive, url)
+        except StoreError as error:
+            self._problems.append(f"{error}; all versions of this URL are left out")
+            return
         if history.lost:
             self._problems.append(f"{history.lost} visits of {url} name versions that are gone")
         before = self._writer.count

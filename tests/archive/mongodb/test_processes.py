@@ -18,6 +18,8 @@ from mmcrawl.archive import Capture, mongodb_leases, open_archive
 from mmcrawl.archive.backend import VersionRow
 from mmcrawl.errors import StoreError
 
+pytestmark = pytest.mark.alone
+
 BINARY = "MMCRAWL_TEST_FERRETDB"
 TOOL = Path(__file__).parents[3] / "tools" / "start_mongodb_server"
 

@@ -1,0 +1,159 @@
+"""The application: routes, static files, and what is said when something is wrong."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from importlib.resources import files
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from mmcrawl.archive.places import shown
+from mmcrawl.browse.asked import Asked
+from mmcrawl.browse.cdx import cdx_routes
+from mmcrawl.browse.context import Context
+from mmcrawl.browse.crawl_numbers import CrawlWatch
+from mmcrawl.browse.memento import memento_routes
+from mmcrawl.browse.problems import Problem
+from mmcrawl.browse.rendering import page
+from mmcrawl.browse.replay import replay_routes
+from mmcrawl.browse.safety import guarded
+from mmcrawl.browse.views_crawls import CrawlViews
+from mmcrawl.browse.views_media import MediaViews
+from mmcrawl.browse.views_pages import PageViews
+from mmcrawl.browse.views_search import SearchViews
+from mmcrawl.browse.views_sites import SiteViews
+from mmcrawl.browse.views_versions import VersionViews
+from mmcrawl.errors import MmcrawlError
+
+__all__ = ["create_app"]
+
+logger = logging.getLogger(__name__)
+
+_PROGRAMS = (
+    ("/search.json?q=…", "help.search.json"),
+    ("/crawls.json", "help.crawls.json"),
+    ("/timegate/http://…", "help.timegate"),
+    ("/timemap/link/http://…", "help.timemap"),
+    ("/cdx?url=http://…", "help.cdx"),
+)
+
+
+def create_app(context: Context) -> ASGIApp:
+    """Return the application.
+
+    Args:
+        context: Open as long as the application runs; its numbers are counted from its start on.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        context.surveyor.start()
+        yield
+
+    app = Starlette(
+        routes=[
+            *_routes(context),
+            *replay_routes(context),
+            *memento_routes(context),
+            *cdx_routes(context),
+        ],
+        exception_handlers={
+            Problem: _told(_of_problem),
+            MmcrawlError: _told(_of_store),
+            HTTPException: _told(_of_http),
+            Exception: _told(_of_fault),
+        },
+        lifespan=lifespan,
+    )
+    return guarded(app, context)
+
+
+def _routes(context: Context) -> list[BaseRoute]:
+    sites, search = SiteViews(context), SearchViews(context)
+    pages, versions = PageViews(context), VersionViews(context)
+    media = MediaViews(context)
+    crawls = CrawlViews(context, CrawlWatch(context.options.store))
+    routes: list[BaseRoute] = [
+        context.route("/", sites.home),
+        context.route("/sites", sites.sites),
+        context.route("/site", sites.site),
+        context.route("/search", search.page),
+        context.route("/search.json", search.json),
+        context.route("/find", pages.find),
+        context.route("/page", pages.through_time),
+        context.route("/page/blocks", pages.blocks),
+        context.route("/version", versions.version),
+        context.route("/view", versions.view),
+        context.route("/diff", versions.diff),
+        context.route("/media", media.gallery),
+        context.route("/media/item", media.item),
+        context.route("/crawls", crawls.crawls),
+        context.route("/crawls.json", crawls.json),
+        context.route("/reports/{name}", crawls.report),
+        Route("/help", _help(context), name="help"),
+        Mount("/static", StaticFiles(directory=str(files("mmcrawl.browse") / "static"))),
+    ]
+    if context.options.ruffle is not None:
+        routes.append(Mount("/ruffle", StaticFiles(directory=context.options.ruffle)))
+    return routes
+
+
+def _help(context: Context) -> Callable[[Request], Response]:
+    def show(request: Request) -> Response:
+        return page(Asked(request), "help", programs=_PROGRAMS, archive=shown(context.uri))
+
+    return show
+
+
+def _told(
+    problem_of: Callable[[Request, Exception], Problem],
+) -> Callable[[Request, Exception], Response]:
+    """Return a handler that shows what an exception means, to programs as JSON."""
+
+    def handle(request: Request, error: Exception) -> Response:
+        problem = problem_of(request, error)
+        words = Asked(request).words
+        what = words(f"problem.{problem.name}", **problem.values)
+        do = words(f"problem.{problem.name}.do", **problem.values)
+        headers = {"Retry-After": "5"} if problem.status == 503 else {}
+        if request.url.path.endswith(".json"):
+            return JSONResponse({"error": what, "do": do}, problem.status, headers)
+        return page(
+            Asked(request),
+            "problem",
+            status=problem.status,
+            headers=headers,
+            code=problem.status,
+            what=what,
+            do=do,
+        )
+
+    return handle
+
+
+def _of_problem(_: Request, error: Exception) -> Problem:
+    assert isinstance(error, Problem)  # noqa: S101 - it is called for these only
+    return error
+
+
+def _of_store(request: Request, error: Exception) -> Problem:
+    logger.warning("%s: %s", request.url.path, error)
+    return Problem(503, "store", error=error)
+
+
+def _of_http(_: Request, error: Exception) -> Problem:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    name = {404: "path", 405: "method"}.get(status, "fault")
+    return Problem(status, name)
+
+
+def _of_fault(_: Request, __: Exception) -> Problem:  # the server logs it
+    return Problem(500, "fault")

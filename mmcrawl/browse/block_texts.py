@@ -1,0 +1,31 @@
+"""What the blocks of a version say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from mmcrawl.archive import StoredBlock
+from mmcrawl.archive.comparison import Side
+from mmcrawl.blocks import Cut, Partition, read_tree
+
+__all__ = ["block_texts"]
+
+
+def block_texts(
+    side: Side, blocks: Iterable[StoredBlock], *, longest: int = 4_000
+) -> dict[tuple[int, int], str]:
+    """Return the visible text of some blocks, by where they are; of what is no page none.
+
+    Args:
+        side: A version with its bytes.
+        blocks: Of it, none inside of another.
+        longest: Characters of a block's text that are given.
+    """
+    version = side.version
+    places = sorted((block.start, block.end) for block in blocks)
+    if not places or not version.method:
+        return {}
+    tree = read_tree(side.body, encoding=version.encoding)
+    cuts = [Cut(0, start, end) for start, end in places]
+    page = Partition(tree, cuts, method=version.method, level=version.level)
+    return {(block.start, block.end): block.text[:longest] for block in page.roots}

@@ -1,0 +1,193 @@
+"""What all handlers share: the opened archive, its search index, ranks, limits, options."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from mmcrawl.archive import Archive, Search, Version, open_archive, open_search
+from mmcrawl.archive.comparison import Side
+from mmcrawl.browse.asked import Asked
+from mmcrawl.browse.overview import Surveyor
+from mmcrawl.browse.pool import Pool
+from mmcrawl.errors import RankError, StoreError
+from mmcrawl.rank import Ranks, open_ranks
+
+__all__ = ["Context", "Limits", "Options", "View", "open_context"]
+
+View = Callable[[Asked], Response]
+"""Answers a request; runs in a thread of the pool, so it may call the archive. May raise
+:class:`~mmcrawl.browse.problems.Problem`, or StoreError, which is shown as 503."""
+
+_MOST_CUT = 128  # versions whose blocks are remembered: readers go from one to the next
+_RANKS_SECONDS = 30.0  # between two looks whether there are new ranks
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a request may take.
+
+    Attributes:
+        threads: Requests that are worked on at once.
+        waiting: Requests that may wait for these; more are refused (503).
+        seconds: Until a request is given up (504).
+        per_page: Entries of a list that one page shows.
+        longest_url: Characters of an archived URL in a request (400 beyond).
+        largest_body: Bytes of an archived page that is drawn or replayed as a page.
+    """
+
+    threads: int = 4
+    waiting: int = 200
+    seconds: float = 15.0
+    per_page: int = 50
+    longest_url: int = 8_000
+    largest_body: int = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user chose.
+
+    Attributes:
+        store: URI of the crawl store whose crawls are shown, "" for none.
+        reports: Folders of experiment reports, or that hold such folders.
+        ruffle: Folder with ``ruffle.js``, None if it is not installed.
+        token: That must be given to see anything, "" if none is needed.
+        host, port: Where the application listens.
+    """
+
+    store: str = ""
+    reports: tuple[Path, ...] = ()
+    ruffle: Path | None = None
+    token: str = ""
+    host: str = "127.0.0.1"
+    port: int = 8000
+
+
+@dataclass(eq=False)
+class Context:
+    """What handlers share.
+
+    Attributes:
+        uri: Of the archive.
+        archive: Opened to read; any thread may ask it.
+        search: Its index; any thread may ask it.
+        options, limits: See there.
+        pool: Where blocking work runs.
+        surveyor: Counts the archive beside the requests.
+    """
+
+    uri: str
+    archive: Archive
+    search: Search
+    options: Options = field(default_factory=Options)
+    limits: Limits = field(default_factory=Limits)
+    pool: Pool = field(init=False)
+    surveyor: Surveyor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pool = Pool(self.limits.threads, self.limits.waiting, self.limits.seconds)
+        self.surveyor = Surveyor(self.archive, self.search)
+        self._cut = lru_cache(maxsize=_MOST_CUT)(self.archive.blocks_of)
+        self._ranks: Ranks | None = None
+        self._ranks_read = float("-inf")
+        self._scores: dict[str, float] = {}
+        self._scores_of: Ranks | None = None
+        self._ranks_lock = threading.Lock()
+
+    def route(self, path: str, view: View, *, name: str | None = None) -> Route:
+        """Return a route (GET and HEAD) whose answers are made in a thread of the pool."""
+
+        async def endpoint(request: Request) -> Response:
+            asked = Asked(request, self.limits.longest_url)
+            return await self.pool.run(lambda: view(asked))
+
+        return Route(path, endpoint, name=name or getattr(view, "__name__", None))
+
+    def side(self, version: Version) -> Side:
+        """Return a version with its bytes and blocks, as two are compared.
+
+        Raises:
+            StoreError: it is damaged, or was purged.
+            BlockError: it is to be cut by a partitioner that is not installed here.
+        """
+        return Side(version, self.archive.rebuild(version).body, self._cut(version))
+
+    def ranks(self) -> Ranks | None:
+        """Return the ranks computed last, None if there are none."""
+        with self._ranks_lock:
+            if time.monotonic() - self._ranks_read > _RANKS_SECONDS:
+                self._ranks_read = time.monotonic()
+                self._ranks = self._read_ranks()
+            return self._ranks
+
+    def _read_ranks(self) -> Ranks | None:
+        try:
+            with open_ranks(self.uri) as ranks:
+                if self._ranks is not None and (ranks.method, ranks.computed) == (
+                    self._ranks.method,
+                    self._ranks.computed,
+                ):
+                    return self._ranks
+                list(ranks)  # all that is asked later is read while the store is open
+                return ranks
+        except RankError:
+            return None
+
+    def rank_scores(self) -> Mapping[str, float]:
+        """Return the rank of each page by its URL as stored; empty if there are no ranks."""
+        ranks = self.ranks()
+        if ranks is None:
+            return {}
+        with self._ranks_lock:
+            if self._scores_of is not ranks:
+                self._scores = dict(ranks)
+                self._scores_of = ranks
+            return self._scores
+
+    def close(self) -> None:
+        """Close all but the archive."""
+        self.surveyor.stop()
+        self.pool.close()
+        self.search.close()
+
+
+@contextmanager
+def open_context(
+    uri: str, *, options: Options | None = None, limits: Limits | None = None
+) -> Iterator[Context]:
+    """Open an archive to browse it.
+
+    The index is opened to be kept up to date where that is possible, else to be read.
+
+    Args:
+        uri: Of the archive.
+        options, limits: See there.
+
+    Raises:
+        StoreError: the archive is missing, or cannot be read.
+    """
+    with open_archive(uri, create=False, read_only=True) as archive:
+        context = Context(
+            uri, archive, _search(uri, archive), options or Options(), limits or Limits()
+        )
+        try:
+            yield context
+        finally:
+            context.close()
+
+
+def _search(uri: str, archive: Archive) -> Search:
+    try:
+        return open_search(uri, archive)
+    except StoreError:
+        return open_search(uri, archive, read_only=True)

@@ -1,0 +1,190 @@
+"""Where the crawls of a store stand, seen from outside while they run.
+
+A SQLite store is read through a connection that cannot write and waits for nobody; a store on a
+server is looked at as `scrapy workers` does.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier.reading import JOB_SHIFT
+
+__all__ = ["CrawlNumbers", "CrawlWatch"]
+
+_KEPT_SECONDS = 3.0  # numbers are shown that long before they are read again
+_ALIVE_SECONDS = 60.0  # without a page, after which a crawl is not said to run
+_RATE_SECONDS = 120.0
+
+_STATUSES = "SELECT status, count(*) FROM link WHERE id >= ? AND id < ? GROUP BY status"
+_PAGES = "SELECT count(*) FROM page WHERE id >= ? AND id < ?"
+_LAST_PAGES = (
+    "SELECT page.relevant, page.visited_at FROM page JOIN link USING (id)"
+    " WHERE id >= ? AND id < ? ORDER BY link.settled DESC LIMIT 500"
+)
+_ERRORS = (
+    "SELECT error, count(*) FROM link WHERE id >= ? AND id < ? AND status = 'E'"
+    " GROUP BY error ORDER BY 2 DESC LIMIT 8"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlNumbers:
+    """Where a crawl stands.
+
+    Attributes:
+        name: Of the job.
+        state: ``running``, ``stopped``, ``finished``, or another word of the store.
+        started_at, finished_at: Unix seconds; None if unknown, or not yet.
+        reason: Why it stopped last.
+        arguments: What it is about.
+        pages, media_pages, waiting, errors, patterns: Counts.
+        harvest_rate: Share of relevant pages among the last 500, in [0, 1]; None without pages.
+        pages_per_second: None if that is not known, or nothing runs.
+        error_reasons: How many links failed, by reason.
+        workers: How many are alive; None for a crawl that is not shared.
+    """
+
+    name: str
+    state: str
+    started_at: float | None
+    finished_at: float | None
+    reason: str
+    arguments: dict[str, Any]
+    pages: int
+    media_pages: int
+    waiting: int
+    errors: int
+    patterns: int
+    harvest_rate: float | None
+    pages_per_second: float | None
+    error_reasons: dict[str, int] = field(default_factory=dict)
+    workers: int | None = None
+
+
+class CrawlWatch:
+    """Reads the crawls of a store, and keeps what it read for a few seconds.
+
+    Args:
+        uri: Of the store, "" for none.
+    """
+
+    def __init__(self, uri: str) -> None:
+        self._uri = uri
+        self._lock = threading.Lock()
+        self._read_at = float("-inf")
+        self._numbers: list[CrawlNumbers] = []
+        self._observations: dict[str, Any] = {}
+
+    def crawls(self) -> list[CrawlNumbers]:
+        """Return where each crawl stands, those begun last first.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        with self._lock:
+            if time.monotonic() - self._read_at > _KEPT_SECONDS:
+                self._numbers = self._read()
+                self._read_at = time.monotonic()
+            return self._numbers
+
+    def _read(self) -> list[CrawlNumbers]:
+        if self._uri.startswith("sqlite:///"):
+            path = Path(self._uri.removeprefix("sqlite:///"))
+            return list(_sqlite_crawls(path))[::-1] if path.exists() else []
+        return self._shared()[::-1] if self._uri.startswith("mongodb") else []
+
+    def _shared(self) -> list[CrawlNumbers]:
+        from mmcrawl.shared.observing import Observation, Observer
+
+        found = []
+        with Observer(self._uri) as observer:
+            for name in observer.jobs():
+                observation = self._observations.setdefault(name, Observation(name))
+                observer.look(observation, time.monotonic())
+                view = observation.view
+                totals = view.totals
+                found.append(
+                    CrawlNumbers(
+                        name,
+                        view.job.state or "running",
+                        view.job.started_at,
+                        view.job.finished_at,
+                        view.job.reason,
+                        {},
+                        totals.pages,
+                        totals.media_pages,
+                        totals.waiting,
+                        totals.errors,
+                        totals.patterns,
+                        totals.harvest_rate if totals.pages else None,
+                        view.pages_per_second,
+                        workers=sum(worker.alive is not False for worker in view.workers),
+                    )
+                )
+        return found
+
+
+def _sqlite_crawls(path: Path) -> Iterator[CrawlNumbers]:
+    with _reading(path) as db:
+        jobs = db.execute(
+            "SELECT id, name, arguments, started_at, finished_at, reason FROM job ORDER BY id"
+        )
+        for number, *facts in jobs.fetchall():
+            yield _sqlite_crawl(db, number, facts)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+    address = f"file:{quote(str(path.absolute()))}?mode=ro"
+    try:
+        with closing(sqlite3.connect(address, uri=True, timeout=2.0)) as db:
+            yield db
+    except sqlite3.Error as error:
+        raise StoreError(f"store {path} cannot be read now: {error}") from error
+
+
+def _sqlite_crawl(db: sqlite3.Connection, number: int, facts: Sequence[Any]) -> CrawlNumbers:
+    name, arguments, started, finished, reason = facts
+    ids = (number << JOB_SHIFT, (number + 1) << JOB_SHIFT)
+    statuses = dict(db.execute(_STATUSES, ids))
+    last = db.execute(_LAST_PAGES, ids).fetchall()
+    pages = db.execute(_PAGES, ids).fetchone()[0]
+    media = db.execute("SELECT count(*) FROM media_page WHERE job = ?", (number,)).fetchone()[0]
+    patterns = db.execute("SELECT count(*) FROM pattern WHERE job = ?", (number,)).fetchone()[0]
+    errors = db.execute(_ERRORS, ids).fetchall()
+    times = sorted(visited for _, visited in last)
+    running = finished is None and bool(times) and time.time() - times[-1] < _ALIVE_SECONDS
+    return CrawlNumbers(
+        name,
+        "finished" if finished is not None else "running" if running else "stopped",
+        started,
+        finished,
+        reason,
+        json.loads(arguments),
+        pages,
+        media,
+        statuses.get("W", 0),
+        statuses.get("E", 0),
+        patterns,
+        sum(relevant for relevant, _ in last) / len(last) if last else None,
+        _rate(times) if running else None,
+        dict(errors),
+    )
+
+
+def _rate(times: list[float]) -> float | None:
+    """Return the pages a second of the last two minutes."""
+    recent = [one for one in times if one > times[-1] - _RATE_SECONDS]
+    span = recent[-1] - recent[0]
+    return (len(recent) - 1) / span if span > 1 else None

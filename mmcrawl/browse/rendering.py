@@ -1,0 +1,99 @@
+"""Pages of ours, made from templates; whatever is put into them is escaped."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse
+
+from mmcrawl.blocks.kinds import KINDS
+from mmcrawl.browse.asked import Asked
+from mmcrawl.browse.links import address
+from mmcrawl.browse.text import around, live_address, long, marked, plain, short, size, when
+from mmcrawl.browse.words import LANGUAGES
+
+__all__ = ["page"]
+
+
+def page(
+    asked: Asked,
+    name: str,
+    /,
+    *,
+    status: int = 200,
+    headers: dict[str, str] | None = None,
+    **values: Any,
+) -> HTMLResponse:
+    """Return a page.
+
+    Args:
+        asked: Whose language it is written in.
+        name: Of the template, without ``.html``.
+        status, headers: Of the answer.
+        values: What the template shows.
+    """
+    words = asked.words
+    lang = words.language if words.chosen else None
+
+    def link(path: str, **parameters: object) -> str:
+        return address(path, **parameters, lang=lang)
+
+    text = (
+        _environment()
+        .get_template(f"{name}.html")
+        .render(
+            values,
+            t=words,
+            link=link,
+            lang=lang,
+            path=asked.request.url.path,
+            other_languages=_other_languages(asked),
+        )
+    )
+    language = "zh-CN" if words.language == "zh" else words.language
+    return HTMLResponse(
+        text,
+        status,
+        {"Content-Language": language, "Vary": "Accept-Language"} | (headers or {}),
+    )
+
+
+def _other_languages(asked: Asked) -> list[tuple[str, str]]:
+    """Return the other languages, each with the address of this page in it."""
+    given = {name: value for name, value in asked.request.query_params.items() if name != "token"}
+    path = asked.request.scope.get("path", "/")
+    names = {"en": "English", "zh": "中文"}
+    return [
+        (names[one], address(path, **(given | {"lang": one})))
+        for one in LANGUAGES
+        if one != asked.words.language
+    ]
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("mmcrawl.browse"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    environment.filters |= {
+        "around": around,
+        "long": long,
+        "marked": marked,
+        "plain": plain,
+        "short": short,
+        "size": size,
+        "when": when,
+        "number": lambda value: f"{value:,}",
+        "share": lambda value: f"{value:.0%}",
+        "day": lambda time: when(time, "%Y-%m-%d"),
+        "live": live_address,
+    }
+    environment.globals |= {"KINDS": KINDS}
+    return environment

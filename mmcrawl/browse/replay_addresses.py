@@ -1,0 +1,176 @@
+"""How archived pages are addressed: ``/replay/20240517083000/http://h.test/a?b=1``.
+
+The digits are a time (UTC), as web archives write it. Two letters and a dash below behind them say
+how the page is wanted (:class:`Mode`); what follows is the URL as it was, its query included.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from enum import StrEnum
+from math import floor
+from typing import Any
+from urllib.parse import quote, unquote
+
+__all__ = [
+    "REPLAY",
+    "Mode",
+    "Place",
+    "archived_url",
+    "http_date",
+    "moment",
+    "place_of",
+    "read_stamp",
+    "replay_address",
+    "seconds",
+    "stamp",
+    "written_url",
+]
+
+REPLAY = "/replay/"
+"""Path below which archived pages are served, and nothing else."""
+
+_PLACE = "mmcrawl.replay"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST, _LAST = -62_135_596_800, 253_402_300_799  # years 1 to 9999
+_FILL = "00000101000000"
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:/", re.IGNORECASE)
+_MERGED = re.compile(r"(https?|ftp):/(?!/)", re.IGNORECASE)
+# Whatever a URL may hold, and the mark of what is escaped already; not "#".
+_KEPT = "%/:?@!$&'()*+,;=~[]"
+
+
+class Mode(StrEnum):
+    """How an archived page is wanted; stands behind the digits of its time."""
+
+    PAGE = ""
+    BYTES = "id_"
+    """The body byte for byte, without rewritten links."""
+    SCRIPTS = "sc_"
+    """As a page, and its scripts may run, in an origin of their own."""
+    BLOCKS = "bl_"
+    """Its blocks outlined by kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a request may find archived pages.
+
+    Attributes:
+        path: That links are rewritten to; ends with a slash.
+        keyed: Whether the request itself named a path that nobody outside can guess.
+    """
+
+    path: str = REPLAY
+    keyed: bool = False
+
+    def put_into(self, scope: dict[str, Any]) -> None:
+        """Let the handlers of a request know it."""
+        scope[_PLACE] = self
+
+
+def place_of(scope: Any) -> Place:
+    """Return where a request may find archived pages."""
+    place = scope.get(_PLACE)
+    return place if isinstance(place, Place) else Place()
+
+
+def seconds(time: float) -> int:
+    """Return the whole second of a time, the nearest that a calendar has.
+
+    >>> seconds(1.9), seconds(float("inf")) == seconds(1e300)
+    (1, True)
+    """
+    return floor(min(max(time, _FIRST), _LAST))
+
+
+def moment(time: float) -> datetime:
+    """Return the whole second of a time as a datetime (UTC)."""
+    return _EPOCH + timedelta(seconds=seconds(time))
+
+
+def stamp(time: float) -> str:
+    """Return the 14 digits of a time.
+
+    >>> stamp(1715934600.7)
+    '20240517083000'
+    """
+    at = moment(time)
+    return f"{at.year:04}{at:%m%d%H%M%S}"
+
+
+def http_date(time: float) -> str:
+    """Return a time as HTTP headers write it.
+
+    >>> http_date(1715934600)
+    'Fri, 17 May 2024 08:30:00 GMT'
+    """
+    return format_datetime(moment(time), usegmt=True)
+
+
+def read_stamp(digits: str) -> int:
+    """Return Unix seconds of the digits of a time; what is left out is the earliest.
+
+    Args:
+        digits: 4 to 14 of them: year, month, day, hour, minute, second.
+
+    Raises:
+        ValueError: there is no such time.
+
+    >>> read_stamp("2024") == read_stamp("20240101000000")
+    True
+    """
+    if not re.fullmatch(r"[0-9]{4}(?:[0-9]{2}){0,5}", digits):
+        raise ValueError(f"{digits!r} is no time; give it in digits as 20240517083000")
+    try:
+        at = datetime.strptime(digits + _FILL[len(digits) :], "%Y%m%d%H%M%S")
+    except ValueError:
+        raise ValueError(f"{digits!r} is no time: no calendar has it") from None
+    return seconds((at.replace(tzinfo=UTC) - _EPOCH).total_seconds())
+
+
+def archived_url(path: str, query: str) -> str:
+    """Return the archived URL that a request names.
+
+    Args:
+        path: The rest of the request's path, still escaped.
+        query: Of the request.
+
+    >>> archived_url("http:/h.test/a%20b", "c=1")
+    'http://h.test/a%20b?c=1'
+    >>> archived_url("http%3A%2F%2Fh.test%2Fa", ""), archived_url("h.test/a", "")
+    ('http://h.test/a', 'http://h.test/a')
+    """
+    if not _SCHEME.match(path):
+        whole = unquote(path)
+        path = whole if _SCHEME.match(whole) else f"http://{path}"
+    url = _MERGED.sub(r"\1://", path, count=1)
+    return f"{url}?{query}" if query else url
+
+
+def written_url(url: str) -> str:
+    """Return a URL as it can stand in a path, a header, or an attribute: without a fragment.
+
+    >>> written_url('http://h.test/"a b"?c%20d#e')
+    'http://h.test/%22a%20b%22?c%20d'
+    """
+    return quote(url.partition("#")[0], safe=_KEPT, errors="replace")
+
+
+def replay_address(url: str, time: float | str, mode: Mode = Mode.PAGE, place: str = REPLAY) -> str:
+    """Return the path at which a page is replayed.
+
+    Args:
+        url: Of the page.
+        time: In Unix seconds, or its 14 digits. The version seen nearest to it is shown.
+        mode: How it is wanted.
+        place: Path below which archived pages are served.
+
+    >>> replay_address("http://h.test/", 1715934600, Mode.BYTES)
+    '/replay/20240517083000id_/http://h.test/'
+    """
+    digits = time if isinstance(time, str) else stamp(time)
+    return f"{place}{digits}{mode}/{written_url(url)}"

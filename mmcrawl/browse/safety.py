@@ -1,0 +1,281 @@
+"""What stands before the application: who may ask, how much, and what browsers may do with it.
+
+Whoever listens beyond loopback needs a token. On loopback any page in the reader's browser can send
+requests here, so their ``Host`` must be this machine (against DNS rebinding), and what browsers
+mark as coming from other sites is refused, but for links that are followed to a page of ours.
+
+Archived pages have no origin. What they embed carries no cookie and is marked as foreign; it is let
+in below a path that cannot be guessed, the *key*, which their links are rewritten to. An archived
+page may read its own address, and has nowhere to send it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import re
+import secrets
+from hashlib import sha256
+from http.cookies import CookieError, SimpleCookie
+from ipaddress import ip_address
+from urllib.parse import parse_qsl, quote, urlencode
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mmcrawl.browse.context import Context
+from mmcrawl.browse.replay_addresses import REPLAY, Place
+from mmcrawl.browse.replay_answers import ALONE, locked
+
+__all__ = ["guarded", "is_loopback"]
+
+_HOST = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
+_KEY_SIGN = "~"
+_ESCAPED = 4  # bytes of a request for each character of an address in it
+_GRACE = 5.0  # seconds that the pool has to answer for what takes too long
+_OWN_SITES = (None, "same-origin", "none")
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches what listens on a host.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host.lower().rstrip(".") == "localhost":
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def guarded(app: ASGIApp, context: Context) -> ASGIApp:
+    """Return the application with a guard before it.
+
+    Raises:
+        ValueError: it would listen beyond loopback without a token.
+    """
+    options = context.options
+    if not options.token and not is_loopback(options.host):
+        raise ValueError(
+            f"{options.host} is reached from other machines; give a token that readers must know,"
+            " or listen on 127.0.0.1"
+        )
+    return _Guard(app, context)
+
+
+class _Guard:
+    """Refuses what may not be asked, and marks all that is answered.
+
+    Args:
+        app: The application.
+        context: Its token, port and limits.
+    """
+
+    def __init__(self, app: ASGIApp, context: Context) -> None:
+        self._app, self._limits, self._token = app, context.limits, context.options.token
+        secret = self._token.encode() or secrets.token_bytes(16)
+        self._key = _KEY_SIGN + hmac.new(secret, b"replay", sha256).hexdigest()[:32]
+        self._pass = hmac.new(secret, b"pass", sha256).hexdigest()
+        self._cookie = f"mmcrawl_{context.options.port}"
+        self._most = self._limits.threads + self._limits.waiting
+        self._working = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._answer(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        scope, keyed = self._without_key(scope)
+        marked = _Marked(send, scope, f"{scope.get('scheme', 'http')}://{host}")
+        refusal = self._refusal(scope, headers, keyed)
+        if refusal is None and self._working >= self._most:
+            refusal = PlainTextResponse(
+                "Too much is asked at once; try again in a while.\n", 503, {"Retry-After": "2"}
+            )
+        if refusal is not None:
+            await refusal(scope, receive, marked)
+            return
+        self._working += 1
+        try:
+            async with asyncio.timeout(self._limits.seconds + _GRACE) as limit:
+                marked.limit = limit
+                await self._app(scope, receive, marked)
+        except TimeoutError:
+            if marked.limit is None:  # of the application itself, or begun already
+                raise
+            marked.limit = None
+            await PlainTextResponse("This takes too long.\n", 504)(scope, receive, marked)
+        finally:
+            self._working -= 1
+
+    def _without_key(self, scope: Scope) -> tuple[Scope, bool]:
+        """Return the request without the key in its path, and whether it had the right one."""
+        prefix = f"{REPLAY}{self._key}/"
+        keyed = _same(scope["path"][: len(prefix)], prefix)
+        scope = dict(scope)
+        if keyed:
+            scope["path"] = REPLAY + scope["path"][len(prefix) :]
+            raw = scope.get("raw_path") or b""
+            if raw.startswith(prefix.encode()):
+                scope["raw_path"] = REPLAY.encode() + raw[len(prefix) :]
+            else:
+                scope.pop("raw_path", None)
+        Place(prefix, keyed).put_into(scope)
+        return scope, keyed
+
+    # -- what is refused ----------------------------------------------------------------------
+
+    def _refusal(self, scope: Scope, headers: Headers, keyed: bool) -> Response | None:
+        if keyed:
+            return self._refusal_of_form(scope, headers)
+        return (
+            self._refusal_of_form(scope, headers)
+            or _without_old_key(scope)
+            or self._refusal_of_token(scope, headers)
+            or _refusal_of_site(headers)
+        )
+
+    def _refusal_of_form(self, scope: Scope, headers: Headers) -> Response | None:
+        """Refuse what nobody may ask."""
+        if scope["method"] not in ("GET", "HEAD"):
+            only = {"Allow": "GET, HEAD"}
+            return PlainTextResponse("Only GET and HEAD are answered.\n", 405, only)
+        asked = len(scope.get("raw_path") or scope["path"]) + len(scope["query_string"])
+        if asked > _ESCAPED * self._limits.longest_url:
+            return PlainTextResponse("This address is too long.\n", 414)
+        if not self._is_known_host(headers.getlist("host")):
+            return PlainTextResponse(
+                "This name is not this machine's; ask for 127.0.0.1 or localhost.\n", 400
+            )
+        if "service-worker" in headers:
+            return PlainTextResponse("Nothing here is a service worker.\n", 403)
+        return None
+
+    def _is_known_host(self, hosts: list[str]) -> bool:
+        """Whether a request names this machine. Where there is a token, any name will do."""
+        found = _HOST.fullmatch(hosts[0]) if len(hosts) == 1 else None
+        return found is not None and (bool(self._token) or is_loopback(found[1]))
+
+    def _refusal_of_token(self, scope: Scope, headers: Headers) -> Response | None:
+        if not self._token or self._has_pass(headers):
+            return None
+        scheme, _, bearer = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and _same(bearer.strip(), self._token):
+            return None
+        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        given = [value for name, value in query if name == "token"]
+        if scope["path"].startswith(REPLAY) or not given or not _same(given[0], self._token):
+            return PlainTextResponse(
+                "A token is needed: open the address that was shown when this was started.\n",
+                401,
+                {"WWW-Authenticate": "Bearer"},
+            )
+        return self._admitted(scope, [pair for pair in query if pair[0] != "token"])
+
+    def _has_pass(self, headers: Headers) -> bool:
+        try:
+            cookies = SimpleCookie("; ".join(headers.getlist("cookie")))
+        except CookieError:
+            return False
+        return self._cookie in cookies and _same(cookies[self._cookie].value, self._pass)
+
+    def _admitted(self, scope: Scope, query: list[tuple[str, str]]) -> Response:
+        """Return the way to the same page without the token, which is no part of its address."""
+        path = "/" + scope["path"].lstrip("/\\")
+        answer = RedirectResponse(path + (f"?{urlencode(query)}" if query else ""), 303)
+        answer.set_cookie(
+            self._cookie,
+            self._pass,
+            httponly=True,
+            samesite="strict",
+            secure=scope.get("scheme") == "https",
+        )
+        return answer
+
+
+def _without_old_key(scope: Scope) -> Response | None:
+    """Lead to the address without a key, if it has one of an earlier run."""
+    if not scope["path"].startswith(REPLAY + _KEY_SIGN):
+        return None
+    raw = scope.get("raw_path") or quote(scope["path"]).encode()
+    rest = raw.decode("latin-1").removeprefix(REPLAY).partition("/")[2]
+    query = scope["query_string"].decode("latin-1")
+    return RedirectResponse(REPLAY + rest + (f"?{query}" if query else ""))
+
+
+def _refusal_of_site(headers: Headers) -> Response | None:
+    """Refuse what another site embeds or fetches; links that are followed are let in."""
+    followed = headers.get("sec-fetch-mode") == "navigate"
+    followed = followed and headers.get("sec-fetch-dest") == "document"
+    if headers.get("sec-fetch-site") in _OWN_SITES or followed:
+        return None
+    return PlainTextResponse("Other sites may not embed or read this.\n", 403)
+
+
+def _same(given: str, wanted: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
+
+
+class _Marked:
+    """Sends answers with the headers that keep browsers from harm.
+
+    Attributes:
+        limit: Ends when the answer begins: what has begun may take its time.
+    """
+
+    def __init__(self, send: Send, scope: Scope, origin: str) -> None:
+        self._send, self._origin = send, origin
+        self._replays = scope["path"].startswith(REPLAY)
+        self.limit: asyncio.Timeout | None = None
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            if self.limit is not None:
+                self.limit.reschedule(None)
+                self.limit = None
+            self._mark(MutableHeaders(scope=message))
+        await self._send(message)
+
+    def _mark(self, headers: MutableHeaders) -> None:
+        if self._replays:
+            wanted = {**ALONE, "Content-Security-Policy": locked(), "Cache-Control": "no-store"}
+            if "set-cookie" in headers:
+                del headers["set-cookie"]
+            if not headers.get("content-security-policy", "").startswith("sandbox"):
+                headers["content-security-policy"] = locked()
+        else:
+            wanted = _interface_headers(self._origin)
+        for name, value in wanted.items():
+            headers.setdefault(name, value)
+
+
+def _interface_headers(origin: str) -> dict[str, str]:
+    """Return what is sent with pages of ours.
+
+    Scripts and styles come from one folder only: an archived script has our origin as its address,
+    and would be let in by ``'self'``.
+    """
+    own = f"{origin}/static/" if _HOST.fullmatch(origin.partition("://")[2]) else "'none'"
+    replayed = f"{origin}{REPLAY}" if own != "'none'" else "'none'"
+    return {
+        "Content-Security-Policy": (
+            f"default-src 'self'; script-src {own}; style-src {own}; img-src 'self' data:;"
+            f" frame-src {replayed}; object-src 'none'; worker-src 'none'; base-uri 'none';"
+            " form-action 'self'; frame-ancestors 'none'"
+        ),
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Cache-Control": "no-store",
+    }

@@ -1,0 +1,38 @@
+// Everything works without this file: it shows new numbers of running crawls without reloading the
+// page, and takes the comparison to what changed with the keys n and p.
+"use strict";
+
+const live = document.getElementById("live");
+if (live && live.dataset.again) {
+  const again = async () => {
+    if (document.visibilityState === "visible") {
+      try {
+        const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        const news = page.getElementById("live");
+        if (answer.ok && news && !live.contains(document.activeElement)) {
+          live.replaceChildren(...news.childNodes);
+          if (!news.dataset.again) return;
+        }
+      } catch {
+        // the server is away; the next time may find it
+      }
+    }
+    setTimeout(again, 1000 * Number(live.dataset.again));
+  };
+  setTimeout(again, 1000 * Number(live.dataset.again));
+}
+
+const rows = [...document.querySelectorAll(".pairrow")];
+if (rows.length) {
+  let at = -1;
+  rows.forEach((row) => row.setAttribute("tabindex", "-1"));
+  document.addEventListener("keydown", (event) => {
+    const step = { n: 1, p: -1 }[event.key];
+    if (!step || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+    at = Math.min(Math.max(at + step, 0), rows.length - 1);
+    rows[at].focus();
+    rows[at].scrollIntoView({ block: "center" });
+  });
+}

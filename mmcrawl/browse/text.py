@@ -1,0 +1,106 @@
+"""Words of archived pages, as they can be shown: nothing in them acts on what stands around."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from urllib.parse import quote, urlsplit
+
+__all__ = [
+    "around", "isolated", "live_address", "long", "marked", "plain", "short",
+    "size", "when",
+]  # fmt: skip
+
+# Controls, what steers the direction of writing, and what is no character.
+_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_LONGEST = 4_000
+_AROUND = 120  # characters of unchanged text that are shown beside a change
+_SIZES = ("B", "kB", "MB", "GB", "TB")
+
+
+def plain(text: str) -> str:
+    """Return a text without what steers the direction of writing, a terminal, or an encoder."""
+    return _SURROGATES.sub("\ufffd", _STEERING.sub("\ufffd", text))
+
+
+def short(text: str, longest: int = 200) -> str:
+    """Return a text in one line, of at most so many characters."""
+    text = " ".join(text[: 4 * longest + 1].split())
+    if len(text) > longest:
+        text = text[: longest - 1].rstrip() + "…"
+    return plain(text)
+
+
+def long(text: str) -> str:
+    """Return a text of at most :data:`_LONGEST` characters."""
+    return plain(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")
+
+
+def around(text: str, first: bool, last: bool) -> str:
+    """Return the ends of an unchanged text, those that stand beside a change.
+
+    Args:
+        text: The text.
+        first, last: Whether no change stands before, or behind it.
+    """
+    if len(text) <= 2 * _AROUND:
+        return plain(text)
+    before = "" if first else text[:_AROUND]
+    after = "" if last else text[-_AROUND:]
+    return plain(f"{before} … {after}")
+
+
+def isolated(text: str, longest: int = 200) -> str:
+    """Return a text to stand in a sentence; it cannot change the direction of the rest."""
+    text = short(text, longest)
+    return text if text.isascii() else f"\u2068{text}\u2069"
+
+
+def marked(text: str, marks: Sequence[tuple[int, int]]) -> list[tuple[bool, str]]:
+    """Return a text in pieces, each with whether it is marked."""
+    pieces = []
+    at = 0
+    for start, end in marks:
+        pieces += [(False, plain(text[at:start])), (True, plain(text[start:end]))]
+        at = end
+    return [piece for piece in [*pieces, (False, plain(text[at:]))] if piece[1]]
+
+
+def when(time: float | None, form: str = "%Y-%m-%d %H:%M") -> str:
+    """Return a time (Unix seconds) in UTC; the number where no calendar has it."""
+    if time is None:
+        return "–"
+    try:
+        return datetime.fromtimestamp(time, UTC).strftime(form)
+    except (OverflowError, OSError, ValueError):
+        return f"{time:g} s"
+
+
+def size(count: float) -> str:
+    """Return bytes for people.
+
+    >>> size(0), size(1536), size(3_000_000)
+    ('0 B', '1.5 kB', '3.0 MB')
+    """
+    unit = 0
+    while count >= 1000 and unit + 1 < len(_SIZES):
+        count /= 1000
+        unit += 1
+    return f"{count:.1f} {_SIZES[unit]}" if unit else f"{count:.0f} {_SIZES[0]}"
+
+
+def live_address(url: str) -> str:
+    """Return an address to follow into the live web: http and https only, "" for any other.
+
+    >>> live_address("javascript:alert(1)"), live_address("http://h.test/a b")
+    ('', 'http://h.test/a%20b')
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return ""
+    return quote(url, safe="%/:=&?~#+!$,;'@()*[]", errors="replace")

@@ -1,0 +1,172 @@
+"""Searching: a page, and the same as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
+
+from mmcrawl.archive import Hit, Results, as_filter
+from mmcrawl.archive.search_codec import DamagedError
+from mmcrawl.archive.search_query import MEDIA
+from mmcrawl.archive.search_ranking import ORDERS
+from mmcrawl.blocks.kinds import KINDS
+from mmcrawl.browse.asked import Asked
+from mmcrawl.browse.context import Context
+from mmcrawl.browse.links import address
+from mmcrawl.browse.problems import Problem
+from mmcrawl.browse.rendering import page
+from mmcrawl.browse.text import when
+from mmcrawl.errors import SearchError
+
+__all__ = ["SearchViews"]
+
+_PER_PAGE = 20
+_MOST_PAGES = 500
+_MOST_FACETS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """A hit, and hits on other pages whose block is the same byte for byte."""
+
+    hit: Hit
+    alike: list[Hit] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchViews:
+    """The search page and its JSON."""
+
+    context: Context
+
+    def page(self, asked: Asked) -> Response:
+        """Show the form, and what was found."""
+        form, number = self._form(asked), asked.whole("p", 1)
+        orders = self._orders()
+        given = {name: value for name, value in form.items() if value}
+        shown: dict[str, Any] = {
+            "form": form,
+            "given": given,
+            "orders": orders,
+            "narrowed": bool(given.keys() - {"q"}),
+            "wrong": "",
+            "results": None,
+        }
+        query = _query(form)
+        if not query:
+            return page(asked, "search", **shown)
+        try:
+            results = self._found(query, form["order"], number)
+        except SearchError as error:
+            return page(asked, "search", status=400, **(shown | {"wrong": str(error)}))
+        last = max(1, -(-min(results.total, _MOST_PAGES * _PER_PAGE) // _PER_PAGE))
+        if number > last:
+            raise Problem(404, "far", last=last)
+        shown |= {
+            "results": results,
+            "groups": _grouped(results.hits),
+            "facets": _facets(results, asked, given),
+            "first": 1 + _PER_PAGE * (number - 1),
+            "number": number,
+            "last": last,
+        }
+        return page(asked, "search", **shown)
+
+    def json(self, asked: Asked) -> Response:
+        """Answer with the hits as JSON."""
+        form, number = self._form(asked), asked.whole("p", 1, most=_MOST_PAGES)
+        query = _query(form)
+        try:
+            results = self._found(query, form["order"], number)
+        except SearchError as error:
+            return JSONResponse({"error": str(error)}, 400)
+        return JSONResponse(
+            {
+                "query": query,
+                "order": form["order"] or "relevance",
+                "total": results.total,
+                "page": number,
+                "per_page": _PER_PAGE,
+                "counts": asdict(results.counts),
+                "hits": [_record(hit) for hit in results.hits],
+            }
+        )
+
+    def _form(self, asked: Asked) -> dict[str, str]:
+        start, end = asked.day("from"), asked.day("to")
+        return {
+            "q": asked.text("q"),
+            "topic": asked.text("topic", longest=200),
+            "kind": asked.choice("kind", KINDS),
+            "media": asked.choice("media", MEDIA),
+            "site": asked.text("site", longest=300),
+            "from": start.isoformat() if start else "",
+            "to": end.isoformat() if end else "",
+            "order": asked.choice("order", (*ORDERS, "rank")),
+        }
+
+    def _orders(self) -> tuple[str, ...]:
+        return (*ORDERS, "rank") if self.context.ranks() is not None else ORDERS
+
+    def _found(self, query: str, order: str, number: int) -> Results:
+        by_rank = self.context.rank_scores() if order == "rank" else None
+        if order == "rank" and not by_rank:
+            raise SearchError("there are no ranks yet; `scrapy rank` computes them")
+        try:
+            return self.context.search.search(
+                query,
+                order=by_rank or order or "relevance",
+                limit=_PER_PAGE,
+                offset=_PER_PAGE * (number - 1),
+            )
+        except DamagedError:
+            raise Problem(503, "index") from None
+
+
+def _query(form: dict[str, str]) -> str:
+    filters = [
+        as_filter(name, form[name])
+        for name in ("topic", "kind", "media", "site", "from", "to")
+        if form[name]
+    ]
+    return " ".join([form["q"], *filters]).strip()
+
+
+def _grouped(hits: tuple[Hit, ...]) -> list[_Group]:
+    """Put hits with the same block together, under the first of them."""
+    groups: dict[str, _Group] = {}
+    for hit in hits:
+        if hit.digest in groups:
+            groups[hit.digest].alike.append(hit)
+        else:
+            groups[hit.digest] = _Group(hit)
+    return list(groups.values())
+
+
+def _facets(results: Results, asked: Asked, given: dict[str, str]) -> list[tuple[str, str, int]]:
+    """Return how the search can be narrowed: what to, its address, and how many pages it has."""
+    words = asked.words
+    counts = results.counts
+    fields = (
+        ("kind", "kind.", counts.kinds),
+        ("media", "media.", counts.media),
+        ("site", "", counts.hosts),
+    )
+    found = []
+    for name, prefix, numbers in fields:
+        if name in given or len(numbers) < 2:
+            continue
+        for value, number in list(numbers.items())[:_MOST_FACETS]:
+            label = words.maybe(prefix + (value or "body")) if prefix else value
+            lang = words.language if words.chosen else None
+            narrowed = given | {name: value}
+            found.append((label, address("/search", **narrowed, lang=lang), number))
+    return found
+
+
+def _record(hit: Hit) -> dict[str, Any]:
+    record = asdict(hit)
+    record["date"] = when(hit.time, "%Y-%m-%dT%H:%M:%SZ")
+    return record

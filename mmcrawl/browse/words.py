@@ -1,0 +1,75 @@
+"""The interface in the languages of its readers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from mmcrawl.browse.text import isolated
+from mmcrawl.browse.words_table import LANGUAGES, TABLE
+
+__all__ = ["LANGUAGES", "Words", "words_for"]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Sentences of the interface in one language; call it with the name of a sentence.
+
+    Attributes:
+        language: ``en`` or ``zh``.
+        chosen: Whether the reader named it in the address, so that links must go on naming it.
+
+    >>> Words("en")("pages", n=1), Words("en")("pages", n=1200)
+    ('1 page', '1,200 pages')
+    """
+
+    language: str
+    chosen: bool = False
+
+    def __call__(self, name: str, /, **values: object) -> str:
+        """Return a sentence; what it names is isolated, so that it cannot turn the sentence round.
+
+        Raises:
+            KeyError: there is no such sentence.
+        """
+        text = TABLE[name][LANGUAGES.index(self.language)]
+        if "|" in text:
+            one, many = text.split("|")
+            text = one if values.get("n") == 1 else many
+        return text.format_map({key: _shown(value) for key, value in values.items()})
+
+    def maybe(self, name: str) -> str:
+        """Return a sentence, or what follows the first dot of its name if there is none."""
+        return self(name) if name in TABLE else name.partition(".")[2]
+
+
+def words_for(chosen: str, accepted: str) -> Words:
+    """Return the language that is chosen, else the first of Accept-Language that there is.
+
+    >>> words_for("", "fr, zh-CN;q=0.8, en;q=0.5").language
+    'zh'
+    """
+    if chosen in LANGUAGES:
+        return Words(chosen, chosen=True)
+    return Words(_accepted(accepted[:500]))
+
+
+@lru_cache(maxsize=256)
+def _accepted(header: str) -> str:
+    wanted = []
+    for place, part in enumerate(header.split(",")):
+        name, _, parameter = part.partition(";")
+        try:
+            quality = float(parameter.strip().removeprefix("q=")) if parameter else 1.0
+        except ValueError:
+            continue
+        language = name.strip().lower().partition("-")[0]
+        if language in LANGUAGES and quality > 0:
+            wanted.append((-quality, place, language))
+    return min(wanted)[2] if wanted else LANGUAGES[0]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, int):
+        return f"{value:,}"
+    return isolated(str(value), 200)

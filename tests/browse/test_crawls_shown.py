@@ -1,0 +1,132 @@
+"""Crawls as they run, and reports of experiments."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from lxml import html
+
+from mmcrawl.browse import Options
+from mmcrawl.browse.crawl_numbers import CrawlWatch
+from mmcrawl.browse.experiment_reports import reports_in
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier import open_store
+from tests.browse.shelf import browsing, fill
+
+
+def crawl(path: Path, *, finished: bool = False, pages: int = 4) -> str:
+    """Make the store of a crawl with some pages."""
+    uri = f"sqlite:///{path / 'crawl.db'}"
+    with open_store(uri) as store:
+        job = store.job("physics <b>", {"algo": "urlrule"})
+        now = time.time()
+        with store.writing() as db:
+            for number in range(pages):
+                db.execute(
+                    "INSERT INTO page VALUES (?, 'http://h.test/', '', '', '', 0, 1, ?, 0.5, x'',"
+                    " 0, ?, 0, 0)",
+                    (number, number % 2, now - 10 + number * 2),
+                )
+            for number, status in enumerate("C" * pages + "WWE"):
+                db.execute(
+                    "INSERT INTO link VALUES (?, NULL, 0, '/', ?, 0, 0, 0, NULL, 0, 0, 0, '', '',"
+                    " '', NULL, ?, ?, '')",
+                    (number, status, "HTTP 404 <i>" if status == "E" else "", number),
+                )
+            if finished:
+                db.execute("UPDATE job SET finished_at = 9.0, reason = 'finished'")
+        store.commit()
+        assert job.number == 0
+    return uri
+
+
+def test_a_crawl_is_seen_while_it_runs(tmp_path: Path) -> None:
+    uri = crawl(tmp_path)
+    with open_store(uri):  # as a crawl holds it
+        [numbers] = CrawlWatch(uri).crawls()
+    assert (numbers.state, numbers.pages, numbers.waiting, numbers.errors) == ("running", 4, 2, 1)
+    assert numbers.harvest_rate == 0.5
+    assert numbers.pages_per_second == pytest.approx(0.5)
+    assert numbers.error_reasons == {"HTTP 404 <i>": 1}
+
+
+def test_a_finished_crawl_has_no_speed(tmp_path: Path) -> None:
+    [numbers] = CrawlWatch(crawl(tmp_path, finished=True)).crawls()
+    assert (numbers.state, numbers.pages_per_second) == ("finished", None)
+
+
+def test_a_crawl_without_pages_has_no_harvest_rate(tmp_path: Path) -> None:
+    [numbers] = CrawlWatch(crawl(tmp_path, pages=0)).crawls()
+    assert (numbers.state, numbers.pages, numbers.harvest_rate) == ("stopped", 0, None)
+
+
+def test_the_page_of_a_running_crawl_comes_again(tmp_path: Path) -> None:
+    options = Options(store=crawl(tmp_path))
+    with browsing(fill(tmp_path), options) as (client, _):
+        answer = client.get("/crawls")
+        page = html.document_fromstring(answer.text)
+        assert '<meta http-equiv="refresh" content="5">' in answer.text
+        assert page.cssselect("#live")[0].get("data-again") == "5"
+        assert "running" in page.cssselect(".crawl h2")[0].text_content()
+        assert "<b>" not in answer.text
+        assert client.get("/crawls.json").json()["crawls"][0]["waiting"] == 2
+
+
+def test_a_finished_crawl_does_not_come_again(tmp_path: Path) -> None:
+    options = Options(store=crawl(tmp_path, finished=True))
+    with browsing(fill(tmp_path), options) as (client, _):
+        assert "http-equiv" not in client.get("/crawls").text
+
+
+def test_without_a_store_or_its_file_the_page_says_so(tmp_path: Path) -> None:
+    uri = fill(tmp_path)
+    with browsing(uri) as (client, _):
+        assert "No crawl store was named" in client.get("/crawls").text
+    with browsing(uri, Options(store=f"sqlite:///{tmp_path}/none.db")) as (client, _):
+        assert "The store has no crawls" in client.get("/crawls").text
+    assert not (tmp_path / "none.db").exists()
+
+
+def test_a_store_that_is_none_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "crawl.db").write_text("no database " * 200)
+    with pytest.raises(StoreError, match="cannot be read now"):
+        CrawlWatch(f"sqlite:///{tmp_path}/crawl.db").crawls()
+
+
+def report(folder: Path, results: object) -> None:
+    folder.mkdir(parents=True)
+    (folder / "report.html").write_text("<h1>Recall</h1><script>alert(1)</script>")
+    (folder / "results.json").write_text(json.dumps(results))
+
+
+def test_reports_are_listed_and_opened_in_a_sandbox(tmp_path: Path) -> None:
+    rows = [{"label": "urlrule", "fetched": {"mean": 120.0}, "recall": {"mean": 0.5}}]
+    report(tmp_path / "all" / "first one", {"experiment": {"web": "demo"}, "algorithms": rows})
+    report(tmp_path / "single", {"experiment": 7})
+    options = Options(reports=(tmp_path / "all", tmp_path / "single"))
+    with browsing(fill(tmp_path), options) as (client, _):
+        page = html.document_fromstring(client.get("/crawls").text)
+        links = [link.get("href") for link in page.cssselect(".report a")]
+        assert sorted(links) == ["/reports/first%20one", "/reports/single"]
+        cells = [cell.text_content() for cell in page.cssselect(".report td")]
+        assert cells == ["urlrule", "120", "50%", "–"]
+        answer = client.get("/reports/first%20one")
+        assert "<h1>Recall</h1>" in answer.text
+        assert answer.headers["content-security-policy"].endswith("sandbox")
+        assert client.get("/reports/..%2fsecret").status_code == 404
+
+
+@pytest.mark.parametrize("results", ["", "[]", "{", '{"experiment": {"web": "x"}}', "9" * 5000])
+def test_a_report_with_broken_results_can_be_read_still(tmp_path: Path, results: str) -> None:
+    folder = tmp_path / "one"
+    report(folder, {})
+    (folder / "results.json").write_text(results)
+    [found] = reports_in([tmp_path])
+    assert (found.name, found.rows) == ("one", ())
+
+
+def test_folders_that_are_not_there_have_no_reports(tmp_path: Path) -> None:
+    assert reports_in([tmp_path / "none"]) == []

@@ -1,0 +1,224 @@
+"""Hostile pages in a real browser: they do not run, reach nothing, and stay in their frame."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from base64 import b64decode
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from mmcrawl.archive import Capture, open_archive
+from mmcrawl.browse.context import Options, open_context
+from mmcrawl.browse.replay_addresses import Mode, replay_address
+from tests.browse import hostile
+from tests.browse.serving import Outside, free_port, served, small_app
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+DRIVER = shutil.which("chromedriver")
+
+pytestmark = pytest.mark.skipif(
+    not (CHROMIUM and DRIVER),
+    reason="needs chromium and chromedriver (Debian: apt install chromium chromium-driver)",
+)
+webdriver = pytest.importorskip(
+    "selenium.webdriver", reason="needs selenium (pip install selenium)"
+)
+
+SETTLED = 0.5  # seconds in which a page would have done what it must not do
+
+# Pages that act by themselves, without a reader who clicks.
+ACTING = [
+    "script", "title", "topic", "anchors", "refresh", "base", "requests", "connects", "astray",
+    "frames", "inner.html", "tries", "headers", "svg", "encoding", "utf7", "wide", "megabyte",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in (
+        "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+        "--no-first-run", "--disable-background-networking", "--disable-component-update",
+        "--disable-sync", "--autoplay-policy=no-user-gesture-required",
+        f"--user-data-dir={tmp_path_factory.mktemp('profile')}",
+    ):  # fmt: skip
+        options.add_argument(argument)
+    options.set_capability("unhandledPromptBehavior", "ignore")
+    driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def outside() -> Iterator[Outside]:
+    listener = Outside()
+    yield listener
+    listener.close()
+
+
+@pytest.fixture(scope="module")
+def interface(tmp_path_factory: pytest.TempPathFactory, outside: Outside) -> Iterator[str]:
+    port = free_port()
+    folder = tmp_path_factory.mktemp("archive")
+    uri = hostile.make_archive(folder, outside.origin, f"http://127.0.0.1:{port}")
+    with (
+        open_context(uri, options=Options(port=port)) as context,
+        served(small_app(context), port) as origin,
+    ):
+        yield origin
+
+
+@pytest.fixture
+def untouched(browser: Any, outside: Outside) -> None:
+    browser.get("about:blank")
+    browser.execute_cdp_cmd("Network.clearBrowserCookies", {})
+    outside.paths.clear()
+
+
+def shown(browser: Any, interface: str, name: str, mode: Mode = Mode.PAGE) -> None:
+    """Show an archived page in the frame of the interface."""
+    browser.get(f"{interface}/?at={replay_address(hostile.SITE + name, hostile.START, mode)}")
+    time.sleep(SETTLED)
+
+
+def assert_interface_stands(browser: Any, interface: str) -> None:
+    browser.switch_to.default_content()
+    assert browser.title == "interface"
+    assert browser.current_url.startswith(f"{interface}/?at=")
+    assert browser.get_cookies() == []
+    assert len(browser.window_handles) == 1
+
+
+@pytest.mark.usefixtures("untouched")
+@pytest.mark.parametrize("name", ACTING)
+def test_a_hostile_page_neither_runs_nor_reaches_the_outside(
+    browser: Any, interface: str, outside: Outside, name: str
+) -> None:
+    shown(browser, interface, name)
+    assert outside.paths == []
+    assert_interface_stands(browser, interface)
+    browser.switch_to.frame("frame")
+    assert browser.find_element("css selector", "html").get_attribute("data-told") is None
+    assert "ran" not in browser.execute_script("return document.title").split()
+
+
+@pytest.mark.usefixtures("untouched")
+@pytest.mark.parametrize("name", ACTING)
+def test_nor_does_it_when_it_is_opened_without_the_frame(
+    browser: Any, interface: str, outside: Outside, name: str
+) -> None:
+    browser.get(interface + replay_address(hostile.SITE + name, hostile.START))
+    time.sleep(SETTLED)
+    assert outside.paths == []
+    assert browser.get_cookies() == []
+    assert browser.title != "ran"
+
+
+@pytest.mark.usefixtures("untouched")
+@pytest.mark.parametrize("name", ["script", "refresh", "requests", "connects", "astray", "tries"])
+def test_the_same_pages_do_harm_where_nothing_holds_them(
+    browser: Any, outside: Outside, name: str
+) -> None:
+    """The control: what the other tests look for is seen where it happens."""
+    page = hostile.pages(outside.origin)[name]
+
+    async def live(_: Request) -> Response:
+        return HTMLResponse(page)
+
+    with served(Starlette(routes=[Route("/", live)]), free_port()) as origin:
+        browser.get(origin)
+        time.sleep(SETTLED)
+        assert outside.paths != []
+
+
+@pytest.mark.usefixtures("untouched")
+def test_scripts_that_were_asked_for_run_without_an_origin_and_reach_nothing(
+    browser: Any, interface: str, outside: Outside
+) -> None:
+    shown(browser, interface, "tries", Mode.SCRIPTS)
+    time.sleep(SETTLED)
+    assert outside.paths == []
+    assert_interface_stands(browser, interface)
+
+
+@pytest.mark.usefixtures("untouched")
+def test_what_scripts_find_is_an_origin_without_cookies_and_without_the_interface(
+    browser: Any, interface: str
+) -> None:
+    browser.get(
+        f"{interface}/?at={replay_address(hostile.SITE + 'finds', hostile.START, Mode.SCRIPTS)}"
+    )
+    browser.switch_to.frame("frame")
+    told = browser.find_element("css selector", "html").get_attribute("data-told")
+    assert told == (
+        "ran:yes origin:null cookie:SecurityError storage:SecurityError parent:SecurityError"
+        " worker:SecurityError popup:true"
+    )
+
+
+@pytest.mark.usefixtures("untouched")
+def test_scripts_do_not_run_outside_of_the_frame(browser: Any, interface: str) -> None:
+    browser.get(interface + replay_address(hostile.SITE + "tries", hostile.START, Mode.SCRIPTS))
+    assert "only within the frame" in browser.find_element("css selector", "body").text
+
+
+@pytest.mark.usefixtures("untouched")
+def test_links_lead_on_within_the_frame_and_frames_within_frames_are_shown(
+    browser: Any, interface: str, outside: Outside
+) -> None:
+    shown(browser, interface, "plain")
+    browser.switch_to.frame("frame")
+    assert browser.find_element("id", "plain").text == "wordson"
+    browser.find_element("id", "go").click()
+    time.sleep(SETTLED)
+    assert "words" in browser.find_element("css selector", "body").text
+    assert_interface_stands(browser, interface)
+
+    shown(browser, interface, "frames")
+    browser.switch_to.frame("frame")
+    browser.switch_to.frame(0)
+    assert "inside" in browser.find_element("id", "inner").text
+    browser.switch_to.default_content()
+    browser.switch_to.frame("frame")
+    browser.find_element("id", "go").click()  # asks for the whole window
+    time.sleep(SETTLED)
+    assert_interface_stands(browser, interface)
+    assert outside.paths == []
+
+
+@pytest.mark.usefixtures("untouched")
+def test_with_a_token_frames_within_frames_and_pictures_are_shown_too(
+    browser: Any, outside: Outside, tmp_path: Path
+) -> None:
+    """What a page without origin embeds carries no cookie; the key in its address lets it in."""
+    port, gif = free_port(), "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
+    uri = hostile.make_archive(tmp_path, outside.origin)
+    with open_archive(uri) as archive:
+        kind = (("Content-Type", "image/gif"),)
+        address = f"{outside.origin}/plain.gif"
+        archive.store(Capture(address, b64decode(gif), hostile.START, headers=kind))
+    options = Options(port=port, token="secret")
+    with (
+        open_context(uri, options=options) as context,
+        served(small_app(context), port) as origin,
+    ):
+        browser.get(f"{origin}/?token=secret")
+        assert browser.current_url == f"{origin}/"
+        shown(browser, origin, "frames")
+        browser.switch_to.frame("frame")
+        browser.switch_to.frame(0)
+        assert "inside" in browser.find_element("id", "inner").text
+        shown(browser, origin, "plain")
+        browser.switch_to.frame("frame")
+        picture = browser.find_element("css selector", "img")
+        assert picture.get_property("naturalWidth") == 1
+        assert outside.paths == []

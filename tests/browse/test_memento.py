@@ -1,0 +1,287 @@
+"""RFC 7089, requirement by requirement, and a public client library against a running server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from mmcrawl.archive import Archive, Capture, open_archive
+from mmcrawl.browse.context import Context, Options, open_context
+from tests.browse.serving import free_port, served, small_app
+
+ORIGIN = "http://127.0.0.1:8000"
+A = "http://a.example.org/"
+TIMES = [
+    datetime(2000, 6, 20, 18, 2, 59, tzinfo=UTC),
+    datetime(2001, 9, 11, 20, 30, 51, tzinfo=UTC),
+    datetime(2001, 9, 11, 20, 36, 10, tzinfo=UTC),
+    datetime(2005, 2, 3, 4, 5, 6, tzinfo=UTC),
+    datetime(2009, 10, 27, 20, 49, 54, tzinfo=UTC),
+]
+HTML = (("Content-Type", "text/html"),)
+# As RFC 7089 gives Link headers and TimeMaps: <target>; name="value"; …, …
+LINK = re.compile(r'<([^>]*)>((?:\s*;\s*\w+="[^"]*")*)\s*(?:,|\Z)\s*')
+PARAMETER = re.compile(r'(\w+)="([^"]*)"')
+
+
+def store(archive: Archive, url: str, times: list[datetime]) -> None:
+    archive.store_many(
+        Capture(url, b"<p>%d" % n, time.timestamp(), headers=HTML) for n, time in enumerate(times)
+    )
+
+
+@pytest.fixture(scope="module")
+def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Context]:
+    uri = f"sqlite:///{tmp_path_factory.mktemp('memento') / 'a.db'}"
+    with open_archive(uri) as archive:
+        store(archive, A, TIMES)
+        store(archive, "http://a.example.org/once?b=1,2;c", TIMES[:1])
+        many = [datetime.fromtimestamp(n * 3_600, UTC) for n in range(2_500)]
+        store(archive, "http://a.example.org/many", many)
+    with open_context(uri, options=Options(port=free_port())) as context:
+        yield context
+
+
+@pytest.fixture(scope="module")
+def client(context: Context) -> TestClient:
+    return TestClient(small_app(context), ORIGIN, follow_redirects=False)
+
+
+def links_of(text: str) -> list[tuple[str, dict[str, str]]]:
+    """Return the targets and parameters of links; all of the text must be links."""
+    found, place = [], 0
+    while place < len(text.rstrip()):
+        match = LINK.match(text, place)
+        assert match, text[place : place + 100]
+        found.append((match[1], dict(PARAMETER.findall(match[2]))))
+        place = match.end()
+    return found
+
+
+def related(text: str) -> dict[str, str]:
+    """Return the target of each relation."""
+    return {word: target for target, given in links_of(text) for word in given["rel"].split()}
+
+
+def date(time: datetime) -> str:
+    return time.strftime("%a, %d %b %Y %H:%M:%S GMT")
+
+
+def memento(time: datetime, url: str = A) -> str:
+    return f"{ORIGIN}/replay/{time:%Y%m%d%H%M%S}/{url}"
+
+
+# -- TimeGate (RFC 7089, 4.1 and 4.5) -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_timegate_leads_to_the_memento_nearest_to_the_datetime(
+    client: TestClient, method: str
+) -> None:
+    asked = {"Accept-Datetime": "Tue, 11 Sep 2001 20:35:00 GMT"}
+    answer = client.request(method, f"/timegate/{A}", headers=asked)
+    assert answer.status_code == 302
+    assert answer.headers["location"] == memento(TIMES[2])
+    assert "accept-datetime" in answer.headers["vary"].lower()
+    assert "memento-datetime" not in answer.headers  # MUST NOT: it is no memento
+    assert answer.content == b""
+
+
+def test_the_links_of_a_timegate(client: TestClient) -> None:
+    asked = {"Accept-Datetime": date(TIMES[2])}
+    link = client.get(f"/timegate/{A}", headers=asked).headers["link"]
+    found = related(link)
+    assert found["original"] == A
+    assert found["timemap"] == f"{ORIGIN}/timemap/link/{A}"
+    assert found["first"] == memento(TIMES[0])
+    assert found["prev"] == memento(TIMES[1])
+    assert found["next"] == memento(TIMES[3])
+    assert found["last"] == memento(TIMES[4])
+    mementos = [(t, given) for t, given in links_of(link) if "memento" in given["rel"].split()]
+    assert [given["datetime"] for _, given in mementos] == [date(time) for time in TIMES]
+    types = [given["type"] for _, given in links_of(link) if given["rel"] == "timemap"]
+    assert types == ["application/link-format"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [(None, 4), ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Fri, 31 Dec 9999 23:59:59 GMT", 4)],
+)
+def test_without_a_datetime_the_last_and_out_of_range_the_first_or_last(
+    client: TestClient, asked: str | None, found: int
+) -> None:
+    headers = {"Accept-Datetime": asked} if asked else {}
+    answer = client.get(f"/timegate/{A}", headers=headers)
+    assert answer.headers["location"] == memento(TIMES[found])
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["", "yesterday", "2001-09-11T20:35:00Z", "Tue, 11 Sep 2001 20:35:00 +0000",
+     "Tue, 11 Sep 2001 20:35 GMT", "Tue, 31 Feb 2001 20:35:00 GMT", "Tue, 11 Sep 2001 25:35:00 GMT",
+     "Tuesday, 11-Sep-01 20:35:00 GMT", "Tue, 11 Sep 0000 20:35:00 GMT", "x" * 5_000],
+)  # fmt: skip
+def test_what_is_no_date_of_rfc_1123_is_a_bad_request(client: TestClient, asked: str) -> None:
+    answer = client.get(f"/timegate/{A}", headers={"Accept-Datetime": asked})
+    assert answer.status_code == 400
+    assert "accept-datetime" in answer.headers["vary"].lower()
+    assert related(answer.headers["link"])["original"] == A
+    assert len(answer.text) < 300
+
+
+def test_an_original_without_mementos_is_not_found(client: TestClient) -> None:
+    answer = client.get("/timegate/http://none.example.org/")
+    assert answer.status_code == 404
+    assert "accept-datetime" in answer.headers["vary"].lower()
+    assert related(answer.headers["link"])["original"] == "http://none.example.org/"
+    assert client.get("/timegate/").status_code == 400
+
+
+def test_a_query_belongs_to_the_original(client: TestClient) -> None:
+    url = "http://a.example.org/once?b=1,2;c"
+    answer = client.get(f"/timegate/{url}")
+    assert answer.headers["location"] == memento(TIMES[0], url)
+    found = related(answer.headers["link"])
+    assert found["original"] == url
+    assert found["first"] == found["last"] == memento(TIMES[0], url)
+
+
+# -- mementos (4.2) ------------------------------------------------------------------------------
+
+
+def test_a_memento_says_when_and_of_what_it_is(client: TestClient) -> None:
+    answer = client.get(memento(TIMES[0]))
+    assert answer.status_code == 200
+    assert answer.headers["memento-datetime"] == "Tue, 20 Jun 2000 18:02:59 GMT"
+    found = related(answer.headers["link"])
+    assert found["original"] == A
+    assert found["timegate"] == f"{ORIGIN}/timegate/{A}"
+    assert found["timemap"] == f"{ORIGIN}/timemap/link/{A}"
+    assert found["first"] == memento(TIMES[0])
+    assert "prev" not in found
+    assert found["next"] == memento(TIMES[1])
+    assert answer.text == "<p>0"
+
+
+# -- TimeMaps (5) --------------------------------------------------------------------------------
+
+
+def test_a_timemap_lists_all_mementos_once_in_order(client: TestClient) -> None:
+    answer = client.get(f"/timemap/link/{A}")
+    assert answer.headers["content-type"] == "application/link-format"
+    assert "memento-datetime" not in answer.headers
+    found = links_of(answer.text)
+    mementos = [(t, given) for t, given in found if "memento" in given["rel"].split()]
+    assert [target for target, _ in mementos] == [memento(time) for time in TIMES]
+    assert [given["datetime"] for _, given in mementos] == [date(time) for time in TIMES]
+    assert mementos[0][1]["rel"] == "first memento"
+    assert mementos[-1][1]["rel"] == "last memento"
+    by_relation = {given["rel"]: (target, given) for target, given in found}
+    assert by_relation["original"][0] == A
+    assert by_relation["timegate"][0] == f"{ORIGIN}/timegate/{A}"
+    own, given = by_relation["self"]
+    assert own == f"{ORIGIN}/timemap/link/{A}"
+    assert given["type"] == "application/link-format"
+    assert (given["from"], given["until"]) == (date(TIMES[0]), date(TIMES[-1]))
+
+
+def test_every_memento_that_a_timemap_lists_is_there(client: TestClient) -> None:
+    for target, given in links_of(client.get(f"/timemap/link/{A}").text):
+        if "memento" in given["rel"].split():
+            assert client.get(target).headers["memento-datetime"] == given["datetime"]
+
+
+def test_a_long_timemap_has_pages_that_lead_to_one_another(client: TestClient) -> None:
+    url, seen, pages = "http://a.example.org/many", [], 0
+    address = f"{ORIGIN}/timemap/link/{url}"
+    while address:
+        found = links_of(client.get(address).text)
+        pages += 1
+        seen += [target for target, given in found if "memento" in given["rel"].split()]
+        own = next(given for _, given in found if given["rel"] == "self")
+        others = [(t, given) for t, given in found if given["rel"] == "timemap"]
+        assert all(given["type"] == "application/link-format" for _, given in others)
+        later = [t for t, given in others if in_order(own["until"], given["from"])]
+        address = later[0] if later else ""
+    assert pages == 3
+    assert len(seen) == len(set(seen)) == 2_500
+
+
+def in_order(*dates: str) -> bool:
+    times = [datetime.strptime(text, "%a, %d %b %Y %H:%M:%S GMT") for text in dates]
+    return times == sorted(times)
+
+
+def test_a_timemap_as_json(client: TestClient) -> None:
+    found = client.get(f"/timemap/json/{A}").json()
+    assert found["original_uri"] == A
+    assert found["timegate_uri"] == f"{ORIGIN}/timegate/{A}"
+    assert found["timemap_uri"]["link_format"] == f"{ORIGIN}/timemap/link/{A}"
+    assert [entry["uri"] for entry in found["mementos"]["list"]] == [memento(t) for t in TIMES]
+    assert found["mementos"]["first"]["datetime"] == "2000-06-20T18:02:59Z"
+    assert "pages" not in found
+
+    url = "http://a.example.org/many"
+    first = client.get(f"/timemap/json/{url}").json()
+    assert len(first["mementos"]["list"]) == 1_000
+    second = client.get(first["pages"]["next"]["uri"]).json()
+    assert second["self"] == first["pages"]["next"]["uri"]
+    assert second["pages"]["prev"]["uri"] == first["self"]
+    assert second["mementos"]["last"] == first["mementos"]["last"]
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [(f"link/2/{A}", 404), (f"link/0/{A}", 404), (f"link/999999999/{A}", 404), (f"xml/{A}", 404),
+     ("link/http://none.example.org/", 404), ("link/", 400), ("link/http://h/" + "a" * 9_000, 400)],
+)  # fmt: skip
+def test_what_is_no_timemap(client: TestClient, path: str, status: int) -> None:
+    answer = client.get(f"/timemap/{path}")
+    assert answer.status_code == status
+    assert len(answer.text) < 200
+
+
+# -- a client that others wrote ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"), [(datetime(2001, 9, 11, 20, 35), 2), (datetime(1999, 1, 1), 0)]
+)
+def test_a_public_client_finds_its_way(context: Context, asked: datetime, found: int) -> None:
+    memento_client = pytest.importorskip(
+        "memento_client", reason="needs memento_client (pip install memento_client)"
+    )
+    with served(small_app(context), context.options.port) as origin:
+        finder = memento_client.MementoClient(f"{origin}/timegate/", check_native_timegate=False)
+        # The live page is not there to be asked: its address stands for itself.
+        finder.get_original_uri = lambda address, **_: address
+        info = finder.get_memento_info(A, asked)
+    mementos = info["mementos"]
+
+    def time(name: str) -> datetime:
+        return mementos[name]["datetime"].replace(tzinfo=UTC)
+
+    assert info["original_uri"] == A
+    assert time("closest") == TIMES[found]
+    assert mementos["closest"]["http_status_code"] == 200
+    assert mementos["closest"]["uri"] == [f"{origin}/replay/{TIMES[found]:%Y%m%d%H%M%S}/{A}"]
+    assert time("first") == TIMES[0]
+    assert time("last") == TIMES[-1]
+    assert time("next") == TIMES[found + 1]
+    if found:
+        assert time("prev") == TIMES[found - 1]
+
+
+def test_addresses_are_those_that_the_client_asked_for(tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path / 'a.db'}"
+    with open_archive(uri) as archive:
+        store(archive, A, TIMES)
+    with open_context(uri) as context:
+        client = TestClient(small_app(context), "http://localhost:1234", follow_redirects=False)
+        location = client.get(f"/timegate/{A}").headers["location"]
+        assert location.startswith("http://localhost:1234/replay/")

@@ -1,0 +1,343 @@
+"""The pages of the interface, as a reader asks for them."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from lxml import html
+from starlette.testclient import TestClient
+
+from mmcrawl.archive import open_archive
+from mmcrawl.browse import Context, Options, open_context
+from mmcrawl.rank.results import RankedPages, save_ranks
+from tests.browse.shelf import DAY, FILM, LEVER, START, browsing, fill
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient, Context]]:
+    with browsing(fill(tmp_path_factory.mktemp("shelf"))) as both:
+        yield both
+
+
+@pytest.fixture(scope="module")
+def client(shelf: tuple[TestClient, Context]) -> TestClient:
+    return shelf[0]
+
+
+def tree(client: TestClient, path: str, status: int = 200, **params: object) -> html.HtmlElement:
+    answer = client.get(path, params=params or None)
+    assert answer.status_code == status, answer.text
+    return html.document_fromstring(answer.content)
+
+
+def text(element: html.HtmlElement) -> str:
+    return " ".join(element.text_content().split())
+
+
+def test_home_tells_what_there_is(client: TestClient) -> None:
+    page = tree(client, "/")
+    tiles = {text(tile.find("dt")): text(tile.find("dd")) for tile in page.cssselect(".tiles div")}
+    assert (tiles["sites"], tiles["pages"], tiles["versions"]) == ("2", "4", "6")
+    assert tiles["pages with video"] == tiles["pages with animations"] == "1"
+    assert "space saved" in tiles
+    rows = [[text(cell) for cell in row] for row in page.cssselect("details tbody tr")]
+    assert rows[0] == ["2023-11", "4", "4"]
+    assert rows[-1] == ["2024-02", "4", "6"]
+    assert page.cssselect(".growth svg path.versions")
+
+
+def test_every_page_can_be_reached_by_links_from_home(client: TestClient) -> None:
+    seen, waiting = set(), ["/"]
+    while waiting:
+        path = waiting.pop()
+        if path in seen or path.startswith("/replay/"):
+            continue
+        seen.add(path)
+        answer = client.get(path)
+        assert answer.status_code in (200, 303), (path, answer.text)
+        if "text/html" not in answer.headers["content-type"]:
+            continue
+        page = html.document_fromstring(answer.content)
+        links = [a.get("href") for a in page.cssselect("a[href]")]
+        assert not [link for link in links if not link.startswith(("/", "#", "http://"))]
+        waiting += [link.partition("#")[0] for link in links if link.startswith("/")]
+    kinds = {path.partition("?")[0] for path in seen}
+    assert kinds >= {
+        "/", "/search", "/search.json", "/sites", "/site", "/page", "/page/blocks", "/version",
+        "/view", "/diff", "/media", "/media/item", "/crawls", "/help",
+    }  # fmt: skip
+
+
+def test_every_page_has_its_landmarks_and_labels(client: TestClient) -> None:
+    for path in ("/", "/search?q=lever", "/sites", f"/page?url={LEVER}", f"/diff?url={LEVER}",
+                 f"/version?url={LEVER}", "/media", "/crawls", "/help"):  # fmt: skip
+        page = tree(client, path)
+        assert page.get("lang") == "en"
+        assert len(page.cssselect("h1")) == len(page.cssselect("main#main")) == 1, path
+        assert page.cssselect("a.skip")[0].get("href") == "#main"
+        for field in page.cssselect("input:not([type=hidden]), select"):
+            named = field.get("aria-label") or list(field.iterancestors("label"))
+            named = named or page.cssselect(f"label[for='{field.get('id')}']")
+            assert named, (path, html.tostring(field))
+        assert not page.cssselect("[style], script:not([src]), [onclick]")
+
+
+def test_a_search_shows_the_block_that_matches_marked(client: TestClient) -> None:
+    page = tree(client, "/search", q="seesaw")
+    assert [text(link) for link in page.cssselect(".hits h2")] == [LEVER]
+    assert {text(mark) for mark in page.cssselect(".hits mark")} == {"seesaw"}
+    link = page.cssselect(".hits h2 a")[0].get("href")
+    assert text(tree(client, link).cssselect("h1")[0]) == "The lever"
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"q": "lever", "site": "films.test"}, 0),
+        ({"q": "lever", "site": "physics.test"}, 1),
+        ({"media": "video"}, 1),
+        ({"media": "audio", "q": "waves"}, 1),
+        ({"topic": "力学"}, 1),
+        ({"q": "oars", "from": "2024-01-30"}, 1),
+        ({"q": "oars", "to": "2024-01-01"}, 0),
+    ],
+)
+def test_a_search_can_be_narrowed(client: TestClient, asked: dict[str, str], found: int) -> None:
+    page = tree(client, "/search", **asked)
+    assert text(page.cssselect(".found")[0]).startswith(f"{found} page")
+    answer = client.get("/search.json", params=asked).json()
+    assert answer["total"] == found == len(answer["hits"])
+
+
+def test_the_order_of_a_search_can_be_chosen(client: TestClient) -> None:
+    def times(order: str, which: str) -> list[float]:
+        asked = {"q": "kind:title", "order": order}
+        return [hit[which] for hit in client.get("/search.json", params=asked).json()["hits"]]
+
+    newest, oldest = times("newest", "time"), times("oldest", "first_time")
+    assert newest == sorted(newest, reverse=True)
+    assert oldest == sorted(oldest)
+    assert len(set(newest)) > 1
+
+
+def test_ranks_order_a_search_where_there_are_ranks(tmp_path: Path) -> None:
+    import numpy as np
+
+    uri = fill(tmp_path)
+    with browsing(uri) as (client, _):
+        page = tree(client, "/search", 400, q="lever", order="rank")
+        assert "scrapy rank" in text(page.cssselect("[role=alert]")[0])
+    urls = [LEVER, FILM, "http://films.test/"]
+    with open_archive(uri, read_only=True) as archive:
+        counts = archive.counts()
+    ranks = RankedPages(
+        "pagerank", 1.0, None, "", counts["urls"], counts["versions"],
+        urls, np.array([1, 1, 1]), np.array([0.1, 0.2, 0.7]),
+    )  # fmt: skip
+    save_ranks(uri, ranks)
+    with browsing(uri) as (client, _):
+        answer = client.get("/search.json", params={"q": "kind:title", "order": "rank"}).json()
+    assert [hit["url"] for hit in answer["hits"]] == [
+        url for url in urls[::-1] if url in {hit["url"] for hit in answer["hits"]}
+    ]
+    assert len(answer["hits"]) > 1
+
+
+def test_the_same_block_on_several_pages_is_one_hit(tmp_path: Path) -> None:
+    from mmcrawl.archive import Capture
+    from tests.browse.shelf import HTML, lever
+
+    mirrors = (Capture(f"http://m{n}.test/", lever("force"), START, headers=HTML) for n in range(4))
+    with browsing(fill(tmp_path, mirrors)) as (client, _):
+        page = tree(client, "/search", q="seesaw")
+        assert text(page.cssselect(".found")[0]).startswith("4 pages")
+        assert len(page.cssselect(".hits > li")) == 1
+        assert len(page.cssselect(".alike a")) == 3
+
+
+def test_a_page_through_time_lists_its_visits(client: TestClient) -> None:
+    page = tree(client, "/page", url=LEVER)
+    assert "3 versions found on 4 visits" in text(page.cssselect(".lead")[0])
+    row = page.cssselect(".visits tbody tr")[1]
+    assert text(row) == "2024-01-13 22:13 version 2, as before status 304"
+    assert len(page.cssselect(".timeline .version")) == 4  # three, and the key
+    assert [text(link) for link in page.cssselect(".calendar a")] == ["1", "1", "·", "1"]
+    checked = [i.get("name") + i.get("value") for i in page.cssselect("input[checked]")]
+    assert sorted(checked) == ["new3", "old2"]
+
+
+def test_a_month_of_a_page_can_be_chosen(client: TestClient) -> None:
+    page = tree(client, "/page", url=LEVER, month="2023-12")
+    assert len(page.cssselect(".visits tbody tr")) == 1
+    assert tree(client, "/page", 404, url=LEVER, month="1999-12").cssselect(".problem")
+
+
+def test_which_block_changes_how_often(client: TestClient) -> None:
+    page = tree(client, "/page/blocks", url=LEVER)
+    lives = {text(row.cssselect("td")[0]): text(row.cssselect("td")[1])
+             for row in page.cssselect(".lives tbody tr")}  # fmt: skip
+    changed = {name: count for name, count in lives.items() if not count.startswith("0")}
+    assert changed
+    assert any("0 / 2" in count for name, count in lives.items() if "Copyright" in name)
+
+
+def test_a_version_tells_its_facts_and_blocks(client: TestClient) -> None:
+    page = tree(client, "/version", url=LEVER, n=2)
+    facts = {text(one.find("dt")): text(one.find("dd")) for one in page.cssselect(".facts div")}
+    assert facts["Received"] == "2023-12-24 22:13:20 UTC"
+    assert facts["Status"] == "200"
+    assert facts["Seen"].startswith("2 times")
+    assert any("weight times arm" in text(block) for block in page.cssselect(".blocks li"))
+    steps = [link.get("href")[-1] for link in page.cssselect("nav.steps a")]
+    assert steps == ["1", "3"]
+
+
+def test_the_version_of_a_time_is_found(client: TestClient) -> None:
+    def number(at: str) -> str:
+        return text(tree(client, "/version", url=LEVER, at=at).cssselect(".lead")[0])[:9]
+
+    assert number("2023-11-20") == "Version 1"
+    assert number("20240101000000") == "Version 2"
+    assert number("2030-01-01T00:00+08:00") == "Version 3"
+    assert "not in the archive yet" in text(
+        tree(client, "/version", 404, url=LEVER, at="2020-01-01")
+    )
+
+
+def test_two_versions_stand_side_by_side_with_their_words(client: TestClient) -> None:
+    page = tree(client, "/diff", url=LEVER, old=1, new=2)
+    assert [text(one) for one in page.cssselect("del")] == ["force"]
+    assert [text(one) for one in page.cssselect("ins")] == ["weight"]
+    old, new = page.cssselect("[data-change=changed] .side")
+    assert "seesaw" in text(old) or "…" in text(old)
+    assert "weight" not in text(old)
+    assert "force" not in text(new)
+    backwards = tree(client, "/diff", url=LEVER, old=2, new=1)
+    assert text(backwards.cssselect("main")[0]) == text(page.cssselect("main")[0])
+
+
+def test_a_version_is_shown_in_a_sandboxed_frame(client: TestClient) -> None:
+    frame = tree(client, "/view", url=LEVER, n=1).cssselect("iframe")[0]
+    assert frame.get("sandbox") == ""
+    assert frame.get("src") == f"/replay/20231114221320/{LEVER}"
+    answer = client.get(frame.get("src"))
+    assert answer.status_code == 200
+    assert b"force times arm" in answer.content
+    frame = tree(client, "/view", url=LEVER, n=1, **{"as": "scripts"}).cssselect("iframe")[0]
+    assert frame.get("sandbox") == "allow-scripts"
+
+
+def test_media_tell_where_they_were_found(client: TestClient) -> None:
+    page = tree(client, "/media")
+    cards = {text(card.cssselect("h2")[0]): text(card) for card in page.cssselect(".gallery li")}
+    assert set(cards) == {"a film of water waves", "hear a tone", "play with ripples"}
+    assert FILM in cards["hear a tone"]
+    assert "2023-11-15" in cards["hear a tone"]
+    only = tree(client, "/media", kind="audio")
+    assert [text(h) for h in only.cssselect(".gallery h2")] == ["hear a tone"]
+
+
+def test_media_are_played_only_on_demand(client: TestClient) -> None:
+    asked = {"url": FILM, "n": 1, "m": "http://films.test/waves.mp4"}
+    before = client.get("/media/item", params=asked)
+    assert "<video" not in before.text
+    assert "media-src" not in before.headers["content-security-policy"]
+    playing = client.get("/media/item", params=asked | {"play": "1"})
+    assert '<video controls preload="metadata" src="http://films.test/waves.mp4">' in playing.text
+    policy = playing.headers["content-security-policy"]
+    assert "media-src http://films.test" in policy
+    assert "script-src" not in policy
+    swf = client.get("/media/item", params=asked | {"m": "http://films.test/ripple.swf"})
+    assert "Ruffle" in swf.text
+    assert "<object" not in swf.text
+
+
+def test_a_typed_address_needs_no_scheme(client: TestClient) -> None:
+    answer = client.get("/find", params={"url": "physics.test/lever.html"})
+    assert answer.status_code == 303
+    assert text(tree(client, answer.headers["location"]).cssselect("h1")[0]) == LEVER
+
+
+def test_the_interface_speaks_the_language_of_its_reader(client: TestClient) -> None:
+    chinese = client.get("/", headers={"Accept-Language": "zh-TW,zh;q=0.9,en;q=0.8"})
+    assert '<html lang="zh-CN">' in chinese.text
+    assert "档案概览" in chinese.text
+    assert "lang=" not in html.document_fromstring(chinese.text).cssselect("nav a")[0].get("href")
+    chosen = html.document_fromstring(client.get("/sites?lang=zh").text)
+    assert all("lang=zh" in a.get("href") for a in chosen.cssselect("header nav a, table a"))
+    for path in ("/search?q=lever", f"/page?url={LEVER}", f"/version?url={LEVER}", "/media?p=1",
+                 f"/diff?url={LEVER}", "/crawls?p=1", "/help?p=1", f"/page/blocks?url={LEVER}",
+                 "/page?url=http://none.test/"):  # fmt: skip
+        page = html.document_fromstring(client.get(f"{path}&lang=zh").text)
+        assert re.search("[一-鿿]", text(page.cssselect("h1, .lead, .actions, .problem h1")[-1])), (
+            path
+        )
+
+
+def test_the_list_of_a_site_can_be_cut_to_a_prefix(client: TestClient) -> None:
+    page = tree(client, "/site", host="films.test")
+    assert len(page.cssselect(".urls tbody tr")) == 3
+    page = tree(client, "/site", host="films.test", prefix="http://films.test/n")
+    assert [text(a) for a in page.cssselect(".urls a")] == ["http://films.test/notes.txt"]
+
+
+def test_what_is_stored_later_is_counted_and_found(tmp_path: Path) -> None:
+    from mmcrawl.archive import Capture
+    from tests.browse.shelf import HTML
+
+    uri = fill(tmp_path)
+    with browsing(uri) as (client, context):
+        with open_archive(uri) as archive:
+            body = b"<h1>Pendulum</h1><p>It swings.</p>"
+            archive.store(Capture("http://new.test/", body, START + 99 * DAY, headers=HTML))
+        context.surveyor.survey(context.archive.counts())
+        assert client.get("/search.json?q=pendulum").json()["total"] == 1
+        assert "new.test" in client.get("/").text
+
+
+def test_json_is_json_also_when_something_is_wrong(client: TestClient) -> None:
+    answer = client.get("/search.json", params={"q": "kind:none"})
+    assert answer.status_code == 400
+    assert "there is no kind" in json.loads(answer.text)["error"]
+    assert client.get("/search.json?p=x").status_code == 400
+    assert client.get("/search.json?p=x").json()["do"]
+
+
+def test_flash_plays_where_ruffle_is_installed(tmp_path: Path) -> None:
+    ruffle = tmp_path / "ruffle"
+    ruffle.mkdir()
+    (ruffle / "ruffle.js").write_text("// player")
+    asked = {"url": FILM, "n": 1, "m": "http://films.test/ripple.swf"}
+    with browsing(fill(tmp_path), Options(ruffle=ruffle)) as (client, _):
+        assert "/ruffle/" not in client.get("/media/item", params=asked).text
+        answer = client.get("/media/item", params=asked | {"play": "1"})
+        page = html.document_fromstring(answer.content)
+        assert page.cssselect("object")[0].get("data") == "http://films.test/ripple.swf"
+        assert page.cssselect("script[src='/ruffle/ruffle.js']")
+        policy = answer.headers["content-security-policy"]
+        assert "script-src http://127.0.0.1:8000/ruffle/ 'wasm-unsafe-eval';" in policy
+        assert client.get("/ruffle/ruffle.js").text == "// player"
+
+
+def test_the_archive_is_counted_beside_the_requests_and_the_count_can_be_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_context(fill(tmp_path)) as context:
+        begun = threading.Event()
+
+        def update(*, progress: Callable[[int, int], None]) -> object:
+            begun.set()
+            while True:  # as long as the index is being made
+                progress(0, 1)
+
+        monkeypatch.setattr(context.search, "update", update)
+        context.surveyor.start()
+        assert begun.wait(20)
+        assert context.surveyor.latest is not None
+        assert context.surveyor.latest.counts == {"urls": 4, "versions": 6}
+        context.surveyor.stop()

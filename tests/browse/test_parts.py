@@ -1,0 +1,226 @@
+"""The parts the pages are made of."""
+
+from __future__ import annotations
+
+import asyncio
+import string
+import threading
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mmcrawl.archive import BlockChange, Difference, StoredBlock, Version, Visit
+from mmcrawl.browse import Problem
+from mmcrawl.browse.block_lives import lives_of
+from mmcrawl.browse.figures import growth_of, months_of, timeline_of
+from mmcrawl.browse.links import address
+from mmcrawl.browse.pool import Pool
+from mmcrawl.browse.text import around, isolated, live_address, marked, plain, short, size, when
+from mmcrawl.browse.words import LANGUAGES, Words, words_for
+from mmcrawl.browse.words_table import TABLE
+
+TIMES = st.floats(0, 4e9)
+
+
+def test_every_sentence_names_the_same_things_in_all_languages() -> None:
+    def fields(text: str) -> set[str]:
+        return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+    for name, texts in TABLE.items():
+        assert len(texts) == len(LANGUAGES)
+        assert all(texts)
+        named = [fields(text) for text in texts]
+        assert named[0] == named[1], name
+
+
+@pytest.mark.parametrize(
+    ("chosen", "accepted", "language"),
+    [
+        ("zh", "en", "zh"),
+        ("xx", "zh", "zh"),
+        ("", "", "en"),
+        ("", "de,fr;q=0.9", "en"),
+        ("", "en;q=0.5,zh-Hans-CN;q=0.9", "zh"),
+        ("", "zh;q=0, en", "en"),
+        ("", "zh;q=x, ;;;,en", "en"),
+        ("", "zh," * 100_000, "zh"),
+    ],
+)
+def test_the_language_is_the_chosen_one_or_the_best_accepted(
+    chosen: str, accepted: str, language: str
+) -> None:
+    assert words_for(chosen, accepted).language == language
+
+
+def test_a_sentence_counts_and_isolates_what_it_names() -> None:
+    words = Words("en")
+    assert words("pages", n=1) == "1 page"
+    assert words("pages", n=12_345) == "12,345 pages"
+    assert words("problem.url", url="x\u202ey") == "\u2068x\ufffdy\u2069 is not in the archive."
+    assert words("problem.url", url="{n} %s {0.__class__}").startswith("{n} %s {0.__class__} is")
+
+
+@given(st.text(), st.integers(1, 50))
+def test_a_shortened_text_is_short_and_steers_nothing(text: str, longest: int) -> None:
+    found = short(text, longest)
+    assert len(found) <= longest
+    assert plain(found) == found
+    found.encode()
+    assert isolated(text).count("\u2068") == isolated(text).count("\u2069")
+
+
+@given(st.text(max_size=60), st.lists(st.integers(0, 60), max_size=8, unique=True))
+def test_marks_leave_the_text_as_it_is(text: str, places: list[int]) -> None:
+    edges = sorted(min(place, len(text)) for place in places)
+    marks = list(zip(edges[::2], edges[1::2], strict=False))
+    pieces = marked(text, marks)
+    assert "".join(piece for _, piece in pieces) == plain(text)
+    assert "".join(p for on, p in pieces if on) == plain("".join(text[a:b] for a, b in marks))
+
+
+def test_only_the_ends_of_unchanged_text_stand_beside_a_change() -> None:
+    text = "a" * 500 + "b" * 500
+    assert around(text, first=False, last=False) == "a" * 120 + " … " + "b" * 120
+    assert around(text, first=True, last=False) == " … " + "b" * 120
+    assert around("short", first=False, last=False) == "short"
+
+
+@given(st.text())
+def test_no_address_becomes_a_link_that_is_none(url: str) -> None:
+    found = live_address(url)
+    assert not found or found.lower().startswith(("http://", "https://"))
+    assert not set(found) & set('"<> \n\t`\\')
+
+
+def test_times_and_sizes_that_nothing_can_show() -> None:
+    assert when(float("inf")) == "inf s"
+    assert when(1e300).endswith(" s")
+    assert when(None) == "–"
+    assert size(10**18) == "1000000.0 TB"
+
+
+def test_parameters_of_an_address_are_escaped() -> None:
+    assert address("/page", url="a&b=c#d", n=1, p=None) == "/page?url=a%26b%3Dc%23d&n=1"
+    assert address("/page", url="\ud800") == "/page?url=%3F"
+
+
+@given(st.lists(TIMES, min_size=1, max_size=40), st.lists(TIMES, max_size=40))
+def test_growth_never_falls_and_ends_with_all(pages: list[float], more: list[float]) -> None:
+    versions = sorted(pages + more)
+    growth = growth_of(sorted(pages), versions)
+    assert growth is not None
+    heights = [float(point.split(" ")[1]) for point in growth.versions[1:].split("L")]
+    assert heights == sorted(heights, reverse=True)
+    top = growth.lines[-1]
+    assert top.value >= len(versions)
+    assert min(heights) >= top.y
+    share = (growth.height - heights[-1]) / (growth.height - top.y)
+    assert share == pytest.approx(len(versions) / top.value, abs=0.01)
+    assert (growth.rows[-1].pages, growth.rows[-1].versions) == (len(pages), len(versions))
+
+
+def test_an_empty_archive_has_no_figure() -> None:
+    assert growth_of([], []) is None
+    assert timeline_of([]) is None
+
+
+@given(st.lists(st.tuples(TIMES, st.booleans(), st.sampled_from([0, 200, 304, 404, 500]))))
+def test_a_timeline_and_a_calendar_show_every_version(
+    visits: list[tuple[float, bool, int]],
+) -> None:
+    known = sorted(
+        (Visit(at, new, n, status) for n, (at, new, status) in enumerate(visits, 1)),
+        key=lambda visit: visit.time,
+    )
+    months = [month for year in months_of(known).values() for month in year]
+    assert sum(month.versions for month in months) == sum(visit.changed for visit in known)
+    assert sum(month.visits for month in months) == len(known)
+    assert all(0 <= month.shade <= 4 for month in months)
+    timeline = timeline_of(known)
+    if timeline is not None:
+        assert all(0 <= mark.x <= timeline.width for mark in timeline.marks)
+        assert len(timeline.marks) + timeline.left_out == len(known)
+
+
+def test_a_long_timeline_leaves_out_visits_that_found_nothing_first() -> None:
+    known = [Visit(float(n), n % 100 == 0, 1, 304) for n in range(5_000)]
+    timeline = timeline_of(known)
+    assert timeline is not None
+    assert {mark.kind for mark in timeline.marks} == {"version"}
+    assert len(timeline.marks) == 50
+
+
+def _version(number: int) -> Version:
+    return Version(
+        "http://h.test/", number, float(number), 200, "", (), "", "", 0, "", "utf-8", "bwap", 3
+    )
+
+
+def _block(start: int) -> StoredBlock:
+    return StoredBlock(start, start + 5, "topic", "", 1, "", str(start))
+
+
+def test_a_block_lives_on_when_it_is_kept_moved_or_changed() -> None:
+    steps = [
+        [
+            BlockChange("kept", _block(0), _block(0)),
+            BlockChange("changed", _block(10), _block(20)),
+            BlockChange("removed", _block(40), None),
+        ],
+        [
+            BlockChange("moved", _block(0), _block(30)),
+            BlockChange("changed", _block(20), _block(10)),
+            BlockChange("added", None, _block(0)),
+        ],
+    ]
+    lives = lives_of(
+        Difference(_version(n), _version(n + 1), tuple(changes), False)
+        for n, changes in enumerate(steps, 1)
+    )
+    told = sorted((life.pattern, life.changes, life.steps, life.last) for life in lives)
+    assert told == [
+        (["absent", "absent"], 0, 0, 1),
+        (["absent", "absent"], 0, 0, 3),
+        (["changed", "changed"], 2, 2, 3),
+        (["kept", "moved"], 0, 2, 3),
+    ]
+
+
+def test_work_that_is_given_up_counts_until_it_ends() -> None:
+    async def story() -> None:
+        pool = Pool(threads=1, waiting=0, seconds=0.05)
+        release = threading.Event()
+        with pytest.raises(Problem) as late:
+            await pool.run(lambda: release.wait(20))
+        assert late.value.status == 504
+        with pytest.raises(Problem) as full:
+            await pool.run(lambda: 1)
+        assert full.value.status == 503
+        release.set()
+        deadline = time.monotonic() + 10
+        while time.monotonic() < deadline:
+            try:
+                assert await pool.run(lambda: 1) == 1
+                break
+            except Problem:
+                await asyncio.sleep(0.01)
+        else:
+            pytest.fail("the pool never takes work again")
+        pool.close()
+
+    asyncio.run(story())
+
+
+def test_a_time_out_of_the_work_itself_is_no_time_out_of_the_pool() -> None:
+    def fails() -> None:
+        raise TimeoutError("the work's own")
+
+    async def story() -> None:
+        pool = Pool(threads=1, waiting=1, seconds=10)
+        with pytest.raises(TimeoutError, match="own"):
+            await pool.run(fails)
+        pool.close()
+
+    asyncio.run(story())

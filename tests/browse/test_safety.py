@@ -1,0 +1,282 @@
+"""What is refused before anything is looked at, and what browsers are told."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from collections.abc import Iterator
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from mmcrawl.browse.context import Context, Limits, Options, open_context
+from mmcrawl.browse.replay_addresses import replay_address
+from mmcrawl.browse.safety import guarded, is_loopback
+from tests.browse import hostile
+from tests.browse.serving import small_app
+
+ORIGIN = "http://127.0.0.1:8000"
+TOKEN = "correct horse"
+PAGE = replay_address(hostile.SITE + "plain", hostile.START)
+
+
+@pytest.fixture(scope="module")
+def uri(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return hostile.make_archive(tmp_path_factory.mktemp("safety"))
+
+
+@pytest.fixture
+def client(uri: str) -> Iterator[TestClient]:
+    with open_context(uri) as context:
+        yield TestClient(small_app(context), ORIGIN, follow_redirects=False)
+
+
+@pytest.fixture
+def distant(uri: str) -> Iterator[TestClient]:
+    """One that listens beyond loopback, and so requires a token."""
+    options = Options(host="0.0.0.0", token=TOKEN)
+    with open_context(uri, options=options) as context:
+        yield TestClient(small_app(context), "http://library.test:8000", follow_redirects=False)
+
+
+def key_of(answer: Response) -> str:
+    """Return the path below which the links of an archived page lead."""
+    found = re.search(r"default-src http://[^/]+/(\S+);", answer.headers["content-security-policy"])
+    assert found
+    return found[1]
+
+
+# -- hosts, methods, sizes ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:8000", "localhost", "LOCALHOST:1", "[::1]:8000", "127.0.0.2"]
+)
+def test_names_of_this_machine_are_answered(client: TestClient, host: str) -> None:
+    assert client.get("/", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.test", "127.0.0.1.evil.test", "localhost.evil.test", "", "0.0.0.0", "a b", "127.0.0.1;x",
+     "localhost/", "user@localhost", "localhost:port"],
+)  # fmt: skip
+def test_other_names_are_refused(client: TestClient, host: str) -> None:
+    """A page whose name was pointed here (DNS rebinding) sends its own name."""
+    for path in ("/", PAGE, "/cdx?url=http://h.test/"):
+        assert client.get(path, headers={"Host": host}).status_code == 400
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"])
+def test_only_get_and_head_are_answered(client: TestClient, method: str) -> None:
+    for path in ("/", PAGE, "/timegate/http://h.test/"):
+        answer = client.request(method, path)
+        assert answer.status_code == 405
+        assert answer.headers["allow"] == "GET, HEAD"
+
+
+def test_an_address_or_a_query_too_long_is_refused(client: TestClient) -> None:
+    assert client.get("/?q=" + "a" * 40_000).status_code == 414
+    assert client.get("/replay/20240517083000/http://h.test/" + "a" * 40_000).status_code == 414
+
+
+def test_a_service_worker_is_refused_wherever_it_asks(client: TestClient) -> None:
+    key = key_of(client.get(PAGE))
+    for path in ("/", PAGE, f"/{key}20240517083000/{hostile.SITE}sw.js"):
+        assert client.get(path, headers={"Service-Worker": "script"}).status_code == 403
+
+
+# -- other sites --------------------------------------------------------------------------------
+
+EMBEDDED = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
+FRAMED = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}
+SAME_SITE = {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"}
+FOLLOWED = {**FRAMED, "Sec-Fetch-Dest": "document"}
+
+
+@pytest.mark.parametrize("headers", [EMBEDDED, FRAMED, SAME_SITE])
+def test_other_sites_can_embed_nothing(client: TestClient, headers: dict[str, str]) -> None:
+    for path in ("/", PAGE, "/cdx?url=http://h.test/"):
+        assert client.get(path, headers=headers).status_code == 403
+
+
+def test_a_link_from_elsewhere_may_be_followed(client: TestClient) -> None:
+    assert client.get("/", headers=FOLLOWED).status_code == 200
+
+
+def test_archived_pages_without_origin_find_what_they_embed_by_the_key(client: TestClient) -> None:
+    keyed = f"/{key_of(client.get(PAGE))}{PAGE.removeprefix('/replay/')}"
+    for headers in (EMBEDDED, FRAMED):
+        answer = client.get(keyed, headers=headers)
+        assert answer.status_code == 200
+        assert "frame-ancestors" not in answer.headers["content-security-policy"]
+
+
+def test_the_key_opens_nothing_but_archived_pages(client: TestClient) -> None:
+    key = key_of(client.get(PAGE))
+    for path in (f"/{key}../../", f"/{key}..%2f..%2f", f"/{key}", f"/{key}cdx?url=http://h.test/"):
+        answer = client.get(path, headers=EMBEDDED, follow_redirects=True)
+        assert answer.status_code in (400, 403, 404)
+
+
+def test_a_key_of_an_earlier_run_leads_to_the_address_without_one(client: TestClient) -> None:
+    old = f"/replay/~{'0' * 32}/{PAGE.removeprefix('/replay/')}?a=%20b"
+    answer = client.get(old)
+    assert answer.status_code == 307
+    assert answer.headers["location"] == f"{PAGE}?a=%20b"
+    assert client.get(PAGE, headers=EMBEDDED).status_code == 403
+
+
+# -- the token ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.5", "library.test", "::", ""])
+def test_whoever_listens_beyond_loopback_needs_a_token(uri: str, host: str) -> None:
+    with (
+        open_context(uri, options=Options(host=host)) as context,
+        pytest.raises(ValueError, match="token"),
+    ):
+        small_app(context)
+    assert not is_loopback(host)
+
+
+@pytest.mark.parametrize(
+    "path", ["/", PAGE, "/cdx?url=http://h.test/", "/timegate/http://h.test/", "/static/x"]
+)
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {"Cookie": "mmcrawl_8000=guess"}, {"Cookie": f"mmcrawl_8000={TOKEN}"},
+     {"Authorization": "Bearer guess"}, {"Authorization": "Bearer "}, {"Cookie": "\x7f=;;=,"}],
+)  # fmt: skip
+def test_without_the_token_there_is_nothing(
+    distant: TestClient, path: str, headers: dict[str, str]
+) -> None:
+    assert distant.get(path, headers=headers).status_code == 401
+
+
+@pytest.mark.parametrize("token", ["", "guess", TOKEN + "x", TOKEN[:-1], "\xff"])
+def test_a_wrong_token_sets_no_cookie(distant: TestClient, token: str) -> None:
+    answer = distant.get("/", params={"token": token})
+    assert answer.status_code == 401
+    assert "set-cookie" not in answer.headers
+
+
+def test_the_token_is_kept_in_a_cookie_and_leaves_the_address(distant: TestClient) -> None:
+    answer = distant.get("/", params={"a": "1&2", "token": TOKEN})
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/?a=1%262"
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "samesite=strict" in cookie.lower()
+    assert TOKEN not in cookie
+    assert distant.get("/").status_code == 200  # the client keeps the cookie
+    assert distant.get(PAGE).status_code == 200
+
+
+def test_the_way_on_is_never_to_another_host(distant: TestClient) -> None:
+    for path in ("//evil.test/", "/\\evil.test/"):
+        distant.cookies.clear()
+        answer = distant.get(f"http://library.test:8000{path}?token={TOKEN.replace(' ', '+')}")
+        assert answer.status_code == 303
+        assert not answer.headers["location"].startswith(("//", "/\\"))
+
+
+def test_programs_give_the_token_as_a_header(distant: TestClient) -> None:
+    assert distant.get("/", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
+
+
+def test_what_archived_pages_embed_needs_no_cookie_but_the_key(distant: TestClient) -> None:
+    answer = distant.get(PAGE, headers={"Authorization": f"Bearer {TOKEN}"})
+    keyed = f"/{key_of(answer)}{PAGE.removeprefix('/replay/')}"
+    assert distant.get(keyed).status_code == 200
+    assert TOKEN not in answer.text
+
+
+# -- what browsers are told ---------------------------------------------------------------------
+
+
+def test_pages_of_ours_run_no_script_but_ours_and_are_framed_by_nobody(client: TestClient) -> None:
+    headers = client.get("/").headers
+    policy = dict(
+        rule.strip().split(" ", 1) for rule in headers["content-security-policy"].split(";")
+    )
+    assert policy["default-src"] == "'self'"
+    assert policy["script-src"] == f"{ORIGIN}/static/"  # not 'self', which archived scripts are
+    assert policy["frame-src"] == f"{ORIGIN}/replay/"
+    assert policy["frame-ancestors"] == "'none'"
+    assert "unsafe" not in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "no-referrer"
+    assert headers["cache-control"] == "no-store"
+
+
+def wrapped(context: Context, endpoint: object) -> TestClient:
+    routes = [Route("/", endpoint), Route("/replay/{rest:path}", endpoint)]  # type: ignore[arg-type]
+    return TestClient(
+        guarded(Starlette(routes=routes), context), ORIGIN, raise_server_exceptions=False
+    )
+
+
+def test_nothing_leaves_the_replay_path_without_its_sandbox(uri: str) -> None:
+    async def careless(_: Request) -> Response:
+        headers = {"Content-Security-Policy": "default-src *", "Set-Cookie": "a=b"}
+        return PlainTextResponse("x", headers=headers)
+
+    async def failing(_: Request) -> Response:
+        raise RuntimeError("fault")
+
+    with open_context(uri) as context:
+        for endpoint in (careless, failing):
+            headers = wrapped(context, endpoint).get("/replay/x").headers
+            assert headers["content-security-policy"].startswith("sandbox; default-src 'none'")
+            assert "set-cookie" not in headers
+
+
+# -- how much at once, how long -----------------------------------------------------------------
+
+
+def test_only_so_many_requests_are_worked_on_at_once(uri: str) -> None:
+    entered, go_on = threading.Semaphore(0), threading.Event()
+
+    async def waiting(_: Request) -> Response:
+        entered.release()
+        while not go_on.is_set():
+            await asyncio.sleep(0.01)
+        return PlainTextResponse("done")
+
+    with open_context(uri, limits=Limits(threads=1, waiting=1)) as context:
+        app = guarded(Starlette(routes=[Route("/", waiting)]), context)
+        found: list[int] = []
+        with TestClient(app, ORIGIN) as client:
+            threads = [
+                threading.Thread(target=lambda: found.append(client.get("/").status_code))
+                for _ in range(2)
+            ]
+            for thread in threads:
+                thread.start()
+            assert entered.acquire(timeout=30)
+            assert entered.acquire(timeout=30)
+            refused = client.get("/")
+            go_on.set()
+            for thread in threads:
+                thread.join(30)
+            assert refused.status_code == 503
+            assert refused.headers["retry-after"] == "2"
+            assert found == [200, 200]
+            assert client.get("/").status_code == 200
+
+
+def test_what_takes_too_long_is_given_up(uri: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mmcrawl.browse.safety._GRACE", 0.0)
+
+    async def endless(_: Request) -> Response:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    with open_context(uri, limits=Limits(seconds=0.05)) as context:
+        assert wrapped(context, endless).get("/").status_code == 504

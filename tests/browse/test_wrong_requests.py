@@ -1,0 +1,165 @@
+"""What is wrong with a request is told: what, what to do, and with the right status."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+import mmcrawl.browse
+from mmcrawl.browse import Limits
+from mmcrawl.errors import StoreError
+from tests.browse.shelf import FILM, LEVER, browsing, client_of, fill
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    with browsing(fill(tmp_path_factory.mktemp("shelf"))) as (client, _):
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "said"),
+    [
+        ("/nowhere", 404, "There is no such page here"),
+        ("/page?url=http://unknown.test/", 404, "http://unknown.test/ is not in the archive"),
+        ("/page?url=http://[::1/broken", 404, "is not in the archive"),
+        ("/page?url=%00%ff", 404, "is not in the archive"),
+        ("/page", 400, "The parameter url is missing"),
+        ("/version?url=http://unknown.test/", 404, "is not in the archive"),
+        (f"/version?url={LEVER}&n=9", 404, "has no version 9"),
+        (f"/version?url={LEVER}&n=0", 400, "whole number from 1 to"),
+        (f"/version?url={LEVER}&n=99999999999999999999", 400, "whole number"),
+        (f"/version?url={LEVER}&n=%D9%A1", 400, "whole number"),
+        (f"/version?url={LEVER}&at=yesterday", 400, "is no date"),
+        (f"/version?url={LEVER}&at=99999", 400, "is no date"),
+        (f"/view?url={LEVER}&as=x", 400, "Use one of"),
+        ("/view?url=http://films.test/notes.txt&as=blocks", 404, "is no web page"),
+        (f"/diff?url={LEVER}&old=1&new=7", 404, "has no version 7"),
+        (f"/diff?url={FILM}", 404, "only one version"),
+        (f"/page/blocks?url={FILM}", 404, "only one version"),
+        (f"/page?url={LEVER}&p=7", 404, "The list ends at page"),
+        ("/search?q=lever&p=2", 404, "The list ends at page"),
+        ("/search?q=lever&p=1000001", 400, "whole number"),
+        ("/search?q=lever&from=2024-02-30", 400, "is no date"),
+        ("/search?q=lever&order=best", 400, "Use one of"),
+        ("/search?q=%22open", 400, "no closing quote"),
+        ("/search?q=" + "x" * 1001, 400, "longer than 1,000 characters"),
+        ("/sites?p=5", 404, "The list ends at page"),
+        ("/site?host=unknown.test", 404, "has no page of"),
+        ("/site", 400, "host"),
+        ("/media?kind=smell", 400, "Use one of"),
+        ("/media?p=9", 404, "The list ends at page"),
+        (f"/media/item?url={FILM}&n=1&m=http://films.test/none.mp4", 404, "shows no"),
+        ("/reports/none", 404, "There is no report"),
+        ("/page?url=" + "u" * 8_001, 400, "longer than 8,000 characters"),
+    ],
+)
+def test_a_wrong_request_is_told_what_to_do(
+    client: TestClient, path: str, status: int, said: str
+) -> None:
+    answer = client.get(path)
+    assert answer.status_code == status
+    assert said.replace('"', "&#34;") in answer.text
+    assert "Traceback" not in answer.text
+    assert "KeyError" not in answer.text
+
+
+def test_every_problem_has_its_sentences_in_both_languages() -> None:
+    import re
+
+    from mmcrawl.browse.words_table import TABLE
+
+    source = "".join(path.read_text() for path in Path(mmcrawl.browse.__file__).parent.glob("*.py"))
+    named = set(re.findall(r'Problem\(\s*\d+,\s*"(\w+)"', source))
+    assert len(named) > 15
+    for name in named:
+        assert f"problem.{name}" in TABLE
+        assert f"problem.{name}.do" in TABLE
+
+
+def test_a_store_that_goes_away_is_503(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with browsing(fill(tmp_path)) as (client, context):
+
+        def gone(*_: object) -> None:
+            raise StoreError("archive db.test cannot be reached; is the server running?")
+
+        monkeypatch.setattr(context.archive, "visits", gone)
+        answer = client.get("/page", params={"url": LEVER})
+        assert answer.status_code == 503
+        assert answer.headers["retry-after"]
+        assert "is the server running" in answer.text
+        assert client.get("/help").status_code == 200
+
+
+def test_what_takes_too_long_is_504_and_the_next_is_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = Limits(threads=2, seconds=0.3)
+    with browsing(fill(tmp_path), limits=limits) as (client, context):
+        release, real = threading.Event(), context.archive.visits
+
+        def slow(url: str) -> object:
+            release.wait(20)
+            return real(url)
+
+        monkeypatch.setattr(context.archive, "visits", slow)
+        assert client.get("/page", params={"url": LEVER}).status_code == 504
+        assert client.get("/sites").status_code == 200
+        release.set()
+
+
+def test_more_than_may_wait_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = Limits(threads=1, waiting=1, seconds=20)
+    with browsing(fill(tmp_path), limits=limits) as (_, context):
+        release, real = threading.Event(), context.archive.hosts
+
+        def slow() -> list[str]:
+            release.wait(20)
+            return real()
+
+        monkeypatch.setattr(context.archive, "hosts", slow)
+
+        def asked(_: int) -> int:
+            return client_of(context).get("/sites").status_code
+
+        with ThreadPoolExecutor(6) as readers:
+            answers = [readers.submit(asked, n) for n in range(6)]
+            deadline = time.monotonic() + 15
+            while sum(one.done() for one in answers) < 4 and time.monotonic() < deadline:
+                time.sleep(0.01)
+            release.set()
+            assert sorted(one.result() for one in answers) == [200, 200, 503, 503, 503, 503]
+
+
+def test_a_fault_of_ours_is_500_and_tells_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with browsing(fill(tmp_path)) as (client, context):
+        monkeypatch.setattr(context.archive, "hosts", lambda: 1 / 0)
+        answer = client.get("/sites")
+        assert answer.status_code == 500
+        assert "Something went wrong" in answer.text
+        assert "ZeroDivisionError" not in answer.text
+
+
+def test_a_damaged_index_is_503_and_says_so(tmp_path: Path) -> None:
+    uri = fill(tmp_path)
+    with browsing(uri) as (client, _):
+        assert client.get("/search?q=lever").status_code == 200
+    import sqlite3
+
+    path = tmp_path / "crawl-archive.db-search"
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE object SET content = x'00'")
+    from mmcrawl.browse import open_context
+
+    with open_context(uri) as context:
+        answer = client_of(context).get("/search?q=lever")
+        assert answer.status_code == 503
+        assert "made anew" in answer.text

@@ -1,0 +1,156 @@
+"""`scrapy browse`: what a person types, and what comes back."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from scrapy.cmdline import ScrapyArgumentParser
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from mmcrawl.archive import Capture, open_archive
+from mmcrawl.commands import browse as module
+
+ROOT = Path(__file__).parents[2]
+PAGE = "http://optics.test/lens.html"
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with the archive of a crawl."""
+    monkeypatch.chdir(tmp_path)
+    with open_archive("sqlite:///crawl-archive.db") as archive:
+        html = (("Content-Type", "text/html; charset=utf-8"),)
+        archive.store(Capture(PAGE, "<h1>透镜 lens</h1>".encode(), 100.0, headers=html))
+    return tmp_path
+
+
+@contextmanager
+def started(desk: Path, *args: str) -> Iterator[str]:
+    """Run the command in a process of its own; gives what it printed."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scrapy", "browse", "-a", f"store=sqlite:///{desk}/crawl.db", *args],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line, process.stderr.read() if process.stderr else ""
+        yield line
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert "Traceback" not in errors
+    assert process.returncode == 0, errors
+
+
+def fetched(address: str, **headers: str) -> tuple[int, str]:
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address, headers=headers)) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def test_it_serves_until_interrupted(desk: Path) -> None:
+    with started(desk, "--port", "0") as line:
+        [address] = re.findall(r"http://127\.0\.0\.1:\d+/", line)
+        status, text = fetched(address)
+        assert status == 200
+        assert "What the archive holds" in text
+        for _ in range(100):
+            if json.loads(fetched(f"{address}search.json?q=lens")[1]).get("total"):
+                break
+        assert json.loads(fetched(f"{address}search.json?q=%E9%80%8F%E9%95%9C")[1])["total"] == 1
+        assert fetched(f"{address}static/style.css")[0] == 200
+
+
+def test_beyond_loopback_it_needs_the_token_it_prints(desk: Path) -> None:
+    with started(desk, "--port", "0", "--host", "0.0.0.0") as line:
+        [(port, token)] = re.findall(r":(\d+)/\?token=([\w-]+)", line)
+        assert fetched(f"http://127.0.0.1:{port}/")[0] == 401
+        assert fetched(f"http://127.0.0.1:{port}/", Authorization=f"Bearer {token}")[0] == 200
+
+
+@pytest.fixture
+def run(desk: Path, capfd: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
+    """Run the command in this process; it comes back only if it cannot serve."""
+
+    def run(*args: str, **settings: object) -> tuple[int, str]:
+        command = module.Command()
+        command.settings = Settings(settings)
+        parser = ScrapyArgumentParser(conflict_handler="resolve")
+        command.add_options(parser)
+        options, rest = parser.parse_known_args(args)
+        command.run(rest, options)
+        return command.exitcode, capfd.readouterr().err
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (["-a", "archive=none.db"], 1, "there is no archive none.db"),
+        (["-a", "store=memory:"], 2, "a store in memory has no archive"),
+        (["-a", "shop=x"], 2, "there is no argument 'shop'"),
+        (["-a", "store"], 2, "give NAME=VALUE"),
+        (["--port", "http"], 2, "--port http: give a whole number from 0 to 65535"),
+        (["--port", "65536"], 2, "give a whole number"),
+        (["--reports", "none"], 2, "--reports none: there is no such folder"),
+        (["--host", "256.0.0.1"], 1, "cannot listen on 256.0.0.1"),
+    ],
+)
+def test_what_cannot_be_served_is_one_sentence(
+    run,  # type: ignore[no-untyped-def]
+    args: list[str],
+    code: int,
+    said: str,
+) -> None:
+    found, errors = run(*args)
+    assert (found, said in errors) == (code, True), errors
+    assert len(errors.strip().splitlines()) == 1
+
+
+def test_a_port_that_is_taken_is_one_sentence(run) -> None:  # type: ignore[no-untyped-def]
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        code, errors = run("--port", str(taken.getsockname()[1]))
+    assert code == 1
+    assert "cannot listen on 127.0.0.1" in errors
+
+
+def test_ruffle_must_be_where_the_setting_says(run) -> None:  # type: ignore[no-untyped-def]
+    code, errors = run(MMCRAWL_RUFFLE="nowhere")
+    assert code == 2
+    assert "there is no ruffle.js" in errors
+
+
+def test_words_are_not_understood(run) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(UsageError, match="'lens' is not understood"):
+        run("lens")
+
+
+def test_what_is_not_installed_is_named(  # type: ignore[no-untyped-def]
+    run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda name: None if name == "uvicorn" else object())
+    code, errors = run()
+    assert code == 2
+    assert "pip install 'mmcrawl[browse]'" in errors
