@@ -21,7 +21,7 @@ MMCRAWL_LINK_BLOCKS: cut pages with new links into blocks, and take links in nav
 MMCRAWL_LINK_BLOCK_FACTORS: multiply the scores of such links with numbers from 0 to 1:
     {"navigation": 0.8}; the kinds are those of `mmcrawl.scoring.later_blocks`.
 MMCRAWL_BLOCKS_METHOD, MMCRAWL_BLOCKS_LEVEL: how pages are cut, see `mmcrawl.blocks.partition`.
-MMCRAWL_RUFFLE: folder with the web build of Ruffle (ruffle.js), so that `scrapy browse` plays Flash.
+MMCRAWL_RUFFLE: folder with the web build of Ruffle (ruffle.js), for swf in `scrapy browse`.
 MMCRAWL_WEB, MMCRAWL_WEB_LATENCY: a stored web to answer from instead of the network.
 """
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from base64 import b64decode
 from collections.abc import Iterator
@@ -19,18 +18,10 @@ from mmcrawl.archive import Capture, open_archive
 from mmcrawl.browse.context import Options, open_context
 from mmcrawl.browse.replay_addresses import Mode, replay_address
 from tests.browse import hostile
+from tests.browse.chromium import chromium, needs_chromium
 from tests.browse.serving import Outside, free_port, served, small_app
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-DRIVER = shutil.which("chromedriver")
-
-pytestmark = pytest.mark.skipif(
-    not (CHROMIUM and DRIVER),
-    reason="needs chromium and chromedriver (Debian: apt install chromium chromium-driver)",
-)
-webdriver = pytest.importorskip(
-    "selenium.webdriver", reason="needs selenium (pip install selenium)"
-)
+pytestmark = needs_chromium
 
 SETTLED = 0.5  # seconds in which a page would have done what it must not do
 
@@ -43,19 +34,8 @@ ACTING = [
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for argument in (
-        "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-        "--no-first-run", "--disable-background-networking", "--disable-component-update",
-        "--disable-sync", "--autoplay-policy=no-user-gesture-required",
-        f"--user-data-dir={tmp_path_factory.mktemp('profile')}",
-    ):  # fmt: skip
-        options.add_argument(argument)
-    options.set_capability("unhandledPromptBehavior", "ignore")
-    driver = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
-    yield driver
-    driver.quit()
+    with chromium(tmp_path_factory.mktemp("profile")) as driver:
+        yield driver
 
 
 @pytest.fixture(scope="module")
