@@ -102,8 +102,8 @@ def classes(archive: Archive, asked: Asked, console: Console) -> int:
                 print(as_json(row))
             else:
                 sure = f"{found.probabilities[found.name]:4.0%}"
-                line = f"{found.name:<6} {sure}  {printable(url)}"
-                console.print(literal(line), soft_wrap=True)
+                line = Text(f"{found.name:<6} {sure}  ").append(literal(url))
+                console.print(line, soft_wrap=True)
     if not asked.json:
         parts = ", ".join(f"{counts[name]:,} {name}" for name in PAGE_CLASSES)
         console.print(Text(f"{counts.total():,} pages: {parts}", "bold"))

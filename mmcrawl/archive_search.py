@@ -12,10 +12,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from mmcrawl.archive import Archive, Hit, Results, Search, open_search
 from mmcrawl.archive.search_codec import DamagedError
-from mmcrawl.archive.search_ranking import Order
+from mmcrawl.archive.search_ranking import ORDERS, Order
 from mmcrawl.archive_asked import Asked
 from mmcrawl.archive_json import as_json
 from mmcrawl.blocks.drawing import printable
+from mmcrawl.errors import SearchError
 from mmcrawl.hits_display import hits_view
 from mmcrawl.rank import open_ranks
 from mmcrawl.rank.duplicate_results import open_duplicates
@@ -69,8 +70,11 @@ def _found(archive: Archive, index: Search, asked: Asked) -> Results:
 
 def _order(archive: Archive, asked: Asked) -> Order:
     """Return the order that is asked for; of ranks, those computed last."""
-    if asked.order != BY_RANK:
+    if asked.order in ORDERS:
         return asked.order
+    if asked.order != BY_RANK:
+        orders = ", ".join((*ORDERS, BY_RANK))
+        raise SearchError(f"there is no order {asked.order!r}; use {orders}")
     with open_ranks(asked.uri) as ranks:
         if ranks.is_stale(archive):
             _say("the archive has changed since it was ranked; `scrapy rank` ranks it anew")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -21,15 +22,18 @@ from mmcrawl.browse.overview import Surveyor
 from mmcrawl.browse.pool import Pool
 from mmcrawl.errors import RankError, StoreError
 from mmcrawl.rank import Ranks, open_ranks
+from mmcrawl.rank.duplicate_results import open_duplicates
 
 __all__ = ["Context", "Limits", "Options", "View", "open_context"]
+
+logger = logging.getLogger(__name__)
 
 View = Callable[[Asked], Response]
 """Answers a request; runs in a thread of the pool, so it may call the archive. May raise
 :class:`~mmcrawl.browse.problems.Problem`, or StoreError, which is shown as 503."""
 
 _MOST_CUT = 128  # versions whose blocks are remembered: readers go from one to the next
-_RANKS_SECONDS = 30.0  # between two looks whether there are new ranks
+_RANKS_SECONDS = 30.0  # between two looks whether there are new ranks, or groups of pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,10 @@ class Context:
         self._scores: dict[str, float] = {}
         self._scores_of: Ranks | None = None
         self._ranks_lock = threading.Lock()
+        self._alike: Mapping[str, int] = {}
+        self._alike_computed: float | None = None
+        self._alike_read = float("-inf")
+        self._alike_lock = threading.Lock()
 
     def route(self, path: str, view: View, *, name: str | None = None) -> Route:
         """Return a route (GET and HEAD) whose answers are made in a thread of the pool."""
@@ -153,6 +161,24 @@ class Context:
                 self._scores = dict(ranks)
                 self._scores_of = ranks
             return self._scores
+
+    def alike(self) -> Mapping[str, int]:
+        """Return the groups of pages that say nearly the same, by URL; empty if none are known."""
+        with self._alike_lock:
+            if time.monotonic() - self._alike_read > _RANKS_SECONDS:
+                self._alike_read = time.monotonic()
+                try:
+                    self._read_alike()
+                except RankError:
+                    self._alike, self._alike_computed = {}, None
+                except StoreError as error:
+                    logger.warning("pages that are alike are not known: %s", error)
+            return self._alike
+
+    def _read_alike(self) -> None:
+        found = open_duplicates(self.uri)
+        if found.computed != self._alike_computed:
+            self._alike, self._alike_computed = dict(found), found.computed
 
     def close(self) -> None:
         """Close all but the archive."""

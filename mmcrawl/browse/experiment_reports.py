@@ -65,7 +65,7 @@ def _read(name: str, folder: Path, time: float) -> Report:
         return Report(
             name, folder, time, str(experiment["web"]), str(experiment.get("topic", "")), rows
         )
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError):
         return Report(name, folder, time, "", "", ())  # the report itself can be read still
 
 

@@ -96,7 +96,7 @@ class Surveyor:
 
     def survey(self, counts: Mapping[str, int]) -> None:
         """Count, and bring the index up to date."""
-        self.latest = self._counted(counts, {})
+        self.latest = self._counted(counts, self.latest.media if self.latest else {})
         with suppress(MmcrawlError):  # an index that cannot be written is searched as it is
             self._search.update(progress=self._go_on)
         self.latest = replace(self.latest, media=self._media())

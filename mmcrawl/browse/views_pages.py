@@ -47,7 +47,7 @@ class PageViews:
             raise Problem(404, "far", last=last)
         if not listed:
             raise Problem(404, "month", month=month)
-        numbers = sorted(visit.version for visit in visits if visit.changed and visit.version)
+        numbers = _numbers(visits)
         return page(
             asked,
             "page",
@@ -63,7 +63,7 @@ class PageViews:
             before=dict(zip(numbers[1:], numbers, strict=False)),
             number=number,
             last=last,
-            newest=_newest_two(visits),
+            newest=numbers[-2:] if len(numbers) > 1 else None,
         )
 
     def blocks(self, asked: Asked) -> Response:
@@ -71,7 +71,7 @@ class PageViews:
         url, visits = self._visits(asked.url())
         archive = self.context.archive
         count = asked.choice("of", _COMPARED, _COMPARED[0])
-        numbers = [visit.version for visit in visits if visit.changed and visit.version]
+        numbers = _numbers(visits)
         some = [archive.version(url, number) for number in numbers[-int(count) :]]
         versions = [version for version in some if version.method]
         if len(versions) < 2:
@@ -96,7 +96,6 @@ class PageViews:
             left_out=len(lives) - len(shown),
             counts=[one for one in _COMPARED if len(numbers) > int(one) or one == count],
             count=count,
-            known=len(numbers),
         )
 
     def find(self, asked: Asked) -> Response:
@@ -119,7 +118,6 @@ class PageViews:
         return self.context.archive.version(url, number).url, visits
 
 
-def _newest_two(visits: Sequence[Visit]) -> tuple[int, int] | None:
-    """Return the numbers of the last two versions by time."""
-    numbers = [visit.version for visit in visits if visit.changed and visit.version]
-    return (numbers[-2], numbers[-1]) if len(numbers) > 1 else None
+def _numbers(visits: Sequence[Visit]) -> list[int]:
+    """Return the numbers of the versions in order of time."""
+    return [visit.version for visit in visits if visit.changed and visit.version]

@@ -25,6 +25,8 @@ __all__ = ["SearchViews"]
 _PER_PAGE = 20
 _MOST_PAGES = 500
 _MOST_FACETS = 5
+_ALL = "all"
+"""Asks for every page, also those that say nearly the same as one before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class SearchViews:
             "form": form,
             "given": given,
             "orders": orders,
-            "narrowed": bool(given.keys() - {"q"}),
+            "narrowed": bool(given.keys() - {"q", "alike"}),
             "wrong": "",
             "results": None,
         }
@@ -58,7 +60,7 @@ class SearchViews:
         if not query:
             return page(asked, "search", **shown)
         try:
-            results = self._found(query, form["order"], number)
+            results = self._found(query, form, number)
         except SearchError as error:
             return page(asked, "search", status=400, **(shown | {"wrong": str(error)}))
         last = max(1, -(-min(results.total, _MOST_PAGES * _PER_PAGE) // _PER_PAGE))
@@ -67,6 +69,7 @@ class SearchViews:
         shown |= {
             "results": results,
             "groups": _grouped(results.hits),
+            "collapses": bool(self.context.alike()),
             "facets": _facets(results, asked, given),
             "first": 1 + _PER_PAGE * (number - 1),
             "number": number,
@@ -79,7 +82,7 @@ class SearchViews:
         form, number = self._form(asked), asked.whole("p", 1, most=_MOST_PAGES)
         query = _query(form)
         try:
-            results = self._found(query, form["order"], number)
+            results = self._found(query, form, number)
         except SearchError as error:
             return JSONResponse({"error": str(error)}, 400)
         return JSONResponse(
@@ -105,12 +108,14 @@ class SearchViews:
             "from": start.isoformat() if start else "",
             "to": end.isoformat() if end else "",
             "order": asked.choice("order", (*ORDERS, "rank")),
+            "alike": asked.choice("alike", (_ALL,)),
         }
 
     def _orders(self) -> tuple[str, ...]:
         return (*ORDERS, "rank") if self.context.ranks() is not None else ORDERS
 
-    def _found(self, query: str, order: str, number: int) -> Results:
+    def _found(self, query: str, form: dict[str, str], number: int) -> Results:
+        order = form["order"]
         by_rank = self.context.rank_scores() if order == "rank" else None
         if order == "rank" and not by_rank:
             raise SearchError("there are no ranks yet; `scrapy rank` computes them")
@@ -118,6 +123,7 @@ class SearchViews:
             return self.context.search.search(
                 query,
                 order=by_rank or order or "relevance",
+                collapse=None if form["alike"] == _ALL else self.context.alike() or None,
                 limit=_PER_PAGE,
                 offset=_PER_PAGE * (number - 1),
             )

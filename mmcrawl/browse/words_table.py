@@ -83,7 +83,7 @@ TABLE: dict[str, tuple[str, str]] = PROBLEMS | {
     "sites.lead": ("{n} site in the archive.|{n} sites in the archive.", "档案中有 {n} 个网站。"),
     "site.none": ("(no site)", "（无网站）"),
     "site.lead": (
-        "{pages} pages, {versions} versions, {size} received.",
+        "Pages: {pages}. Versions: {versions}. Received: {size}.",
         "{pages} 个网页，{versions} 个版本，共接收 {size}。",
     ),
     "site.media": ("Its media", "它的媒体"),
@@ -111,6 +111,11 @@ TABLE: dict[str, tuple[str, str]] = PROBLEMS | {
     "search.seen": ("seen {time}", "见于 {time}"),
     "search.seen.between": ("seen {first} to {last}", "见于 {first} 至 {last}"),
     "search.more": ("{n} more block of the page|{n} more blocks of the page", "该页还有 {n} 个块"),
+    "search.once": (
+        "Of pages that say nearly the same, one is shown.",
+        "内容几乎相同的网页只显示一个。",
+    ),
+    "search.all": ("Show all", "全部显示"),
     "search.alike": (
         "The same block on {n} more page|The same block on {n} more pages",
         "另有 {n} 个网页含相同的块",
@@ -132,12 +137,12 @@ TABLE: dict[str, tuple[str, str]] = PROBLEMS | {
     # page through time
     "page.through": ("through time", "历史"),
     "page.lead": (
-        "{versions} versions found on {visits} visits.",
+        "Versions: {versions}. Visits: {visits}.",
         "访问 {visits} 次，得到 {versions} 个版本。",
     ),
     "page.live": ("The page on the live web", "当前网页"),
     "page.calendar": ("Versions by month", "各月版本数"),
-    "page.month": ("{versions} versions, {visits} visits", "{versions} 个版本，{visits} 次访问"),
+    "page.month": ("versions: {versions}, visits: {visits}", "{versions} 个版本，{visits} 次访问"),
     "page.newest": ("What changed last", "最近的变化"),
     "page.often": ("Which block changes how often", "各块变化的频率"),
     "page.list": ("All visits", "全部访问"),

@@ -84,6 +84,7 @@ class Command(ScrapyCommand):
             top = _whole(opts.top)
             figure = _figure(opts.figure)
             engine = _engine(getattr(opts, "engine", next(iter(ENGINES))))
+            _check_output(formats)
         except (MmcrawlError, ValueError) as error:
             self._say(error, 2)
             return
@@ -193,6 +194,15 @@ def _figure(name: str | None) -> Path | None:
     if not path.absolute().parent.is_dir():
         raise ValueError(f"--figure {name}: there is no folder {path.parent}; make it first")
     return path
+
+
+def _check_output(formats: list[str]) -> None:
+    if "parquet" not in formats:
+        return
+    if find_spec("pyarrow") is None:
+        raise ValueError("--parquet needs pyarrow: pip install 'mmcrawl[parquet]'")
+    if sys.stdout.isatty():
+        raise ValueError("--parquet is not for a terminal: add > FILE")
 
 
 def _engine(name: str) -> str:

@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.rank.records import ReadPage
@@ -154,6 +153,8 @@ def pages_to_blocks(graph: ArchiveGraph, importance: Numbers) -> Matrix:
         graph: Whose blocks.
         importance: Of each block, see :func:`block_importance`.
     """
+    from scipy import sparse  # slow to load, and every command loads this module
+
     blocks = np.arange(graph.blocks, dtype=np.int32)
     shape = (graph.pages, graph.blocks)
     return sparse.csr_array((importance, (graph.block_page, blocks)), shape=shape)
@@ -215,6 +216,8 @@ def normalised(matrix: Matrix) -> Matrix:
 
 def _ones(graph: ArchiveGraph, rows: Ids, height: int) -> Matrix:
     """Return 1 for each pair of a row and a target, links of a page to itself left out."""
+    from scipy import sparse
+
     other = graph.block_page[graph.link_block] != graph.link_target
     places = (rows[other], graph.link_target[other])
     ones = np.ones(int(other.sum()))

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mmcrawl.blocks import partitioner_names
 from mmcrawl.errors import MmcrawlError, RankError
-from mmcrawl.rank.methods import METHODS
+from mmcrawl.rank.methods import METHODS, method_named
 from mmcrawl.rank.spark import rank_export
 from mmcrawl.rank.spark_blocks import partition_export
 from mmcrawl.rank.spark_session import spark_session
@@ -49,6 +49,8 @@ def main(words: list[str] | None = None) -> int:
 
 def _rank(asked: argparse.Namespace, result: Path) -> None:
     topic = _topic(asked.topic, asked.keywords)
+    if method_named(asked.method).needs_topic != (topic is not None):
+        raise RankError("--topic or --keywords goes with topic-pagerank, and only with it")
     with spark_session("mmcrawl rank") as spark:
         ranks = rank_export(spark, asked.export, asked.method, topic=topic)
         import pyarrow
@@ -62,9 +64,17 @@ def _rank(asked: argparse.Namespace, result: Path) -> None:
 
 
 def _topic(names: str, keywords: str) -> Topic | None:
+    if names and keywords:
+        raise RankError("give either --topic or --keywords, not both")
     if keywords:
         return topic_from_keywords(keywords)
     return load_topics(names) if names else None
+
+
+def _level(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"give a whole number from 1, not {text}")
+    return int(text)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -78,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     rank.add_argument("--keywords", default="", help="topic-pagerank: words instead of a topic")
     cut = kinds.add_parser("partition", help="cut the pages of an export with bodies anew")
     cut.add_argument("--method", choices=partitioner_names(), default="bwap")
-    cut.add_argument("--level", type=int, default=1, help="greatest level of the blocks, from 1")
+    cut.add_argument("--level", type=_level, default=1, help="greatest level of the blocks, from 1")
     for kind in (rank, cut):
         kind.add_argument("export", help="folder of the export")
         kind.add_argument("result", help="folder for the result; it must not exist")

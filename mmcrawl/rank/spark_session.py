@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,11 +71,13 @@ def spark_session(name: str) -> Iterator[SparkSession]:
         name: Of the application.
 
     Raises:
-        RankError: pyspark or Java is missing, or Spark does not start.
+        RankError: pyspark or Java is missing, Spark does not start, or what it is given fails.
     """
     if problem := missing():
         raise RankError(problem)
+    from py4j.protocol import Py4JError
     from pyspark import SparkConf
+    from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
     if (running := SparkSession.getActiveSession()) is not None:
@@ -97,12 +99,21 @@ def spark_session(name: str) -> Iterator[SparkSession]:
     try:
         spark = builder.getOrCreate()
     except Exception as error:  # whatever Java says
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise RankError(f"Spark does not start ({reason[:200]})") from error
+        raise RankError(f"Spark does not start ({_first_line(error)})") from error
     try:
         yield spark
+    except (Py4JError, PySparkException, ConnectionError) as error:
+        raise RankError(f"Spark failed: {_first_line(error)}") from error
     finally:
-        spark.stop()
+        with suppress(Py4JError, ConnectionError):  # Java may have died
+            spark.stop()
+
+
+def _first_line(error: Exception) -> str:
+    lines = (line.strip(" :\t") for line in str(error).splitlines())
+    # What Java throws is told in the second line; the first one says who called it.
+    told = (line for line in lines if line and not line.startswith("An error occurred while call"))
+    return next(told, type(error).__name__)[:300]
 
 
 def _java() -> str | None:

@@ -119,7 +119,12 @@ def test_reports_are_listed_and_opened_in_a_sandbox(tmp_path: Path) -> None:
         assert client.get("/reports/..%2fsecret").status_code == 404
 
 
-@pytest.mark.parametrize("results", ["", "[]", "{", '{"experiment": {"web": "x"}}', "9" * 5000])
+BROKEN = ["", "[]", "{", '{"experiment": {"web": "x"}}', "9" * 5000]
+BEYOND_FLOATS = f'[{{"label": "a", "recall": {"9" * 400}}}]'
+BROKEN += [f'{{"experiment": {{"web": "x"}}, "algorithms": {BEYOND_FLOATS}}}']
+
+
+@pytest.mark.parametrize("results", BROKEN)
 def test_a_report_with_broken_results_can_be_read_still(tmp_path: Path, results: str) -> None:
     folder = tmp_path / "one"
     report(folder, {})

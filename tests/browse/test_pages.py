@@ -7,15 +7,18 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from lxml import html
 from starlette.testclient import TestClient
 
-from mmcrawl.archive import open_archive
+from mmcrawl.archive import Capture, open_archive
 from mmcrawl.browse import Context, Options, open_context
+from mmcrawl.rank.duplicate_results import save_duplicates
+from mmcrawl.rank.duplicates import find_duplicates
 from mmcrawl.rank.results import RankedPages, save_ranks
-from tests.browse.shelf import DAY, FILM, LEVER, START, browsing, fill
+from tests.browse.shelf import DAY, FILM, HTML, LEVER, START, browsing, fill, lever
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +165,7 @@ def test_the_same_block_on_several_pages_is_one_hit(tmp_path: Path) -> None:
 
 def test_a_page_through_time_lists_its_visits(client: TestClient) -> None:
     page = tree(client, "/page", url=LEVER)
-    assert "3 versions found on 4 visits" in text(page.cssselect(".lead")[0])
+    assert "Versions: 3. Visits: 4." in text(page.cssselect(".lead")[0])
     row = page.cssselect(".visits tbody tr")[1]
     assert text(row) == "2024-01-13 22:13 version 2, as before status 304"
     assert len(page.cssselect(".timeline .version")) == 4  # three, and the key
@@ -341,3 +344,55 @@ def test_the_archive_is_counted_beside_the_requests_and_the_count_can_be_stopped
         assert context.surveyor.latest is not None
         assert context.surveyor.latest.counts == {"urls": 4, "versions": 6}
         context.surveyor.stop()
+
+
+def test_what_changed_goes_by_time_also_where_versions_came_out_of_order(tmp_path: Path) -> None:
+    def out_of_order() -> Iterator[Capture]:
+        yield Capture(LEVER, lever("weight"), START + DAY, headers=HTML)
+        yield Capture(LEVER, lever("force"), START, headers=HTML)
+        yield Capture(LEVER, lever("effort"), START + 2 * DAY, headers=HTML)
+
+    with browsing(fill(tmp_path, out_of_order())) as (client, _):
+        page = tree(client, "/page", url=LEVER)
+        links = page.cssselect(".visits a[href^='/diff']")
+        pairs = [parse_qs(urlsplit(link.get("href")).query) for link in links]
+        assert [(pair["old"], pair["new"]) for pair in pairs] == [(["1"], ["3"]), (["2"], ["1"])]
+
+
+def test_media_are_told_also_while_they_are_counted_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with browsing(fill(tmp_path)) as (_, context):
+        surveyor = context.surveyor
+        told: list[object] = []
+
+        def update(**_: object) -> None:
+            assert surveyor.latest is not None
+            told.append(surveyor.latest.media)
+
+        monkeypatch.setattr(context.search, "update", update)
+        surveyor.survey(context.archive.counts())
+        assert told == [{"video": 1, "audio": 1, "animation": 1}]
+
+
+def test_pages_that_say_nearly_the_same_are_found_once(tmp_path: Path) -> None:
+    other = "http://mirror.test/lever.html"
+
+    def mirrored() -> Iterator[Capture]:
+        yield Capture(LEVER, lever("force"), START, headers=HTML)
+        yield Capture(other, lever("force", "Mirrored here."), START + DAY, headers=HTML)
+
+    uri = fill(tmp_path, mirrored())
+    with browsing(uri) as (client, _):
+        assert client.get("/search.json?q=seesaw").json()["total"] == 2
+        assert "Show all" not in client.get("/search?q=seesaw").text
+    with open_archive(uri, read_only=True) as archive:
+        save_duplicates(uri, find_duplicates(archive, near=0.5))
+    with browsing(uri) as (client, _):
+        assert client.get("/search.json?q=seesaw").json()["total"] == 1
+        page = tree(client, "/search", q="seesaw")
+        assert text(page.cssselect(".found")[0]).startswith("1 page")
+        [every] = [a.get("href") for a in page.cssselect("main a") if text(a) == "Show all"]
+        page = tree(client, every)
+        assert text(page.cssselect(".found")[0]).startswith("2 pages")
+        assert page.cssselect("input[name=alike]")[0].get("value") == "all"

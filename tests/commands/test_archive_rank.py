@@ -109,8 +109,10 @@ def test_search_goes_by_rank(run: Run) -> None:
 def test_classes_are_shown(run: Run) -> None:
     code, out, err = run("classes")
     assert (code, err) == (0, "")
-    assert [line.split()[-1] for line in out.splitlines()[:-1]] == URLS
-    assert out.splitlines()[-1].startswith("6 pages: ")
+    lines = out.splitlines()
+    assert [line.split()[-1] for line in lines[:-1]] == URLS
+    assert {line.index("http") for line in lines[:-1]} == {len("topic  100%  ")}  # columns
+    assert lines[-1].startswith("6 pages: ")
     rows = [json.loads(line) for line in run("classes", "--json")[1].splitlines()]
     assert [row["url"] for row in rows] == URLS
     for row in rows:
@@ -149,3 +151,9 @@ def test_options_are_those_of_their_subcommands(run: Run) -> None:
         run("classes", "--near", "0.5")
     with pytest.raises(UsageError, match="scrapy archive export-parquet FOLDER"):
         run("export-parquet")
+
+
+def test_a_wrong_order_is_told_with_all_there_are(run: Run) -> None:
+    code, _, err = run("search", "lens", "--order", "best")
+    assert code == 2
+    assert "there is no order 'best'; use relevance, newest, oldest, rank\n" in err

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scrapy.cmdline import ScrapyArgumentParser
@@ -176,3 +177,35 @@ def test_it_runs_as_people_run_it(desk: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["url"] == HUB
+
+
+def test_missing_pyarrow_is_told_before_the_work(
+    run: Any, desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda name: None if name == "pyarrow" else name)
+    said = run("--parquet")
+    assert (said.code, said.out) == (2, "")
+    assert said.err == ("scrapy rank: --parquet needs pyarrow: pip install 'mmcrawl[parquet]'\n")
+    assert not (desk / "crawl-archive.db-rank").exists()
+
+
+def test_parquet_is_not_written_to_a_terminal(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda name: name)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    said = run("--parquet")
+    assert (said.code, said.out) == (2, "")
+    assert said.err == "scrapy rank: --parquet is not for a terminal: add > FILE\n"
+
+
+def test_commands_load_no_slow_or_optional_library() -> None:
+    libraries = ("datasketch", "matplotlib", "pyarrow", "pyspark", "scipy", "sklearn")
+    code = (
+        "import sys; from scrapy.commands import ScrapyCommand\n"
+        "from scrapy.utils.misc import walk_modules\n"
+        "assert len(walk_modules('mmcrawl.commands')) > 5\n"
+        f"print([name for name in {libraries} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"

@@ -31,8 +31,6 @@ from mmcrawl.shared.observing import CrawlView, JobView, WorkerView
 from mmcrawl.totals import Totals
 from mmcrawl.workers_display import crawl_tables, jobs_table
 
-pytestmark = pytest.mark.alone
-
 ROOT = Path(__file__).parents[2]
 SERVER = "MMCRAWL_TEST_MONGODB"
 ANN, BOB = "ann-1-aa", "bob-2-bb"

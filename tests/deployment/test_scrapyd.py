@@ -23,8 +23,6 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.alone
-
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = "MMCRAWL_TEST_SCRAPYD"
 PACKAGES = ("mmcrawl", "spiders", "pipelines", "dictionaries")

@@ -24,8 +24,6 @@ from mmcrawl.topic import topic_from_keywords
 from tests.rank.conftest import Keep
 from tests.rank.graphs import read_page
 
-pytestmark = pytest.mark.alone
-
 PAGES = 40
 NEAR = 1e-9
 
@@ -224,3 +222,59 @@ def test_a_missing_pyspark_is_one_sentence() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "Spark needs pyspark: pip install 'mmcrawl[spark]'\n"
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_what_fails_on_spark_is_one_sentence(monkeypatch: pytest.MonkeyPatch, dies: bool) -> None:
+    pytest.importorskip("pyspark", reason="pyspark is missing")
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    from mmcrawl.rank import spark_session as module
+
+    class Session:
+        def stop(self) -> None:
+            if dies:
+                raise ConnectionRefusedError(111, "Connection refused")
+
+    monkeypatch.setattr(module, "missing", lambda: "")
+    monkeypatch.setattr(SparkSession, "getActiveSession", lambda: None)
+    monkeypatch.setattr(SparkSession.Builder, "getOrCreate", lambda self: Session())
+    told = pytest.raises(RankError, match=r"^Spark failed: no space left$")
+    with told, module.spark_session("test"):
+        raise PySparkException(
+            "An error occurred while calling o56.count.\n: no space left\n\tat x"
+        )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--method", "topic-pagerank"], "--topic or --keywords goes with topic-pagerank"),
+        (["--keywords", "lens"], "--topic or --keywords goes with topic-pagerank"),
+        (["--keywords", "lens", "--topic", "physics"], "not both"),
+    ],
+)
+def test_the_job_tells_wrong_topics_at_once(
+    words: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from mmcrawl.rank import spark_job
+
+    monkeypatch.setattr(spark_job, "spark_session", None)  # it must not be asked for
+    assert spark_job.main(["rank", str(tmp_path), str(tmp_path / "result"), *words]) == 1
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("level", ["0", "-1", "two"])
+def test_the_job_tells_a_wrong_level(
+    level: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from mmcrawl.rank import spark_job
+
+    with pytest.raises(SystemExit):
+        spark_job.main(["partition", "export", str(tmp_path / "result"), f"--level={level}"])
+    assert f"give a whole number from 1, not {level}" in capsys.readouterr().err
