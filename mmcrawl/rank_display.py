@@ -1,8 +1,8 @@
-"""What a person sees of ranks: how far ranking is, and the first pages."""
+"""What a person sees of ranks: how far ranking is, and the first pages, blocks or media."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from time import monotonic
 from types import TracebackType
 from typing import Any, Self
@@ -15,11 +15,12 @@ from rich.table import Table
 from rich.text import Text
 
 from mmcrawl.display import literal
-from mmcrawl.rank import Ranked
+from mmcrawl.rank import Ranked, RankedParts, Ranking
 
-__all__ = ["RankProgress", "rank_table"]
+__all__ = ["RankProgress", "parts_table", "rank_table"]
 
 _LINE_SECONDS = 10.0
+_TOPIC = 30  # characters shown
 _DOING = {"listing": "looking up URLs", "reading": "reading pages", "ranking": "steps"}
 
 
@@ -92,9 +93,51 @@ def rank_table(ranked: Ranked, rows: Iterable[dict[str, Any]], kept: str) -> Ren
     ]
     if not ranked.in_links.any():
         lines.append("No page links to another one that is stored: all ranks are equal.")
+    lines += _remarks(ranking, ranked.skipped)
+    return Group(table, *(literal(line) for line in lines))
+
+
+def parts_table(ranked: RankedParts, rows: Iterable[dict[str, Any]]) -> RenderableType:
+    """Return the first blocks or media, and what was ranked.
+
+    Args:
+        ranked: What ranking came to.
+        rows: Of those to show.
+    """
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in ("place", "rank", "× average"):
+        table.add_column(name, justify="right")
+    table.add_column("kind")
+    if ranked.of == "blocks":
+        table.add_column("topic", overflow="ellipsis", no_wrap=True, max_width=_TOPIC)
+        table.add_column("bytes", justify="right")
+        table.add_column("page", overflow="fold")
+    else:
+        table.add_column("pages", justify="right")
+        table.add_column("media", overflow="fold")
+        table.add_column("best page", overflow="fold")
+    for row in rows:
+        numbers = (str(row["place"]), f"{row['score']:.3g}", f"{row['times_average']:.2f}")
+        if ranked.of == "blocks":
+            place = f"{row['start']}-{row['end']}"
+            rest = (literal(row["topic"]), literal(place), literal(row["url"]))
+        else:
+            rest = (literal(f"{row['pages']:,}"), literal(row["url"]), literal(row["best_page"]))
+        table.add_row(*numbers, literal(row["kind"] or "rest of page"), *rest)
+    graph, named = ranked.graph, f" of {len(ranked.scores):,} media" if ranked.of == "media" else ""
+    lines = [
+        f"{ranked.method}{named}: {graph.pages:,} pages, {graph.blocks:,} blocks, {graph.links:,}"
+        f" links between stored pages; {ranked.ranking.steps} steps; not kept"
+    ]
+    lines += _remarks(ranked.ranking, ranked.skipped)
+    return Group(table, *(literal(line) for line in lines))
+
+
+def _remarks(ranking: Ranking, skipped: Mapping[str, int]) -> list[str]:
+    lines = []
     if not ranking.settled:
         lines.append(f"The ranks had not settled: they still changed by {ranking.change:.1g}.")
-    if ranked.skipped:
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in ranked.skipped.items())
+    if skipped:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in skipped.items())
         lines.append(f"Not ranked: {reasons}")
-    return Group(table, *(literal(line) for line in lines))
+    return lines

@@ -1,8 +1,9 @@
-"""`scrapy rank`: which pages of an archive matter, by their links."""
+"""`scrapy rank`: which pages, blocks and media of an archive matter, by links."""
 
 import argparse
 import os
 import sys
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,18 +19,29 @@ from mmcrawl.archive_params import ArchiveParams, as_time
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.errors import MmcrawlError, RankError
 from mmcrawl.params import explain
-from mmcrawl.rank import ENGINES, METHODS, Ranked, RankJob, method_named, save_ranks
-from mmcrawl.rank.writing import WRITERS, rows_of
-from mmcrawl.rank_display import RankProgress, rank_table
+from mmcrawl.rank import (
+    ENGINES,
+    METHODS,
+    PARTS,
+    Ranked,
+    RankedParts,
+    RankJob,
+    method_named,
+    save_ranks,
+)
+from mmcrawl.rank.parts import BLOCK_METHODS
+from mmcrawl.rank.writing import COLUMNS, WRITERS, rows_of
+from mmcrawl.rank_display import RankProgress, parts_table, rank_table
 from mmcrawl.topic import Topic, load_topics, topic_from_keywords
 
 __all__ = ["Command"]
 
 _SHOWN = 20
+_PAGES = "pages"
 
 
 class Command(ScrapyCommand):
-    """Rank the pages of an archive."""
+    """Rank the pages, blocks or media of an archive."""
 
     requires_project = True
     requires_crawler_process = False
@@ -41,12 +53,12 @@ class Command(ScrapyCommand):
 
     def short_desc(self) -> str:
         """Return what the command does."""
-        return "Rank the pages of an archive by their links and the blocks these stand in"
+        return "Rank pages, blocks or media of an archive by links and the blocks these stand in"
 
     def long_desc(self) -> str:
         """Return the methods."""
         methods = (f"{method.name}: {method.title};" for method in METHODS.values())
-        return "Ranks are kept beside the archive. Methods: " + " ".join(methods)
+        return "Ranks of pages are kept beside the archive. Methods: " + " ".join(methods)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options."""
@@ -62,7 +74,9 @@ class Command(ScrapyCommand):
         )
         first = next(iter(METHODS))
         add("--method", default=first, help=f"{', '.join(METHODS)} (default: {first})")
-        add("--top", metavar="N", help=f"pages to show (default: {_SHOWN}; all for programs)")
+        of = (_PAGES, *PARTS)
+        add("--of", default=_PAGES, metavar="WHAT", help=f"{', '.join(of)} (default: {_PAGES})")
+        add("--top", metavar="N", help=f"how many to show (default: {_SHOWN}; all for programs)")
         add("--at", metavar="TIME", help="the archive as of a time, as 2024-05-17T08:30")
         add("--topic", default="", help="topic-pagerank: topics by name or file")
         add("--keywords", default="", help="topic-pagerank: words to look for instead of a topic")
@@ -85,6 +99,7 @@ class Command(ScrapyCommand):
             figure = _figure(opts.figure)
             engine = _engine(getattr(opts, "engine", next(iter(ENGINES))))
             _check_output(formats)
+            _check_of(opts.of, job, engine, figure)
         except (MmcrawlError, ValueError) as error:
             self._say(error, 2)
             return
@@ -94,8 +109,14 @@ class Command(ScrapyCommand):
                 open_archive(job.uri, create=False, read_only=True) as archive,
                 RankProgress(console) as progress,
             ):
-                ranked = ENGINES[engine](job, archive, progress)
-            self._show(ranked, job, top, formats, figure)
+                if opts.of == _PAGES:
+                    ranked = ENGINES[engine](job, archive, progress)
+                else:
+                    parts = PARTS[opts.of](job, archive, progress)
+            if opts.of == _PAGES:
+                self._show(ranked, job, top, formats, figure)
+            else:
+                self._show_parts(parts, top, formats)
         except MmcrawlError as error:
             self._say(error, 1)
         except BrokenPipeError:  # the reader has seen enough
@@ -122,14 +143,19 @@ class Command(ScrapyCommand):
 
             draw_distribution(ranked.pages, figure)
         if formats:
-            WRITERS[formats[0]].write(rows_of(ranked, top), sys.stdout.buffer)
-            sys.stdout.buffer.flush()
+            _write(formats[0], rows_of(ranked, top), COLUMNS)
             return
-        known = sys.stdout.isatty() or "COLUMNS" in os.environ
-        console = Console(width=None if known else 110, highlight=False)
         is_file = job.uri.startswith("sqlite:")
         kept = shown(job.uri) + ("-rank" if is_file else ", collections rank_head and rank_part")
-        console.print(rank_table(ranked, rows_of(ranked, top or _SHOWN), kept))
+        _console().print(rank_table(ranked, rows_of(ranked, top or _SHOWN), kept))
+
+    def _show_parts(self, parts: RankedParts, top: int | None, formats: list[str]) -> None:
+        for problem in parts.unreadable:
+            self._say(problem, 0)
+        if formats:
+            _write(formats[0], parts.rows(top), parts.columns)
+        else:
+            _console().print(parts_table(parts, parts.rows(top or _SHOWN)))
 
     def _job(self, opts: argparse.Namespace) -> RankJob:
         method = method_named(opts.method)
@@ -203,6 +229,31 @@ def _check_output(formats: list[str]) -> None:
         raise ValueError("--parquet needs pyarrow: pip install 'mmcrawl[parquet]'")
     if sys.stdout.isatty():
         raise ValueError("--parquet is not for a terminal: add > FILE")
+
+
+def _check_of(of: str, job: RankJob, engine: str, figure: Path | None) -> None:
+    """Refuse what only pages have, before the work begins."""
+    if of == _PAGES:
+        return
+    if of not in PARTS:
+        raise ValueError(f"--of {of}: give one of {', '.join((_PAGES, *PARTS))}")
+    if engine != (local := next(iter(ENGINES))):
+        raise ValueError(f"--engine {engine} ranks pages only: --of {of} needs --engine {local}")
+    if figure is not None:
+        raise ValueError(f"--figure draws ranks of pages only, not --of {of}")
+    if of == "blocks" and job.method not in BLOCK_METHODS:
+        known = " or ".join(BLOCK_METHODS)
+        raise ValueError(f"{job.method} does not rank blocks: take --method {known}")
+
+
+def _write(name: str, rows: Iterable[dict[str, Any]], columns: Mapping[str, str]) -> None:
+    WRITERS[name].write(rows, columns, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
+
+
+def _console() -> Console:
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(width=None if known else 110, highlight=False)
 
 
 def _engine(name: str) -> str:

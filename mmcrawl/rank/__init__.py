@@ -1,4 +1,4 @@
-"""Which pages and blocks of an archive matter: ranks by their links.
+"""Which pages, blocks and media of an archive matter: ranks by links.
 
 :class:`Reading` reads an archive as records of pages, blocks and links; :class:`GraphBuilder` makes
 sparse matrices of them; the functions of :mod:`mmcrawl.rank.ranks` rank these by PageRank,
@@ -9,6 +9,7 @@ Topic-PageRank, HITS, block-level PageRank and QuarkRank. Results are kept besid
 from mmcrawl.rank.engines import ENGINES, Ranked, RankJob, rank_locally
 from mmcrawl.rank.graph import ArchiveGraph, GraphBuilder
 from mmcrawl.rank.methods import METHODS, method_named
+from mmcrawl.rank.parts import PARTS, RankedParts, rank_blocks, rank_media
 from mmcrawl.rank.power import Ranking
 from mmcrawl.rank.ranks import (
     block_pagerank,
@@ -19,20 +20,23 @@ from mmcrawl.rank.ranks import (
     topic_pagerank,
 )
 from mmcrawl.rank.reading import Reading
-from mmcrawl.rank.records import BlockRecord, LinkRecord, PageRecord, ReadPage
+from mmcrawl.rank.records import BlockRecord, LinkRecord, MediaRecord, PageRecord, ReadPage
 from mmcrawl.rank.results import RankedPages, Ranks, open_ranks, save_ranks
 
 __all__ = [
     "ENGINES",
     "METHODS",
+    "PARTS",
     "ArchiveGraph",
     "BlockRecord",
     "GraphBuilder",
     "LinkRecord",
+    "MediaRecord",
     "PageRecord",
     "RankJob",
     "Ranked",
     "RankedPages",
+    "RankedParts",
     "Ranking",
     "Ranks",
     "ReadPage",
@@ -44,7 +48,9 @@ __all__ = [
     "open_ranks",
     "pagerank",
     "quarkrank",
+    "rank_blocks",
     "rank_locally",
+    "rank_media",
     "save_ranks",
     "topic_pagerank",
 ]

@@ -24,7 +24,17 @@ from mmcrawl.rank.records import ReadPage
 from mmcrawl.rank.results import RankedPages
 from mmcrawl.topic import Topic
 
-__all__ = ["ENGINES", "Engine", "RankJob", "Ranked", "nothing_to_rank", "rank_locally"]
+__all__ = [
+    "ENGINES",
+    "Collected",
+    "Engine",
+    "RankJob",
+    "Ranked",
+    "collect",
+    "nothing_to_rank",
+    "page_ranking",
+    "rank_locally",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +92,12 @@ def rank_locally(job: RankJob, archive: Archive, progress: Progress | None = Non
         StoreError: the archive fails.
     """
     method = method_named(job.method)
-    if method.needs_topic and job.topic is None:
-        raise RankError(f"{method.name} needs a topic: name one with --topic")
     counts = archive.counts()  # before reading: what comes meanwhile makes the ranks stale
     started = time.time()
     reading = Reading(archive, at=job.at, topics=method.needs_topic, progress=progress)
-    collected = _Collected(job.topic if method.needs_topic else None)
-    for read in reading:
-        collected.add(read)
+    collected = collect(job, reading)
     graph = collected.builder.graph()
-    if not graph.pages:
-        raise RankError(nothing_to_rank(reading))
-    ranking = _ranking(method, graph, collected.numbers, progress)
+    ranking = page_ranking(method, graph, collected.numbers, progress)
     pages = RankedPages(
         method=method.name,
         computed=started,
@@ -128,7 +132,34 @@ ENGINES: Mapping[str, Engine] = {"local": rank_locally, "spark": _rank_on_spark}
 """All engines, by name; the first is the default."""
 
 
-class _Collected:
+def collect(
+    job: RankJob, reading: Reading, seen: Callable[[ReadPage], None] | None = None
+) -> Collected:
+    """Read all pages.
+
+    Args:
+        job: Whose method says whether a topic is needed.
+        reading: Of an archive.
+        seen: Told of each page.
+
+    Raises:
+        RankError: the method needs a topic, or there is no page.
+        StoreError: the archive fails.
+    """
+    method = method_named(job.method)
+    if method.needs_topic and job.topic is None:
+        raise RankError(f"{method.name} needs a topic: name one with --topic")
+    collected = Collected(job.topic if method.needs_topic else None)
+    for read in reading:
+        collected.add(read)
+        if seen is not None:
+            seen(read)
+    if not collected.urls:
+        raise RankError(nothing_to_rank(reading))
+    return collected
+
+
+class Collected:
     """What is kept of the pages that were read."""
 
     def __init__(self, topic: Topic | None) -> None:
@@ -144,6 +175,7 @@ class _Collected:
         return np.array(self._values) if self._content is not None else None
 
     def add(self, read: ReadPage) -> None:
+        """Keep what ranks need of a page."""
         self.builder.add(read)
         self.urls.append(read.page.url)
         self.versions.append(read.page.version)
@@ -151,9 +183,11 @@ class _Collected:
             self._values.append(self._content.of(read))
 
 
-def _ranking(
+def page_ranking(
     method: Method, graph: ArchiveGraph, content: Numbers | None, progress: Progress | None
 ) -> Ranking:
+    """Rank the pages of a graph, and tell of each step."""
+
     def tell(step: int, _: float) -> None:
         if progress is not None:
             progress("ranking", step, 0)

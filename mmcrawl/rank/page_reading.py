@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from mmcrawl.archive import Version
+from mmcrawl.archive.search_documents import media_in
 from mmcrawl.blocks import Block, PageTree, Partition, partition
 from mmcrawl.blocks.link_kinds import declared_base, references
 from mmcrawl.page.urls import PAGE_SCHEMES, Resolver, base_url
@@ -16,6 +17,7 @@ from mmcrawl.rank.records import (
     OUTSIDE,
     BlockRecord,
     LinkRecord,
+    MediaRecord,
     PageRecord,
     ReadPage,
 )
@@ -34,11 +36,13 @@ class PageReader:
     Args:
         index: Tells which pages links lead to.
         topics: Whether blocks get their topics.
+        media: Whether pages get their media.
     """
 
-    def __init__(self, index: UrlIndex, *, topics: bool) -> None:
+    def __init__(self, index: UrlIndex, *, topics: bool, media: bool = False) -> None:
         self._index = index
         self._topics = topics
+        self._media = media
 
     def read(self, page: PageRecord, version: Version, body: bytes) -> ReadPage:
         """Return the records of a page of HTML.
@@ -61,9 +65,10 @@ class PageReader:
         chars = np.diff(cut.measures.chars)
         own = np.bincount(owners + 1, weights=chars, minlength=len(blocks) + 1).astype(int).tolist()
         linking = {link.block for link in links}
-        records = self._blocks(cut, blocks, own, linking, page.id)
-        title = _title(cut.tree)
-        return ReadPage(replace(page, title=title, text_chars=sum(own)), tuple(records), links)
+        records = tuple(self._blocks(cut, blocks, own, linking, page.id))
+        media = tuple(_media(cut, page.url, records)) if self._media else ()
+        page = replace(page, title=_title(cut.tree), text_chars=sum(own))
+        return ReadPage(page, records, links, media)
 
     def _blocks(
         self, cut: Partition, blocks: list[Block], own: list[int], linking: set[int], page: int
@@ -116,6 +121,26 @@ def _owners(cut: Partition, blocks: list[Block]) -> np.ndarray[tuple[int], np.dt
     for number, block in enumerate(blocks):  # each before those inside of it
         owners[block.nodes.start : block.nodes.stop] = number
     return owners
+
+
+def _media(cut: Partition, url: str, blocks: Iterable[BlockRecord]) -> Iterator[MediaRecord]:
+    """Yield the media of a page by the deepest blocks whose bytes name them, then the others."""
+    kinds = {one.url: one.kind for one in media_in(cut.body, cut.encoding, url)}
+    if not kinds:
+        return
+    placed: list[tuple[BlockRecord, set[str]]] = []
+    inner = (block for block in blocks if block.number != OUTSIDE)
+    for block in sorted(inner, key=lambda block: -block.level):
+        content = cut.body[block.start : block.end]
+        named = {one.url for one in media_in(content, cut.encoding, url, cut.body)} & kinds.keys()
+        for other, held in placed:
+            if block.start <= other.start and other.end <= block.end:
+                named -= held
+        if named:
+            placed.append((block, named))
+        yield from (MediaRecord(block.number, name, kinds[name]) for name in sorted(named))
+    rest = kinds.keys() - set().union(*(held for _, held in placed))
+    yield from (MediaRecord(OUTSIDE, name, kinds[name]) for name in sorted(rest))
 
 
 def _anchor(cut: Partition, node: int) -> str:

@@ -39,6 +39,7 @@ class Reading:
         archive: Open; nothing is written.
         at: Unix seconds, or a datetime (UTC if it names no zone); by default, the newest versions.
         topics: Whether blocks get their topics, which takes longer than all else.
+        media: Whether pages get their media, for which their blocks are parsed once more.
         progress: Told of ``listing`` and ``reading``.
 
     Attributes:
@@ -53,11 +54,13 @@ class Reading:
         *,
         at: datetime | float | None = None,
         topics: bool = True,
+        media: bool = False,
         progress: Progress | None = None,
     ) -> None:
         self._archive = archive
         self._at = as_unix_time(at) if at is not None else None
         self._topics = topics
+        self._media = media
         self._progress = progress or _silent
         self.skipped: Counter[str] = Counter()
         self.unreadable: list[str] = []
@@ -69,7 +72,7 @@ class Reading:
             StoreError: the archive fails, or pages were removed from it while it was read.
         """
         index = self._index()
-        reader = PageReader(index, topics=self._topics)
+        reader = PageReader(index, topics=self._topics, media=self._media)
         for page, (url, number) in enumerate(self._chosen(index)):
             yield self._read(reader, url, number, page)
 

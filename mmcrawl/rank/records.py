@@ -9,7 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["NOT_STORED", "OUTSIDE", "BlockRecord", "LinkRecord", "PageRecord", "ReadPage"]
+__all__ = [
+    "NOT_STORED",
+    "OUTSIDE",
+    "BlockRecord",
+    "LinkRecord",
+    "MediaRecord",
+    "PageRecord",
+    "ReadPage",
+]
 
 NOT_STORED = -1
 """Target of a link to what the archive does not hold as a page."""
@@ -96,9 +104,26 @@ class LinkRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class MediaRecord:
+    """An audio, video or animation that a block shows or links to; a block names it once.
+
+    Attributes:
+        block: Number of the deepest of the page's :class:`BlockRecord` it stands in;
+            :data:`OUTSIDE` for what stands in none, also where the page has no such record.
+        url: Absolute.
+        kind: ``audio``, ``video`` or ``animation``.
+    """
+
+    block: int
+    url: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReadPage:
-    """A page with its blocks in order of their numbers, and its links in order."""
+    """A page with its blocks in order of their numbers, its links in order, and its media."""
 
     page: PageRecord
     blocks: tuple[BlockRecord, ...]
     links: tuple[LinkRecord, ...]
+    media: tuple[MediaRecord, ...] = ()

@@ -18,9 +18,16 @@ __all__ = ["COLUMNS", "WRITERS", "Writer", "rows_of"]
 
 Row = dict[str, Any]
 
-COLUMNS = ("place", "score", "times_average", "in_links", "version", "url")
-"""Of each row: place from 1; score; score for each page's equal share; pages that link to it;
-number of the version that was ranked; URL."""
+COLUMNS: Mapping[str, str] = {
+    "place": "int64",
+    "score": "double",
+    "times_average": "double",
+    "in_links": "int64",
+    "version": "int64",
+    "url": "string",
+}
+"""Of each row, with its type in Parquet: place from 1; score; score for each page's equal share;
+pages that link to it; number of the version that was ranked; URL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +36,11 @@ class Writer:
 
     Attributes:
         help: What it is, for the command's help.
-        write: Writes rows of :data:`COLUMNS`.
+        write: Writes rows of some columns, as :data:`COLUMNS` are.
     """
 
     help: str
-    write: Callable[[Iterable[Row], BinaryIO], None]
+    write: Callable[[Iterable[Row], Mapping[str, str], BinaryIO], None]
 
 
 def rows_of(ranked: Ranked, top: int | None = None) -> Iterator[Row]:
@@ -53,29 +60,28 @@ def rows_of(ranked: Ranked, top: int | None = None) -> Iterator[Row]:
         yield dict(zip(COLUMNS, values, strict=True))
 
 
-def _write_json(rows: Iterable[Row], stream: BinaryIO) -> None:
+def _write_json(rows: Iterable[Row], columns: Mapping[str, str], stream: BinaryIO) -> None:
     for row in rows:
-        stream.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+        line = json.dumps({name: row[name] for name in columns}, ensure_ascii=False)
+        stream.write(line.encode("utf-8", "replace") + b"\n")
 
 
-def _write_csv(rows: Iterable[Row], stream: BinaryIO) -> None:
+def _write_csv(rows: Iterable[Row], columns: Mapping[str, str], stream: BinaryIO) -> None:
     text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
-    writer = csv.DictWriter(text, COLUMNS)
+    writer = csv.DictWriter(text, list(columns))
     writer.writeheader()
     writer.writerows(rows)
     text.detach()
 
 
-def _write_parquet(rows: Iterable[Row], stream: BinaryIO) -> None:
+def _write_parquet(rows: Iterable[Row], columns: Mapping[str, str], stream: BinaryIO) -> None:
     from mmcrawl.rank.parquet import write_rows
 
-    write_rows(rows, dict(zip(COLUMNS, _PARQUET, strict=True)), stream)
+    write_rows(rows, columns, stream)
 
-
-_PARQUET = ("int64", "double", "double", "int64", "int64", "string")
 
 WRITERS: Mapping[str, Writer] = {
-    "json": Writer("a line of JSON for each page", _write_json),
+    "json": Writer("a line of JSON for each", _write_json),
     "csv": Writer("CSV with a line of names", _write_csv),
     "parquet": Writer("a Parquet file, for > FILE", _write_parquet),
 }

@@ -88,6 +88,44 @@ def test_a_program_gets_all_pages_or_the_first(run) -> None:  # type: ignore[no-
     assert float(rows[0]["score"]) == lines[0]["score"]
 
 
+def test_blocks_and_media_are_ranked_and_not_kept(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+    with open_archive("sqlite:///crawl-archive.db") as archive:
+        body = b"<p>A film: <a href=/a.mp4>light</a></p>"
+        archive.store(Capture("http://optics.test/9.html", body, 200.0, headers=HTML))
+    run("--method", "pagerank")
+    kept = (desk / "crawl-archive.db-rank").read_bytes()
+    blocks = [json.loads(line) for line in run("--of", "blocks", "--json").out.splitlines()]
+    assert blocks[0]["url"] == HUB
+    assert blocks[0]["end"] > blocks[0]["start"]
+    assert sum(block["score"] for block in blocks) == pytest.approx(1)
+    [shown] = [x for x in run("--of", "blocks", "--top", "1").out.splitlines() if "http://" in x]
+    assert {"1", blocks[0]["kind"], HUB} <= set(shown.split())
+    [film] = csv.DictReader(io.StringIO(run("--of", "media", "--csv").out))
+    assert (film["url"], film["kind"], film["pages"]) == ("http://optics.test/a.mp4", "video", "1")
+    assert (film["best_page"], film["score"]) == ("http://optics.test/9.html", "1.0")
+    said = run("--of", "media", "--method", "pagerank")
+    assert (said.code, said.err) == (0, "")
+    assert "http://optics.test/a.mp4" in said.out
+    assert "pagerank of 1 media: 7 pages" in said.out
+    assert (desk / "crawl-archive.db-rank").read_bytes() == kept
+
+
+@pytest.mark.parametrize("of", ["pages", "blocks"])
+def test_parquet_has_the_rows_of_json(run, desk: Path, of: str) -> None:  # type: ignore[no-untyped-def]
+    parquet = pytest.importorskip("pyarrow.parquet")
+    lines = [json.loads(line) for line in run("--of", of, "--json").out.splitlines()]
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", "rank", "--of", of, "--parquet"],
+        capture_output=True,
+        cwd=desk,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
+        timeout=60,
+        check=False,
+    )
+    (desk / "ranks.parquet").write_bytes(done.stdout)
+    assert parquet.read_table(desk / "ranks.parquet").to_pylist() == lines
+
+
 def test_topic_pagerank_takes_a_topic_or_words(run) -> None:  # type: ignore[no-untyped-def]
     said = run("--method", "topic-pagerank", "--keywords", "lens, light")
     assert (said.code, said.err) == (0, "")
@@ -129,6 +167,12 @@ def test_without_links_all_are_said_to_be_equal(run) -> None:  # type: ignore[no
         (("--at", "noon"), 2, "'noon' is no time"),
         (("--figure", "a.doc"), 2, "end the name with .png, .svg, .pdf"),
         (("--figure", "none/a.png"), 2, "there is no folder none"),
+        (("--of", "words"), 2, "--of words: give one of pages, blocks, media"),
+        (("--of", "media", "--engine", "spark"), 2, "spark ranks pages only: --of media needs"),
+        (("--of", "blocks", "--engine", "spark"), 2, "spark ranks pages only: --of blocks needs"),
+        (("--of", "blocks", "--method", "hits"), 2, "take --method quarkrank or block-pagerank"),
+        (("--of", "blocks", "--figure", "a.svg"), 2, "--figure draws ranks of pages only"),
+        (("--of", "media"), 1, "no page of the archive shows or links to audio"),
         (("-a", "crawl.db"), 2, "give NAME=VALUE"),
         (("-a", "archive=none.db"), 1, "there is no archive none.db"),
         (("-a", "archive=empty.db"), 1, "the archive is empty"),
