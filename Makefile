@@ -5,6 +5,7 @@
 #   make test ARGS="-k frontier -x"  (first what can run side by side, then what cannot)
 #   make test EXTRAS=dev,browse,spark   also the tests of Spark, which is large and wants Java
 #   make lint
+#   make docs                    build the documentation into site/
 #   make constraints             pin the newest versions of all dependencies anew
 #   make clean
 #
@@ -20,7 +21,7 @@ BIN := $(VENV)/bin
 PIP_FLAGS := --quiet --disable-pip-version-check --use-pep517
 INSTALL := $(BIN)/python -m pip install $(PIP_FLAGS) --no-build-isolation --constraint $(PINS)
 
-.PHONY: crawl test lint constraints clean
+.PHONY: crawl test lint docs constraints clean
 
 crawl: $(VENV)/ready
 	@$(BIN)/python -m scrapy crawl focused -a algo=urlrule $(ARGS)
@@ -37,6 +38,9 @@ lint: $(VENV)/ready-dev
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 
+docs: $(VENV)/ready-docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --clean
+
 # The stamps say when the environment was last brought in line with pyproject.toml and the pins.
 # setuptools comes first, pinned as well: it builds the project, and jieba, which has no wheel.
 $(VENV)/ready: pyproject.toml $(PINS)
@@ -52,6 +56,10 @@ $(VENV)/ready-dev: $(VENV)/ready
 	@$(INSTALL) --editable '.[$(EXTRAS)]'
 	@touch $@
 
+$(VENV)/ready-docs: $(VENV)/ready
+	@$(INSTALL) --editable '.[docs]'
+	@touch $@
+
 # Only the requirements are installed, so that nothing is built in this folder.
 constraints:
 	$(CHECK_PYTHON)
@@ -65,7 +73,7 @@ constraints:
 	cp "$$folder/pins" $(PINS) && echo "Wrote $(PINS)."
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache \
+	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache \
 	    .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
