@@ -162,6 +162,8 @@ class Round:
             self._note(item, standing, visit)
         else:
             self.answers[item.index] = Stored(None, noted=False)
+            if standing is not None:
+                standing.full = standing.late  # it was looked up for the time of this visit alone
 
     def _note(self, item: Item, standing: Standing, visit: Capture | Unchanged) -> None:
         last = standing.last
