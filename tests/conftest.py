@@ -22,14 +22,16 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
-def pytest_collection_modifyitems(items: Sequence[pytest.Function]) -> None:
-    """Give property tests THOROUGH times the examples that they ask for, whose own number wins."""
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """Give each property test THOROUGH times its examples, as in ``THOROUGH=100 pytest …``."""
     times = int(os.environ.get("THOROUGH", "1"))
     changed = set()
     for item in items:
-        test = item.function
-        asked = getattr(test, "_hypothesis_internal_use_settings", None)
-        if times > 1 and asked is not None and test not in changed:
-            changed.add(test)  # parameters share one function
-            more = settings(asked, max_examples=times * asked.max_examples, deadline=None)
-            test._hypothesis_internal_use_settings = more
+        for owner, name in (
+            (getattr(item, "function", None), "_hypothesis_internal_use_settings"),
+            (getattr(item, "cls", None), "settings"),  # of a state machine
+        ):
+            asked = getattr(owner, name, None)
+            if isinstance(asked, settings) and owner not in changed:  # parameters share one
+                changed.add(owner)
+                setattr(owner, name, settings(asked, max_examples=times * asked.max_examples))

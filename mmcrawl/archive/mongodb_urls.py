@@ -7,7 +7,8 @@ what is asked for most is found by ``_id``, the one index that every server uses
   ``last``, ``late``. ``last`` says from which number on the last version is looked for; it is
   raised now and then, and before versions are removed, so that no number is given again.
 * ``version``: ``URL/NUMBER`` in hexadecimal.
-* ``visit``: ``URL/TIME``, the time's bits such that they ascend with it.
+* ``visit``: ``URL/TIME``, the time's bits such that they ascend with it. Where an answer came with
+  nothing, there is no field ``head``.
 * ``counter``: of URLs and of streams, by the name of the collection; the number given last.
 """
 
@@ -252,6 +253,16 @@ class UrlCollections:
         if time is not None:
             condition["time"] = {"$lte": float(time)}
         order = [("time", DESCENDING), ("number", DESCENDING)]
+        return self._first_version(condition, order)
+
+    @guarded
+    def version_after(self, url: int, time: float) -> VersionRow | None:
+        order = [("time", ASCENDING), ("number", ASCENDING)]
+        return self._first_version({"url": url, "time": {"$gt": float(time)}}, order)
+
+    def _first_version(
+        self, condition: _Row, order: Sequence[tuple[str, int]]
+    ) -> VersionRow | None:
         rows = list(self._versions.find(condition).sort(order).limit(1))
         return _version(rows[0]) if rows else None
 
@@ -297,6 +308,7 @@ class UrlCollections:
                     "time": float(visit.time),
                     "number": visit.number,
                     "status": visit.status,
+                    **({"head": visit.head} if visit.head is not None else {}),
                 }
                 for visit in visits
             }
@@ -317,8 +329,22 @@ class UrlCollections:
     def visit_at(self, url: int, time: float | None) -> VisitRow | None:
         condition = _all_of(url)
         if time is not None:
-            condition["_id"] = {"$gt": condition["_id"]["$gt"], "$lte": _visit_key(url, time)}
-        rows = list(self._visits.find(condition).sort("_id", DESCENDING).limit(1))
+            condition["_id"] |= {"$lte": _visit_key(url, time)}
+        return self._first_visit(condition, DESCENDING)
+
+    @guarded
+    def visit_after(self, url: int, time: float) -> VisitRow | None:
+        after = {"$gt": _visit_key(url, time), "$lt": f"{url:016x}0"}
+        return self._first_visit({"_id": after}, ASCENDING)
+
+    @guarded
+    def visit_with_head(self, version: VersionRow, after: float, until: float) -> VisitRow | None:
+        span = {"$gt": _visit_key(version.url, after), "$lte": _visit_key(version.url, until)}
+        condition = {"_id": span, "number": version.number, "head": {"$exists": True}}
+        return self._first_visit(condition, DESCENDING)
+
+    def _first_visit(self, condition: _Row, order: int) -> VisitRow | None:
+        rows = list(self._visits.find(condition).sort("_id", order).limit(1))
         return _visit(rows[0]) if rows else None
 
     @guarded
@@ -375,7 +401,7 @@ def _url_update(row: UrlRow) -> UpdateOne:
 
 
 def _visit(row: _Row) -> VisitRow:
-    return VisitRow(row["url"], row["time"], row["number"], row["status"])
+    return VisitRow(row["url"], row["time"], row["number"], row["status"], row.get("head"))
 
 
 def _version(row: _Row) -> VersionRow:
