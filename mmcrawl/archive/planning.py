@@ -211,7 +211,7 @@ class Round:
 
     def _note(self, item: Item, standing: Standing, found: VersionRow, head: bytes | None) -> None:
         visit = item.visit
-        if standing.seen == visit.time:
+        if standing.seen == visit.time and (head is None or found.time == visit.time):
             self.answers[item.index] = Stored(None)  # just this was noted before
         else:
             row = VisitRow(standing.url.id, visit.time, found.number, visit.status, head)

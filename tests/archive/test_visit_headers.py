@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from mmcrawl.archive import Capture, Unchanged, open_archive, open_search
 from mmcrawl.archive.revisits import due
 from mmcrawl.archive.warc import export_warc, import_warc
+from mmcrawl.errors import StoreError
 
 URL = "http://physics.test/levers.html"
 _names = itertools.count()
@@ -106,7 +107,9 @@ def test_what_was_captured_late_is_found_in_the_search(archive, page, uri):
         search.update()
         results = search.search("archimedes")
         assert [(hit.url, hit.version) for hit in results.hits] == [(URL, 1)]
-        assert "moved the earth" in search.read(results.hits[0]).text
+        block = search.read(results.hits[0]).block
+    body = archive.rebuild(archive.get(URL)).body
+    assert b"Archimedes moved the earth." in body[block.start : block.end]
 
 
 HEADS = st.sampled_from([(), (("ETag", "x"),), (("ETag", "y"), ("Age", "1")), (("Age", "2"),)])
@@ -151,6 +154,20 @@ def test_a_page_whose_facts_are_damaged_is_kept_as_another_version(tmp_path, pag
         assert stored.version.number == 2
         assert etags(archive, 2.0) == ["b"]
     assert "what was found now is kept as another" in caplog.text
+
+
+def test_damaged_headers_of_a_visit_are_found_and_named(archive, page):
+    archive.store(with_headers(page, 1.0, ("ETag", "a")))
+    archive.store(with_headers(page, 2.0, ("ETag", "b")))
+    assert archive.check().faults == ()
+    backend = archive._backend
+    (visit,) = backend.visits(backend.url(URL).id)
+    backend.add_visits([replace(visit, head=visit.head[:-1] + b"\0")])
+    (fault,) = archive.check().faults
+    assert fault.what.startswith(f"headers of {URL} at 1970-01-01 00:00:02 UTC cannot be read")
+    with pytest.raises(StoreError, match="damaged"):
+        archive.get(URL)
+    assert archive.get(URL, at=1.0).header("etag") == "a"
 
 
 @pytest.mark.parametrize("read_only", [False, True])
