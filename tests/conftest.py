@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import os
+from collections.abc import Generator, Sequence
 
 import pytest
+from hypothesis import settings
 
 
 @pytest.hookimpl(wrapper=True)
@@ -18,3 +20,18 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
         (name, text.encode(errors="backslashreplace").decode()) for name, text in report.sections
     ]
     return report
+
+
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    """Give each property test THOROUGH times its examples, as in ``THOROUGH=100 pytest …``."""
+    times = int(os.environ.get("THOROUGH", "1"))
+    changed = set()
+    for item in items:
+        for owner, name in (
+            (getattr(item, "function", None), "_hypothesis_internal_use_settings"),
+            (getattr(item, "cls", None), "settings"),  # of a state machine
+        ):
+            asked = getattr(owner, name, None)
+            if isinstance(asked, settings) and owner not in changed:  # parameters share one
+                changed.add(owner)
+                setattr(owner, name, settings(asked, max_examples=times * asked.max_examples))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
-from types import TracebackType
+from math import inf
 from typing import Self
 
 from mmcrawl.archive.backend import Backend, UrlRow, VersionRow
@@ -30,10 +30,9 @@ from mmcrawl.archive.purging import purge
 from mmcrawl.archive.reading import Reader
 from mmcrawl.archive.sealing import Sealer
 from mmcrawl.archive.statistics import stats_of
-from mmcrawl.archive.timeline import last_seen, visits_of
+from mmcrawl.archive.timeline import events_of, head_of, last_seen, next_seen
 from mmcrawl.archive.times import as_text, as_unix_time
 from mmcrawl.archive.writing import Writer, key_of
-from mmcrawl.blocks.partition import MAX_LEVEL
 from mmcrawl.blocks.registry import make_partitioner
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.urls import canonical
@@ -58,19 +57,14 @@ class Archive:
         self._backend = backend
         self._reader = Reader(backend)
         self._sealer = Sealer(backend, self._reader)
-        self._writer = Writer(backend, self._sealer)
+        self._writer = Writer(backend, self._reader, self._sealer)
         self._writing = threading.RLock()
         self._closed = False
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     # -- storing ------------------------------------------------------------------------------
@@ -91,7 +85,6 @@ class Archive:
         """
         if method is not None:
             make_partitioner(method)
-        _check_level(level)
         with self._writing:
             return self._writer.store([capture], method=method, levels=[level])[0]
 
@@ -116,8 +109,6 @@ class Archive:
             ValueError: a level is not from 1 to :data:`~mmcrawl.blocks.partition.MAX_LEVEL`, or
                 there are more or fewer of them than visits.
         """
-        for level in levels or ():
-            _check_level(level)
         with self._writing:
             return self._writer.store(captures, levels=levels)
 
@@ -156,9 +147,22 @@ class Archive:
     def visits(self, url: str) -> list[Visit]:
         """Return all visits of a URL in order of time; empty for one that is not stored."""
         row = self._url(url)
+        return [event[0] for event in events_of(self._backend, row.id)] if row is not None else []
+
+    def found(self, url: str) -> list[tuple[Visit, Version]]:
+        """Return the visits of a URL in order of time, each with the version that it found.
+
+        The version has the reason, the headers and the content type that it came with then. Visits
+        whose version is gone are left out.
+        """
+        row = self._url(url)
         if row is None:
             return []
-        return visits_of(self._backend.versions(row.id), self._backend.visits(row.id))
+        return [
+            (visit, self._as_version(row, version, head))
+            for visit, version, head in events_of(self._backend, row.id)
+            if version is not None
+        ]
 
     def versions(self, url: str) -> list[Version]:
         """Return the versions of a URL in order of time; empty for one that is not stored."""
@@ -173,9 +177,10 @@ class Archive:
     def get(self, url: str, at: datetime | float | None = None) -> Version:
         """Return the version that was seen last up to a time, by default the last of all.
 
-        That is mostly the one that was captured last up to then. It is an older one if a visit
-        found that again, and an older capture, of a time between, was stored after the visit. Of
-        several captures of one time the last one stored counts.
+        Its reason, headers and content type are those of the last visit up to then that came with
+        some. That is mostly the version that was captured last up to then. It is another if a visit
+        found that, and what was captured between was stored after the visit. Of several captures of
+        one time the last one stored counts.
 
         Args:
             url: Any spelling of it.
@@ -189,11 +194,10 @@ class Archive:
         time = as_unix_time(at) if at is not None else None
         seen = last_seen(self._backend, row.id, time)
         if seen is not None:
-            return self._as_version(row, seen.version)
-        versions = self._backend.versions(row.id)
-        if not versions:
+            return self._as_version(row, seen.version, head_of(self._backend, seen))
+        first = next_seen(self._backend, row.id, -inf)
+        if first is None:
             raise StoreError(f"{url} has no version in archive {self._backend.name}")
-        first = min(versions, key=lambda version: version.time)
         raise StoreError(
             f"{url} was not stored yet at {as_text(time)}; its first version is of"
             f" {as_text(first.time)}"
@@ -378,9 +382,9 @@ class Archive:
         body, entry = self._read(version)
         return Side(version, body, blocks_of_version(version, entry, body))
 
-    def _as_version(self, url: UrlRow, row: VersionRow) -> Version:
+    def _as_version(self, url: UrlRow, row: VersionRow, head: bytes | None = None) -> Version:
         try:
-            return as_version(url.url, row, self._reader.entry(row))
+            return as_version(url.url, row, self._reader.entry(row), head)
         except StoreError as error:
             raise StoreError(f"version {row.number} of {url.url} cannot be read: {error}") from None
 
@@ -393,8 +397,3 @@ class Archive:
             return list(self._backend.urls(host))
         row = self._known_url(url)
         return [row] if host in (None, row.host) else []
-
-
-def _check_level(level: int | None) -> None:
-    if level is not None and not 1 <= level <= MAX_LEVEL:
-        raise ValueError(f"level must be from 1 to {MAX_LEVEL}, not {level}")

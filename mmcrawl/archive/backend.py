@@ -59,8 +59,8 @@ class UrlRow:
         host: Lower case, "" if it has none.
         stream: Number of its own stream, or None while its versions go to that of the host.
         last: No greater than the greatest number that a version of it ever had.
-        late: Whether something older was stored after something newer. If not, times ascend with
-            numbers, and each visit found the version before it.
+        late: Whether an older version was stored after a newer one. If not, times ascend with
+            numbers, and each visit found the version before it or the one behind it.
     """
 
     id: int
@@ -102,12 +102,22 @@ class VersionRow:
 
 @dataclass(frozen=True, slots=True)
 class VisitRow:
-    """A visit that found what was known; (url, time) is unique. `number` is the version's."""
+    """A visit that found what was known; (url, time) is unique.
+
+    Attributes:
+        url: Number of the URL.
+        time: Unix seconds.
+        number: Of the version that it found, which may have been captured later.
+        status: HTTP status of the answer.
+        head: What the answer came with, as :func:`mmcrawl.archive.facts.written_head` writes it;
+            None if it came with nothing, so that what was known before holds on.
+    """
 
     url: int
     time: float
     number: int
     status: int
+    head: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +267,10 @@ class Backend(Protocol):
         """Return what was written; None if the pack is gone."""
         ...
 
+    def manifests(self, packs: Sequence[PackRow]) -> dict[PackRow, bytes]:
+        """Return the manifests of packs, asked for at once; a pack that is gone is left out."""
+        ...
+
     def data(self, pack: PackRow) -> bytes | None:
         """Return what was written; None if the pack is gone."""
         ...
@@ -307,6 +321,10 @@ class Backend(Protocol):
         """Return the version with the greatest time up to `time`, of several the last number."""
         ...
 
+    def version_after(self, url: int, time: float) -> VersionRow | None:
+        """Return the version with the least time after `time`, of several the first number."""
+        ...
+
     def last_versions(self, urls: Sequence[UrlRow]) -> dict[int, VersionRow]:
         """Return the versions with the greatest numbers, by URL, of those from `UrlRow.last` on."""
         ...
@@ -329,6 +347,14 @@ class Backend(Protocol):
 
     def visit_at(self, url: int, time: float | None) -> VisitRow | None:
         """Return the visit with the greatest time up to `time`, of those that found nothing new."""
+        ...
+
+    def visit_after(self, url: int, time: float) -> VisitRow | None:
+        """Return the visit with the least time after `time`, of those that found nothing new."""
+        ...
+
+    def visit_with_head(self, version: VersionRow, after: float, until: float) -> VisitRow | None:
+        """Return the last visit in a time that found a version and has a head."""
         ...
 
     def visited_since(self, times: Mapping[int, float]) -> set[int]:

@@ -10,10 +10,12 @@ from itertools import islice, pairwise
 from operator import itemgetter
 
 from mmcrawl.archive.backend import SHIFT, Backend, PackRow, VersionRow, place
+from mmcrawl.archive.facts import as_version
 from mmcrawl.archive.manifest import Entry, Manifest, Run
 from mmcrawl.archive.model import CheckReport, Fault
 from mmcrawl.archive.purging import remove_dead
 from mmcrawl.archive.reading import GoneError, Reader, live_entry, named
+from mmcrawl.archive.times import as_text
 from mmcrawl.archive.writing import CHUNK_DIGEST
 from mmcrawl.errors import StoreError
 
@@ -42,6 +44,7 @@ class Checker:
         for stream in self._backend.streams():
             self._check_stream(stream)
         self._check_unknown()
+        self._check_heads()
         counts = self._backend.counts()
         if self._versions != counts["versions"]:
             self._check_rows()
@@ -167,6 +170,19 @@ class Checker:
         url = self._backend.url_by_id(row.url)
         name = url.url if url is not None else f"URL {row.url}"
         self._faults.append(Fault(f"version {row.number} of {name}: {what}", name, row.number))
+
+    def _check_heads(self) -> None:
+        """Read what visits came with."""
+        for url in self._backend.urls():
+            for visit in self._backend.visits(url.id):
+                row = self._backend.version(url.id, visit.number) if visit.head else None
+                try:
+                    if row is not None:
+                        as_version(url.url, row, self._reader.entry(row), visit.head)
+                except StoreError as error:
+                    when = as_text(visit.time)
+                    what = f"headers of {url.url} at {when} cannot be read: {error}"
+                    self._faults.append(Fault(what, url.url, visit.number))
 
     def _check_rows(self) -> None:
         """Find the versions whose entry was not met."""

@@ -12,6 +12,7 @@ __all__ = [
     "LARGEST_WINDOW",
     "compressed",
     "decompressed",
+    "decompressed_like",
     "is_frame_of",
     "parts_of",
     "read_varints",
@@ -21,8 +22,17 @@ __all__ = [
 LARGEST_WINDOW = 27  # log2: 128 MB; larger ones need a wish of whoever decodes
 
 
-def compressed(data: bytes | bytearray, level: int, *, checksum: bool = False) -> bytes:
-    """Return a frame whose window covers all of the data (up to 128 MB)."""
+def compressed(
+    data: bytes | bytearray, level: int, *, checksum: bool = False, like: bytes = b""
+) -> bytes:
+    """Return a frame whose window covers all of the data (up to 128 MB).
+
+    Args:
+        data: At most 128 MB are searched for what repeats.
+        level: Of zstd.
+        checksum: Whether damage is to be noticed where no digest of the data is kept.
+        like: What the data repeats much of, and will be there when it is read.
+    """
     window = max(10, min(LARGEST_WINDOW, len(data).bit_length()))
     parameters = zstandard.ZstdCompressionParameters.from_level(
         level,
@@ -32,7 +42,16 @@ def compressed(data: bytes | bytearray, level: int, *, checksum: bool = False) -
         write_content_size=True,
         write_dict_id=False,
     )
-    return zstandard.ZstdCompressor(compression_params=parameters).compress(data)
+    compressor = zstandard.ZstdCompressor(
+        dict_data=_dictionary(like), compression_params=parameters
+    )
+    return compressor.compress(data)
+
+
+def _dictionary(like: bytes) -> zstandard.ZstdCompressionDict | None:
+    if not like:
+        return None
+    return zstandard.ZstdCompressionDict(like, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
 
 
 def decompressed(frame: bytes, size: int, *, up_to: int | None = None) -> bytes:
@@ -57,6 +76,21 @@ def decompressed(frame: bytes, size: int, *, up_to: int | None = None) -> bytes:
             if len(found) != up_to:
                 raise StoreError("a compressed frame is damaged (cut off)")
             return found
+        return decompressor.decompress(frame)
+    except zstandard.ZstdError as error:
+        raise StoreError(f"a compressed frame is damaged ({error})") from error
+
+
+def decompressed_like(frame: bytes, like: bytes, most: int) -> bytes:
+    """Return what was compressed with `like`, at most so many bytes.
+
+    Raises:
+        StoreError: the frame is damaged, or something else was compressed with it.
+    """
+    decompressor = zstandard.ZstdDecompressor(_dictionary(like))
+    try:
+        if zstandard.frame_content_size(frame) > most:
+            raise StoreError("a compressed frame is damaged (its size)")
         return decompressor.decompress(frame)
     except zstandard.ZstdError as error:
         raise StoreError(f"a compressed frame is damaged ({error})") from error

@@ -118,15 +118,17 @@ class Visit:
 
     Attributes:
         time: In Unix seconds.
-        changed: Whether it found something new.
+        changed: Whether a version was made of it.
         version: Number of the version that was found, new or as before; None if none is stored.
         status: HTTP status of the answer.
+        known: Whether a visit before it, which was stored later, found that version too.
     """
 
     time: float
     changed: bool
     version: int | None
     status: int
+    known: bool = False
 
 
 @dataclass(frozen=True, slots=True)

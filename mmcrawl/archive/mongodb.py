@@ -72,7 +72,7 @@ class MongoBackend(PackCollections):
 
     def add_chunks(self, chunks: Iterable[tuple[bytes, int]]) -> None:
         rows = [{"_id": digest.hex(), "at": at} for digest, at in sorted(chunks)]
-        with self.writing():
+        with self.writing(), self._withdrawn_if_late(self._chunks, rows, "at"):
             insert_new(self._chunks, rows)  # a digest that is there already is what was wanted
 
     def remove_chunks(self, digests: Iterable[bytes]) -> None:

@@ -54,7 +54,6 @@ class Leases:
         self._documents = documents
         self._name = name
         self._lease: str | None = None
-        self._renewed = 0.0
         self._closed = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -69,16 +68,14 @@ class Leases:
             self._release()
 
     def confirm(self) -> None:
-        """See that the lease is still there, if it could have been taken for a dead one's.
+        """See that nobody has taken the lease for a dead one's until now.
+
+        The server is asked each time: no clock tells that a machine was suspended.
 
         Raises:
-            StoreError: it is not.
+            StoreError: it is gone.
         """
-        if self._lease is None or time.monotonic() - self._renewed < DEAD_AFTER / 2:
-            return
-        with explained(self._name):
-            self._renew(self._lease)
-        if time.monotonic() - self._renewed >= DEAD_AFTER / 2:
+        if self._lease is None or not self._renew(self._lease):
             raise StoreError(
                 f"archive {self._name} was out of reach for too long in the middle of a change; try"
                 " again"
@@ -115,8 +112,7 @@ class Leases:
             _pause()
 
     def _write(self, kind: str) -> None:
-        lease = secrets.token_hex(8)
-        self._lease, self._renewed = lease, time.monotonic()
+        lease = self._lease = secrets.token_hex(8)
         try:
             self._documents.insert_one({"_id": lease, "kind": kind, "beat": 0})
         except ServerSelectionTimeoutError:
@@ -165,14 +161,14 @@ class Leases:
                 continue
             try:
                 self._renew(lease)
-            except PyMongoError as error:
+            except StoreError as error:
                 logger.warning("A lease of %s was not renewed: %s", self._name, error)
 
-    def _renew(self, lease: str) -> None:
-        now = time.monotonic()
-        done = self._documents.update_one({"_id": lease}, {"$inc": {"beat": 1}})
-        if done.matched_count and lease == self._lease:
-            self._renewed = now
+    def _renew(self, lease: str) -> bool:
+        """Return whether the lease was still there."""
+        with explained(self._name):
+            done = self._documents.update_one({"_id": lease}, {"$inc": {"beat": 1}})
+        return done.matched_count > 0
 
 
 def _pause() -> None:

@@ -227,6 +227,23 @@ class PackCollections(UrlCollections):
         return self._bytes(pack, Parts.of_manifest)
 
     @guarded
+    def manifests(self, packs: Sequence[PackRow]) -> dict[PackRow, bytes]:
+        keys = {
+            pack: parts.of_manifest()
+            for pack in packs
+            if (parts := self._known.parts(pack)) is not None
+        }
+        rows = self._named(self._parts, "_id", [key for some in keys.values() for key in some])
+        pieces: dict[str, bytes] = {row["_id"]: row["bytes"] for row in rows}
+        found = {}
+        for pack in packs:
+            if pack in keys and all(key in pieces for key in keys[pack]):
+                found[pack] = b"".join(pieces[key] for key in keys[pack])
+            elif (frame := self.manifest(pack)) is not None:
+                found[pack] = frame
+        return found
+
+    @guarded
     def data(self, pack: PackRow) -> bytes | None:
         return self._bytes(pack, Parts.of_data)
 

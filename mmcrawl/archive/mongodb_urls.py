@@ -7,25 +7,37 @@ what is asked for most is found by ``_id``, the one index that every server uses
   ``last``, ``late``. ``last`` says from which number on the last version is looked for; it is
   raised now and then, and before versions are removed, so that no number is given again.
 * ``version``: ``URL/NUMBER`` in hexadecimal.
-* ``visit``: ``URL/TIME``, the time's bits such that they ascend with it.
+* ``visit``: ``URL/TIME``, the time's bits such that they ascend with it. Where an answer came with
+  nothing, there is no field ``head``.
 * ``counter``: of URLs and of streams, by the name of the collection; the number given last.
 """
 
 from __future__ import annotations
 
-import struct
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
-from pymongo import ASCENDING, DESCENDING, ReplaceOne, ReturnDocument, UpdateOne
+from pymongo import ASCENDING, DESCENDING, ReplaceOne, ReturnDocument
 from pymongo.errors import BulkWriteError, DuplicateKeyError
 
 from mmcrawl.archive.backend import UrlRow, VersionRow, VisitRow
 from mmcrawl.archive.mongodb_leases import SOLE, WRITE, Leases
+from mmcrawl.archive.mongodb_rows import (
+    Row,
+    all_of,
+    read_url,
+    read_version,
+    read_visit,
+    url_key,
+    url_update,
+    version_key,
+    visit_key,
+    written_version,
+    written_visit,
+)
 from mmcrawl.archive.mongodb_server import (
     Documents,
     connect,
@@ -42,13 +54,10 @@ PAGE = 1_000
 
 _RANGES = 200  # of keys that are asked for at once
 _ATTEMPTS = 1_000
-_SIGN = 1 << 63
-_VERSION = tuple(field.name for field in fields(VersionRow))
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _S = TypeVar("_S", bound="UrlCollections")
-_Row = dict[str, Any]
 
 
 def guarded(
@@ -110,31 +119,51 @@ class UrlCollections:
                 finally:
                     self._depth = 0
 
+    @contextmanager
+    def _withdrawn_if_late(
+        self, documents: Documents, rows: Sequence[Row], own: str
+    ) -> Iterator[None]:
+        """Take back what is written inside if this process was taken for dead before it was.
+
+        Another may have purged meanwhile what the rows refer to.
+
+        Args:
+            documents, rows: What is written.
+            own: The field that tells a row from that of another with the same key.
+        """
+        yield
+        try:
+            self._leases.confirm()
+        except StoreError:
+            for row in rows:
+                documents.delete_one({"_id": row["_id"], own: row[own]})
+            raise
+
     # -- URLs and streams ---------------------------------------------------------------------
 
     @guarded
     def url(self, url: str) -> UrlRow | None:
         row = self._urls.find_one({"url": url})
-        return _url(row) if row else None
+        return read_url(row) if row else None
 
     @guarded
     def urls_named(self, urls: Iterable[str]) -> dict[str, UrlRow]:
-        rows = map(_url, self._named(self._urls, "url", list(urls)))
+        rows = map(read_url, self._named(self._urls, "url", list(urls)))
         return {row.url: row for row in rows}
 
-    def _named(self, documents: Documents, field: str, names: Sequence[str]) -> Iterator[_Row]:
+    def _named(self, documents: Documents, field: str, names: Sequence[str]) -> Iterator[Row]:
         for start in range(0, len(names), PAGE):
             condition = {field: {"$in": list(names[start : start + PAGE])}}
             yield from documents.find(condition).batch_size(PAGE)
 
     @guarded
     def urls_by_key(self, key: int) -> list[UrlRow]:
-        return [_url(row) for row in self._urls.find({"key": key}).sort("_id", ASCENDING)]
+        return [read_url(row) for row in self._urls.find({"key": key}).sort("_id", ASCENDING)]
 
     @guarded
     def url_by_id(self, number: int) -> UrlRow | None:
-        row = self._urls.find_one({"_id": _url_key(number)})
-        return _url(row) if row else None
+        row = self._urls.find_one({"_id": url_key(number)})
+        return read_url(row) if row else None
 
     def urls(self, host: str | None = None, prefix: str | None = None) -> Iterator[UrlRow]:
         after, comparison = prefix or "", "$gte"
@@ -146,11 +175,11 @@ class UrlCollections:
             after, comparison = rows[-1].url, "$gt"
 
     @guarded
-    def _urls_from(self, condition: _Row, host: str | None) -> list[UrlRow]:
+    def _urls_from(self, condition: Row, host: str | None) -> list[UrlRow]:
         if host is not None:
             condition = {"host": host, **condition}
         rows = self._urls.find(condition).sort("url", ASCENDING).limit(PAGE)
-        return [_url(row) for row in rows]
+        return [read_url(row) for row in rows]
 
     @guarded
     def hosts(self) -> list[str]:
@@ -163,15 +192,15 @@ class UrlCollections:
                 {"url": url, "key": key, "host": host, "last": 0}
                 for url, (key, host) in urls.items()
             ]
-            return {row["url"]: _url(row) for row in self._numbered(self._urls, "url", rows)}
+            return {row["url"]: read_url(row) for row in self._numbered(self._urls, "url", rows)}
 
-    def _numbered(self, documents: Documents, field: str, rows: Sequence[_Row]) -> list[_Row]:
+    def _numbered(self, documents: Documents, field: str, rows: Sequence[Row]) -> list[Row]:
         """Insert documents with the next numbers; where there is one of the same name, return that.
 
         A server that counts wrongly when several ask at once gives a number twice; the unique
         key refuses it then, and the counter is set right.
         """
-        found: list[_Row] = []
+        found: list[Row] = []
         for attempt in range(_ATTEMPTS):
             if attempt:
                 found += self._named(documents, field, [row[field] for row in rows])
@@ -185,7 +214,7 @@ class UrlCollections:
                 first = self._next(documents.name, len(rows))
             except DuplicateKeyError:  # another process made the counter just now
                 continue
-            made = [{"_id": _url_key(first + n), **row} for n, row in enumerate(rows)]
+            made = [{"_id": url_key(first + n), **row} for n, row in enumerate(rows)]
             refused = insert_new(documents, made)
             found += [row for n, row in enumerate(made) if n not in refused]
             rows = [row for n, row in enumerate(rows) if n in refused]
@@ -209,12 +238,12 @@ class UrlCollections:
     def note_urls(self, rows: Sequence[UrlRow]) -> None:
         with self.writing():
             if rows:
-                self._urls.bulk_write([_url_update(row) for row in rows], ordered=False)
+                self._urls.bulk_write([url_update(row) for row in rows], ordered=False)
 
     def remove_url(self, url: int) -> None:
         with self.writing():
-            self._urls.delete_one({"_id": _url_key(url)})
-            self._versions.delete_many(_all_of(url))
+            self._urls.delete_one({"_id": url_key(url)})
+            self._versions.delete_many(all_of(url))
 
     # -- versions and visits ------------------------------------------------------------------
 
@@ -222,45 +251,50 @@ class UrlCollections:
         with self.writing():
             if not versions:
                 return []
-            self._leases.confirm()
-            rows = [
-                {
-                    **{name: getattr(version, name) for name in _VERSION},
-                    "_id": _version_key(version.url, version.number),
-                    "time": float(version.time),
-                }
-                for version in versions
-            ]
-            refused = [rows[n] for n in sorted(insert_new(self._versions, rows))]
+            rows = [written_version(version) for version in versions]
+            with self._withdrawn_if_late(self._versions, rows, "entry"):
+                refused = [rows[n] for n in sorted(insert_new(self._versions, rows))]
             there = self._named(self._versions, "_id", [row["_id"] for row in refused])
             # The same one, if the driver sent it again because it heard nothing.
-            known = {row["_id"]: _version(row) for row in there}
-            return [_version(row) for row in refused if _version(row) != known.get(row["_id"])]
+            known = {row["_id"]: read_version(row) for row in there}
+            return [
+                read_version(row) for row in refused if read_version(row) != known.get(row["_id"])
+            ]
 
     @guarded
     def version(self, url: int, number: int) -> VersionRow | None:
-        row = self._versions.find_one({"_id": _version_key(url, number)})
-        return _version(row) if row else None
+        row = self._versions.find_one({"_id": version_key(url, number)})
+        return read_version(row) if row else None
 
     @guarded
     def versions(self, url: int) -> list[VersionRow]:
-        return [_version(row) for row in self._versions.find(_all_of(url)).sort("_id", ASCENDING)]
+        return [
+            read_version(row) for row in self._versions.find(all_of(url)).sort("_id", ASCENDING)
+        ]
 
     @guarded
     def version_at(self, url: int, time: float | None) -> VersionRow | None:
-        condition: _Row = {"url": url}
+        condition: Row = {"url": url}
         if time is not None:
             condition["time"] = {"$lte": float(time)}
         order = [("time", DESCENDING), ("number", DESCENDING)]
+        return self._first_version(condition, order)
+
+    @guarded
+    def version_after(self, url: int, time: float) -> VersionRow | None:
+        order = [("time", ASCENDING), ("number", ASCENDING)]
+        return self._first_version({"url": url, "time": {"$gt": float(time)}}, order)
+
+    def _first_version(self, condition: Row, order: Sequence[tuple[str, int]]) -> VersionRow | None:
         rows = list(self._versions.find(condition).sort(order).limit(1))
-        return _version(rows[0]) if rows else None
+        return read_version(rows[0]) if rows else None
 
     @guarded
     def last_versions(self, urls: Sequence[UrlRow]) -> dict[int, VersionRow]:
         found: dict[int, VersionRow] = {}
-        keys = [(_version_key(url.id, url.last), f"{url.id:016x}0") for url in urls]
+        keys = [(version_key(url.id, url.last), f"{url.id:016x}0") for url in urls]
         for row in self._in_ranges(self._versions, keys):
-            version = _version(row)
+            version = read_version(row)
             if version.url not in found or found[version.url].number < version.number:
                 found[version.url] = version
         return found
@@ -270,7 +304,7 @@ class UrlCollections:
         documents: Documents,
         ranges: Sequence[tuple[str, str]],
         shown: Mapping[str, int] | None = None,
-    ) -> Iterator[_Row]:
+    ) -> Iterator[Row]:
         """Yield the documents whose keys are from one up to, not including, another."""
         for start in range(0, len(ranges), _RANGES):
             some = [{"_id": {"$gte": a, "$lt": b}} for a, b in ranges[start : start + _RANGES]]
@@ -278,7 +312,7 @@ class UrlCollections:
 
     @guarded
     def last_number(self, url: int) -> int:
-        rows = self._versions.find(_all_of(url), {"_id": 1}).sort("_id", DESCENDING).limit(1)
+        rows = self._versions.find(all_of(url), {"_id": 1}).sort("_id", DESCENDING).limit(1)
         greatest = max((int(row["_id"].rpartition("/")[2], 16) for row in rows), default=0)
         known = self.url_by_id(url)
         return max(greatest, known.last if known is not None else 0)
@@ -286,20 +320,12 @@ class UrlCollections:
     def remove_versions(self, url: int, numbers: Sequence[int]) -> None:
         with self.writing():
             last = {"$max": {"last": self.last_number(url)}}
-            self._urls.update_one({"_id": _url_key(url)}, last)
-            self._delete(self._versions, [_version_key(url, number) for number in numbers])
+            self._urls.update_one({"_id": url_key(url)}, last)
+            self._delete(self._versions, [version_key(url, number) for number in numbers])
 
     def add_visits(self, visits: Sequence[VisitRow]) -> None:
         with self.writing():
-            rows = {
-                _visit_key(visit.url, visit.time): {
-                    "url": visit.url,
-                    "time": float(visit.time),
-                    "number": visit.number,
-                    "status": visit.status,
-                }
-                for visit in visits
-            }
+            rows = {visit_key(visit.url, visit.time): written_visit(visit) for visit in visits}
             writes = [ReplaceOne({"_id": key}, row, upsert=True) for key, row in rows.items()]
             if not writes:
                 return
@@ -311,72 +337,40 @@ class UrlCollections:
 
     @guarded
     def visits(self, url: int) -> list[VisitRow]:
-        return [_visit(row) for row in self._visits.find(_all_of(url)).sort("_id", ASCENDING)]
+        return [read_visit(row) for row in self._visits.find(all_of(url)).sort("_id", ASCENDING)]
 
     @guarded
     def visit_at(self, url: int, time: float | None) -> VisitRow | None:
-        condition = _all_of(url)
+        condition = all_of(url)
         if time is not None:
-            condition["_id"] = {"$gt": condition["_id"]["$gt"], "$lte": _visit_key(url, time)}
-        rows = list(self._visits.find(condition).sort("_id", DESCENDING).limit(1))
-        return _visit(rows[0]) if rows else None
+            condition["_id"] |= {"$lte": visit_key(url, time)}
+        return self._first_visit(condition, DESCENDING)
+
+    @guarded
+    def visit_after(self, url: int, time: float) -> VisitRow | None:
+        after = {"$gt": visit_key(url, time), "$lt": f"{url:016x}0"}
+        return self._first_visit({"_id": after}, ASCENDING)
+
+    @guarded
+    def visit_with_head(self, version: VersionRow, after: float, until: float) -> VisitRow | None:
+        span = {"$gt": visit_key(version.url, after), "$lte": visit_key(version.url, until)}
+        condition = {"_id": span, "number": version.number, "head": {"$exists": True}}
+        return self._first_visit(condition, DESCENDING)
+
+    def _first_visit(self, condition: Row, order: int) -> VisitRow | None:
+        rows = list(self._visits.find(condition).sort("_id", order).limit(1))
+        return read_visit(rows[0]) if rows else None
 
     @guarded
     def visited_since(self, times: Mapping[int, float]) -> set[int]:
-        keys = [(_visit_key(url, time), f"{url:016x}0") for url, time in times.items()]
+        keys = [(visit_key(url, time), f"{url:016x}0") for url, time in times.items()]
         rows = self._in_ranges(self._visits, keys, {"_id": 1})
         return {int(row["_id"].partition("/")[0], 16) for row in rows}
 
     def remove_visits(self, url: int, times: Sequence[float]) -> None:
         with self.writing():
-            self._delete(self._visits, [_visit_key(url, time) for time in times])
+            self._delete(self._visits, [visit_key(url, time) for time in times])
 
     def _delete(self, documents: Documents, keys: Sequence[str]) -> None:
         for start in range(0, len(keys), PAGE):
             documents.delete_many({"_id": {"$in": list(keys[start : start + PAGE])}})
-
-
-def _url_key(number: int) -> str:
-    return f"{number:016x}"
-
-
-def _all_of(url: int) -> _Row:
-    """Return the condition for the keys that begin with a URL's number."""
-    return {"_id": {"$gt": f"{url:016x}/", "$lt": f"{url:016x}0"}}  # "0" comes after "/"
-
-
-def _version_key(url: int, number: int) -> str:
-    return f"{url:016x}/{number:08x}"
-
-
-def _visit_key(url: int, time: float) -> str:
-    (bits,) = struct.unpack(">Q", struct.pack(">d", time + 0.0))
-    ascending = bits ^ (2 * _SIGN - 1) if bits & _SIGN else bits | _SIGN
-    return f"{url:016x}/{ascending:016x}"
-
-
-def _url(row: _Row) -> UrlRow:
-    return UrlRow(
-        id=int(row["_id"], 16),
-        url=row["url"],
-        host=row["host"],
-        stream=row.get("stream"),
-        last=row.get("last", 0),
-        late=row.get("late", False),
-    )
-
-
-def _url_update(row: UrlRow) -> UpdateOne:
-    changed: _Row = {"stream": row.stream} if row.stream is not None else {}
-    if row.late:
-        changed["late"] = True
-    update: _Row = {"$max": {"last": row.last}, **({"$set": changed} if changed else {})}
-    return UpdateOne({"_id": _url_key(row.id)}, update)
-
-
-def _visit(row: _Row) -> VisitRow:
-    return VisitRow(row["url"], row["time"], row["number"], row["status"])
-
-
-def _version(row: _Row) -> VersionRow:
-    return VersionRow(**{name: row[name] for name in _VERSION})

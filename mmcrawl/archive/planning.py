@@ -6,25 +6,33 @@ are in order: each later than all that is known of it, so that it is compared wi
 
 One that is not (a collection of old captures is taken in, or the same is stored again) is *late*:
 what was seen up to its time is asked for by itself, and what comes after it in the batch waits for
-the next round. Once something late was stored, that URL is marked, and asked for by itself always.
+the next round. Once a version was stored late, that URL is marked, and asked for by itself always.
+
+What is stored late may be equal to what was seen before it or to what was seen next. Either way it
+is a visit, no version.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from urllib.parse import urlsplit
 
 from mmcrawl.archive.backend import Backend, UrlRow, VersionRow, VisitRow
-from mmcrawl.archive.facts import written_facts
+from mmcrawl.archive.facts import is_read_alike, written_facts, written_head
 from mmcrawl.archive.model import Capture, Stored, Unchanged
 from mmcrawl.archive.pages import facts_of_page
-from mmcrawl.archive.timeline import last_seen
+from mmcrawl.archive.reading import Reader
+from mmcrawl.archive.timeline import last_seen, next_seen
 from mmcrawl.blocks.partition import DEFAULT_LEVEL, DEFAULT_METHOD
+from mmcrawl.errors import StoreError
 from mmcrawl.frontier.urls import url_key
 
 __all__ = ["Item", "NewVersion", "Round", "Standing", "host_of", "key_of", "look_up"]
+
+logger = logging.getLogger(__name__)
 
 _NOTED_EVERY = 8  # versions of a URL: as often it is noted how many it has
 
@@ -57,6 +65,8 @@ class Standing:
         url: Its row.
         stored: The version to compare with, as stored before the batch.
         last: The same, or one that the batch adds.
+        next: The version that was seen next, if the visit is late.
+        facts: Of versions by number: those that the batch may have found again.
         number: The greatest number that a version has.
         time: Of the last event; what comes must be later. Not asked of what is late.
         seen: When something was seen last, if that may be the very time of what comes.
@@ -67,6 +77,8 @@ class Standing:
     url: UrlRow
     stored: VersionRow | None = None
     last: VersionRow | None = None
+    next: VersionRow | None = None
+    facts: dict[int, bytes] = field(default_factory=dict)
     number: int = 0
     time: float = -inf
     seen: float | None = None
@@ -92,7 +104,7 @@ class NewVersion:
     facts: bytes
 
 
-def look_up(backend: Backend, items: Sequence[Item]) -> dict[str, Standing]:
+def look_up(backend: Backend, reader: Reader, items: Sequence[Item]) -> dict[str, Standing]:
     """Return how the URLs of a batch stand; an unknown one is made if there is a capture of it."""
     times: dict[str, list[float]] = {}
     for item in items:
@@ -115,18 +127,48 @@ def look_up(backend: Backend, items: Sequence[Item]) -> dict[str, Standing]:
         elif last is None:
             standings[url] = Standing(row)
         else:
-            standings[url] = Standing(row, last, last, last.number, last.time)
+            standings[url] = Standing(row, last, last, number=last.number, time=last.time)
+    _read_facts(reader, standings, items)
     return standings
+
+
+def _read_facts(reader: Reader, standings: Mapping[str, Standing], items: Sequence[Item]) -> None:
+    """Read what is kept of the versions whose bodies are met again."""
+    met = {
+        row: standing
+        for item in items
+        if isinstance(item.visit, Capture)
+        and (standing := standings.get(item.visit.url)) is not None
+        for row in (standing.last, standing.next)
+        if row is not None and _has_body_of(row, item, item.visit)
+    }
+    reader.fetch(met)
+    for row, standing in met.items():
+        try:
+            standing.facts[row.number] = reader.entry(row).facts
+        except StoreError as error:
+            logger.warning(
+                "Version %d of %s cannot be read (%s); what was found now is kept as another",
+                row.number,
+                standing.url.url,
+                error,
+            )
 
 
 def _late(backend: Backend, url: UrlRow, time: float) -> Standing:
     """Return how a URL stands at the time of one visit."""
     seen = last_seen(backend, url.id, time)
-    number = backend.last_number(url.id)
-    if seen is None:
-        return Standing(url, number=number, late=True)
-    last = seen.version
-    return Standing(url, last, last, number, seen=seen.time, late=True)
+    behind = next_seen(backend, url.id, time)
+    last = seen.version if seen is not None else None
+    return Standing(
+        url,
+        last,
+        last,
+        behind.version if behind is not None else None,
+        number=backend.last_number(url.id),
+        seen=seen.time if seen is not None else None,
+        late=True,
+    )
 
 
 class Round:
@@ -154,21 +196,25 @@ class Round:
             standing.full = True  # visits of a URL are stored in the order given
             self.waiting.append(item)
         elif isinstance(visit, Capture) and standing is not None:
-            if standing.last is not None and _is_same(standing.last, item, visit):
-                self._note(item, standing, visit)
+            found = _found_again(standing, item, visit)
+            if found is not None:
+                head = written_head(visit, standing.facts[found.number])
+                self._note(item, standing, found, head)
             else:
                 self._store(item, standing, visit)
         elif standing is not None and standing.last is not None:
-            self._note(item, standing, visit)
+            self._note(item, standing, standing.last, None)
         else:
             self.answers[item.index] = Stored(None, noted=False)
+            if standing is not None:
+                standing.full = standing.late  # it was looked up for the time of this visit alone
 
-    def _note(self, item: Item, standing: Standing, visit: Capture | Unchanged) -> None:
-        last = standing.last
-        if last is None or standing.seen == visit.time:
+    def _note(self, item: Item, standing: Standing, found: VersionRow, head: bytes | None) -> None:
+        visit = item.visit
+        if standing.seen == visit.time and (head is None or found.time == visit.time):
             self.answers[item.index] = Stored(None)  # just this was noted before
         else:
-            row = VisitRow(standing.url.id, visit.time, last.number, visit.status)
+            row = VisitRow(standing.url.id, visit.time, found.number, visit.status, head)
             self.visits.append((item, row))
         _move_on(standing, visit.time)
 
@@ -188,6 +234,7 @@ class Round:
         )
         self.versions.append(NewVersion(item, capture, standing, row, facts))
         standing.number, standing.last = row.number, row
+        standing.facts[row.number] = facts
         _move_on(standing, capture.time)
 
 
@@ -195,7 +242,21 @@ def _move_on(standing: Standing, time: float) -> None:
     standing.time, standing.full = time, standing.late
 
 
-def _is_same(version: VersionRow, item: Item, capture: Capture) -> bool:
+def _found_again(standing: Standing, item: Item, capture: Capture) -> VersionRow | None:
+    """Return the version that a capture found again, if any.
+
+    Of what was seen at its very time, only the last counts: a visit would stand behind that.
+    """
+    behind = standing.next if standing.seen != capture.time else None
+    for row in (standing.last, behind):
+        if row is not None and _has_body_of(row, item, capture):
+            facts = standing.facts.get(row.number)
+            if facts is not None and is_read_alike(capture, facts):
+                return row
+    return None
+
+
+def _has_body_of(version: VersionRow, item: Item, capture: Capture) -> bool:
     return (version.digest, version.status, version.location) == (
         item.digest,
         capture.status,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
 
@@ -28,8 +28,6 @@ _NUMBER = (1 << SHIFT) - 1
 _BLANK = Entry(0, 0, 0.0, 0, b"", ())
 
 _LIVE, _INDEXED = 1, 2
-_Marks = dict[int, bytearray]
-"""Of each stream, a byte for each chunk: 0 if no version is made of it."""
 
 
 def purge(backend: Backend, urls: Iterable[UrlRow], before: float | None) -> Purged:
@@ -39,14 +37,21 @@ def purge(backend: Backend, urls: Iterable[UrlRow], before: float | None) -> Pur
         StoreError: a pack is damaged, so that it cannot be told what may go; nothing is removed.
     """
     size = backend.size()
-    reader = Reader(backend)
     with backend.sole():
-        counts = [_remove_versions(backend, url, before) for url in urls]
-        versions, visits = sum(c[0] for c in counts), sum(c[1] for c in counts)
-        if versions:
-            remove_dead(backend, reader)
+        leaving = [_leaving(backend, url, before) for url in urls]
+        numbers = {(each.url.id, number) for each in leaving for number in each.numbers}
+        sweep = _Sweep(backend, Reader(backend), numbers) if numbers else None
+        for each in leaving:
+            # Visits first, so that none is ever left without its version.
+            backend.remove_visits(each.url.id, each.times)
+            backend.remove_versions(each.url.id, each.numbers)
+            if each.all:
+                backend.remove_url(each.url.id)
+        if sweep is not None:
+            sweep.remove()
     backend.compact()
-    return Purged(versions, visits, max(0, size - backend.size()))
+    visits = sum(len(each.times) for each in leaving) + len(numbers)
+    return Purged(len(numbers), visits, max(0, size - backend.size()))
 
 
 def remove_dead(backend: Backend, reader: Reader) -> None:
@@ -56,43 +61,32 @@ def remove_dead(backend: Backend, reader: Reader) -> None:
         StoreError: a pack is damaged, so that it cannot be told what may go; nothing is removed.
     """
     with backend.sole():
-        chunks = _live_chunks(backend, reader)
-        dead = []
-        for digest, at in backend.chunks():
-            marks, number = chunks[at >> SHIFT], at & _NUMBER
-            if number < len(marks) and marks[number]:
-                marks[number] = _INDEXED
-            else:
-                dead.append(digest)
-        if dead:
-            backend.remove_chunks(dead)
-            backend.add_chunks(_stored_twice(reader, chunks))
-        for stream in backend.streams():
-            for pack in backend.packs(stream):
-                _thin_out(backend, reader, pack, chunks[stream])
+        _Sweep(backend, reader, frozenset()).remove()
 
 
-def _stored_twice(reader: Reader, chunks: _Marks) -> Iterator[tuple[bytes, int]]:
-    """Yield what the index knew at another place, which may be gone now."""
-    for stream, marks in chunks.items():
-        number = marks.find(_LIVE)
-        while number >= 0:
-            at = place(stream, number)
-            yield sha256(reader.body([(at, 1)])).digest()[:CHUNK_DIGEST], at
-            number = marks.find(_LIVE, number + 1)
+@dataclass(frozen=True, slots=True)
+class _Leaving:
+    """What a purge takes from a URL.
+
+    Attributes:
+        url: Its row.
+        numbers: Of versions.
+        times: Of visits that found one of these.
+        all: Whether nothing is left.
+    """
+
+    url: UrlRow
+    numbers: list[int]
+    times: list[float]
+    all: bool
 
 
-def _remove_versions(backend: Backend, url: UrlRow, before: float | None) -> tuple[int, int]:
+def _leaving(backend: Backend, url: UrlRow, before: float | None) -> _Leaving:
     versions, visits = backend.versions(url.id), backend.visits(url.id)
     kept = _still_seen(line_of(versions, visits), before) if before is not None else set()
-    gone = [version.number for version in versions if version.number not in kept]
+    numbers = [version.number for version in versions if version.number not in kept]
     times = [visit.time for visit in visits if visit.number not in kept]
-    # Visits first, so that none is ever left without its version.
-    backend.remove_visits(url.id, times)
-    backend.remove_versions(url.id, gone)
-    if not kept:
-        backend.remove_url(url.id)
-    return len(gone), len(times) + len(gone)
+    return _Leaving(url, numbers, times, not kept)
 
 
 def _still_seen(line: Sequence[Seen], before: float) -> set[int]:
@@ -101,44 +95,110 @@ def _still_seen(line: Sequence[Seen], before: float) -> set[int]:
     return {seen.version.number for seen in line[max(0, first - 1) :]}
 
 
-def _live_chunks(backend: Backend, reader: Reader) -> _Marks:
-    chunks: _Marks = defaultdict(bytearray)
-    for stream in backend.streams():
-        for pack in backend.packs(stream):
-            for index, entry in enumerate(reader.manifest(pack).entries()):
-                if live_entry(backend, pack, index, entry):
+class _Sweep:
+    """What is dead, or will be when some versions are gone; found without changing anything.
+
+    All that removing it will read is read first: a store without transactions could not take back
+    what was removed before damage is met.
+
+    Args:
+        backend, reader: Of the archive.
+        leaving: URL and number of versions that will be gone.
+
+    Raises:
+        StoreError: a pack is damaged.
+    """
+
+    def __init__(self, backend: Backend, reader: Reader, leaving: Set[tuple[int, int]]) -> None:
+        self._backend = backend
+        self._reader = reader
+        self._leaving = leaving
+        # Of each stream a byte for each entry and each chunk, 0 for what is dead.
+        self._entries: defaultdict[int, bytearray] = defaultdict(bytearray)
+        self._chunks: defaultdict[int, bytearray] = defaultdict(bytearray)
+        self._mark_live()
+        self._dead = list(self._dead_digests())
+        self._moved = list(self._stored_twice()) if self._dead else []
+        self._packs = [pack for pack in self._all_packs() if self._is_to_change(pack)]
+
+    def remove(self) -> None:
+        """Remove it."""
+        if self._dead:
+            self._backend.remove_chunks(self._dead)
+            self._backend.add_chunks(self._moved)
+        for pack in self._packs:
+            self._thin_out(pack)
+
+    def _all_packs(self) -> Iterator[PackRow]:
+        for stream in self._backend.streams():
+            yield from self._backend.packs(stream)
+
+    def _mark_live(self) -> None:
+        for pack in self._all_packs():
+            for index, entry in enumerate(self._reader.manifest(pack).entries()):
+                row = live_entry(self._backend, pack, index, entry)
+                if row is not None and (row.url, row.number) not in self._leaving:
+                    _mark(self._entries[pack.stream], pack.entry + index, 1)
                     for start, count in entry.runs:
-                        _mark(chunks[start >> SHIFT], start & _NUMBER, count)
-    return chunks
+                        _mark(self._chunks[start >> SHIFT], start & _NUMBER, count)
+
+    def _dead_digests(self) -> Iterator[bytes]:
+        for digest, at in self._backend.chunks():
+            marks, number = self._chunks[at >> SHIFT], at & _NUMBER
+            if number < len(marks) and marks[number]:
+                marks[number] = _INDEXED
+            else:
+                yield digest
+
+    def _stored_twice(self) -> Iterator[tuple[bytes, int]]:
+        """Yield what the index knew at another place, which will be gone."""
+        for stream, marks in self._chunks.items():
+            number = marks.find(_LIVE)
+            while number >= 0:
+                at = place(stream, number)
+                yield sha256(self._reader.body([(at, 1)])).digest()[:CHUNK_DIGEST], at
+                number = marks.find(_LIVE, number + 1)
+
+    def _is_to_change(self, pack: PackRow) -> bool:
+        """Return whether something of a pack is dead; what stays of it can be read then."""
+        entries, kept = self._kept(pack)
+        raw = sum(end - start for start, end in kept)
+        if raw == pack.raw and entries == self._reader.manifest(pack).entries():
+            return False
+        if raw:
+            self._reader.content(pack)
+        return True
+
+    def _kept(self, pack: PackRow) -> tuple[list[Entry], list[tuple[int, int]]]:
+        """Return the entries of a pack, dead ones blank, and its chunks, dead ones empty."""
+        manifest = self._reader.manifest(pack)
+        live, chunks = self._entries[pack.stream], self._chunks[pack.stream]
+        entries = [
+            entry if any(live[number : number + 1]) else _BLANK
+            for number, entry in enumerate(manifest.entries(), pack.entry)
+        ]
+        kept = [
+            (start, end) if any(chunks[number : number + 1]) else (start, start)
+            for number, (start, end) in enumerate(pairwise(manifest.offsets), pack.chunk)
+        ]
+        return entries, kept
+
+    def _thin_out(self, pack: PackRow) -> None:
+        """Write a pack without what is dead; not at all if nothing is left."""
+        entries, kept = self._kept(pack)
+        raw = sum(end - start for start, end in kept)
+        if not raw and all(entry is _BLANK for entry in entries):
+            self._backend.remove_pack(pack)
+            return
+        content = self._reader.content(pack)
+        level = pack.level or TAIL_LEVEL
+        data = compressed(b"".join(content[start:end] for start, end in kept), level)
+        written = pack_manifest(entries, [end - start for start, end in kept], MANIFEST_LEVEL)
+        new = replace(pack, raw=raw, size=len(written) + len(data))
+        self._backend.replace_packs([pack], new, written, data)
 
 
 def _mark(marks: bytearray, first: int, count: int) -> None:
     end = first + count
     marks.extend(bytes(max(0, end - len(marks))))
     marks[first:end] = bytes([_LIVE]) * count
-
-
-def _thin_out(backend: Backend, reader: Reader, pack: PackRow, marks: bytearray) -> None:
-    """Write a pack without what is dead; not at all if nothing is left."""
-    manifest = reader.manifest(pack)
-    old = manifest.entries()
-    entries = [
-        entry if live_entry(backend, pack, index, entry) else _BLANK
-        for index, entry in enumerate(old)
-    ]
-    kept = [
-        (start, end) if any(marks[number : number + 1]) else (start, start)
-        for number, (start, end) in enumerate(pairwise(manifest.offsets), pack.chunk)
-    ]
-    raw = sum(end - start for start, end in kept)
-    if not raw and all(entry is _BLANK for entry in entries):
-        backend.remove_pack(pack)
-        return
-    if raw == pack.raw and entries == old:
-        return
-    content = reader.content(pack)
-    level = pack.level or TAIL_LEVEL
-    data = compressed(b"".join(content[start:end] for start, end in kept), level)
-    written = pack_manifest(entries, [end - start for start, end in kept], MANIFEST_LEVEL)
-    new = replace(pack, raw=raw, size=len(written) + len(data))
-    backend.replace_packs([pack], new, written, data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from typing import Generic, TypeVar
 
@@ -89,6 +90,15 @@ class Reader:
             raise StoreError(f"archive {self._backend.name} is damaged: an entry is another's")
         return entry
 
+    def fetch(self, versions: Iterable[VersionRow]) -> None:
+        """Read the manifests of versions at once, so that their entries are at hand."""
+        packs = set(self._backend.packs_with_entries(row.entry for row in versions).values())
+        with self._lock:
+            missing = [pack for pack in packs if self._manifests.get(pack) is None]
+        for pack, frame in self._backend.manifests(missing).items():
+            with suppress(StoreError):  # told to whoever asks for an entry of it
+                self._read_manifest(pack, frame)
+
     def manifest(self, pack: PackRow) -> Manifest:
         """Return the manifest of a pack."""
         with self._lock:
@@ -97,11 +107,15 @@ class Reader:
             frame = self._backend.manifest(pack)
             if frame is None:
                 raise GoneError
-            manifest = read_manifest(frame)
-            if (len(manifest), len(manifest.offsets)) != (pack.entries, pack.chunks + 1):
-                raise StoreError(f"{named(pack)} is damaged: its manifest is another's")
-            with self._lock:
-                self._manifests.put(pack, manifest)
+            manifest = self._read_manifest(pack, frame)
+        return manifest
+
+    def _read_manifest(self, pack: PackRow, frame: bytes) -> Manifest:
+        manifest = read_manifest(frame)
+        if (len(manifest), len(manifest.offsets)) != (pack.entries, pack.chunks + 1):
+            raise StoreError(f"{named(pack)} is damaged: its manifest is another's")
+        with self._lock:
+            self._manifests.put(pack, manifest)
         return manifest
 
     def content(self, pack: PackRow, up_to: int | None = None) -> bytes:

@@ -183,7 +183,8 @@ def _intervals(visits: Sequence[Visit]) -> Iterator[tuple[float, bool]]:
     for before, after in pairwise(recent):
         if after.time > before.time:
             # A visit may find an older version again, beside one that was stored late.
-            yield after.time - before.time, after.changed or after.version != before.version
+            changed = (after.changed and not after.known) or after.version != before.version
+            yield after.time - before.time, changed
 
 
 def _by_rate(

@@ -182,9 +182,9 @@ class Updater:
             if visit.version is None:
                 continue
             known = rows.get(visit.version)
-            if known is None:
+            if visit.changed:  # its time names it; visits before that found it are no part of it
                 rows[visit.version] = _Row(visit.version, visit.time, visit.time)
-            else:
+            elif known is not None:
                 rows[visit.version] = known._replace(until=max(known.until, visit.time))
         return sorted(rows.values(), key=lambda row: (row.time, row.number))
 

@@ -122,6 +122,10 @@ class SqliteBackend(UrlTables):
     def manifest(self, pack: PackRow) -> bytes | None:
         return self._blob("manifest", pack)
 
+    def manifests(self, packs: Sequence[PackRow]) -> dict[PackRow, bytes]:
+        found = ((pack, self.manifest(pack)) for pack in packs)
+        return {pack: frame for pack, frame in found if frame is not None}
+
     @guarded
     def data(self, pack: PackRow) -> bytes | None:
         return self._blob("data", pack)

@@ -38,7 +38,7 @@ CREATE TABLE version (
 ) WITHOUT ROWID;
 CREATE TABLE visit (
     url INTEGER NOT NULL, time REAL NOT NULL, number INTEGER NOT NULL, status INTEGER NOT NULL,
-    PRIMARY KEY (url, time)
+    head BLOB, PRIMARY KEY (url, time)
 ) WITHOUT ROWID;
 CREATE TABLE pack (
     id INTEGER PRIMARY KEY, entries INTEGER NOT NULL, chunk INTEGER NOT NULL,
@@ -69,6 +69,7 @@ def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
         db = _opened(path, read_only)
         try:
             _prepare(db, path, create and not read_only)
+            _add_heads(db, read_only=read_only)
         except BaseException:
             db.close()
             raise
@@ -116,6 +117,23 @@ def _prepare(db: sqlite3.Connection, path: Path, may_create: bool) -> None:
     db.execute("PRAGMA synchronous = FULL")
     db.execute("PRAGMA cache_size = -8000")
     db.execute("PRAGMA journal_size_limit = 16777216")
+
+
+def _add_heads(db: sqlite3.Connection, *, read_only: bool) -> None:
+    """Let visits of an archive have heads that was made when they had none."""
+    if _has_heads(db):
+        return
+    if read_only:  # the view stands before the table
+        db.execute("CREATE TEMP VIEW visit AS SELECT *, NULL AS head FROM main.visit")
+        return
+    db.execute("BEGIN IMMEDIATE")
+    if not _has_heads(db):  # another process may have added them in the meantime
+        db.execute("ALTER TABLE visit ADD COLUMN head BLOB")
+    db.execute("COMMIT")
+
+
+def _has_heads(db: sqlite3.Connection) -> bool:
+    return "head" in (row[1] for row in db.execute("PRAGMA table_info(visit)"))
 
 
 def _create(db: sqlite3.Connection) -> None:

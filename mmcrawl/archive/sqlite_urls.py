@@ -6,6 +6,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import astuple
 from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
@@ -23,6 +24,7 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _S = TypeVar("_S", bound="UrlTables")
 _URL = "SELECT url.id, url, name, stream, last, late FROM url JOIN host ON host.id = url.host"
+_VISIT = "SELECT url, time, number, status, head FROM visit"
 _VERSION = (
     "SELECT url, number, time, status, digest, size, entry, method, level, location FROM version"
 )
@@ -201,6 +203,11 @@ class UrlTables:
             (url, time, time),
         )
 
+    @guarded
+    def version_after(self, url: int, time: float) -> VersionRow | None:
+        condition = "WHERE url = ? AND time > ? ORDER BY time, number LIMIT 1"
+        return self._one_version(condition, (url, time))
+
     def _one_version(self, condition: str, values: tuple[object, ...]) -> VersionRow | None:
         row = self._db.execute(f"{_VERSION} {condition}", values).fetchone()
         return VersionRow(*row) if row else None
@@ -237,24 +244,35 @@ class UrlTables:
     def add_visits(self, visits: Sequence[VisitRow]) -> None:
         with self.writing():
             self._db.executemany(
-                "INSERT OR REPLACE INTO visit (url, time, number, status) VALUES (?, ?, ?, ?)",
-                [(visit.url, visit.time, visit.number, visit.status) for visit in visits],
+                "INSERT OR REPLACE INTO visit (url, time, number, status, head)"
+                " VALUES (?, ?, ?, ?, ?)",
+                [astuple(visit) for visit in visits],
             )
 
     @guarded
     def visits(self, url: int) -> list[VisitRow]:
-        rows = self._db.execute(
-            "SELECT url, time, number, status FROM visit WHERE url = ? ORDER BY time", (url,)
-        )
+        rows = self._db.execute(f"{_VISIT} WHERE url = ? ORDER BY time", (url,))
         return [VisitRow(*row) for row in rows]
 
     @guarded
     def visit_at(self, url: int, time: float | None) -> VisitRow | None:
-        row = self._db.execute(
-            "SELECT url, time, number, status FROM visit"
-            " WHERE url = ? AND time <= ifnull(?, 9e999) ORDER BY time DESC LIMIT 1",
-            (url, time),
-        ).fetchone()
+        condition = "WHERE url = ? AND time <= ifnull(?, 9e999) ORDER BY time DESC LIMIT 1"
+        return self._one_visit(condition, (url, time))
+
+    @guarded
+    def visit_after(self, url: int, time: float) -> VisitRow | None:
+        return self._one_visit("WHERE url = ? AND time > ? ORDER BY time LIMIT 1", (url, time))
+
+    @guarded
+    def visit_with_head(self, version: VersionRow, after: float, until: float) -> VisitRow | None:
+        return self._one_visit(
+            "WHERE url = ? AND time > ? AND time <= ? AND number = ? AND head IS NOT NULL"
+            " ORDER BY time DESC LIMIT 1",
+            (version.url, after, until, version.number),
+        )
+
+    def _one_visit(self, condition: str, values: tuple[object, ...]) -> VisitRow | None:
+        row = self._db.execute(f"{_VISIT} {condition}", values).fetchone()
         return VisitRow(*row) if row else None
 
     @guarded

@@ -1,6 +1,7 @@
 """Storing captures (Song et al. 2008, algorithm 4), many at once.
 
-The last version is not read to store the next one. A chunk is recognised by its digest, wherever
+The last version is not read to store the next one; only where its body comes again, what is kept
+beside it is: most of the headers are the same. A chunk is recognised by its digest, wherever
 it was stored before; what is new goes into one pack at the end of a stream, with the entries that
 say how the pages are put together.
 
@@ -26,7 +27,9 @@ from mmcrawl.archive.manifest import Entry
 from mmcrawl.archive.model import LARGEST_BODY, Capture, Stored, Unchanged
 from mmcrawl.archive.packing import Batch
 from mmcrawl.archive.planning import Item, NewVersion, Round, host_of, key_of, look_up
+from mmcrawl.archive.reading import Reader
 from mmcrawl.archive.sealing import Sealer, is_closed
+from mmcrawl.blocks.partition import MAX_LEVEL
 from mmcrawl.errors import StoreError
 
 __all__ = ["CHUNK_DIGEST", "Writer", "host_of", "key_of"]
@@ -38,8 +41,9 @@ _ATTEMPTS = 20
 class Writer:
     """Stores visits, one thread at a time."""
 
-    def __init__(self, backend: Backend, sealer: Sealer) -> None:
+    def __init__(self, backend: Backend, reader: Reader, sealer: Sealer) -> None:
         self._backend = backend
+        self._reader = reader
         self._sealer = sealer
 
     def store(
@@ -55,9 +59,15 @@ class Writer:
             visits: In the order in which they are to be stored.
             method: How pages are cut; None as the versions before.
             levels: How finely each is cut, None as the version before; as many as visits.
+
+        Raises:
+            ValueError: a level is not from 1 to MAX_LEVEL, or there are more or fewer.
         """
         visits = list(visits)
         chosen = levels if levels is not None else [None] * len(visits)
+        for level in chosen:
+            if level is not None and not 1 <= level <= MAX_LEVEL:
+                raise ValueError(f"level must be from 1 to {MAX_LEVEL}, not {level}")
         pairs = enumerate(zip(visits, chosen, strict=True))
         items = [_prepared(n, visit, method, level) for n, (visit, level) in pairs]
         answers: dict[int, Stored] = {}
@@ -87,7 +97,7 @@ class Writer:
     ) -> list[Item]:
         """Store what can be stored at once; return what is left, in order."""
         backend = self._backend
-        plan = Round(look_up(backend, items))
+        plan = Round(look_up(backend, self._reader, items))
         for item in items:
             plan.take(item)
         stored, refused = self._write_versions(plan.versions, grown) if plan.versions else ({}, [])

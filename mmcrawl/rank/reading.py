@@ -113,9 +113,10 @@ class Reading:
     def _look_up(self, url: str, builder: IndexBuilder) -> None:
         """Tell what was seen last of a URL, without reading what is written about the version."""
         visits = self._archive.visits(url)
+        # An early visit may have found a version that was captured later.
+        statuses = {visit.version: visit.status for visit in visits if visit.changed}
         if self._at is not None:
             visits = [visit for visit in visits if visit.time <= self._at]
-        statuses = {visit.version: visit.status for visit in visits if visit.changed}
         for visit in reversed(visits):
             status = statuses.get(visit.version)
             if visit.version is None or status is None:

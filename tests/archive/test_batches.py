@@ -10,7 +10,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from mmcrawl.archive import Capture, Unchanged, open_archive
@@ -57,6 +57,8 @@ def captures(count, time=1.0, url="http://h.test/{}", text=""):
     ),
     st.integers(0, 4),
 )
+@example([("a", 1.0, "A"), ("a", 0.0, 304), ("a", 1.0, 304)], 0)
+@example([("a", 1.0, "A"), ("a", 0.0, 304), ("a", 1.0, "A")], 0)
 def test_a_batch_is_kept_as_its_visits_would_be_one_by_one(archive, steps, before):
     def visits(name):
         for page, when, what in steps:

@@ -11,6 +11,7 @@ from mmcrawl.archive import Archive, Capture
 from mmcrawl.archive.backend import PackRow, place
 from mmcrawl.archive.frames import compressed, decompressed
 from mmcrawl.archive.manifest import Entry, pack_manifest
+from mmcrawl.errors import StoreError
 
 URL = "http://h.test/"
 
@@ -100,6 +101,32 @@ def test_nothing_is_removed_beside_damage(archive):
     report = archive.check(repair=True)
     assert not report.clean
     assert (report.leftovers, report.removed) == (1, 0)
+
+
+@pytest.mark.parametrize("column", ["manifest", "data"])
+def test_a_purge_that_meets_damage_removes_nothing(archive, column):
+    """Also where no transaction takes back what was removed before."""
+    for name in "abc":
+        archive.store(Capture(f"http://{name}.test/", noise(ord(name)), 1.0))
+        archive.store(Capture(f"http://{name}.test/", noise(ord(name)) + noise(9), 2.0))
+    archive.pack()
+    backend = archive._backend
+    (last,) = backend.packs(backend.streams_named(["c.test"])["c.test"])
+    frames = {"manifest": backend.manifest(last), "data": backend.data(last)}
+    backend.replace_packs([last], last, **{**frames, column: bytes(len(frames[column]))})
+
+    def everything():
+        rows = [backend.versions(url.id) for url in backend.urls()]
+        packs = [pack for stream in backend.streams() for pack in backend.packs(stream)]
+        return rows, packs, sorted(backend.chunks())
+
+    before = everything()
+    with pytest.raises(StoreError, match="damaged"):
+        archive.purge(before=2.5)
+    assert everything() == before
+    backend.replace_packs([last], last, **frames)
+    assert archive.purge(before=2.5).versions == 3
+    assert archive.check().faults == ()
 
 
 def test_after_a_purge_the_index_knows_the_other_copy_of_a_chunk(archive, monkeypatch):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.model import Version, Visit
+from mmcrawl.archive.model import Version
 
 __all__ = ["Event", "History", "history_of"]
 
@@ -16,7 +16,7 @@ class Event:
     """A visit, with the version that it found.
 
     Attributes:
-        version: As stored.
+        version: As stored, with the headers that it had then.
         time: Of the visit, in Unix seconds.
         status: Of the answer.
         is_new: Whether it found the version first.
@@ -65,20 +65,12 @@ def history_of(archive: Archive, url: str) -> History:
     stored later has a greater number, so this order finds the same version again, also where an
     older capture was stored after a newer one.
     """
-    versions = sorted(archive.versions(url), key=lambda version: version.number)
-    again: dict[int | None, list[Visit]] = {version.number: [] for version in versions}
-    lost = 0
-    for visit in archive.visits(url):
-        if visit.version not in again:
-            lost += 1
-        elif not visit.changed:
-            again[visit.version].append(visit)
-    events: list[Event] = []
-    for version in versions:
-        events.append(Event(version, version.time, version.status, is_new=True))
-        events += [
-            Event(version, visit.time, visit.status, is_new=False)
-            for visit in again[version.number]
-        ]
+    found = archive.found(url)
+    lost = len(archive.visits(url)) - len(found)
+    by_version = sorted(found, key=lambda pair: (pair[1].number, not pair[0].changed))
+    events = [
+        Event(version, visit.time, visit.status, is_new=visit.changed)
+        for visit, version in by_version
+    ]
     in_time = all(before.time <= after.time for before, after in pairwise(events))
     return History(tuple(events), in_time, lost)

@@ -98,6 +98,6 @@ def version_at(archive: Archive, url: str, time: float) -> Version | None:
     try:
         return archive.get(url, at=time)
     except StoreError:
-        if any(version.time <= time for version in archive.versions(url)):
+        if any(visit.time <= time for visit in archive.visits(url)):
             raise
         return None

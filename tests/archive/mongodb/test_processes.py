@@ -9,12 +9,20 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 import pytest
 
-from mmcrawl.archive import Capture, mongodb_leases, open_archive
+from mmcrawl.archive import (
+    Capture,
+    mongodb,
+    mongodb_leases,
+    mongodb_server,
+    mongodb_urls,
+    open_archive,
+)
 from mmcrawl.archive.backend import VersionRow
 from mmcrawl.errors import StoreError
 
@@ -96,12 +104,61 @@ def test_the_lease_of_a_dead_process_is_taken_away(backend, database, monkeypatc
     assert database["archive_lease"].count_documents({}) == 0
 
 
-def test_who_was_taken_for_dead_writes_no_version(backend, database, monkeypatch):
-    with backend.writing():
-        database["archive_lease"].delete_many({})
-        monkeypatch.setattr(mongodb_leases, "DEAD_AFTER", 0.0)
-        with pytest.raises(StoreError, match="out of reach"):
-            backend.add_versions([VersionRow(1, 1, 1.0, 200, bytes(32), 1, 0)])
+ROW = VersionRow(1, 1, 1.0, 200, bytes(32), 1, 7)
+
+
+def slept(name, place, database, monkeypatch):
+    """Have others take this process for dead at the moment of an insertion."""
+    insert = mongodb_server.insert_new
+
+    def asleep(documents, rows):
+        if documents.name == name:
+            database["archive_lease"].delete_many({})
+        return insert(documents, rows)
+
+    monkeypatch.setattr(place, "insert_new", asleep)
+
+
+def test_who_was_taken_for_dead_leaves_no_version(backend, database, monkeypatch):
+    other = replace(ROW, number=2, entry=3)
+    backend.add_versions([other])
+    slept("archive_version", mongodb_urls, database, monkeypatch)
+    with backend.writing(), pytest.raises(StoreError, match="out of reach for too long"):
+        backend.add_versions([ROW, replace(ROW, number=2)])
+    assert backend.versions(1) == [other]
+
+
+def test_who_was_taken_for_dead_leaves_no_chunk_in_the_index(backend, database, monkeypatch):
+    known, new = bytes(16), bytes([1] * 16)
+    backend.add_chunks([(known, 5)])
+    slept("archive_chunk", mongodb, database, monkeypatch)
+    with backend.writing(), pytest.raises(StoreError, match="out of reach for too long"):
+        backend.add_chunks([(known, 6), (new, 7)])
+    assert dict(backend.chunks()) == {known: 5}
+
+
+def test_a_writer_that_sleeps_while_another_purges_leaves_nothing_damaged(
+    uri, database, monkeypatch
+):
+    body = random.Random(1).randbytes(20_000)
+    with open_archive(uri) as archive, open_archive(uri) as other:
+        archive.store(Capture("http://a.test/", body, 1.0))
+        insert = mongodb_server.insert_new
+
+        def purged_first(documents, rows):
+            if documents.name == "archive_version":
+                monkeypatch.undo()
+                database["archive_lease"].delete_many({})
+                other.purge(url="http://a.test/")
+            return insert(documents, rows)
+
+        monkeypatch.setattr(mongodb_urls, "insert_new", purged_first)
+        copy = Capture("http://b.test/", body, 2.0)
+        with pytest.raises(StoreError, match="try again"):
+            archive.store(copy)
+        assert archive.check().faults == ()
+        assert archive.rebuild(archive.store(copy).version) == copy
+        assert archive.check().faults == ()
 
 
 STORE = """
