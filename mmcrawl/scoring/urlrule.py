@@ -19,8 +19,9 @@ How the paper is read, and where this goes on from it:
   directory: resource adjacency holds for barren directories too. One not seen yet has 1/2.
 * Patterns go on being learnt while a site is guided.
 
-Cost: a page re-scores its links and its siblings. A site is re-scored whole, with numpy, when its
-patterns change and otherwise once for every 2 % of its waiting links that were fetched. A new
+Cost: a page re-scores its links, and its siblings if there are few; many are re-scored once for
+every 2 % of them that were fetched. So is a site as a whole, with numpy, and when its patterns
+change. What pages pass on to their siblings is added up at once, with numpy too. A new
 pattern is measured against all waiting links at once (`waiting_urls.py`). 35 bytes of RAM a link,
 and 4 more with 8 for each directory and query value while it waits; addresses are looked up in the
 frontier.
@@ -112,6 +113,7 @@ class UrlRule:
         self._content = array("f")
         self._probe = array("f")
         self._inflow = array("d")
+        self._passed_on: Counter[int] = Counter()
         self._known = 0
 
     # -- the protocol ---------------------------------------------------------------------------
@@ -152,14 +154,16 @@ class UrlRule:
         """Pass on the page's worth to its links and siblings; learn from it if it is relevant."""
         site = self._sites[self._site[page.id]]
         new = [link for link in page.links if self._register(link)]
-        self._spread(page)
+        siblings = self._siblings(page.id)
+        self._spread(page, siblings)
         self._directories.count(self._directory[page.id], relevant=page.relevant)
         changed = self._judge_pattern(site, page)
         if page.relevant and site.patterns.add(url_parts(self._source.known(page.id).url)):
             self._measure_all(site)
             changed = True
         self._end_probe(site, page.id)
-        return self._settle(site, changed, {*new, *page.links, *self._siblings(page.id)})
+        touched = {*new, *page.links, *self._siblings_due(page.id, siblings)}
+        return self._settle(site, changed, touched)
 
     def failed(self, link: int) -> LinkScores:
         """Note that nothing comes of a link; it may have been the last probe of its site."""
@@ -287,21 +291,30 @@ class UrlRule:
         """PR(p) of (4.6)."""
         return (1 - self._d) / self._known + self._d * self._inflow[link] / self._distance[link]
 
-    def _spread(self, page: CrawledPage) -> None:
+    def _spread(self, page: CrawledPage, siblings: _Ids) -> None:
         """Give the page's share, PR(T)/C(T), to each of its links and each of its siblings."""
         if not page.links:
             return
         share = self._rank(page.id) / len(page.links)
-        for link in page.links:
-            self._inflow[link] += share
-        for link in self._siblings(page.id):
-            self._inflow[link] += share
+        inflow = np.frombuffer(self._inflow)
+        inflow[np.array(page.links)] += share
+        inflow[siblings] += share
 
-    def _siblings(self, page: int) -> Sequence[int]:
+    def _siblings(self, page: int) -> _Ids:
+        """Return the links of the page that a page was first found on; it may be among them."""
         parent = self._parent[page]
-        if parent < 0:
+        links = self._source.outlinks(parent) if parent >= 0 else ()
+        return np.array(links, dtype=np.uint32)
+
+    def _siblings_due(self, page: int, siblings: _Ids) -> Sequence[int]:
+        """Count a page that passed on its worth; return the siblings to be scored for it."""
+        parent = self._parent[page]
+        self._passed_on[parent] += 1
+        waiting = siblings[np.frombuffer(self._state, dtype=np.uint8)[siblings] == _WAITING]
+        if self._passed_on[parent] <= len(waiting) // 50:
             return ()
-        return [link for link in self._source.outlinks(parent) if link != page]
+        del self._passed_on[parent]
+        return waiting.tolist()
 
     # -- patterns and stages --------------------------------------------------------------------
 
