@@ -4,7 +4,8 @@
 physical layer n (4.2), a directory with fewer links seen before one with more, since it is
 directories that are probed. Media pages on topic that lie near each other yield patterns
 (`clusters.py`); links that match one need no probing and are scored as in the next stage. When no
-link is left within the numbers, the site is *guided*: a waiting link is worth what its words say
+link is left within the numbers, the site is *guided*, for the time being already while the last
+quarter of its probes is under way, which may be long: a waiting link is worth what its words say
 (4.7) and what its place in the graph says (4.6), divided by its distance to the nearest pattern.
 
 How the paper is read, and where this goes on from it:
@@ -140,13 +141,13 @@ class UrlRule:
         if self._pattern[link] != _NO_PATTERN:
             return NO_SCORES
         site.unprobed[layer] -= 1
-        if not site.probing:
+        if not site.holding:
             return NO_SCORES
         self._state[link] = _PROBED
         first = not site.probed
         site.probed[layer] += 1
         site.under_way += 1
-        if first or site.probed[layer] == self._allowed(layer):
+        if self._changes_stage(site) or first or site.probed[layer] == self._allowed(layer):
             return self._rescore(site)
         return NO_SCORES
 
@@ -314,7 +315,8 @@ class UrlRule:
         if self._passed_on[parent] <= len(waiting) // 50:
             return ()
         del self._passed_on[parent]
-        return waiting.tolist()
+        due: list[int] = waiting.tolist()
+        return due
 
     # -- patterns and stages --------------------------------------------------------------------
 
@@ -341,13 +343,17 @@ class UrlRule:
             self._state[link] = _TAKEN
             site.under_way -= 1
 
+    def _changes_stage(self, site: Site) -> bool:
+        """Move the site to the stage it is in; tell whether its links are scored otherwise now."""
+        left = any(count > 0 and self._may_probe(site, n) for n, count in site.unprobed.items())
+        before = site.probing, site.holding
+        site.probing = site.probing and (left or site.under_way > 0)
+        site.holding = site.probing and (left or 4 * site.under_way > site.probed.total())
+        return before != (site.probing, site.holding)
+
     def _settle(self, site: Site, changed: bool, touched: set[int]) -> LinkScores:
         """Move the site to the next stage if it is time, and re-score what has changed."""
-        if site.probing and not site.under_way:
-            left = (layer for layer, count in site.unprobed.items() if count > 0)
-            if not any(self._may_probe(site, layer) for layer in left):
-                site.probing = False
-                changed = True
+        changed = self._changes_stage(site) or changed
         if changed or site.fetched_since_rescore > max(8, len(site.links) // 50):
             elsewhere = [link for link in touched if self._sites[self._site[link]] is not site]
             return _join([self._rescore(site), self._scores_of(elsewhere)])
@@ -400,7 +406,7 @@ class UrlRule:
         score = self._alpha * content + (1 - self._alpha) * structure
         pattern = np.frombuffer(self._pattern, dtype=np.int32)[links]
         lift = np.array([*(learnt.rate for learnt in site.patterns.learnt), 0.0])[pattern]
-        if site.probing:
+        if site.holding:
             layers = np.frombuffer(self._layer, dtype=np.uint8)[links]
             free = np.zeros(256, dtype=bool)
             for layer in set(layers.tolist()):

@@ -139,7 +139,6 @@ def test_a_page_far_from_the_seed_takes_no_more_steps_than_one_near_it(frontier)
     assert frontier.record(0).total_path_score == 1_000
 
 
-
 def test_a_link_waits_runs_and_ends(frontier):
     add(frontier, "/crawled", "/moved", "/broken", "/waiting")
     status = [frontier.record(frontier.next().id).status for _ in range(3)]

@@ -5,6 +5,7 @@ import re
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -228,6 +229,29 @@ def test_when_every_seed_fails_the_ending_says_that_nothing_could_be_fetched(
     assert "Nothing could be fetched" in run.words
     assert "Finished" not in run.words
     assert "Traceback" not in run.err
+
+
+def test_a_page_that_drips_does_not_hold_up_its_site_while_it_is_probed(
+    site: Site, desk: Desk
+) -> None:
+    pages = [f"/{n}" for n in range(40)]
+    asked: list[str] = []
+
+    def drip(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
+        end = time.monotonic() + 20
+        while time.monotonic() < end and not {*pages} <= {*site.asked}:
+            connection.sendall(b".")
+            time.sleep(0.1)
+        asked.extend(site.asked)
+
+    site.page("/", "optics", "/drip", *pages)
+    site.answers["/drip"] = drip
+    for path in pages:
+        site.page(path, "optics")
+    run = desk.crawl(TOPIC, f"seeds={site.url()}", "store=memory:", "algo=urlrule", "num2=5")
+    assert run.code == 0
+    assert {*pages} <= {*asked}
 
 
 def test_a_page_of_200_000_links_is_taken_in(site: Site, desk: Desk) -> None:

@@ -253,7 +253,7 @@ def test_after_every_page_structure_is_what_links_and_siblings_passed_on(
 
 def test_the_many_siblings_of_a_page_are_scored_once_for_2_percent_of_them(made_up_crawl):
     pages = [f"/{n}.htm" for n in range(1_000)]
-    crawl = made_up_crawl("urlrule", {"/": pages, **dict.fromkeys(pages, ["/", "/0.htm"])})
+    crawl = made_up_crawl("urlrule", {"/": pages, **{page: ["/", "/0.htm"] for page in pages}})
     crawl.seed("/")
     crawl.run(10)
     given = []
