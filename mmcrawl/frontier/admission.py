@@ -36,6 +36,7 @@ class Limits:
         per_shape: most pages of one URL shape (numbers and query values left out) while none of
             them was relevant. Calendars and other endless spaces end here. Of a directory, or
             another shape that is learnt (`LearntShapes`), five times as many.
+        per_page: most links of one page, the first ones.
         repeats: most times one directory name may stand in a path; more is a loop of links.
         private: follow links to private networks from public pages.
     """
@@ -46,6 +47,7 @@ class Limits:
     url_length: int = 2083
     per_host: int = 0
     per_shape: int = 200
+    per_page: int = 20_000
     repeats: int = 3
     private: bool = False
 

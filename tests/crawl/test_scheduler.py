@@ -18,9 +18,10 @@ class Spider(FocusedSpider):
             return self.fail(response)
         return self.more(response)
 
-    def more(self, response):
+    async def more(self, response):
         yield None
-        yield from super().parse(response)
+        async for item in super().parse(response):
+            yield item
         if response.url.endswith("/half"):
             yield Request(response.urljoin("/after-half"))
             raise ValueError("half way")
@@ -77,9 +78,10 @@ from scrapy import Request
 from spiders.focused import FocusedSpider
 
 class Spider(FocusedSpider):
-    def parse(self, response):
+    async def parse(self, response):
         seen.append(response.url)
-        yield from super().parse(response)
+        async for item in super().parse(response):
+            yield item
         for href in {hrefs!r}:
             yield Request(response.urljoin(href))
 """
@@ -151,9 +153,10 @@ def closed(tools, tmp_path_factory):  # type: ignore[no-untyped-def]
 from spiders.focused import FocusedSpider
 
 class Spider(FocusedSpider):
-    def parse(self, response):
+    async def parse(self, response):
         seen.append(response.url)
-        yield from super().parse(response)
+        async for item in super().parse(response):
+            yield item
         if response.url.endswith("/9.html"):
             raise ValueError
 """
