@@ -39,6 +39,7 @@ _WHOLE_NUMBERS = (
     "MMCRAWL_BARREN_PAGES_PER_SHAPE",
     "MMCRAWL_BLOCKS_LEVEL",
     "MMCRAWL_HEAD_REQUESTS",
+    "MMCRAWL_LINKS_PER_PAGE",
     "MMCRAWL_PAGES_PER_HOST",
 )
 _THRESHOLD = "MMCRAWL_TOPIC_THRESHOLD"
@@ -232,7 +233,7 @@ class _Parts:
             topics_by_host=args.topics_by_host,
         )
         similarity = LinkSimilarity(args.whole_topic.wanting(args.kinds))
-        return Reporter(test, similarity, self.aliases)
+        return Reporter(test, similarity, self.aliases, self.limits.per_page)
 
     def job(self, store: SqliteStore, job: Job) -> CrawlJob:
         """Return the crawl over a store."""
@@ -300,5 +301,6 @@ def _limits(args: FocusedParams, settings: SettingsLike, *, replayed: bool) -> L
         url_length=settings.getint("URLLENGTH_LIMIT", 2083),
         per_host=settings.getint("MMCRAWL_PAGES_PER_HOST"),
         per_shape=settings.getint("MMCRAWL_BARREN_PAGES_PER_SHAPE", 200),
+        per_page=settings.getint("MMCRAWL_LINKS_PER_PAGE", 20_000),
         private=replayed or settings.getbool("MMCRAWL_PRIVATE_NETWORKS"),
     )

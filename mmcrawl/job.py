@@ -95,7 +95,7 @@ class CrawlJob:
         self.passed_over: list[tuple[int, str]] = []
         self.moved_hosts: list[tuple[str, str]] = []
         self._moved_seeds: set[int] = set()
-        self.reporter = Reporter(test, similarity, dict(aliases or {}))
+        self.reporter = Reporter(test, similarity, dict(aliases or {}), limits.per_page)
         seeds = [self.reporter.real(seed) for seed in seeds]
         self._admission = Admission(limits, seeds)
         self._intake = LinkIntake(
@@ -301,7 +301,7 @@ class CrawlJob:
             description=report.description,
             contains_media=bool(verdict.media),
             relevant=verdict.relevant,
-            links_on_page=len(report.links),
+            links_on_page=len(report.links) + report.links_left,
             visited_at=report.visited_at,
             digest=report.digest,
             topic_score=verdict.score,

@@ -1,5 +1,6 @@
 """Which links of a page come into the frontier, and as what."""
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
@@ -10,6 +11,8 @@ from mmcrawl.scoring import LinkText, Scorer
 from mmcrawl.text import translate_url, url_text
 
 __all__ = ["LinkIntake", "seed_link"]
+
+logger = logging.getLogger(__name__)
 
 
 class LinkIntake:
@@ -55,6 +58,14 @@ class LinkIntake:
             kinds_of: gives the kind of the block that a link stands in, by its address; asked only
                 if there are new links.
         """
+        if report.links_left:
+            self.refused["too many on one page"] += report.links_left
+            logger.warning(
+                "%s has %d links; the last %d are left out (MMCRAWL_LINKS_PER_PAGE)",
+                report.url,
+                len(report.links) + report.links_left,
+                report.links_left,
+            )
         links = self._links_of(report, parent, kinds_of)
         links += [number for number, _ in self._frontier.add(list(requests), parent)]
         return list(dict.fromkeys(links))

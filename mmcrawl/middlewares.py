@@ -37,6 +37,10 @@ __all__ = [
 
 logger = logging.getLogger(__name__)
 
+# What takes 50 ms or more: to add so many links, to cut so many bytes into blocks.
+_MANY_LINKS = 500
+_MANY_BYTES = 50_000
+
 
 @dataclass(slots=True)
 class _Outcome:
@@ -130,7 +134,17 @@ class FrontierMiddleware:
         del self._outcomes[link]
         scheduler = scheduler_of(self.crawler)
         if scheduler is not None:
-            scheduler.report(link, _report_of(link, outcome, scheduler))
+            scheduler.report(
+                link, _report_of(link, outcome, scheduler), takes_long=_takes_long(outcome.page)
+            )
+
+
+def _takes_long(item: PageItem | None) -> bool:
+    """Tell whether the reactor should not wait until a page is taken in."""
+    if item is None:
+        return False
+    cut = len(item.capture.body) if item.link_kinds and item.capture else 0
+    return len(item.page.links) > _MANY_LINKS or cut > _MANY_BYTES
 
 
 def _trouble_of(error: Exception) -> str:

@@ -51,6 +51,7 @@ class PageReport:
         signs: what of the topic stands on it apart from its media.
         media: all its media, site-wide ones included.
         links: its links in order.
+        links_left: how many more it has, which are left out.
         nofollow: it asks that none of them is followed.
     """
 
@@ -66,6 +67,7 @@ class PageReport:
     signs: Signs
     media: tuple[MediaResource, ...]
     links: tuple[ReportedLink, ...]
+    links_left: int = 0
     nofollow: bool = False
 
 
@@ -77,11 +79,13 @@ class Reporter:
         test: tells whether a page is relevant.
         similarity: knows what counts as a word of a page.
         aliases: other names of hosts; links to them are told under the name they stand for.
+        most_links: most links of a page that are told of, the first ones; 0 for all.
     """
 
     test: TopicTest
     similarity: LinkSimilarity
     aliases: Mapping[str, str] = field(default_factory=dict)
+    most_links: int = 0
 
     def report(
         self,
@@ -103,6 +107,7 @@ class Reporter:
             digest: the page's `page_digest`.
             http_status: status it came with.
         """
+        links = page.links[: self.most_links or None]
         return PageReport(
             url=page.url,
             title=page.title,
@@ -123,8 +128,9 @@ class Reporter:
                     link.from_script,
                     link.nofollow,
                 )
-                for link in page.links
+                for link in links
             ),
+            links_left=len(page.links) - len(links),
             nofollow=page.nofollow,
         )
 

@@ -12,7 +12,7 @@ The spider whose crawl this is makes the job: `spider.make_job() -> CrawlJob`, o
 import gc
 import logging
 import pickle
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from math import inf
 from time import time
@@ -59,6 +59,9 @@ class FocusedScheduler(BaseScheduler):
 
     A store that fails stops the crawl with the reason `store_error`: what was not committed is
     fetched again when the same command is run once there is room.
+
+    Pages that take long to take in are handed to a thread. Only that thread may touch the job then:
+    no link is given out, and what is told meanwhile is done afterwards, in order.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -71,6 +74,8 @@ class FocusedScheduler(BaseScheduler):
         self._reports = 0
         self._asked_at = inf
         self._failed = False
+        self._at_work: Deferred[None] | None = None
+        self._afterwards: deque[Callable[[], object]] = deque()
         self._commits = create_looping_call(self._commit)
         self._referrer = DefaultReferrerPolicy()
         self._concurrency = crawler.settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")
@@ -113,6 +118,8 @@ class FocusedScheduler(BaseScheduler):
         """
         if self._commits.running:
             self._commits.stop()
+        if self._at_work is not None:
+            return self._at_work.addCallback(lambda _: self.close(reason))
         if self.job is None or self._failed or reason == "already_finished":
             return None
         job, finished = self.job, reason == "finished" and self.job.pages > 0
@@ -127,6 +134,8 @@ class FocusedScheduler(BaseScheduler):
 
     def has_pending_requests(self) -> bool:
         """Tell whether a link waits that may be fetched, or other processes may bring one."""
+        if self._at_work is not None:
+            return True
         return (
             self.job is not None
             and not self._failed
@@ -141,6 +150,9 @@ class FocusedScheduler(BaseScheduler):
         """
         if self.job is None or self._failed:
             return False
+        if self._at_work is not None:
+            self._afterwards.append(lambda: self.enqueue_request(request))
+            return True
         try:
             link = request.meta.get(LINK_KEY)
             if link in self._under_way:
@@ -152,7 +164,7 @@ class FocusedScheduler(BaseScheduler):
 
     def next_request(self) -> Request | None:
         """Return the best request of a free host; None if there is none, or all hosts are busy."""
-        if self.job is None or self._failed or self.limit_reached:
+        if self.job is None or self._failed or self._at_work or self.limit_reached:
             return None
         try:
             link = self.job.next(self._free_hosts())
@@ -184,19 +196,33 @@ class FocusedScheduler(BaseScheduler):
         """Tell whether a link was handed out and nothing was reported of it yet."""
         return link in self._under_way
 
-    def report(self, link: int, tell: Callable[[Crawl], object]) -> None:
-        """End a link that is under way: `tell` reports to the job what became of it."""
+    def report(
+        self, link: int, tell: Callable[[Crawl], object], *, takes_long: bool = False
+    ) -> None:
+        """End a link that is under way.
+
+        Args:
+            link: its id.
+            tell: reports to the job what became of it.
+            takes_long: it holds up the reactor, if it is not given to a thread.
+        """
         if self.job is None or self._failed or link not in self._under_way:
             return
+        if self._at_work is not None:
+            self._afterwards.append(lambda: self.report(link, tell, takes_long=takes_long))
+            return
         del self._under_way[link]
+        if takes_long and not self.job.shared:
+            self._at_work = in_thread(lambda: self._tell(link, tell))
+            self._at_work.addErrback(self._give_up_at_work)
+            self._at_work.addCallback(lambda _: self._end_work())
+            return
         try:
             self._tell(link, tell)
         except StoreError as error:
             self.give_up(error)
             return
-        self._reports += 1
-        if self._reports >= _COMMIT_REPORTS:
-            self._commit()
+        self._count_report()
 
     def new_link(self, request: Request) -> NewLink:
         """Return the link record of a request that is to be fetched as it stands."""
@@ -214,6 +240,24 @@ class FocusedScheduler(BaseScheduler):
         )
 
     # -- inside ---------------------------------------------------------------------------------
+
+    def _count_report(self) -> None:
+        self._reports += 1
+        if self._reports >= _COMMIT_REPORTS:
+            self._commit()
+
+    def _give_up_at_work(self, failure: Failure) -> None:
+        failure.trap(StoreError)  # type: ignore[no-untyped-call]
+        self._at_work = None
+        self.give_up(cast("StoreError", failure.value))
+
+    def _end_work(self) -> None:
+        """Do what had to wait for the thread, up to the next page that takes long."""
+        self._at_work = None
+        self._count_report()
+        while self._afterwards and self._at_work is None:
+            self._afterwards.popleft()()
+        self._ask()
 
     def _tell(self, link: int, tell: Callable[[Crawl], object]) -> None:
         """Report to the job; a page that makes it fail is one lost page, not a stuck link."""
@@ -351,7 +395,7 @@ class FocusedScheduler(BaseScheduler):
         return request_from_dict(pickle.loads(stored), spider=self._spider)  # noqa: S301
 
     def _commit(self) -> None:
-        if self.job is None or self._failed:
+        if self.job is None or self._failed or self._at_work is not None:
             return
         self._reports = 0
         try:
@@ -366,6 +410,9 @@ class FocusedScheduler(BaseScheduler):
             error: What the user is told.
             closing: Whether the crawl is being closed already.
         """
+        if self._at_work is not None:
+            self._afterwards.appendleft(lambda: self.give_up(error, closing=closing))
+            return
         if self._failed:
             return
         self._failed = True

@@ -3,7 +3,9 @@
 Ours begin with MMCRAWL_:
 
 MMCRAWL_TOPIC_THRESHOLD: score a page must reach to be on topic (see `TopicTest`).
-MMCRAWL_BARREN_PAGES_PER_SHAPE: most pages of one URL shape while none of them is relevant.
+MMCRAWL_BARREN_PAGES_PER_SHAPE: most pages of one URL shape while none of them is relevant, and a
+    fifth of the most of one directory, or of another shape that is learnt; 0 for all.
+MMCRAWL_LINKS_PER_PAGE: most links of one page that are looked at, the first ones, 0 for all.
 MMCRAWL_PAGES_PER_HOST: most pages of one host, 0 for all.
 MMCRAWL_PRIVATE_NETWORKS: follow links from public pages into private networks.
 MMCRAWL_HEAD_REQUESTS: most HEAD requests that may be spent, over a run, on links without a file
@@ -76,6 +78,7 @@ STATS_DUMP = False
 
 MMCRAWL_TOPIC_THRESHOLD = 0.5
 MMCRAWL_BARREN_PAGES_PER_SHAPE = 200
+MMCRAWL_LINKS_PER_PAGE = 20_000
 MMCRAWL_PAGES_PER_HOST = 0
 MMCRAWL_PRIVATE_NETWORKS = False
 MMCRAWL_HEAD_REQUESTS = 0

@@ -1,19 +1,20 @@
 """The focused crawl: `scrapy crawl focused -a algo=urlrule -a topic=… -a seeds=…`."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Any, Self
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response, TextResponse
+from scrapy.utils.asyncio import run_in_thread
 from scrapy_spider_metadata import Args
 
 from mmcrawl.captures import capture_of
 from mmcrawl.crawls import Crawl, archive_uri_of, make_job, with_stored_web
 from mmcrawl.frontier import page_digest
 from mmcrawl.items import NoPage, PageItem
-from mmcrawl.page import parse_page
+from mmcrawl.page import Page, parse_page
 from mmcrawl.params import FocusedParams
 from mmcrawl.replay.handler import replay_settings, web_of
 from mmcrawl.scheduler import LINK_KEY
@@ -21,6 +22,7 @@ from mmcrawl.scheduler import LINK_KEY
 __all__ = ["FocusedSpider"]
 
 _PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml")
+_LARGE = 100_000  # bytes that take 50 ms or more to parse
 _BULKY_TYPES = ("audio/", "video/", "image/", "application/x-shockwave-flash", "application/zip")
 
 
@@ -65,22 +67,28 @@ class FocusedSpider(Args[FocusedParams], Spider):
         return
         yield
 
-    def parse(self, response: Response) -> Iterator[PageItem | NoPage]:
-        """Turn a response into a page."""
+    async def parse(self, response: Response) -> AsyncIterator[PageItem | NoPage]:
+        """Turn a response into a page, a large one in a thread."""
         kind = _page_type(response.headers)
         if not isinstance(response, TextResponse) or (kind and kind not in _PAGE_TYPES):
             yield NoPage(f"no page: {kind or 'binary data'}")
             return
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
-        page = parse_page(response.body, response.url, content_type)
-        media = (resource.url for resource in page.media)
-        digest = page_digest(response.url, response.body, media)
+        if len(response.body) < _LARGE:
+            page, digest = _parsed(response.body, response.url, content_type)
+        else:
+            page, digest = await run_in_thread(_parsed, response.body, response.url, content_type)
         yield PageItem(page, response.status, digest, capture=capture_of(response))
 
     def _stop_at_media(self, headers: Headers, request: Request) -> None:
         """End the download of what turns out, by its headers, to be no page."""
         if LINK_KEY in request.meta and _page_type(headers).startswith(_BULKY_TYPES):
             raise StopDownload(fail=False)
+
+
+def _parsed(body: bytes, url: str, content_type: str) -> tuple[Page, int]:
+    page = parse_page(body, url, content_type)
+    return page, page_digest(url, body, (resource.url for resource in page.media))
 
 
 def _page_type(headers: Headers) -> str:

@@ -74,19 +74,22 @@ class LinkTable:
     def record(self, link: int) -> LinkRecord:
         """Return everything known of a link (table 5-4).
 
+        The pages reached through it are counted now, which takes as long as there are links.
+
         Raises:
             KeyError: there is no such link.
         """
         row = self.store.db.execute(
             "SELECT host, link.path, status, url_words, anchor, group_title, score, content,"
             " structure, logical_layer, physical_layer, error, title, keywords, description,"
-            " contains_media, relevant, links, links_on_page, visited_at, path_score,"
-            " total_path_score, block FROM link LEFT JOIN page USING (id) WHERE id = ?",
+            " contains_media, relevant, links, links_on_page, visited_at, block"
+            " FROM link LEFT JOIN page USING (id) WHERE id = ?",
             (self._base + link,),
         ).fetchone()
         if row is None:
             raise KeyError(link)
         anchors, urls = self._way_to(link)
+        pages, relevant = (0, 0) if row[19] is None else self._pages_through(link)
         return LinkRecord(
             id=link,
             url=self._origins[row[0]] + row[1],
@@ -108,9 +111,9 @@ class LinkTable:
             internal_urls=tuple(self.url(child) for child in array("I", row[17] or b"")),
             links_on_page=row[18] or 0,
             visited_at=row[19],
-            path_score=row[20] or 0,
-            total_path_score=row[21] or 0,
-            block=row[22],
+            path_score=relevant,
+            total_path_score=pages,
+            block=row[20],
             anchor_path=anchors,
             url_path=urls,
         )
@@ -168,6 +171,22 @@ class LinkTable:
             (self._base, self._base + (1 << JOB_SHIFT)),
         )
         return Counter(dict(rows))
+
+    def _pages_through(self, link: int) -> tuple[int, int]:
+        """Return how many pages were crawled through a page, itself included; how many relevant."""
+        row = self.store.db.execute(
+            "WITH RECURSIVE found (id, parent) AS MATERIALIZED"
+            " (SELECT id, parent FROM link WHERE id >= :first AND id < :last),"
+            " below (id) AS (VALUES (:link) UNION"
+            " SELECT found.id FROM below JOIN found ON found.parent = below.id)"
+            " SELECT count(*), sum(relevant) FROM below JOIN page USING (id)",
+            {
+                "link": self._base + link,
+                "first": self._base,
+                "last": self._base + (1 << JOB_SHIFT),
+            },
+        ).fetchone()
+        return int(row[0]), int(row[1])
 
     def _way_to(self, link: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return all anchors and all URLs from the seed to a link."""

@@ -33,14 +33,6 @@ _RECENT_KEYS = 50_000
 _MOST_UNWRITTEN_SCORES = 20_000
 _PRIORITY_STEP = 1_000.0
 _BEHIND_EQUALS = 1e-6
-_COUNT_FOR_ANCESTORS = """
-WITH RECURSIVE up (id) AS (
-    VALUES (:id) UNION SELECT link.parent FROM link JOIN up ON link.id = up.id
-    WHERE link.parent IS NOT NULL
-)
-UPDATE page SET total_path_score = total_path_score + :pages, path_score = path_score + :relevant
-WHERE id IN up
-"""
 
 
 class SqliteFrontier(LinkTable):
@@ -208,8 +200,8 @@ class SqliteFrontier(LinkTable):
             self._pages += 1
             db.execute(
                 "INSERT INTO page (id, url, title, keywords, description, digest,"
-                " contains_media, relevant, topic_score, links, links_on_page, visited_at,"
-                " path_score, total_path_score) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)",
+                " contains_media, relevant, topic_score, links, links_on_page, visited_at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     self._base + link,
                     page.url,
@@ -225,10 +217,6 @@ class SqliteFrontier(LinkTable):
                     page.visited_at,
                 ),
             )
-            db.execute(
-                _COUNT_FOR_ANCESTORS,
-                {"id": self._base + link, "pages": 1, "relevant": int(page.relevant)},
-            )
 
     def leave(self, link: int, error: str) -> None:
         """Mark a running link crawled that led to no page of its own, e.g. a redirect."""
@@ -239,13 +227,11 @@ class SqliteFrontier(LinkTable):
         self._end(link, Status.ERROR, error)
 
     def revise(self, links: Sequence[int]) -> None:
-        """Note that crawled pages called relevant are not, here and in the counts of their ways."""
+        """Note that crawled pages called relevant are not."""
         with self.store.writing() as db:
-            for link in links:
-                db.execute("UPDATE page SET relevant = 0 WHERE id = ?", (self._base + link,))
-                db.execute(
-                    _COUNT_FOR_ANCESTORS, {"id": self._base + link, "pages": 0, "relevant": -1}
-                )
+            db.executemany(
+                "UPDATE page SET relevant = 0 WHERE id = ?", [(self._base + n,) for n in links]
+            )
 
     def requeue(self, link: int, request: bytes | None, priority: int) -> None:
         """Let a running link wait again, with the request it is to be fetched with next time."""

@@ -22,7 +22,7 @@ from mmcrawl.errors import StoreError
 __all__ = ["Job", "SqliteStore", "open_store", "refuse_other_arguments"]
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 _SCHEMA = """
 CREATE TABLE job (
@@ -48,8 +48,7 @@ CREATE TABLE page (
     keywords TEXT NOT NULL, description TEXT NOT NULL, digest INTEGER NOT NULL,
     contains_media INTEGER NOT NULL, relevant INTEGER NOT NULL, topic_score REAL NOT NULL,
     links BLOB NOT NULL,
-    links_on_page INTEGER NOT NULL, visited_at REAL NOT NULL,
-    path_score INTEGER NOT NULL, total_path_score INTEGER NOT NULL
+    links_on_page INTEGER NOT NULL, visited_at REAL NOT NULL
 );
 CREATE TABLE note (
     id INTEGER PRIMARY KEY, job INTEGER NOT NULL, text TEXT NOT NULL

@@ -22,8 +22,9 @@ class Site:
     """What is known of one host.
 
     `probed` and `unprobed` count, by physical layer, the probes begun and the waiting links that
-    match no pattern; `under_way` are the probes whose outcome is not known yet. `measured` is how
-    many URLs each pattern generalised when all waiting links were last measured against it.
+    match no pattern; `under_way` are the probes whose outcome is not known yet, and `holding` says
+    whether links that are no probes wait for them. `measured` is how many URLs each pattern
+    generalised when all waiting links were last measured against it.
     """
 
     host: str
@@ -32,6 +33,7 @@ class Site:
     urls: WaitingUrls = field(default_factory=WaitingUrls)
     measured: list[int] = field(default_factory=list)
     probing: bool = True
+    holding: bool = True
     probed: Counter[int] = field(default_factory=Counter)
     unprobed: Counter[int] = field(default_factory=Counter)
     under_way: int = 0

@@ -4,7 +4,8 @@
 physical layer n (4.2), a directory with fewer links seen before one with more, since it is
 directories that are probed. Media pages on topic that lie near each other yield patterns
 (`clusters.py`); links that match one need no probing and are scored as in the next stage. When no
-link is left within the numbers, the site is *guided*: a waiting link is worth what its words say
+link is left within the numbers, the site is *guided*, for the time being already while the last
+quarter of its probes is under way, which may be long: a waiting link is worth what its words say
 (4.7) and what its place in the graph says (4.6), divided by its distance to the nearest pattern.
 
 How the paper is read, and where this goes on from it:
@@ -19,8 +20,9 @@ How the paper is read, and where this goes on from it:
   directory: resource adjacency holds for barren directories too. One not seen yet has 1/2.
 * Patterns go on being learnt while a site is guided.
 
-Cost: a page re-scores its links and its siblings. A site is re-scored whole, with numpy, when its
-patterns change and otherwise once for every 2 % of its waiting links that were fetched. A new
+Cost: a page re-scores its links, and its siblings if there are few; many are re-scored once for
+every 2 % of them that were fetched. So is a site as a whole, with numpy, and when its patterns
+change. What pages pass on to their siblings is added up at once, with numpy too. A new
 pattern is measured against all waiting links at once (`waiting_urls.py`). 35 bytes of RAM a link,
 and 4 more with 8 for each directory and query value while it waits; addresses are looked up in the
 frontier.
@@ -112,6 +114,7 @@ class UrlRule:
         self._content = array("f")
         self._probe = array("f")
         self._inflow = array("d")
+        self._passed_on: Counter[int] = Counter()
         self._known = 0
 
     # -- the protocol ---------------------------------------------------------------------------
@@ -138,13 +141,13 @@ class UrlRule:
         if self._pattern[link] != _NO_PATTERN:
             return NO_SCORES
         site.unprobed[layer] -= 1
-        if not site.probing:
+        if not site.holding:
             return NO_SCORES
         self._state[link] = _PROBED
         first = not site.probed
         site.probed[layer] += 1
         site.under_way += 1
-        if first or site.probed[layer] == self._allowed(layer):
+        if self._changes_stage(site) or first or site.probed[layer] == self._allowed(layer):
             return self._rescore(site)
         return NO_SCORES
 
@@ -152,14 +155,16 @@ class UrlRule:
         """Pass on the page's worth to its links and siblings; learn from it if it is relevant."""
         site = self._sites[self._site[page.id]]
         new = [link for link in page.links if self._register(link)]
-        self._spread(page)
+        siblings = self._siblings(page.id)
+        self._spread(page, siblings)
         self._directories.count(self._directory[page.id], relevant=page.relevant)
         changed = self._judge_pattern(site, page)
         if page.relevant and site.patterns.add(url_parts(self._source.known(page.id).url)):
             self._measure_all(site)
             changed = True
         self._end_probe(site, page.id)
-        return self._settle(site, changed, {*new, *page.links, *self._siblings(page.id)})
+        touched = {*new, *page.links, *self._siblings_due(page.id, siblings)}
+        return self._settle(site, changed, touched)
 
     def failed(self, link: int) -> LinkScores:
         """Note that nothing comes of a link; it may have been the last probe of its site."""
@@ -287,21 +292,31 @@ class UrlRule:
         """PR(p) of (4.6)."""
         return (1 - self._d) / self._known + self._d * self._inflow[link] / self._distance[link]
 
-    def _spread(self, page: CrawledPage) -> None:
+    def _spread(self, page: CrawledPage, siblings: _Ids) -> None:
         """Give the page's share, PR(T)/C(T), to each of its links and each of its siblings."""
         if not page.links:
             return
         share = self._rank(page.id) / len(page.links)
-        for link in page.links:
-            self._inflow[link] += share
-        for link in self._siblings(page.id):
-            self._inflow[link] += share
+        inflow = np.frombuffer(self._inflow)
+        inflow[np.array(page.links)] += share
+        inflow[siblings] += share
 
-    def _siblings(self, page: int) -> Sequence[int]:
+    def _siblings(self, page: int) -> _Ids:
+        """Return the links of the page that a page was first found on; it may be among them."""
         parent = self._parent[page]
-        if parent < 0:
+        links = self._source.outlinks(parent) if parent >= 0 else ()
+        return np.array(links, dtype=np.uint32)
+
+    def _siblings_due(self, page: int, siblings: _Ids) -> Sequence[int]:
+        """Count a page that passed on its worth; return the siblings to be scored for it."""
+        parent = self._parent[page]
+        self._passed_on[parent] += 1
+        waiting = siblings[np.frombuffer(self._state, dtype=np.uint8)[siblings] == _WAITING]
+        if self._passed_on[parent] <= len(waiting) // 50:
             return ()
-        return [link for link in self._source.outlinks(parent) if link != page]
+        del self._passed_on[parent]
+        due: list[int] = waiting.tolist()
+        return due
 
     # -- patterns and stages --------------------------------------------------------------------
 
@@ -328,13 +343,17 @@ class UrlRule:
             self._state[link] = _TAKEN
             site.under_way -= 1
 
+    def _changes_stage(self, site: Site) -> bool:
+        """Move the site to the stage it is in; tell whether its links are scored otherwise now."""
+        left = any(count > 0 and self._may_probe(site, n) for n, count in site.unprobed.items())
+        before = site.probing, site.holding
+        site.probing = site.probing and (left or site.under_way > 0)
+        site.holding = site.probing and (left or 4 * site.under_way > site.probed.total())
+        return before != (site.probing, site.holding)
+
     def _settle(self, site: Site, changed: bool, touched: set[int]) -> LinkScores:
         """Move the site to the next stage if it is time, and re-score what has changed."""
-        if site.probing and not site.under_way:
-            left = (layer for layer, count in site.unprobed.items() if count > 0)
-            if not any(self._may_probe(site, layer) for layer in left):
-                site.probing = False
-                changed = True
+        changed = self._changes_stage(site) or changed
         if changed or site.fetched_since_rescore > max(8, len(site.links) // 50):
             elsewhere = [link for link in touched if self._sites[self._site[link]] is not site]
             return _join([self._rescore(site), self._scores_of(elsewhere)])
@@ -387,7 +406,7 @@ class UrlRule:
         score = self._alpha * content + (1 - self._alpha) * structure
         pattern = np.frombuffer(self._pattern, dtype=np.int32)[links]
         lift = np.array([*(learnt.rate for learnt in site.patterns.learnt), 0.0])[pattern]
-        if site.probing:
+        if site.holding:
             layers = np.frombuffer(self._layer, dtype=np.uint8)[links]
             free = np.zeros(256, dtype=bool)
             for layer in set(layers.tolist()):

@@ -53,9 +53,10 @@ PLAIN_SPIDER = """
 from spiders.focused import FocusedSpider
 
 class Spider(FocusedSpider):
-    def parse(self, response):
+    async def parse(self, response):
         seen.append(response.url)
-        yield from super().parse(response)
+        async for item in super().parse(response):
+            yield item
 """
 
 SETTINGS = {

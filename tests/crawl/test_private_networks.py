@@ -30,9 +30,10 @@ class Spider(FocusedSpider):
         reactor.installResolver(ThisMachine())
         return super().from_crawler(crawler, *args, **kwargs)
 
-    def parse(self, response):
+    async def parse(self, response):
         seen.append(response.url)
-        yield from super().parse(response)
+        async for item in super().parse(response):
+            yield item
 """
 PRIVATE = [
     "10.1.2.3",

@@ -21,8 +21,9 @@ def at(path):
 class Spider(FocusedSpider):
     handle_httpstatus_list = [202]
 
-    def parse(self, response):
-        yield from super().parse(response)
+    async def parse(self, response):
+        async for item in super().parse(response):
+            yield item
         if response.url != at("/"):
             seen.append(["parse", response.url])
             return

@@ -18,9 +18,10 @@ class Spider(FocusedSpider):
             return self.fail(response)
         return self.more(response)
 
-    def more(self, response):
+    async def more(self, response):
         yield None
-        yield from super().parse(response)
+        async for item in super().parse(response):
+            yield item
         if response.url.endswith("/half"):
             yield Request(response.urljoin("/after-half"))
             raise ValueError("half way")
@@ -77,9 +78,10 @@ from scrapy import Request
 from spiders.focused import FocusedSpider
 
 class Spider(FocusedSpider):
-    def parse(self, response):
+    async def parse(self, response):
         seen.append(response.url)
-        yield from super().parse(response)
+        async for item in super().parse(response):
+            yield item
         for href in {hrefs!r}:
             yield Request(response.urljoin(href))
 """
@@ -151,9 +153,10 @@ def closed(tools, tmp_path_factory):  # type: ignore[no-untyped-def]
 from spiders.focused import FocusedSpider
 
 class Spider(FocusedSpider):
-    def parse(self, response):
+    async def parse(self, response):
         seen.append(response.url)
-        yield from super().parse(response)
+        async for item in super().parse(response):
+            yield item
         if response.url.endswith("/9.html"):
             raise ValueError
 """
@@ -243,3 +246,49 @@ def test_a_spider_can_close_itself_and_the_crawl_goes_on_later(troubled: Any) ->
         "finished",
         "already_finished",
     ]
+
+
+TICKING = """
+from time import perf_counter
+from spiders.focused import FocusedSpider
+
+class Spider(FocusedSpider):
+    async def parse(self, response):
+        self.begin = self.last = perf_counter()
+        self.longest = 0.0
+        self.tick()
+        async for item in super().parse(response):
+            yield item
+
+    def tick(self):
+        from twisted.internet import reactor
+        now = perf_counter()
+        self.longest, self.last = max(self.longest, now - self.last), now
+        if self.crawler.engine.spider is not None:
+            reactor.callLater(0.001, self.tick)
+
+    def closed(self, reason):
+        self.tick()
+        seen.append([self.longest, perf_counter() - self.begin])
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "settings"),
+    [
+        ("".join(f"<p><a href=/{n}>lens {n}</a></p>" for n in range(8_000)), {}),
+        (
+            "<a href=/next>next</a>" + "<div><p>lens of optics</p></div>" * 8_000,
+            {"MMCRAWL_LINK_BLOCKS": True, "MMCRAWL_BLOCKS_METHOD": "bwap"},
+        ),
+    ],
+    ids=["links", "blocks"],
+)
+def test_a_large_page_does_not_hold_up_the_reactor(tools, body, settings):
+    site = tools.serve()
+    site.pages["/"] = body
+    arguments = {"seeds": site.url("/"), "algo": "urlrule", "max_pages": 1}
+    [outcome] = tools.crawl(arguments, spider=TICKING, settings=settings)
+    [[longest, whole]] = outcome.seen
+    assert longest < whole / 4
+    assert outcome.reason in ("finished", "max_pages")

@@ -1,5 +1,10 @@
 """Which links may be followed, why not, and where endless spaces end."""
 
+from hashlib import sha256
+from itertools import product
+from random import Random
+from string import ascii_lowercase
+
 import pytest
 
 from mmcrawl.frontier import Admission, Limits, host_of, is_private_host
@@ -165,6 +170,62 @@ def test_pages_like_one_that_was_relevant_are_not_bounded(hit):
     admission = Admission(Limits(per_shape=20), [SEED])
     urls = [SEED + f"lesson.asp?id={n}" for n in range(100)]
     assert crawl(admission, urls, relevant={urls[hit]}) == urls
+
+
+WORDS = ["".join(letters) for letters in product(ascii_lowercase, repeat=3)][::3]
+LEARNT_TRAPS = {
+    "letters": "x/{word}",
+    "letters and a slash": "x/{word}/",
+    "letters at the root": "{word}.htm",
+    "letters in two places": "x/{word}/{drow}",
+    "a page in a directory of letters": "x/{word}/index.htm",
+    "hex ids": "x/{id}",
+    "hex ids in directories": "x/{id}/a.htm",
+    "keys of the query": "x.asp?{word}=1",
+}
+
+
+@pytest.mark.parametrize("form", LEARNT_TRAPS.values(), ids=LEARNT_TRAPS)
+def test_an_endless_space_of_names_is_bounded(form):
+    admission = Admission(Limits(per_shape=100), [SEED])
+    urls = [
+        SEED + form.format(word=word, drow=word[::-1], id=sha256(word.encode()).hexdigest()[:12])
+        for word in WORDS
+    ]
+    assert len(crawl(admission, urls)) == 500
+    assert admission.refuse(urls[-1], 1, 1) == "trap: nothing found on pages like this"
+    assert admission.refuse(SEED + "lessons/levers.htm", 1, 1) is None
+    assert admission.refuse(f"http://school.org/{form}", 1, 1) == "other site"
+
+
+@pytest.mark.parametrize("form", ["wiki/{}", "wiki/{}/", "{}/index.htm"])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_large_directory_with_media_on_some_pages_is_fetched_to_its_end(form, seed):
+    admission = Admission(Limits(), [SEED])
+    dice = Random(seed)
+    urls = [SEED + form.format(word) for word in WORDS[:4_000]]
+    assert crawl(admission, urls, relevant={*dice.sample(urls, 80)}) == urls
+
+
+def test_what_is_taken_back_bounds_a_directory_again():
+    admission = Admission(Limits(per_shape=100), [SEED])
+    urls = [f"{SEED}x/{word}" for word in WORDS]
+    assert crawl(admission, urls[:1_000], relevant={urls[3]}) == urls[:1_000]
+    admission.revised(urls[3])
+    assert admission.exhausted(urls[1_000]) == "trap: nothing found on pages like this"
+
+
+def test_sections_of_a_site_are_bounded_apart_though_its_root_is_large():
+    admission = Admission(Limits(per_shape=100), [SEED])
+    crawl(admission, [SEED + word for word in WORDS])
+    films = [f"{SEED}films/{word}" for word in WORDS[:500]]
+    assert crawl(admission, films, relevant={films[499]}) == films
+
+
+def test_many_hosts_are_bounded_apart():
+    admission = Admission(Limits(per_shape=100, sites="anywhere"), [SEED])
+    urls = [f"http://{word}.com/{name}" for word in WORDS[:400] for name in WORDS[:5]]
+    assert crawl(admission, urls) == urls
 
 
 def test_a_host_has_its_share():

@@ -123,6 +123,22 @@ def test_every_page_counts_for_all_on_its_way_from_the_seed(frontier):
     assert scores == [(1, 4), (0, 2), (0, 1)]
 
 
+def test_a_page_far_from_the_seed_takes_no_more_steps_than_one_near_it(frontier):
+    steps = []
+    [link] = add(frontier, "/0")
+    for depth in range(1, 1_001):
+        frontier.take(link)
+        [below] = add(frontier, f"/{depth}", parent=link)
+        done = []
+        frontier.store.db.set_progress_handler(lambda done=done: done.append(1), 1)
+        frontier.complete(link, page(f"{H}/{depth - 1}"), [below])
+        frontier.store.db.set_progress_handler(None, 0)
+        steps.append(len(done))
+        link = below
+    assert max(steps[-10:]) < 1.5 * max(steps[10:20])
+    assert frontier.record(0).total_path_score == 1_000
+
+
 def test_a_link_waits_runs_and_ends(frontier):
     add(frontier, "/crawled", "/moved", "/broken", "/waiting")
     status = [frontier.record(frontier.next().id).status for _ in range(3)]

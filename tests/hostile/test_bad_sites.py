@@ -5,6 +5,7 @@ import re
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -228,6 +229,61 @@ def test_when_every_seed_fails_the_ending_says_that_nothing_could_be_fetched(
     assert "Nothing could be fetched" in run.words
     assert "Finished" not in run.words
     assert "Traceback" not in run.err
+
+
+def test_a_page_that_drips_does_not_hold_up_its_site_while_it_is_probed(
+    site: Site, desk: Desk
+) -> None:
+    pages = [f"/{n}" for n in range(40)]
+    asked: list[str] = []
+
+    def drip(connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n")
+        end = time.monotonic() + 20
+        while time.monotonic() < end and not {*pages} <= {*site.asked}:
+            connection.sendall(b".")
+            time.sleep(0.1)
+        asked.extend(site.asked)
+
+    site.page("/", "optics", "/drip", *pages)
+    site.answers["/drip"] = drip
+    for path in pages:
+        site.page(path, "optics")
+    run = desk.crawl(TOPIC, f"seeds={site.url()}", "store=memory:", "algo=urlrule", "num2=5")
+    assert run.code == 0
+    assert {*pages} <= {*asked}
+
+
+def links_to(pages: int) -> bytes:
+    return b"".join(b"<a href=n/%d>x</a>" % n for n in range(pages))
+
+
+def test_links_beyond_the_bound_of_a_page_are_left_out_and_said_so(site: Site, desk: Desk) -> None:
+    site.put("/", links_to(300))
+    options = f"seeds={site.url()}", "store=crawl.db", "max_pages=1"
+    run = desk.crawl(TOPIC, *options, MMCRAWL_LINKS_PER_PAGE="100")
+    assert run.code == 0
+    assert len(desk.links("crawl.db")) == 101
+    assert f"{site.url()} has 300 links; the last 200 are left out" in run.words
+    assert "200 too many on one page" in run.words
+    assert desk.rows("crawl.db", "SELECT links_on_page FROM page") == [(300,)]
+
+
+def test_other_pages_go_on_while_a_large_one_is_taken_in(site: Site, desk: Desk) -> None:
+    """Beside an index, pages lead on to each other, one after the other."""
+    site.page("/", "optics", "/index", "/gone", "/moved", "/p/0")
+    site.put("/index", links_to(15_000))
+    site.put("/moved", b"", status="302 Found", headers={"Location": "/p/99"})
+    for number in range(100):
+        site.page(f"/p/{number}", "optics", f"/p/{number + 1}", media=f"/film/{number}.mp4")
+    run = desk.crawl(TOPIC, f"seeds={site.url()}", "store=crawl.db", "max_pages=60")
+    assert run.code == 0
+    assert "internal error" not in run.err
+    statuses = [status for status, _ in desk.links("crawl.db").values()]
+    assert statuses.count("R") == 0
+    assert statuses.count("W") > 14_900
+    [(links,)] = desk.rows("crawl.db", "SELECT max(links_on_page) FROM page")
+    assert links == 15_000
 
 
 def test_a_page_of_200_000_links_is_taken_in(site: Site, desk: Desk) -> None:

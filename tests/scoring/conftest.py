@@ -118,6 +118,12 @@ class MadeUpCrawl:
         return {layer: found.count(layer) for layer in sorted(set(found))}
 
 
+@pytest.fixture(scope="session")
+def made_up_crawls() -> Callable[..., MadeUpCrawl]:
+    """Make crawls for the examples of a property test; their stores end with them."""
+    return MadeUpCrawl
+
+
 @pytest.fixture
 def made_up_crawl() -> Iterator[Callable[..., MadeUpCrawl]]:
     """Make crawls whose stores are closed in the end."""

@@ -64,11 +64,25 @@ def test_probes_under_way_count_against_the_numbers(made_up_crawl):
     while (taken := crawl.start()) is not None:
         under_way.append(taken)
     assert len(under_way) == 4
+    for taken in under_way[:-2]:
+        crawl.finish(*taken)
+        assert crawl.frontier.ready == 0  # the others may still find something
+    crawl.fail(under_way[-2][0])
+    assert crawl.frontier.ready == 26
+
+
+def test_a_probe_that_does_not_come_back_does_not_hold_up_its_site(made_up_crawl):
+    web = {"/": deep(2, 30), "/d/p0": deep(3, 30), "/d/p9": deep(4, 30)}
+    crawl = made_up_crawl("urlrule", web, num2=4)
+    crawl.seed("/")
+    crawl.run(1)
+    under_way = list(iter(crawl.start, None))
     for taken in under_way[:-1]:
         crawl.finish(*taken)
-        assert crawl.frontier.ready == 0  # the last probe may still find something
-    crawl.fail(under_way[-1][0])
-    assert crawl.frontier.ready == 26
+    assert crawl.run(8) == deep(3, 8)  # what the others found is probed as always
+    assert len(crawl.run()) == 91 - 1 - 4 - 8
+    assert crawl.frontier.waiting() == []
+    crawl.finish(*under_way[-1])
 
 
 def test_a_directory_with_few_links_is_probed_before_one_with_many(made_up_crawl):

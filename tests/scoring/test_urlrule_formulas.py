@@ -5,6 +5,8 @@ from fractions import Fraction
 from random import Random
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mmcrawl.frontier import HELD
 from mmcrawl.scoring.clusters import SitePatterns
@@ -212,3 +214,51 @@ def test_structure_does_not_depend_on_the_order_links_were_found_in(made_up_craw
     assert found[0] == found[1]
     assert found[0]["/high/1"] == 1.0
     assert found[0]["/low/1"] < 1.0
+
+
+@st.composite
+def hubs(draw):
+    """Return links by page: hubs with many links, some of them the same, and pages that link on."""
+    size = draw(st.integers(20, 160))
+    pages = [f"/{n % 7}/{n}.htm" for n in range(size)]
+    some = st.lists(st.sampled_from(pages), max_size=4, unique=True)
+    web = {page: draw(some) for page in pages}
+    first, last = sorted(draw(st.tuples(st.integers(0, size), st.integers(0, size))))
+    return {"/": ["/hub.htm", *pages[:last]], "/hub.htm": [*pages[first:], "/"], **web}
+
+
+@given(hubs(), st.sets(st.integers(0, 6), max_size=2))
+@settings(max_examples=15, deadline=None)
+def test_after_every_page_structure_is_what_links_and_siblings_passed_on(
+    made_up_crawls, web, media
+):
+    crawl = made_up_crawls("urlrule", web, lambda url: url[1:2] in map(str, media), num2=NUM2)
+    plain = PlainUrlRule(content)
+    crawl.seed("/")
+    plain.discover(["/"], None)
+    while (taken := crawl.start()) is not None:
+        link, url = taken
+        plain.started(url)
+        crawl.finish(link, url)
+        plain.visited(url, web[url], url[1:2] in map(str, media))
+        if not (waiting := crawl.frontier.waiting()):
+            break
+        answer = crawl.scorer.added(waiting)
+        names = [crawl.frontier.url(n).removeprefix("http://h.test") for n in answer.ids]
+        ranks = {name: plain.rank(name, plain.distance(name)) for name in names}
+        largest = max(ranks.values())
+        shares = [structure / max(answer.structure) for structure in answer.structure]
+        assert shares == pytest.approx([ranks[name] / largest for name in names])
+
+
+def test_the_many_siblings_of_a_page_are_scored_once_for_2_percent_of_them(made_up_crawl):
+    pages = [f"/{n}.htm" for n in range(1_000)]
+    crawl = made_up_crawl("urlrule", {"/": pages, **{page: ["/", "/0.htm"] for page in pages}})
+    crawl.seed("/")
+    crawl.run(10)
+    given = []
+    for _ in range(200):
+        crawl.run(1)
+        given.append(len(crawl.answer.ids))
+    assert sum(given) / len(given) < 100  # not all that wait for every page
+    assert max(given[:25]) > 900  # but they are scored
