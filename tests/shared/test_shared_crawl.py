@@ -116,7 +116,7 @@ def lead(lab: Laboratory, crawl: SharedCrawl, steps: int, rng: random.Random) ->
     giver = Giver(crawl, Rules(rest=0.0))
     log = []
     for step in range(steps):
-        links = len(crawl.job.frontier)
+        known = crawl.known
         gone: tuple[str, ...] = ()
         messages = []
         if rng.random() < 0.1:
@@ -130,7 +130,7 @@ def lead(lab: Laboratory, crawl: SharedCrawl, steps: int, rng: random.Random) ->
             crawl.take(Message.decode(message))
             messages.append(message)
         starts = giver.give(workers)
-        entry = Entry(1, "ann", links, gone, tuple(messages), tuple(starts))
+        entry = Entry(1, "ann", known, gone, tuple(messages), tuple(starts))
         crawl.advance(entry)
         log.append(entry.encode())
     return log
