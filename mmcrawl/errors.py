@@ -4,6 +4,7 @@ __all__ = [
     "BlockError",
     "MmcrawlError",
     "RankError",
+    "RequestError",
     "SeedError",
     "StoreError",
     "TopicError",
@@ -37,6 +38,10 @@ class BlockError(MmcrawlError):
 
 class RankError(MmcrawlError):
     """Ranks cannot be had: no such method, nothing to rank, a topic missing, none computed yet."""
+
+
+class RequestError(MmcrawlError):
+    """A request cannot be kept in a store, or what is kept there is none."""
 
 
 class SearchError(MmcrawlError):

@@ -1,57 +1,110 @@
-"""Requests as JSON, for a store that others can write to.
+"""Requests as JSON: the form in which a crawl's store keeps them.
 
-A pickle from a database runs whatever its writer wished; JSON holds values only. What JSON does not
-know is tagged: bytes, tuples, and dictionaries, whose keys may be bytes.
+What is read from a store may be anybody's: it becomes plain values, a request of one of Scrapy's
+own classes, and methods that the spider offers as callbacks. JSON knows no bytes, no tuples and no
+dictionaries with other keys than text; these are tagged.
 """
 
+import inspect
 import json
 from base64 import b64decode, b64encode
+from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
-from scrapy import Request, Spider
-from scrapy.utils.request import request_from_dict
+from scrapy import FormRequest, Request, Spider
+from scrapy.http import JsonRequest, XmlRpcRequest
+
+from mmcrawl.errors import RequestError
 
 __all__ = ["as_json", "from_json"]
 
+_CLASSES: dict[str, type[Request]] = {
+    kind.__name__: kind for kind in (Request, FormRequest, JsonRequest, XmlRpcRequest)
+}
+_METHODS = ("callback", "errback")
+_TYPES: dict[str, Any] = {
+    **dict.fromkeys(("url", "method", "encoding"), str),
+    **dict.fromkeys(("headers", "meta", "cb_kwargs", "dumps_kwargs"), dict),
+    **{"body": bytes, "cookies": dict | list, "flags": list, "priority": int, "dont_filter": bool},
+}
+_DEEPEST = 100
+"""Lists and dictionaries in one another; far from where Python's own recursion ends."""
 
-def as_json(request: Request, spider: Spider | None) -> bytes:
+
+def as_json(request: Request, spider: Spider) -> bytes:
     """Return a request as bytes.
 
     Raises:
-        TypeError: it holds a value that is no plain data.
-        ValueError: its callback is no method of the spider.
+        RequestError: it holds something that JSON cannot hold, its class is none of Scrapy's, or
+            its callback or errback is no public method of the spider. Names what it is.
     """
-    values = request.to_dict(spider=spider)
-    values.pop("_class", None)
-    return json.dumps(_tagged(values), separators=(",", ":")).encode()
+    kind = type(request)
+    if _CLASSES.get(kind.__name__) is not kind:
+        raise RequestError(
+            f"its class is {kind.__name__}; only {', '.join(_CLASSES)} can be kept: use one of them"
+        )
+    plain = {name: getattr(request, name) for name in request.attributes if name not in _METHODS}
+    plain["headers"] = dict(request.headers)
+    values: dict[str, Any] = {name: _tagged(value, name) for name, value in plain.items()}
+    values |= {name: _name_of(getattr(request, name), spider, name) for name in _METHODS}
+    try:
+        text = json.dumps([kind.__name__, values], separators=(",", ":"))
+    except ValueError as error:  # a whole number of too many digits
+        raise RequestError(f"it cannot be written as JSON: {error}") from error
+    return text.encode()
 
 
-def from_json(data: bytes, spider: Spider | None) -> Request:
+def from_json(data: bytes, spider: Spider) -> Request:
     """Return the request that `as_json` wrote.
 
     Raises:
-        ValueError: it was not written by it, or the spider has no such callback.
+        RequestError: it was not written by it, or the spider has no such callback.
     """
     try:
-        values: dict[str, Any] = _plain(json.loads(data))
-        return request_from_dict(values, spider=spider)
-    except (TypeError, KeyError, AttributeError, IndexError) as error:
-        raise ValueError(f"no request: {error}") from error
+        name, values = json.loads(data)
+        kind = _CLASSES[name]
+        given = {key: _plain(values[key]) for key in kind.attributes if key not in _METHODS}
+        methods: dict[str, Any] = {key: _method(values[key], spider) for key in _METHODS}
+        return kind(**_checked(given), **methods)
+    except (TypeError, ValueError, LookupError, AttributeError, RecursionError) as error:
+        raise RequestError(f"it is no request: {type(error).__name__}: {error}") from error
 
 
-def _tagged(value: Any) -> Any:
-    match value:
-        case None | bool() | int() | float() | str():
-            return value
-        case bytes():
-            return {"bytes": b64encode(value).decode()}
-        case list():
-            return [_tagged(item) for item in value]
-        case tuple():
-            return {"tuple": [_tagged(item) for item in value]}
-        case dict():
-            return {"dict": [[_tagged(key), _tagged(item)] for key, item in value.items()]}
-    raise TypeError(f"{type(value).__name__} is no plain data")
+def _tagged(value: Any, place: str, depth: int = 0) -> Any:
+    """Return a value as JSON holds it.
+
+    Exactly these types: of one made from them, only what it has of them would come back.
+
+    Args:
+        value: part of a request.
+        place: how messages call it.
+        depth: how many others it stands in.
+    """
+    kind = type(value)
+    if depth > _DEEPEST:
+        raise RequestError(f"{place} is nested too deep; keep less in it")
+    if value is None or kind in (bool, int, float, str):
+        return value
+    if kind is bytes:
+        return {"bytes": b64encode(value).decode()}
+    if kind in (list, tuple):
+        items = [_tagged(item, f"{place}[{n}]", depth + 1) for n, item in enumerate(value)]
+        return items if kind is list else {"tuple": items}
+    if kind is dict:
+        return {
+            "dict": [
+                [
+                    _tagged(key, f"a key of {place}", depth + 1),
+                    _tagged(item, f"{place}[{key!r}]", depth + 1),
+                ]
+                for key, item in value.items()
+            ]
+        }
+    raise RequestError(
+        f"{place} is a {kind.__module__}.{kind.__qualname__}, which cannot be kept; use text,"
+        " bytes, numbers, lists, tuples and dictionaries"
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -59,8 +112,50 @@ def _plain(value: Any) -> Any:
         return [_plain(item) for item in value]
     if not isinstance(value, dict):
         return value
-    ((kind, content),) = value.items()
-    if kind == "bytes":
-        return b64decode(content)
-    items = _plain(content)
-    return tuple(items) if kind == "tuple" else dict(items)
+    ((tag, content),) = value.items()
+    match tag:
+        case "bytes":
+            return b64decode(content, validate=True)
+        case "tuple":
+            return tuple(_plain(content))
+        case "dict":
+            return dict(_plain(content))
+    raise ValueError(f"{tag!r} is no tag")
+
+
+def _checked(given: dict[str, Any]) -> dict[str, Any]:
+    """Return what a request is made from, if all of it is of the right type."""
+    for key, value in given.items():
+        if not isinstance(value, _TYPES.get(key, object)):
+            raise TypeError(f"{key} is {value!r}"[:200])
+    return given
+
+
+def _name_of(method: Callable[..., Any] | None, spider: Spider, place: str) -> str | None:
+    """Return the name under which `_method` finds a callback or errback."""
+    if method is None:
+        return None
+    for name in (getattr(method, "__name__", ""), *dir(type(spider))):
+        if _may_be_called(name, spider) and _method(name, spider) == method:
+            return name
+    raise RequestError(
+        f"{place} {getattr(method, '__qualname__', method)} is no public method of the spider that"
+        " can be found again by its name; make it one"
+    )
+
+
+def _method(name: str | None, spider: Spider) -> Callable[..., Any] | None:
+    """Return a method by its name: nothing else of the spider can be reached by a name."""
+    if name is None:
+        return None
+    if not _may_be_called(name, spider):
+        raise ValueError(f"the spider has no callback {name!r}")
+    function: FunctionType = inspect.getattr_static(type(spider), name)
+    return function.__get__(spider)  # not by getattr, for which the name may stand for more
+
+
+def _may_be_called(name: str, spider: Spider) -> bool:
+    """Tell whether a name is one of a public method that is not Scrapy's, but for `parse`."""
+    ours = name == "parse" or not hasattr(Spider, name)
+    found = inspect.getattr_static(type(spider), name, None)
+    return ours and not name.startswith("_") and isinstance(found, FunctionType)

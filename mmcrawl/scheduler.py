@@ -3,7 +3,8 @@
 A request handed out carries the id of its link in `meta[LINK_KEY]`. Retries and redirects are made
 from it and bring the id back: a retry lets the link wait again, a redirect ends it and adds its
 target. Every other request is a new link; what it carries besides its URL (meta, cookies, headers,
-callback, errback, priority …) is kept with the link and given back.
+callback, errback, priority …) is kept with the link and given back. One that holds what JSON cannot
+is refused: an error is logged, and the link ends in error with the reason.
 
 The spider whose crawl this is makes the job: `spider.make_job() -> CrawlJob`, or a
 `SharedJob` if several processes work on it.
@@ -11,14 +12,12 @@ The spider whose crawl this is makes the job: `spider.make_job() -> CrawlJob`, o
 
 import gc
 import logging
-import pickle
 from collections import Counter, deque
 from collections.abc import Callable
 from math import inf
 from time import time
 from typing import Any, ParamSpec, Self, cast
 from urllib.parse import urlsplit
-from uuid import uuid4
 
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
@@ -27,12 +26,11 @@ from scrapy.exceptions import CloseSpider
 from scrapy.spidermiddlewares.referer import DefaultReferrerPolicy
 from scrapy.utils.asyncio import call_later, create_looping_call
 from scrapy.utils.defer import deferred_from_coro
-from scrapy.utils.request import request_from_dict
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from mmcrawl.crawls import Crawl
-from mmcrawl.errors import MmcrawlError, StoreError
+from mmcrawl.errors import MmcrawlError, RequestError, StoreError
 from mmcrawl.failures import reason_of
 from mmcrawl.frontier import NewLink, WaitingLink, canonical
 from mmcrawl.page import physical_layer
@@ -47,7 +45,6 @@ P = ParamSpec("P")
 LINK_KEY = "mmcrawl_link"
 _COMMIT_SECONDS = 1.0
 _COMMIT_REPORTS = 100
-_UNSTORED = b"unstored:"
 
 
 class FocusedScheduler(BaseScheduler):
@@ -70,7 +67,6 @@ class FocusedScheduler(BaseScheduler):
         self.max_pages = 0
         self._spider: Spider | None = None
         self._under_way: dict[int, Request] = {}
-        self._unserialisable: dict[bytes, Request] = {}
         self._reports = 0
         self._asked_at = inf
         self._failed = False
@@ -146,7 +142,8 @@ class FocusedScheduler(BaseScheduler):
     def enqueue_request(self, request: Request) -> bool:
         """Take in a request: a retry or redirect of one under way, or a new one.
 
-        Returns False for a request that is not new, or whose target is not to be followed.
+        Returns False for a request that is not new, cannot be kept, or whose target is not to be
+        followed.
         """
         if self.job is None or self._failed:
             return False
@@ -157,7 +154,8 @@ class FocusedScheduler(BaseScheduler):
             link = request.meta.get(LINK_KEY)
             if link in self._under_way:
                 return self._take_back(link, request)
-            return self._add(self.new_link(request))
+            new = self.new_link(request)
+            return self._open_job.add([new]) and not new.refused
         except StoreError as error:
             self.give_up(error)
             return False
@@ -225,18 +223,18 @@ class FocusedScheduler(BaseScheduler):
         self._count_report()
 
     def new_link(self, request: Request) -> NewLink:
-        """Return the link record of a request that is to be fetched as it stands."""
-        meta = {key: value for key, value in request.meta.items() if key != LINK_KEY}
-        plain = request.replace(meta=meta, errback=_unwrapped(request.errback))
+        """Return the link record of a request that is to be fetched as it stands, or is refused."""
+        kept, refused = self._serialise(request)
         extra = b"" if request.method == "GET" else request.method.encode() + request.body
         return NewLink(
             url=request.url,
-            logical_layer=int(meta.get("depth", 0)) + 1,
+            logical_layer=int(request.meta.get("depth", 0)) + 1,
             physical_layer=physical_layer(request.url),
             priority=request.priority,
-            request=self._serialise(plain),
+            request=kept,
             filtered=not request.dont_filter,
             extra=extra,
+            refused=refused,
         )
 
     # -- inside ---------------------------------------------------------------------------------
@@ -278,48 +276,46 @@ class FocusedScheduler(BaseScheduler):
             raise RuntimeError("the scheduler is not open")
         return self.job
 
-    def _add(self, new: NewLink) -> bool:
-        added = self._open_job.add([new])
-        if not added and new.request is not None:
-            self._unserialisable.pop(new.request, None)
-        return added
+    @property
+    def _open_spider(self) -> Spider:
+        if self._spider is None:
+            raise RuntimeError("the scheduler is not open")
+        return self._spider
 
     def _take_back(self, link: int, request: Request) -> bool:
         """Handle the retry or redirect of a request under way."""
         before = self._under_way.pop(link)
-        request = request.replace(errback=_unwrapped(request.errback))
         target = canonical(request.url)
         if target == canonical(before.url) and request.method == before.method:
-            self._open_job.retry(link, self._serialise(request), request.priority)
-            return True
+            kept, refused = self._serialise(request)
+            if refused:
+                self._open_job.failed(link, refused)
+            else:
+                self._open_job.retry(link, kept, request.priority)
+            return not refused
         if target in map(canonical, before.meta.get("redirect_urls", ())):
             self._open_job.failed(link, "redirect loop")
             return False
         return self._open_job.redirected(link, self.new_link(request))
 
     def _request_or_none(self, link: WaitingLink) -> Request | None:
-        """Return the request of a link; one that cannot be made again ends the link in error."""
+        """Return the request of a link; where none is stored that can be made, the link fails."""
         try:
             return self._request_for(link)
-        except StoreError:
-            raise
-        except Exception as error:
-            logger.exception("The request stored for %s cannot be made again", link.url)
-            reason = f"stored request: {type(error).__name__}: {error}"[:200]
-            self._open_job.failed(link.id, reason)
+        except (RequestError, ValueError) as error:
+            logger.error("What is stored as the request of %s: %s", link.url, error)  # noqa: TRY400
+            self._open_job.failed(link.id, f"stored request: {error}"[:200])
             self._ask_again(0.0)
             return None
 
     def _request_for(self, link: WaitingLink) -> Request:
         """Return the request of a link, ready to be fetched and to tell of its failure."""
-        stored = link.request or _UNSTORED
-        request = self._unserialisable.pop(stored, None)
-        if request is None and not stored.startswith(_UNSTORED):
-            request = self._deserialise(stored)
-        if request is None:
+        if link.request is not None:
+            request = self._deserialise(link.request, link.url)
+        else:
             request = Request(link.url, meta={"depth": link.logical_layer - 1})
             self._set_referrer(request, link)
-        request.meta[LINK_KEY] = link.id
+        request.meta.update({LINK_KEY: link.id, "depth": link.logical_layer - 1})
         return request.replace(errback=_FailureReport(self, link.id, request.errback))
 
     def _set_referrer(self, request: Request, link: WaitingLink) -> None:
@@ -368,31 +364,22 @@ class FocusedScheduler(BaseScheduler):
         if slot is not None:
             slot.nextcall.schedule()
 
-    def _serialise(self, request: Request) -> bytes | None:
-        """Return a request as bytes; for one that cannot be, the key it is kept under in RAM.
-
-        Other processes know nothing of what is kept in RAM: in a crawl that is shared such a
-        request is known by its URL only, and None is returned.
-        """
-        shared = self._open_job.shared
+    def _serialise(self, request: Request) -> tuple[bytes | None, str]:
+        """Return a request as bytes; for one that cannot be kept None, and why."""
+        meta = {key: value for key, value in request.meta.items() if key != LINK_KEY}
+        plain = request.replace(meta=meta, errback=_unwrapped(request.errback))
         try:
-            if shared:
-                return as_json(request, self._spider)
-            return pickle.dumps(request.to_dict(spider=self._spider), protocol=4)
-        except (ValueError, TypeError, AttributeError, pickle.PicklingError) as error:
-            when = "" if shared else " if the crawl is interrupted"
-            logger.warning("%s cannot be stored (%s); only its URL is kept%s", request, error, when)
-        self.crawler.stats.inc_value("mmcrawl/requests/unserialisable")
-        if shared:
-            return None
-        key = _UNSTORED + uuid4().bytes
-        self._unserialisable[key] = request
-        return key
+            return as_json(plain, self._open_spider), ""
+        except RequestError as error:
+            logger.error("%s is refused: %s", request, error)  # noqa: TRY400 - for a person
+            self.crawler.stats.inc_value("mmcrawl/requests/unserialisable")
+            return None, f"request refused: {error}"[:200]
 
-    def _deserialise(self, stored: bytes) -> Request:
-        if self._open_job.shared:
-            return from_json(stored, self._spider)
-        return request_from_dict(pickle.loads(stored), spider=self._spider)  # noqa: S301
+    def _deserialise(self, stored: bytes, url: str) -> Request:
+        request = from_json(stored, self._open_spider)
+        if canonical(request.url) != canonical(url):  # it would be fetched as a link it is not
+            raise RequestError(f"it is for {request.url}")
+        return request
 
     def _commit(self) -> None:
         if self.job is None or self._failed or self._at_work is not None:

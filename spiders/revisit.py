@@ -39,6 +39,7 @@ logger = logging.getLogger(__name__)
 _GONE = (404, 410)
 _NOT_MODIFIED = 304
 _MOST_STEPS = 5  # from one address to the next
+_TICK = 0.001  # seconds
 _META: dict[str, Any] = {"dont_redirect": True, "handle_httpstatus_all": True}
 
 
@@ -113,7 +114,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
         """Tell the archive what came of a visit."""
         url = last.url if last is not None else response.url
         status = response.status
-        seen = VisitItem(url, requested_at(response), status)
+        seen = VisitItem(url, _after(last, requested_at(response)), status)
         if status == _NOT_MODIFIED and last is not None:
             yield seen
         elif not is_answer(status):
@@ -133,7 +134,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
         last: Version | None = request.cb_kwargs["last"]
         self._failed(request.url, reason_of(failure))
         if last is not None and not isinstance(failure.value, IgnoreRequest):
-            yield VisitItem(last.url, time(), NO_ANSWER)
+            yield VisitItem(last.url, _after(last, time()), NO_ANSWER)
 
     def closed(self, reason: str) -> None:
         """Print what came of it."""
@@ -212,6 +213,14 @@ class RevisitSpider(Args[RevisitParams], Spider):
         logger.info("%s: %s", url, reason)
         self._reasons[reason] += 1
         self.crawler.stats.inc_value("mmcrawl/revisit/failed")
+
+
+def _after(last: Version | None, when: float) -> float:
+    """Return the time of a visit: after that of the version it was made to look after.
+
+    By a clock slower than that of who stored this, the visit would see an older version, or none.
+    """
+    return when if last is None else max(when, last.time + _TICK)
 
 
 def _conditions(last: Version) -> dict[str, str]:

@@ -141,7 +141,11 @@ class ArchiveStore:
             answers.of[n] = answer
             if not answer.noted:
                 url = visits[n].url
-                logger.warning("%s was removed from the archive while it was visited", url)
+                logger.warning(
+                    "A visit of %s is not noted: the archive has no version of it from before; it"
+                    " was removed meanwhile, or the clock of this machine is slow",
+                    url,
+                )
 
 
 def _check_sizes(visits: Iterable[Visited]) -> None:

@@ -2,8 +2,9 @@
 
 Storing a page takes about as much of the interpreter as a fifth of all else that a crawl does with
 it, and threads share one interpreter. The process gets groups of visits through a pipe and answers
-each through another. It ends when it is told to close, or when its crawl is gone: then at once, as
-if it had been killed, once the group is stored that it was given.
+each through another: JSON after its length, then the bodies. It ends when it is told to close, or
+when its crawl is gone: then at once, as if it had been killed, once the group is stored that it was
+given.
 
 It is no child of :mod:`multiprocessing`: that would import again, in the child, whatever script
 runs the crawl.
@@ -11,22 +12,29 @@ runs the crawl.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
-import pickle
 import queue
 import signal
+import struct
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import repeat
 from logging.handlers import QueueHandler
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 from mmcrawl.archive.groups import Answers, ArchiveStore, Visited
+from mmcrawl.archive.model import Capture
 from mmcrawl.archive.places import shown
 from mmcrawl.errors import StoreError
+from mmcrawl.plain_values import PlainForm
 
 __all__ = ["ProcessStore", "serve"]
+
+T = TypeVar("T")
 
 _PROGRAM = """
 import sys
@@ -35,6 +43,11 @@ from mmcrawl.archive.writer_process import serve
 serve()
 """
 _CLOSE = None
+_LENGTH = struct.Struct("<Q")
+_OPENING = PlainForm[tuple[str, bool, int]](tuple[str, bool, int])
+_VISITS = PlainForm[list[Visited]](list[Visited])
+_ANSWERS = PlainForm[Answers](Answers)
+_FAILURE = PlainForm[StoreError | None](StoreError | None)
 
 
 class ProcessStore:
@@ -66,7 +79,8 @@ class ProcessStore:
         self._questions = cast("BinaryIO", self._process.stdin)
         self._answers = cast("BinaryIO", self._process.stdout)
         # The URI may hold a password, which the list of processes must not show.
-        failure = self._ask((uri, create, logging.getLogger().getEffectiveLevel()))
+        opening = (uri, create, logging.getLogger().getEffectiveLevel())
+        failure = self._ask(_OPENING.write(opening), _FAILURE)
         if failure is not None:
             self._end()
             raise failure
@@ -77,8 +91,8 @@ class ProcessStore:
         Raises:
             StoreError: the process has ended.
         """
-        answers: Answers = self._ask(list(visits))
-        return answers
+        captured = [visit.body for visit in visits if isinstance(visit, Capture)]
+        return self._ask(_VISITS.write(_with_bodies(visits, repeat(b""))), _ANSWERS, captured)
 
     def close(self) -> None:
         """Close the archive and end the process.
@@ -90,23 +104,24 @@ class ProcessStore:
             self._end()
             return
         try:
-            failure = self._ask(_CLOSE)
+            failure = self._ask(_CLOSE, _FAILURE)
         finally:
             self._end()
         if failure is not None:
             raise failure
 
-    def _ask(self, question: object) -> Any:
+    def _ask(self, question: object, form: PlainForm[T], bodies: Sequence[bytes] = ()) -> T:
         try:
-            _send(question, self._questions)
-            answer, records = pickle.load(self._answers)  # noqa: S301 - of a process started here
-        except (EOFError, OSError, ValueError, pickle.UnpicklingError) as error:
+            _send(question, self._questions, bodies)
+            (plain, records), _ = _received(self._answers)
+            answer = form.read(plain)
+        except (EOFError, OSError, ValueError) as error:
             self._end()
             raise StoreError(
                 f"the process that writes archive {self._name} ended unexpectedly"
                 f" (exit status {self._process.returncode}); start the crawl again to go on"
             ) from error
-        for record in records:
+        for record in map(logging.makeLogRecord, records):
             logging.getLogger(record.name).handle(record)
         return answer
 
@@ -118,9 +133,38 @@ class ProcessStore:
             self._process.wait()
 
 
-def _send(message: object, pipe: BinaryIO) -> None:
-    pickle.dump(message, pipe, protocol=pickle.HIGHEST_PROTOCOL)
+def _with_bodies(visits: Iterable[Visited], bodies: Iterable[bytes]) -> list[Visited]:
+    """Return visits with other bodies: these are no text, and are sent beside it."""
+    of_captures = iter(bodies)
+    return [
+        replace(visit, body=next(of_captures)) if isinstance(visit, Capture) else visit
+        for visit in visits
+    ]
+
+
+def _send(message: object, pipe: BinaryIO, bodies: Sequence[bytes] = ()) -> None:
+    text = json.dumps([message, [len(body) for body in bodies]]).encode()
+    for part in (_LENGTH.pack(len(text)), text, *bodies):
+        pipe.write(part)
     pipe.flush()
+
+
+def _received(pipe: BinaryIO) -> tuple[Any, list[bytes]]:
+    """Return what the other side sent, and the bodies beside it.
+
+    Raises:
+        EOFError: there is an end of it.
+    """
+    (length,) = _LENGTH.unpack(_read(pipe, _LENGTH.size))
+    message, lengths = json.loads(_read(pipe, length))
+    return message, [_read(pipe, length) for length in lengths]
+
+
+def _read(pipe: BinaryIO, length: int) -> bytes:
+    data = pipe.read(length)
+    if len(data) < length:
+        raise EOFError
+    return data
 
 
 # -- the other process --------------------------------------------------------------------------
@@ -140,25 +184,35 @@ def serve() -> None:
 
 
 def _serve(questions: BinaryIO, answers: BinaryIO) -> None:
-    uri, create, level = pickle.load(questions)  # noqa: S301 - of the process that started this one
+    uri, create, level = _OPENING.read(_received(questions)[0])
     logged: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
     logging.getLogger().addHandler(QueueHandler(logged))  # without a format: the crawl has one
     logging.getLogger().setLevel(level)
 
     def answer(what: object) -> None:
-        _send((what, [logged.get() for _ in range(logged.qsize())]), answers)
+        _send([what, [_plain_record(logged.get()) for _ in range(logged.qsize())]], answers)
 
     try:
         store = ArchiveStore.open(uri, create=create)
     except StoreError as error:
-        answer(error)
+        answer(_FAILURE.write(error))
         return
-    answer(None)
-    while (visits := pickle.load(questions)) is not _CLOSE:  # noqa: S301
-        answer(store.store(visits))
+    answer(_FAILURE.write(None))
+    while (question := _received(questions))[0] is not _CLOSE:
+        plain, bodies = question
+        answer(_ANSWERS.write(store.store(_with_bodies(_VISITS.read(plain), bodies))))
     try:
         store.close()
     except StoreError as error:
-        answer(error)
+        answer(_FAILURE.write(error))
     else:
-        answer(None)
+        answer(_FAILURE.write(None))
+
+
+def _plain_record(record: logging.LogRecord) -> dict[str, Any]:
+    """Return what `logging.makeLogRecord` makes a record of; its text is complete already."""
+    return {
+        name: value
+        for name, value in vars(record).items()
+        if value is None or isinstance(value, str | int | float)
+    }

@@ -56,6 +56,15 @@ class LinkTable:
         ).fetchone()
         return f"{self._origins[row[0]]}{row[1]}"
 
+    def links_from(self, first: int) -> Iterator[tuple[str, int | None]]:
+        """Yield address and parent of the links from a number on, in order."""
+        rows = self.store.db.execute(
+            "SELECT host, path, parent FROM link WHERE id >= ? AND id < ? ORDER BY id",
+            (self._base + first, self._base + (1 << JOB_SHIFT)),
+        )
+        for host, path, parent in rows:
+            yield self._origins[host] + path, None if parent is None else parent - self._base
+
     def known(self, link: int) -> KnownLink:
         """Return what scoring asks of a link."""
         host, path, content, layer, parent, *more = self.store.db.execute(
@@ -140,9 +149,13 @@ class LinkTable:
         return str(row.fetchone()[0]) == Status.RUNNING
 
     def without_parent(self) -> list[int]:
-        """Return the links that were found on no page: seeds, and what the spider asked for."""
+        """Return the links that were found on no page: seeds, and what the spider asked for.
+
+        Those that were refused are none of them.
+        """
         rows = self.store.db.execute(
-            "SELECT id FROM link WHERE id >= ? AND id < ? AND parent IS NULL ORDER BY id",
+            "SELECT id FROM link WHERE id >= ? AND id < ? AND parent IS NULL"
+            " AND (status <> 'E' OR settled IS NOT NULL) ORDER BY id",
             (self._base, self._base + (1 << JOB_SHIFT)),
         )
         return [row[0] - self._base for row in rows]

@@ -44,6 +44,8 @@ class NewLink:
         filtered: False keeps the link out of duplicate detection.
         extra: what besides the URL tells this link apart (method and body of a POST).
         block: kind of the block it stands in, "" if that is not known.
+        refused: why it cannot be fetched, though it was asked for: it is recorded in error. "" for
+            one that can.
     """
 
     url: str
@@ -58,6 +60,7 @@ class NewLink:
     filtered: bool = True
     extra: bytes = b""
     block: str = ""
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,11 +121,10 @@ class SqliteFrontier(LinkTable):
         """Take in links found on the page `parent`; return the id of each, and whether it is new.
 
         New links are held until `apply` gives them a score. A link that is there already, under
-        any spelling of its URL, keeps its record.
+        any spelling of its URL, keeps its record. One that is refused is only recorded: it is not
+        among those returned, and does not stand in the way of others with its URL.
         """
-        keys = [
-            url_key(self.job, link.url, link.extra) if link.filtered else None for link in links
-        ]
+        keys = [self._key(link) for link in links]
         rows, answer = [], []
         unwritten: dict[int, int] = {}
         with self.store.writing() as db:
@@ -137,20 +136,21 @@ class SqliteFrontier(LinkTable):
                     known, new = self._size, True
                     self._size += 1
                     rows.append(self._row(known, key, link, parent))
+                    self._counts[Status.ERROR if link.refused else Status.WAITING] += 1
                     if key is not None:
                         unwritten[key] = known
                 else:
                     new = False
-                answer.append((known, new))
+                if not link.refused:
+                    answer.append((known, new))
             db.executemany(
                 "INSERT INTO link (id, key, host, path, status, score, content, structure, parent,"
                 " logical_layer, physical_layer, priority, url_words, anchor, group_title, request,"
-                " block) VALUES (?, ?, ?, ?, 'W', ?, ?, 0.0, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " block, error) VALUES (?, ?, ?, ?, ?, ?, ?, 0.0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 rows,
             )
         for key, known in unwritten.items():
             self._note_key(key, known)
-        self._counts[Status.WAITING] += len(rows)
         return answer
 
     def apply(self, scores: LinkScores) -> None:
@@ -268,8 +268,8 @@ class SqliteFrontier(LinkTable):
         ).fetchone()
         with self.store.writing():
             db.execute(
-                "UPDATE link SET status = 'W', error = '', settled = NULL"
-                " WHERE id >= ? AND id < ? AND (status = 'R' OR status <> 'W' AND ?)",
+                "UPDATE link SET status = 'W', error = '', settled = NULL WHERE id >= ? AND id < ?"
+                " AND (status = 'R' OR status <> 'W' AND settled IS NOT NULL AND ?)",
                 (*ours, self._pages == 0 and not under_way),
             )
         self.store.commit()
@@ -308,14 +308,16 @@ class SqliteFrontier(LinkTable):
     ) -> tuple[object, ...]:
         origin, path = split_origin(new.url)
         host = self._host_number(origin)
-        self._order.hold(link, host)
-        self._note_priority(link, new.priority)
-        self._note_block(link, new.block)
+        if not new.refused:
+            self._order.hold(link, host)
+            self._note_priority(link, new.priority)
+            self._note_block(link, new.block)
         return (
             self._base + link,
             key,
             host,
             path,
+            (Status.ERROR if new.refused else Status.WAITING).value,
             HELD,
             new.content_score,
             None if parent is None else self._base + parent,
@@ -327,7 +329,14 @@ class SqliteFrontier(LinkTable):
             new.group_title,
             new.request,
             new.block,
+            new.refused,
         )
+
+    def _key(self, link: NewLink) -> int | None:
+        """Return what a link is found again by; None if it is to be taken for a new one always."""
+        if link.refused:
+            return url_key(self.job, link.url, f"refused: {link.refused}".encode())
+        return url_key(self.job, link.url, link.extra) if link.filtered else None
 
     def _find(self, key: int) -> int | None:
         link = self._recent.get(key)

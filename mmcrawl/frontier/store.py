@@ -319,9 +319,15 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
         )
     elif application != APPLICATION_ID:
         raise StoreError(f"{name} belongs to another program; name another file as the store")
-    elif version != SCHEMA_VERSION:
+    elif version < SCHEMA_VERSION:
         raise StoreError(
-            f"{name} was written by another version of mmcrawl (schema {version}, this one has"
+            f"{name} was written by an older version of mmcrawl (schema {version}, this one has"
+            f" {SCHEMA_VERSION}), in whose stores requests may be programs; it is not read: name"
+            " another file as the store"
+        )
+    elif version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{name} was written by a newer version of mmcrawl (schema {version}, this one has"
             f" {SCHEMA_VERSION}); use that version, or name another file as the store"
         )
     db.execute("PRAGMA synchronous = FULL")

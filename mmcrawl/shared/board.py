@@ -13,6 +13,7 @@ collection     what is there
 ``snapshot``   where the parts of a snapshot are (:mod:`~mmcrawl.shared.board_snapshots`)
 ``part``       its parts
 ``media``      media pages (:mod:`~mmcrawl.shared.board_findings`)
+``aside``      documents of the others that could not be read: ``why``, ``document``
 =============  ====================================================================================
 
 Their names begin with ``crawl_``. Nothing is compared and changed in one step, nor counted up: a
@@ -38,7 +39,7 @@ from mmcrawl.mongodb import connect, explained
 from mmcrawl.shared.board_findings import PublishedFindings
 from mmcrawl.shared.board_inbox import Inbox
 from mmcrawl.shared.board_log import Log
-from mmcrawl.shared.board_server import STORE, Row
+from mmcrawl.shared.board_server import STORE, Row, facts_of
 from mmcrawl.shared.board_snapshots import Snapshots
 
 __all__ = ["Board", "jobs", "open_board"]
@@ -160,8 +161,9 @@ class Board(Log, Inbox, Snapshots, PublishedFindings):
 
     def beats(self) -> dict[str, dict[str, Any]]:
         """Return what each worker wrote last, by name. One round trip."""
-        everyone = self._rows("worker", self._after)
-        return {self._named(row["_id"]): json.loads(row["facts"]) for row in everyone}
+        rows = {self._named(row["_id"]): row for row in self._rows("worker", self._after)}
+        found = {name: self._facts("worker", name, row) for name, row in rows.items()}
+        return {name: facts for name, facts in found.items() if facts is not None}
 
     def _after(self, last: Row | None) -> Row:
         return self._all() if last is None else {"_id": {**self._all()["_id"], "$gt": last["_id"]}}
@@ -194,10 +196,15 @@ class Board(Log, Inbox, Snapshots, PublishedFindings):
 
     def _noted(self, name: str) -> dict[str, Any] | None:
         row = self._one("note", self._key(name))
-        if row is None:
+        return None if row is None else self._facts("note", name, row)
+
+    def _facts(self, table: str, name: str, row: Row) -> dict[str, Any] | None:
+        """Return what a document tells; one that cannot be read is set aside."""
+        try:
+            return facts_of(name if table == "note" else table, row)
+        except ValueError as error:
+            self.set_aside(table, name, str(error))
             return None
-        facts: dict[str, Any] = json.loads(row["facts"])
-        return facts
 
 
 def _job(row: Row) -> Job:

@@ -13,7 +13,7 @@ from typing import Any
 from pymongo import DESCENDING, ReplaceOne
 from pymongo.errors import BulkWriteError
 
-from mmcrawl.shared.board_server import BoardServer, Row, duplicates
+from mmcrawl.shared.board_server import BoardServer, Row, bytes_of, duplicates
 
 __all__ = ["Inbox"]
 
@@ -71,8 +71,8 @@ class Inbox(BoardServer):
         kept: deque[tuple[str, bytes]] = deque()
         size = 0
         for row in self._rows("inbox", self._before, {"_id": DESCENDING}):
-            kept.appendleft((self._named(row["_id"]), row["bytes"]))
-            size += len(row["bytes"])
+            kept.appendleft((self._named(row["_id"]), bytes_of(row)))
+            size += len(kept[0][1])
             while size > _MOST_RECEIVED and len(kept) > 1:
                 size -= len(kept.pop()[1])
         return list(kept)
@@ -114,7 +114,7 @@ class Inbox(BoardServer):
     def mail(self, worker: str) -> bytes | None:
         """Return a worker's mail. One round trip."""
         row = self._one("mail", self._key(worker))
-        return bytes(row["bytes"]) if row else None
+        return None if row is None else bytes_of(row)
 
     def _forget_mail(self, worker: str) -> None:
         self._mailboxes.discard(worker)

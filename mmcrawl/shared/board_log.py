@@ -17,7 +17,7 @@ from typing import Any
 from pymongo import DESCENDING
 from pymongo.errors import DuplicateKeyError
 
-from mmcrawl.shared.board_server import BoardServer, Row
+from mmcrawl.shared.board_server import BoardServer, Row, bytes_of
 
 __all__ = ["Log"]
 
@@ -68,10 +68,10 @@ class Log(BoardServer):
         for row in self._rows("log", lambda last: self._from(first, last)):
             if row["_id"] != self._number_key(number):
                 break
-            yield number, row["bytes"]
+            yield number, bytes_of(row)
             number += 1
         while (row_now := self._one("log", self._number_key(number))) is not None:
-            yield number, row_now["bytes"]
+            yield number, bytes_of(row_now)
             number += 1
 
     def _from(self, first: int, last: Row | None) -> Row:

@@ -11,6 +11,7 @@ the collection is looked at, cheaply; for any other condition, each of them is d
 from __future__ import annotations
 
 import itertools
+import json
 import logging
 import threading
 import time
@@ -19,6 +20,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 from urllib.parse import quote
 
+from bson import json_util
 from pymongo import ASCENDING, ReplaceOne
 from pymongo.errors import (
     AutoReconnect,
@@ -41,19 +43,19 @@ from pymongo.results import BulkWriteResult
 from mmcrawl.errors import StoreError
 from mmcrawl.mongodb import Documents, Kind, connect, explained
 
-__all__ = ["STORE", "BoardServer", "Row", "duplicates"]
+__all__ = ["STORE", "BoardServer", "Row", "bytes_of", "duplicates", "facts_of"]
 
 logger = logging.getLogger(__name__)
 
 Row = dict[str, Any]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 STORE = Kind(
     noun="store",
     application="mmcrawl crawl",
     version=SCHEMA_VERSION,
     prefix="crawl_",
-    tables=("job", "log", "inbox", "mail", "worker", "note", "snapshot", "part", "media"),
+    tables=("job", "log", "inbox", "mail", "worker", "note", "snapshot", "part", "media", "aside"),
     missing="start a crawl with it first, or name another database",
     indexes={"media": (({"job": 1, "score": -1, "url": 1}, False),)},
     compressed=frozenset({"part"}),
@@ -62,6 +64,7 @@ STORE = Kind(
 _MOST_BYTES = 12 << 20  # a document may have 16 MB
 _MANY, _FEW = 500, 3
 """Documents asked for at once; the few where many are more than one answer may hold."""
+_MOST_ASIDE = 1 << 20  # characters of a document that is set aside
 _CHANGED_AT_ONCE = 20
 """FerretDB holds a connection to SQLite for each change of a command, and has 100 a database: it
 waits for itself for ever where a command holds more."""
@@ -70,6 +73,13 @@ _PAUSES = (0.1, 2.0)  # seconds between two attempts: the first time, and at mos
 _DUPLICATE = 11000
 _AGAIN = frozenset({6, 7, 89, 91, 189, 9001, 10107, 11600, 11602, 13435, 13436})
 """Codes of a server that is about to stop, or is the primary no longer."""
+
+_FACTS: dict[str, dict[str, type]] = {
+    "worker": {"sign": int, "capacity": int},
+    "leader": {"term": int},
+    "status": {"totals": dict, "workers": dict},
+}
+"""What documents in ``facts`` tell at least."""
 
 _R = TypeVar("_R")
 
@@ -212,6 +222,25 @@ class BoardServer:
     def _one(self, table: str, key: str, fields: Sequence[str] | None = None) -> Row | None:
         return self._patiently(lambda: self._table(table).find_one({"_id": key}, fields))
 
+    def set_aside(self, table: str, name: str, why: str) -> None:
+        """Take a document that cannot be read out of the way, and keep it for people to look at.
+
+        It goes to the collection ``aside``, as text. Three round trips.
+
+        Args:
+            table: where it is.
+            name: what its key names in the job.
+            why: it cannot be read.
+        """
+        key, place = self._key(name), self._key(f"{table}/{name}")
+        row = self._one(table, key)
+        logger.error(
+            "Document %s of %s%s cannot be read (%s); it is set aside in %saside as %s",
+            *(key, STORE.prefix, table, why, STORE.prefix, place),
+        )
+        self._put("aside", place, {"why": why, "document": json_util.dumps(row)[:_MOST_ASIDE]})
+        self._delete_all(table, {"_id": key})
+
     def _rows(
         self,
         table: str,
@@ -300,6 +329,32 @@ class BoardServer:
                 f"{what} of {size / 1e6:.1f} MB is too large for {self._what}, where one may have"
                 f" {_MOST_BYTES / 1e6:.1f} MB"
             )
+
+
+def bytes_of(row: Row) -> bytes:
+    """Return what a document holds under ``bytes``; nothing where these are missing."""
+    value = row.get("bytes")
+    return value if isinstance(value, bytes) else b""
+
+
+def facts_of(kind: str, row: Row) -> dict[str, Any]:
+    """Return what a document tells.
+
+    Args:
+        kind: ``worker``, ``leader`` or ``status``.
+        row: the document.
+
+    Raises:
+        ValueError: it does not tell what one of its kind does.
+    """
+    try:
+        facts: dict[str, Any] = json.loads(row["facts"])
+        wrong = [name for name, type_ in _FACTS[kind].items() if type(facts[name]) is not type_]
+    except (LookupError, TypeError, RecursionError) as error:
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+    if wrong:
+        raise ValueError(f"{wrong[0]} is {facts[wrong[0]]!r}"[:200])
+    return facts
 
 
 def duplicates(error: BulkWriteError) -> list[int]:

@@ -14,17 +14,22 @@ class LeaseBuffer:
 
     def __init__(self) -> None:
         self._of: dict[str, deque[Lease]] = {}
-        self._size = 0
+        self._links: set[int] = set()
 
     def __len__(self) -> int:
-        return self._size
+        return len(self._links)
 
     def add(self, leases: Iterable[Lease]) -> None:
-        """Add leases in the order they were given."""
+        """Add leases in the order they were given; the later one of a link takes its place."""
         for lease in leases:
-            origin = split_origin(lease.link.url)[0]
-            self._of.setdefault(origin, deque()).append(lease)
-            self._size += 1
+            waiting = self._of.setdefault(split_origin(lease.link.url)[0], deque())
+            known = lease.link.id in self._links
+            ids = [before.link.id for before in waiting] if known else []
+            if lease.link.id in ids:
+                waiting[ids.index(lease.link.id)] = lease
+            else:
+                waiting.append(lease)
+                self._links.add(lease.link.id)
 
     def pop(self, ready: Callable[[str], bool]) -> Lease | None:
         """Take out the first lease of an origin that is `ready`; None if there is none."""
@@ -36,7 +41,7 @@ class LeaseBuffer:
         lease = leases.popleft()
         if not leases:
             del self._of[origin]
-        self._size -= 1
+        self._links.discard(lease.link.id)
         return lease
 
     def clear(self) -> list[Lease]:
@@ -46,5 +51,5 @@ class LeaseBuffer:
             key=lambda lease: lease.number,
         )
         self._of.clear()
-        self._size = 0
+        self._links.clear()
         return leases

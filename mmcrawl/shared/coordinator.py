@@ -16,7 +16,6 @@ import logging
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +24,7 @@ from threading import Thread
 
 from mmcrawl.errors import StoreError
 from mmcrawl.shared.board import Board
+from mmcrawl.shared.listening import ListeningClock
 from mmcrawl.shared.reign import SIGN_SECONDS, MakeJob, Reign
 from mmcrawl.shared.rules import Rules
 
@@ -130,8 +130,9 @@ class _Watch:
         self.nobody_leads = False
         self._board = board
         self._lease = lease
+        self._clock = ListeningClock(lease / 2)
         self._sign: object = None
-        self._changed = self._looked = time.monotonic()
+        self._changed = 0.0
         self._joined_in: int | None = None
 
     def look(self) -> str:
@@ -146,11 +147,9 @@ class _Watch:
         if leader.get("stop") and term > self._joined_in:
             return str(leader["stop"])
         sign = (term, leader.get("worker"), leader.get("sign"))
-        now = time.monotonic()
-        held_up = now - self._looked > self._lease / 2  # it could not see signs either
-        if sign != self._sign or held_up:
+        now = self._clock.look()
+        if sign != self._sign:
             self._sign, self._changed = sign, now
-        self._looked = now
         self.nobody_leads = bool(leader.get("gone")) or now - self._changed > self._lease
         return ""
 

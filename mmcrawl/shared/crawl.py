@@ -8,6 +8,7 @@ numbers; only the one that leads chooses what comes next.
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
+from hashlib import blake2b
 from typing import Any
 
 from mmcrawl.errors import StoreError
@@ -31,6 +32,8 @@ from mmcrawl.shared.messages import (
 __all__ = ["SharedCrawl"]
 
 logger = logging.getLogger(__name__)
+
+_DIGEST = 16
 
 
 class SharedCrawl:
@@ -57,6 +60,7 @@ class SharedCrawl:
         self.pages: Counter[str] = Counter()
         self.stop = ""
         self._last: dict[str, int] = {}
+        self._known, self._digested = b"", 0
         if state is not None:
             self._restore(state)
 
@@ -98,7 +102,7 @@ class SharedCrawl:
         Raises:
             StoreError: it does not fit what was read before it.
         """
-        if entry.links != len(self.job.frontier):
+        if entry.known != self.known:
             raise StoreError(
                 f"entry {self.number} of the crawl's log was written by a process with other"
                 " settings or another version of mmcrawl; use those, or -a job=NAME for another"
@@ -119,6 +123,18 @@ class SharedCrawl:
         self.stop = entry.stop
         self.job.commit()
 
+    @property
+    def known(self) -> str:
+        """Digest of the addresses of all links, in the order of their numbers, with their parents.
+
+        Settings that would bring other links under the same numbers give another one.
+        """
+        for url, parent in self.job.frontier.links_from(self._digested):
+            text = f"{parent} {url}".encode("utf-8", "surrogatepass")
+            self._known = blake2b(text, digest_size=_DIGEST, key=self._known).digest()
+        self._digested = len(self.job.frontier)
+        return self._known.hex()
+
     def state(self) -> dict[str, Any]:
         """Return as plain data what the working copy does not hold."""
         return {
@@ -126,6 +142,8 @@ class SharedCrawl:
             "term": self.term,
             "pages": dict(self.pages),
             "last": dict(self._last),
+            "known": self._known.hex(),
+            "digested": self._digested,
             "leases": self.leases.state(),
         }
 
@@ -135,6 +153,7 @@ class SharedCrawl:
         self.number, self.term = state["number"], state["term"]
         self.pages.update(state["pages"])
         self._last.update(state["last"])
+        self._known, self._digested = bytes.fromhex(state["known"]), state["digested"]
         leases = state["leases"]
         held = [
             (number, link, worker)

@@ -24,7 +24,7 @@ class KnownWorker:
     """What the coordinator knows of a worker.
 
     Attributes:
-        seen: when it last gave a sign of life, by the monotonic clock.
+        seen: when it last gave a sign of life, by the `ListeningClock` of the coordinator.
         sign: that sign.
         capacity: how many links it wants to hold.
         received: number of the last lease it has got.

@@ -7,16 +7,15 @@ worker: the links leased to it. All are JSON, compressed with zstd.
 
 import json
 import struct
-from base64 import b64decode, b64encode
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import zstandard
 
 from mmcrawl.frontier import NewLink, WaitingLink
-from mmcrawl.page import MediaResource
-from mmcrawl.reports import PageReport, ReportedLink
+from mmcrawl.plain_values import PlainForm
+from mmcrawl.reports import PageReport
 
 __all__ = [
     "Added",
@@ -32,6 +31,7 @@ __all__ = [
     "Redirected",
     "Retried",
     "Returned",
+    "read_all",
 ]
 
 _LEVEL = 3
@@ -94,9 +94,6 @@ class Added:
 
 
 Event: TypeAlias = Fetched | Failed | Redirected | Retried | Returned | Added
-_EVENTS: dict[str, type[Event]] = {
-    kind.__name__: kind for kind in (Fetched, Failed, Redirected, Retried, Returned, Added)
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +118,16 @@ class Message:
 
     def encode(self) -> bytes:
         """Return the message as bytes."""
-        plain = {name: getattr(self, name) for name in _PLAIN_OF_MESSAGE}
-        return _pack(plain | {"events": [_plain_event(event) for event in self.events]})
+        return _pack(_MESSAGE.write(self))
 
     @classmethod
     def decode(cls, data: bytes) -> "Message":
-        """Return the message that `encode` wrote."""
-        plain = _unpack(data)
-        return cls(**plain | {"events": tuple(map(_event, plain["events"]))})
+        """Return the message that `encode` wrote.
 
-
-_PLAIN_OF_MESSAGE = tuple(f.name for f in fields(Message) if f.name != "events")
+        Raises:
+            ValueError: it did not write this.
+        """
+        return _MESSAGE.read(_unpack(data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +154,7 @@ class Entry:
     Attributes:
         term: counts the coordinators of the job.
         coordinator: name of the worker that wrote it.
-        links: how many links the frontier knew before it.
+        known: digest of the links the frontier knew before it, see `SharedCrawl.known`.
         gone: workers whose links wait again.
         messages: as they were sent, in the order they were taken in.
         starts: what was done with waiting links, in order.
@@ -167,7 +163,7 @@ class Entry:
 
     term: int
     coordinator: str
-    links: int
+    known: str
     gone: tuple[str, ...] = ()
     messages: tuple[bytes, ...] = ()
     starts: tuple[Grant | Pointless, ...] = ()
@@ -175,38 +171,29 @@ class Entry:
 
     def encode(self) -> bytes:
         """Return the entry as bytes."""
-        plain = asdict(self) | {
-            "messages": [len(message) for message in self.messages],
-            "starts": [
-                [start.link, start.lease, start.worker]
-                if isinstance(start, Grant)
-                else [start.link, start.reason]
-                for start in self.starts
-            ],
-        }
-        head = _pack(plain)
+        lengths = tuple(map(len, self.messages))
+        head = _pack([_LENGTHS.write(lengths), _ENTRY.write(replace(self, messages=()))])
         return b"".join((_LENGTH.pack(len(head)), head, *self.messages))
 
     @classmethod
     def decode(cls, data: bytes) -> "Entry":
-        """Return the entry that `encode` wrote."""
-        end = _LENGTH.size + _LENGTH.unpack_from(data)[0]
-        plain = _unpack(data[_LENGTH.size : end])
-        messages = []
-        for length in plain["messages"]:
+        """Return the entry that `encode` wrote.
+
+        Raises:
+            ValueError: it did not write this.
+        """
+        try:
+            end = _LENGTH.size + _LENGTH.unpack_from(data)[0]
+            lengths, plain = _unpack(data[_LENGTH.size : end])
+        except (struct.error, TypeError) as error:
+            raise ValueError(f"it does not begin as an entry does: {error}") from error
+        entry, messages = _ENTRY.read(plain), []
+        for length in _LENGTHS.read(lengths):
             messages.append(data[end : end + length])
             end += length
-        starts = (
-            Grant(*s) if len(s) == len(fields(Grant)) else Pointless(*s) for s in plain["starts"]
-        )
-        return cls(
-            **plain
-            | {
-                "gone": tuple(plain["gone"]),
-                "messages": tuple(messages),
-                "starts": tuple(starts),
-            }
-        )
+        if end != len(data):
+            raise ValueError(f"it has {len(data)} bytes instead of {end}")
+        return replace(entry, messages=tuple(messages))
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,106 +221,61 @@ class Mail:
 
     def encode(self) -> bytes:
         """Return the mail as bytes."""
-        leases = [
-            [
-                lease.number,
-                asdict(lease.link) | {"request": _text(lease.link.request)},
-                lease.referrer,
-            ]
-            for lease in self.leases
-        ]
-        return _pack(
-            {
-                "term": self.term,
-                "leases": leases,
-                "moved": self.moved,
-            }
-        )
+        return _pack(_MAIL.write(self))
 
     @classmethod
     def decode(cls, data: bytes) -> "Mail":
-        """Return the mail that `encode` wrote."""
-        plain = _unpack(data)
-        leases = (
-            Lease(number, WaitingLink(**link | {"request": _bytes(link["request"])}), referrer)
-            for number, link, referrer in plain["leases"]
-        )
-        moved = tuple((host, target) for host, target in plain["moved"])
-        return cls(**plain | {"leases": tuple(leases), "moved": moved})
+        """Return the mail that `encode` wrote.
+
+        Raises:
+            ValueError: it did not write this.
+        """
+        return _MAIL.read(_unpack(data))
 
 
-def _plain_event(event: Event) -> list[Any]:
-    plain: dict[str, Any] = {f.name: getattr(event, f.name) for f in fields(event)}
-    match event:
-        case Fetched():
-            plain["report"] = _plain_report(event.report)
-            plain["requests"] = [_plain_link(link) for link in event.requests]
-        case Failed():
-            plain["requests"] = [_plain_link(link) for link in event.requests]
-        case Redirected():
-            plain["target"] = _plain_link(event.target)
-        case Retried():
-            plain["request"] = _text(event.request)
-        case Added():
-            plain["links"] = [_plain_link(link) for link in event.links]
-    return [type(event).__name__, plain]
+def read_all(
+    arrived: Iterable[tuple[str, bytes]],
+) -> tuple[list[tuple[Message, bytes]], dict[str, str]]:
+    """Return messages with their bytes, sorted; and by their names those that are none, with why.
+
+    Args:
+        arrived: names and bytes. What stands before the last slash of a name is the worker's.
+    """
+    messages, unreadable = [], {}
+    for name, data in arrived:
+        try:
+            messages.append((_of_worker(name.rpartition("/")[0], data), data))
+        except ValueError as error:
+            unreadable[name] = str(error)
+    return sorted(messages, key=lambda pair: (pair[0].worker, pair[0].number)), unreadable
 
 
-def _event(plain: Sequence[Any]) -> Event:
-    kind, values = _EVENTS[plain[0]], dict(plain[1])
-    if "requests" in values:
-        values["requests"] = tuple(map(_new_link, values["requests"]))
-    if kind is Fetched:
-        values["report"] = _report(values["report"])
-    elif kind is Redirected:
-        values["target"] = _new_link(values["target"])
-    elif kind is Retried:
-        values["request"] = _bytes(values["request"])
-    elif kind is Added:
-        values["links"] = tuple(map(_new_link, values["links"]))
-    return kind(**values)
+def _of_worker(worker: str, data: bytes) -> Message:
+    message = Message.decode(data)
+    if message.worker != worker:
+        raise ValueError(f"it says that it is of {message.worker!r}")
+    return message
 
 
-def _plain_report(report: PageReport) -> dict[str, Any]:
-    plain = {f.name: getattr(report, f.name) for f in fields(report)}
-    plain["signs"] = {name: dict(found) for name, found in report.signs.items()}
-    plain["media"] = [[m.url, m.kind, m.tag, m.text] for m in report.media]
-    plain["links"] = [
-        [k.url, k.anchor, k.group_title, k.from_script, k.nofollow, k.block] for k in report.links
-    ]
-    return plain
+_MESSAGE = PlainForm[Message](Message)
+_ENTRY = PlainForm[Entry](Entry)
+_MAIL = PlainForm[Mail](Mail)
+_LENGTHS = PlainForm[tuple[int, ...]](tuple[int, ...])
 
 
-def _report(plain: Mapping[str, Any]) -> PageReport:
-    media = tuple(MediaResource(*values) for values in plain["media"])
-    links = tuple(ReportedLink(*values) for values in plain["links"])
-    return PageReport(**{**plain, "media": media, "links": links})
-
-
-def _plain_link(link: NewLink) -> dict[str, Any]:
-    return asdict(link) | {"request": _text(link.request), "extra": _text(link.extra)}
-
-
-def _new_link(plain: Mapping[str, Any]) -> NewLink:
-    values = {**plain, "request": _bytes(plain["request"]), "extra": _bytes(plain["extra"])}
-    return NewLink(**values)
-
-
-def _text(value: bytes | None) -> str | None:
-    return None if value is None else b64encode(value).decode()
-
-
-def _bytes(value: str | None) -> bytes | None:
-    return None if value is None else b64decode(value)
-
-
-def _pack(plain: Mapping[str, Any]) -> bytes:
+def _pack(plain: object) -> bytes:
     text = json.dumps(plain, ensure_ascii=True, separators=(",", ":"))
     return zstandard.ZstdCompressor(level=_LEVEL).compress(text.encode())
 
 
-def _unpack(data: bytes) -> dict[str, Any]:
-    plain: dict[str, Any] = json.loads(
-        zstandard.ZstdDecompressor().decompress(data, max_output_size=_LONGEST)
-    )
-    return plain
+def _unpack(data: bytes) -> Any:
+    """Return what `_pack` was given; ValueError if it was given nothing of the kind."""
+    try:
+        if zstandard.frame_content_size(data) > _LONGEST:  # the decompressor would believe it
+            raise ValueError(f"it is longer than {_LONGEST:,} bytes")
+        text = zstandard.ZstdDecompressor().decompress(data, max_output_size=_LONGEST)
+        return json.loads(text)
+    except zstandard.ZstdError as error:
+        raise ValueError(f"it is not compressed with zstd, or damaged: {error}") from error
+    except (RecursionError, TypeError) as error:
+        raise ValueError(f"it is no JSON: {error}") from error

@@ -7,16 +7,16 @@ look alone knows neither.
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import quote
 
 from mmcrawl.errors import StoreError
 from mmcrawl.mongodb import connect, explained
-from mmcrawl.shared.board_server import STORE, Row
+from mmcrawl.shared.board_server import STORE, Row, facts_of
 from mmcrawl.totals import Totals
 
 __all__ = ["CrawlView", "JobView", "Observation", "Observer", "WorkerView"]
@@ -160,8 +160,8 @@ class Observer:
         prefix = quote(observation.name, safe="")
         with self._explained():
             job = self._server.documents("job").find_one({"_id": prefix})
-            leader = self._note(f"{prefix}/leader")
-            status = self._note(f"{prefix}/status")
+            leader = self._note(prefix, "leader")
+            status = self._note(prefix, "status")
             keys = {"_id": {"$gt": f"{prefix}/", "$lt": f"{prefix}0"}}  # 0 is after /
             beats = list(self._server.documents("worker").find(keys))
         if job is None:
@@ -169,13 +169,18 @@ class Observer:
                 f"there is no job {observation.name!r} in store {self.name}; `scrapy workers`"
                 " without a job tells which there are"
             )
-        signs = {row["_id"].partition("/")[2]: json.loads(row["facts"])["sign"] for row in beats}
+        signs = {}
+        for row in beats:
+            with suppress(ValueError):  # whoever coordinates sets it aside
+                signs[row["_id"].partition("/")[2]] = facts_of("worker", row)["sign"]
         observation.take(job, leader, status, signs, now)
 
-    def _note(self, key: str) -> dict[str, Any]:
-        row = self._server.documents("note").find_one({"_id": key})
-        facts: dict[str, Any] = json.loads(row["facts"]) if row else {}
-        return facts
+    def _note(self, prefix: str, name: str) -> dict[str, Any]:
+        row = self._server.documents("note").find_one({"_id": f"{prefix}/{name}"})
+        try:
+            return facts_of(name, row) if row else {}
+        except ValueError:  # whoever coordinates sets it aside
+            return {}
 
     def _explained(self) -> Any:
         return explained(f"store {self.name}")

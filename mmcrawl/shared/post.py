@@ -121,6 +121,11 @@ class Post:
                 self._changed.notify()
             return lease
 
+    def note_double(self) -> None:
+        """Note that the lease taken last is of a link that is under way already."""
+        with self._changed:
+            self._under_way -= 1
+
     def tell(self, event: Event) -> None:
         """Send an event soon; those told before it arrive before it."""
         with self._changed:
@@ -278,7 +283,11 @@ class Post:
 
     def _read_mail(self) -> None:
         data = self._board.mail(self._worker)
-        mail = Mail.decode(data) if data else None
+        try:
+            mail = None if data is None else Mail.decode(data)
+        except ValueError as error:  # the coordinator writes again what was not received
+            self._board.set_aside("mail", self._worker, str(error))
+            mail = None
         if mail is None or mail.term < self._term:
             self._in_vain += 1
             return

@@ -3,7 +3,7 @@
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Event as Signal
@@ -16,7 +16,8 @@ from mmcrawl.job import CrawlJob
 from mmcrawl.shared.board import Board
 from mmcrawl.shared.crawl import SharedCrawl
 from mmcrawl.shared.giving import Giver, KnownWorker
-from mmcrawl.shared.messages import Entry, Grant, Mail, Message, Pointless
+from mmcrawl.shared.listening import ListeningClock
+from mmcrawl.shared.messages import Entry, Grant, Mail, Message, Pointless, read_all
 from mmcrawl.shared.rules import Rules
 from mmcrawl.shared.snapshots import Snapshots
 
@@ -75,7 +76,8 @@ class Reign:
         self._giver: Giver
         self._term = 0
         self._signs = 0
-        self._signed_at = self._stepped_at = self._status_due = 0.0
+        self._signed_at = self._status_due = 0.0
+        self._clock = ListeningClock(rules.lease / 2)
         self._patterns: list[PatternRecord] | None = None
         self._recent: deque[tuple[float, int]] = deque([(time.monotonic(), 0)])
         self._taken = 0
@@ -101,13 +103,13 @@ class Reign:
         if crawl is None:
             return False
         self._crawl = crawl
-        first = Entry(crawl.term + 1, self._worker, len(crawl.job.frontier))
+        first = Entry(crawl.term + 1, self._worker, crawl.known)
         if not self._board.append(crawl.number, first.encode()):
             return False
         crawl.advance(first)
         self._term = first.term
         self._giver = Giver(crawl, self._rules)
-        now = time.monotonic()
+        now = self._clock.look()
         self._workers = {worker: KnownWorker(now) for worker in crawl.leases.workers()}
         self._publish()
         pages, waiting = crawl.job.pages, crawl.job.ready
@@ -141,7 +143,14 @@ class Reign:
         for _, data in self._board.entries(crawl.number):
             if self._closing.is_set():
                 return None
-            crawl.replay(Entry.decode(data))
+            try:
+                crawl.replay(Entry.decode(data))
+            except ValueError as error:
+                raise StoreError(
+                    f"entry {crawl.number} of the log of job {self._board.job.name!r} in"
+                    f" {self._board.uri_shown} cannot be read ({error}); restore the database from"
+                    " a copy, or start another job with -a job=NAME"
+                ) from error
             self._snapshots.log_grew(len(data))
         return crawl
 
@@ -163,21 +172,22 @@ class Reign:
         Returns:
             False if there is nothing more to do: the crawl is over, or another coordinator leads.
         """
-        began = time.monotonic()
-        self._excuse_silence(began)
-        if began - self._signed_at >= SIGN_SECONDS and not self._show_life(began):
+        began, heard = time.monotonic(), self._clock.look()
+        if began - self._signed_at >= SIGN_SECONDS and not self._show_life(began, heard):
             return False
         arrived = self._board.receive()
-        messages = self._readable(arrived)
-        links = len(self._crawl.job.frontier)
-        gone = self._take_in([message for message, _ in messages], began)
+        messages, unreadable = read_all(arrived)
+        known = self._crawl.known
+        self._hear([message for message, _ in messages], heard)
+        gone = self._give_up(unreadable, heard)
+        self._take_in([message for message, _ in messages])
         starts = self._giver.give(self._workers, news=bool(messages or gone))
         stop = "" if messages else self._giver.is_over
         if messages or gone or starts or stop:
             entry = Entry(
                 self._term,
                 self._worker,
-                links,
+                known,
                 tuple(gone),
                 tuple(data for _, data in messages),
                 tuple(starts),
@@ -186,8 +196,9 @@ class Reign:
             if not self._write(entry):
                 logger.info("Another worker coordinates the crawl now")
                 return False
-        if arrived:
-            self._board.remove([name for name, _ in arrived])
+        for name, why in unreadable.items():
+            self._board.set_aside("inbox", name, why)
+        self._board.remove([name for name, _ in arrived])
         if stop:
             self._finish(stop)
             return False
@@ -195,42 +206,44 @@ class Reign:
         self._pause(began)
         return True
 
-    def _readable(self, arrived: Sequence[tuple[str, bytes]]) -> list[tuple[Message, bytes]]:
-        """Return the messages with their bytes, in order; one that cannot be read is left out."""
-        messages = []
-        for name, data in arrived:
-            try:
-                messages.append((Message.decode(data), data))
-            except Exception:
-                logger.exception("Message %s cannot be read, and is thrown away", name)
-        return sorted(messages, key=lambda pair: (pair[0].worker, pair[0].number))
-
-    def _excuse_silence(self, now: float) -> None:
-        """Give workers time anew if this process was held up: it could not hear them either."""
-        if now - self._stepped_at > self._rules.lease / 2:
-            for known in self._workers.values():
-                known.seen = now
-        self._stepped_at = now
-
-    def _take_in(self, messages: list[Message], now: float) -> list[str]:
-        """Take in messages; return the workers that gave no sign of life for too long."""
+    def _hear(self, messages: Iterable[Message], now: float) -> None:
+        """Note what messages tell of their workers; `now` is by the listening clock."""
         for message in messages:
             known = self._workers.setdefault(message.worker, KnownWorker(now))
             known.seen = now
             if known.sign is not None:  # else it may have sent this long ago, and died
                 known.capacity = message.capacity
             known.received = max(known.received, message.received)
+
+    def _give_up(self, unreadable: Iterable[str], now: float) -> list[str]:
+        """Let links wait again whose workers were silent for too long, or are not understood.
+
+        What a message that cannot be read said of links is lost, and they would be held as long as
+        its worker lives. It keeps its hosts, and gets the links again.
+
+        Args:
+            unreadable: names of messages.
+            now: by the listening clock.
+
+        Returns:
+            The workers.
+        """
         silent = [name for name, w in self._workers.items() if now - w.seen > self._rules.lease]
         for name in silent:
             logger.warning("Worker %s gives no sign of life; others get its links", name)
-            self._crawl.give_up(name)
             self._forget(name)
+        senders = {name.rpartition("/")[0] for name in unreadable}
+        gone = silent + [name for name in self._crawl.leases.workers() if name in senders]
+        for name in gone:
+            self._crawl.give_up(name)
+        return gone
+
+    def _take_in(self, messages: Iterable[Message]) -> None:
         for message in messages:
             self._crawl.take(message)
             self._taken += len(message.events)
             if message.leaving:
                 self._forget(message.worker)
-        return silent
 
     def _forget(self, worker: str) -> None:
         self._workers.pop(worker, None)
@@ -293,14 +306,14 @@ class Reign:
 
     # -- what others see ------------------------------------------------------------------------
 
-    def _show_life(self, now: float) -> bool:
+    def _show_life(self, now: float, heard: float) -> bool:
         """Give a sign of life and look for those of the workers; False if another one leads."""
         leader = self._board.leader()
         if leader is not None and leader["term"] > self._term:
             return False
         self._sign(now)
         for name, facts in self._board.beats().items():
-            self._see(name, facts, now)
+            self._see(name, facts, heard)
         if now >= self._status_due:
             self._tell_status()
             cost = time.monotonic() - now

@@ -170,11 +170,13 @@ class SharedJob:
 
     def next(self, ready: Callable[[str], bool] = lambda origin: True) -> WaitingLink | None:
         """Take the best of the links that lie ready here and whose host is `ready`."""
-        lease = None if self._post is None else self._post.next(ready)
-        if lease is None:
-            return None
-        self._running[lease.link.id] = lease
-        return lease.link
+        while self._post is not None and (lease := self._post.next(ready)) is not None:
+            again = lease.link.id in self._running  # given anew; it is told of under the new number
+            self._running[lease.link.id] = lease
+            if not again:
+                return lease.link
+            self._post.note_double()
+        return None
 
     def judge(self, page: Page, digest: int = 0) -> Verdict:
         """Return whether a page seems relevant, and why.

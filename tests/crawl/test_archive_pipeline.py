@@ -483,7 +483,7 @@ def test_a_writer_tells_why_an_archive_cannot_be_opened_and_what_it_logged(
         [Stored(None, noted=False)]
     )
     [record] = caplog.records
-    assert record.getMessage().startswith("http://never-seen.test/ was removed")
+    assert record.getMessage().startswith("A visit of http://never-seen.test/ is not noted")
     store.close()
     store.close()
     with pytest.raises(StoreError, match="ended unexpectedly"):

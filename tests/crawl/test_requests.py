@@ -10,6 +10,7 @@ import pytest
 
 SPIDER = """
 import os, threading
+from datetime import date
 from scrapy import FormRequest, Request
 from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.downloadermiddlewares.retry import get_retry_request
@@ -17,6 +18,9 @@ from spiders.focused import FocusedSpider
 
 def at(path):
     return os.environ["SITE"] + path
+
+class Own(Request):
+    pass
 
 class Spider(FocusedSpider):
     handle_httpstatus_list = [202]
@@ -46,14 +50,23 @@ class Spider(FocusedSpider):
         yield Request(at("/wait"), self.patient, meta={"own": "wait"}, errback=self.sorry)
         yield Request(at("/last"), self.tell, priority=-1)
         yield Request(at("/first"), self.tell, priority=5)
-        yield Request(at("/lambda"), lambda r: seen.append(["lambda", r.url, r.meta["own"]]),
-                      meta={"own": 7}, errback=lambda f: seen.append(["sorry", "lambda"]))
+        yield Request(at("/lambda"), lambda response: None)
+        yield Request(at("/private"), self._tell)
         yield Request(at("/lock"), self.tell, meta={"own": "lock", "lock": threading.Lock()})
-        yield Request(at("/lock/busy"), self.tell, meta={"own": "lock", "lock": threading.Lock()})
+        yield Request(at("/deep"), self.tell, cb_kwargs={"name": (1, {"when": date(2026, 1, 2)})})
+        yield Own(at("/found"), self.tell)
+        yield Own(at("/own-class"), self.tell)
+        yield Request(at("/changed"), self.changed)
+
+    def _tell(self, response):
+        pass
+
+    def changed(self, response):
+        response.request.meta["seen"] = {response.url}
+        yield get_retry_request(response.request, spider=self, reason="not ready")
 
     def tell(self, response, name=""):
         meta = {k: v for k, v in response.meta.items() if k in ("own", "depth", "retry_times")}
-        meta["lock"] = "lock" in response.meta
         seen.append(["tell", response.url, response.request.method, name, meta,
                      response.request.flags])
 
@@ -90,12 +103,11 @@ def site(tools):  # type: ignore[no-untyped-def]
     def moved(target: str, status: int = 301) -> Any:
         return tools.Answer("", status, {"Location": target})
 
-    found = "/plain /post /again /once /last /first /lambda /lock /after-gone /instead /target"
+    found = "/plain /post /again /once /last /first /after-gone /instead /target /changed"
     server.pages = dict.fromkeys(found.split(), "<p>found</p>") | {
         "/": tools.links("/found"),
         "/busy": failing(2),
         "/broken": failing(99),
-        "/lock/busy": failing(1),
         "/wait": failing(1, 202),
         "/moved": moved("/moved/on"),
         "/moved/on": moved("/target", 302),
@@ -163,7 +175,7 @@ class Told:
 def test_a_request_keeps_what_it_carries(crawl: Told) -> None:
     method, name, meta, flags = crawl.calls("/plain")[0]
     assert (method, name, flags) == ("GET", "plain", ["f"])
-    assert meta == {"own": [1, {"k": "v"}], "depth": 1, "lock": False}
+    assert meta == {"own": [1, {"k": "v"}], "depth": 1}
     (visit,) = crawl.asked("/plain")
     assert visit.headers["X-Asked"] == "yes"
     assert visit.headers["Cookie"] == "c=1"
@@ -197,7 +209,7 @@ def test_links_of_the_page_are_followed_beside_the_requests(crawl: Told) -> None
 def test_a_busy_server_is_asked_again_and_nothing_is_forgotten(crawl: Told) -> None:
     assert len(crawl.asked("/busy")) == 3
     assert [call[2] for call in crawl.calls("/busy")] == [
-        {"own": "/busy", "depth": 1, "retry_times": 2, "lock": False}
+        {"own": "/busy", "depth": 1, "retry_times": 2}
     ]
     assert crawl.sorry("/busy") == []
     assert crawl.link("/busy") == ("C", "")
@@ -258,22 +270,39 @@ def test_a_redirect_that_leaves_the_sites_is_not_followed(crawl: Told) -> None:
     assert "http://elsewhere.example/" not in crawl.outcome.links
 
 
-def test_a_request_that_cannot_be_stored_runs_whole_in_the_same_run(crawl: Told, site: Any) -> None:
-    # Three of them, and in one go the retry of the busy one; no other request.
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("/lambda", "callback Spider.parse.<locals>.<lambda> is no public method of the spider"),
+        ("/private", "callback Spider._tell is no public method of the spider"),
+        ("/lock", "meta['lock'] is a _thread.lock, which cannot be kept"),
+        ("/deep", "cb_kwargs['name'][1]['when'] is a datetime.date, which cannot be kept"),
+        ("/own-class", "its class is Own; only Request, "),
+    ],
+)
+def test_a_request_that_cannot_be_kept_is_refused_with_what_is_wrong(
+    crawl: Told, path: str, why: str
+) -> None:
+    assert not crawl.asked(path)
+    assert crawl.link(path)[0] == "E"
+    assert crawl.link(path)[1].startswith(f"request refused: {why}")
+    assert f"is refused: {why}" in crawl.outcomes[0].log
+
+
+def test_a_retry_that_cannot_be_kept_ends_its_link_with_what_is_wrong(crawl: Told) -> None:
+    assert len(crawl.asked("/changed")) == 1
+    status, reason = crawl.link("/changed")
+    assert status == "E"
+    assert reason.startswith("request refused: meta['seen'] is a builtins.set")
+
+
+def test_requests_that_were_refused_are_counted(crawl: Told) -> None:
     counted = [o.stats.get("mmcrawl/requests/unserialisable", 0) for o in crawl.outcomes]
-    assert counted == ([3, 0] if crawl.stopped else [4])
-    whole = [["lambda", site.url("/lambda"), 7]]
-    assert [call for call in crawl.outcome.seen if call[0] == "lambda"] == (
-        [] if crawl.stopped else whole
-    )
-    locks = [call[2]["lock"] for path in ("/lock", "/lock/busy") for call in crawl.calls(path)]
-    assert locks == ([] if crawl.stopped else [True, True])
+    assert counted == ([6, 1] if crawl.stopped else [7])
 
 
-def test_of_a_request_that_cannot_be_stored_the_address_is_kept(crawl: Told) -> None:
-    for path in ("/lambda", "/lock", "/lock/busy"):
-        assert crawl.asked(path)
-        assert crawl.link(path) == ("C", "")
+def test_a_refused_request_does_not_keep_the_crawl_from_its_address(crawl: Told) -> None:
+    assert len(crawl.asked("/found")) == 1
 
 
 def test_items_of_the_spider_pass_the_pipelines(crawl: Told) -> None:

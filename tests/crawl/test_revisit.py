@@ -12,9 +12,12 @@ from time import time
 from typing import Any
 
 import pytest
+from scrapy.http import Response
 
 from mmcrawl.archive import Archive, Capture, open_archive
+from mmcrawl.archive.groups import Unchanged
 from mmcrawl.archive.revisits import NO_ANSWER
+from spiders.revisit import RevisitSpider
 
 DAY, HOUR = 86_400.0, 3_600.0
 FAST = {
@@ -344,3 +347,15 @@ def test_bad_input_is_one_sentence(
     assert sentence in said
     assert "Traceback" not in said
     assert not os.path.exists(visits.folder / "none.db")
+
+
+def test_a_visit_by_a_slow_clock_is_noted_of_the_version_it_asked_after(tmp_path: Path) -> None:
+    ahead = time() + HOUR
+    with open_archive(f"sqlite:///{tmp_path}/a.db") as archive:
+        for body, when in ((b"old", ahead - 2 * HOUR), (b"new", ahead)):
+            archive.store(Capture("http://a.test/", body, when))
+        last = archive.get("http://a.test/")
+        (seen,) = RevisitSpider.parse(None, Response(last.url, status=304), last, 0)
+        archive.store_many([Unchanged(seen.url, seen.time, seen.status)])
+        visit = archive.visits("http://a.test/")[-1]
+        assert (visit.status, visit.version) == (304, last.number)

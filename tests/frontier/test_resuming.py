@@ -157,3 +157,20 @@ def test_pages_crawled_after_resuming_come_later_in_the_history(path):
     store, frontier = opened(path)
     assert [page.url for page in frontier.history()] == [f"{H}/b", f"{H}/a"]
     store.close()
+
+
+def test_a_refused_link_is_recorded_and_never_waits(path):
+    store, frontier = opened(path)
+    refused = NewLink(f"{H}/a", refused="request refused: meta['x']")
+    assert frontier.add([refused, refused, NewLink(f"{H}/a")]) == [(1, True)]
+    frontier.apply(LinkScores([0, 1], [1.0, 1.0], [0.0, 0.0]))
+    for _ in range(2):
+        assert (frontier.ready, frontier.counts["E"], frontier.held()) == (1, 1, [])
+        assert frontier.without_parent() == [1]
+        assert list(frontier.history()) == []
+        assert frontier.errors() == {"request refused: meta['x']": 1}
+        frontier.commit()
+        store.close()
+        store, frontier = opened(path)
+    assert frontier.next().id == 1
+    store.close()

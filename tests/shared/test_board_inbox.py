@@ -115,20 +115,23 @@ def test_much_mail_at_once(board):
 
 
 def test_workers_are_seen_and_forgotten(boards):
-    boards[0].beat("v", {"beat": 1, "a.host": {"$rate": 2.5}})
-    boards[1].beat("w/1", {"beat": 1})
-    boards[1].beat("w/1", {"beat": 2})
-    seen = {"v": {"beat": 1, "a.host": {"$rate": 2.5}}, "w/1": {"beat": 2}}
+    boards[0].beat("v", {"sign": 1, "capacity": 3, "a.host": {"$rate": 2.5}})
+    boards[1].beat("w/1", {"sign": 1, "capacity": 3})
+    boards[1].beat("w/1", {"sign": 2, "capacity": 3})
+    seen = {
+        "v": {"sign": 1, "capacity": 3, "a.host": {"$rate": 2.5}},
+        "w/1": {"sign": 2, "capacity": 3},
+    }
     assert boards[2].beats() == seen
     boards[2].forget("v")
     boards[2].forget("v")
-    assert boards[2].beats() == {"w/1": {"beat": 2}}
+    assert boards[2].beats() == {"w/1": {"sign": 2, "capacity": 3}}
 
 
 def test_notes_are_replaced(boards):
     assert boards[0].leader() is boards[0].status() is None
-    boards[0].lead({"worker": "v"})
-    boards[0].set_status({"pages": 1})
-    boards[1].lead({"worker": "w"})
-    assert boards[2].leader() == {"worker": "w"}
-    assert boards[2].status() == {"pages": 1}
+    boards[0].lead({"worker": "v", "term": 1})
+    boards[0].set_status({"totals": {"pages": 1}, "workers": {}})
+    boards[1].lead({"worker": "w", "term": 1})
+    assert boards[2].leader() == {"worker": "w", "term": 1}
+    assert boards[2].status() == {"totals": {"pages": 1}, "workers": {}}

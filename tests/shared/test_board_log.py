@@ -125,7 +125,7 @@ def test_jobs_do_not_meet(uri, board, tmp_path):
         assert each.append(0, name)
         each.send([("m", name)])
         each.put_mail({"w": name})
-        each.beat("w", {"job": each.job.name})
+        each.beat("w", {"sign": 1, "capacity": 0, "job": each.job.name})
         save(each, 1, tmp_path)
     other.trim(1)
     other.remove(["m"])
@@ -135,7 +135,7 @@ def test_jobs_do_not_meet(uri, board, tmp_path):
         assert list(each.entries(0)) == [(0, name)]
         assert each.receive() == [("m", name)]
         assert each.mail("w") == name
-        assert each.beats() == {"w": {"job": each.job.name}}
+        assert each.beats() == {"w": {"sign": 1, "capacity": 0, "job": each.job.name}}
     other.close()
     third.close()
 
@@ -160,9 +160,9 @@ def test_an_append_takes_two_round_trips_and_other_operations_one(board):
         (lambda: board.remove(["m1", "m2"]), 1),
         (lambda: board.put_mail({"v": b"2", "w": b"2"}), 1),
         (lambda: board.mail("v"), 1),
-        (lambda: board.beat("v", {}), 1),
+        (lambda: board.beat("v", {"sign": 1, "capacity": 1}), 1),
         (board.beats, 1),
-        (lambda: board.lead({}), 1),
+        (lambda: board.lead({"term": 1}), 1),
         (board.leader, 1),
         (board.refresh_job, 1),
     ):

@@ -5,11 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from mmcrawl.frontier import WaitingLink
+from mmcrawl.shared.buffer import LeaseBuffer
 from mmcrawl.shared.giving import Giver, KnownWorker
 from mmcrawl.shared.leases import Leases
 from mmcrawl.shared.messages import Failed, Lease
 from mmcrawl.shared.post import Post
 from mmcrawl.shared.rules import Rules
+from mmcrawl.shared.worker import SharedJob
 
 
 def link_to(number: int) -> WaitingLink:
@@ -68,3 +70,28 @@ def test_a_host_goes_to_the_worker_with_nothing_to_do_before_the_one_that_wants_
     giver = Giver(crawl, Rules())
     giver.give({"ann": KnownWorker(0.0, capacity=300), "bob": KnownWorker(0.0, capacity=24)})
     assert giver._worker_for(link_to(500)) == "bob"
+
+
+def test_a_link_leased_anew_takes_the_place_of_its_former_lease() -> None:
+    buffer = LeaseBuffer()
+    buffer.add([Lease(0, link_to(5), None), Lease(1, link_to(6), None)])
+    buffer.add([Lease(2, link_to(5), None)])
+    assert len(buffer) == 2
+    assert [lease.number for lease in buffer.clear()] == [1, 2]
+
+
+def test_a_link_leased_anew_while_it_is_fetched_is_fetched_once_and_told_of_as_new() -> None:
+    board = Board()
+    job = SharedJob(
+        *(board, None, None, Rules()), algorithm="hits", private_allowed=False, name="ann"
+    )
+    post = job._post = Post(board, "ann", Rules(), news=lambda: None, failed=lambda error: None)
+    post._buffer.add([Lease(0, link_to(5), None)])
+    assert job.next() == link_to(5)
+    post._buffer.add([Lease(7, link_to(5), None), Lease(8, link_to(6), None)])
+    assert job.next() == link_to(6)
+    assert job.next() is None
+    job.failed(5, "HTTP 404")
+    job.failed(6, "HTTP 404")
+    assert list(post._events) == [Failed(5, 7, "HTTP 404"), Failed(6, 8, "HTTP 404")]
+    assert post._under_way == 0

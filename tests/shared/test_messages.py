@@ -23,7 +23,8 @@ from mmcrawl.shared.messages import (
     Returned,
 )
 
-text = st.text(max_size=20)  # also with surrogates and NUL, which addresses on pages may hold
+# Also with surrogates and NUL, which addresses on pages may hold.
+text = st.text(st.characters(), max_size=20)
 numbers = st.integers(0, 1 << 40)
 some_bytes = st.binary(max_size=20)
 new_links = st.builds(
@@ -92,7 +93,7 @@ def test_a_message_arrives_as_it_was(message: Message) -> None:
         Entry,
         numbers,
         text,
-        numbers,
+        text,
         st.lists(text, max_size=2).map(tuple),
         st.lists(some_bytes, max_size=3).map(tuple),
         st.lists(

@@ -77,6 +77,33 @@ def test_twenty_kills_lose_nothing(gang_of_many, observe):
     check_end(web, gang, observer)
 
 
+def test_documents_that_cannot_be_read_stop_nobody(web, gang, observe, database):
+    web.slow_down()
+    for _ in range(2):
+        gang.start()
+    observer = observe(gang)
+    wait_until(lambda: len(observer.board.beats()) >= 2, "two workers to join")
+    web.delay = 0.05
+    worker = next(iter(observer.board.beats()))
+    spoilt = {"bytes": b"broken"}
+    for number in range(4):
+        wait_until(lambda n=number: len(web.fetched()) >= 20 * n, "the next pages")
+        database["crawl_inbox"].insert_one(
+            {"_id": observer.board._key(f"{worker}/9{number:011d}"), **spoilt}
+        )
+        database["crawl_mail"].replace_one(
+            {"_id": observer.board._key(worker)}, {"more": number}, upsert=True
+        )
+    gang.finish(observer)
+    assert set(web.fetched()) == web.urls()
+    assert set(observer.media()) == web.films_on_topic()
+    for each in gang.workers:
+        assert ALL in each.said
+        assert "Traceback" not in each.said
+    kept = {row["_id"].split("/")[1] for row in database["crawl_aside"].find()}
+    assert kept == {"inbox", "mail"}
+
+
 @pytest.mark.parametrize("which", ["coordinator", "other"])
 def test_a_worker_held_up_past_its_lease_does_no_harm(web, gang, observe, which):
     web.slow_down()

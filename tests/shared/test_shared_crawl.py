@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import Limits, NewLink, SqliteStore, open_store
+from mmcrawl.frontier import Job, Limits, NewLink, SqliteStore, open_store
 from mmcrawl.job import CrawlJob
 from mmcrawl.page import parse_page
 from mmcrawl.reports import Reporter
@@ -60,17 +60,19 @@ class Laboratory:
     def crawl(self, name: str, state: Mapping[str, object] | None = None) -> SharedCrawl:
         store = open_store(f"sqlite:///{self.folder / name}")
         self.stores.append(store)
+        return SharedCrawl(self.job(store, store.job("test", {})), state)
+
+    def job(self, store: SqliteStore, job: Job) -> CrawlJob:
         similarity = LinkSimilarity(self.topic)
-        job = CrawlJob(
+        return CrawlJob(
             store,
-            store.job("test", {}),
+            job,
             test=TopicTest(self.topic, {"video"}),
             similarity=similarity,
             make_scorer=lambda source: make_scorer(self.algo, source, similarity),
             limits=Limits(per_shape=25),
             seeds=SEEDS,
         )
-        return SharedCrawl(job, state)
 
     def copy(self, name: str, new: str) -> None:
         for file in self.folder.glob(f"{name}*"):
@@ -116,7 +118,7 @@ def lead(lab: Laboratory, crawl: SharedCrawl, steps: int, rng: random.Random) ->
     giver = Giver(crawl, Rules(rest=0.0))
     log = []
     for step in range(steps):
-        links = len(crawl.job.frontier)
+        known = crawl.known
         gone: tuple[str, ...] = ()
         messages = []
         if rng.random() < 0.1:
@@ -130,7 +132,7 @@ def lead(lab: Laboratory, crawl: SharedCrawl, steps: int, rng: random.Random) ->
             crawl.take(Message.decode(message))
             messages.append(message)
         starts = giver.give(workers)
-        entry = Entry(1, "ann", links, gone, tuple(messages), tuple(starts))
+        entry = Entry(1, "ann", known, gone, tuple(messages), tuple(starts))
         crawl.advance(entry)
         log.append(entry.encode())
     return log
@@ -179,6 +181,18 @@ def test_a_snapshot_and_the_log_after_it_give_the_same_crawl(
     for data in log[cut:]:
         second.replay(Entry.decode(data))
     assert picture(second) == picture(first)
+
+
+def test_a_log_of_as_many_but_other_links_is_refused(laboratory: Laboratory) -> None:
+    first, second, third = (laboratory.crawl(f"{name}.db") for name in ("a", "b", "c"))
+    for crawl, page in ((first, "x"), (second, "y"), (third, "x")):
+        crawl.job.add([NewLink(f"http://a.test/{page}")])
+    log = lead(laboratory, first, 3, random.Random(0))
+    with pytest.raises(StoreError, match="other settings or another version"):
+        second.replay(Entry.decode(log[0]))
+    for data in log:
+        third.replay(Entry.decode(data))
+    assert third.known == first.known
 
 
 def test_a_log_written_under_other_settings_is_refused(laboratory: Laboratory) -> None:
