@@ -13,7 +13,8 @@ import gc
 import logging
 import pickle
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from math import inf
 from time import time
 from typing import Any, ParamSpec, Self, cast
@@ -32,7 +33,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from mmcrawl.crawls import Crawl
-from mmcrawl.errors import MmcrawlError, StoreError
+from mmcrawl.errors import MmcrawlError, StoreError, fatal_error, raise_if_fatal
 from mmcrawl.failures import reason_of
 from mmcrawl.frontier import NewLink, WaitingLink, canonical
 from mmcrawl.page import physical_layer
@@ -57,8 +58,9 @@ class FocusedScheduler(BaseScheduler):
     between requests that is one. So no request waits behind those of a slow host, and the choice
     is made as late as it can be.
 
-    A store that fails stops the crawl with the reason `store_error`: what was not committed is
-    fetched again when the same command is run once there is room.
+    A store that fails stops the crawl with the reason `store_error`, and so does a process that has
+    run out of memory or open files: what was not committed is fetched again when the same command
+    is run once there is room.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -119,10 +121,8 @@ class FocusedScheduler(BaseScheduler):
         if job.shared:
             stopped = in_thread(lambda: job.stop(reason, finished=finished))
             return stopped.addErrback(self._give_up_at_end)
-        try:
+        with self._giving_up():
             job.stop(reason, finished=finished)
-        except StoreError as error:
-            self.give_up(error)
         return None
 
     def has_pending_requests(self) -> bool:
@@ -141,32 +141,28 @@ class FocusedScheduler(BaseScheduler):
         """
         if self.job is None or self._failed:
             return False
-        try:
+        with self._giving_up():
             link = request.meta.get(LINK_KEY)
             if link in self._under_way:
                 return self._take_back(link, request)
             return self._add(self.new_link(request))
-        except StoreError as error:
-            self.give_up(error)
-            return False
+        return False
 
     def next_request(self) -> Request | None:
         """Return the best request of a free host; None if there is none, or all hosts are busy."""
         if self.job is None or self._failed or self.limit_reached:
             return None
-        try:
+        with self._giving_up():
             link = self.job.next(self._free_hosts())
             if link is None:
                 if self.job.interrupted:
                     self._ask_again(0.0)
                 return None
             request = self._request_or_none(link)
-        except StoreError as error:
-            self.give_up(error)
-            return None
-        if request is not None:
-            self._under_way[link.id] = request
-        return request
+            if request is not None:
+                self._under_way[link.id] = request
+            return request
+        return None
 
     # -- what the spider middleware calls -------------------------------------------------------
 
@@ -189,14 +185,18 @@ class FocusedScheduler(BaseScheduler):
         if self.job is None or self._failed or link not in self._under_way:
             return
         del self._under_way[link]
-        try:
+        with self._giving_up():
             self._tell(link, tell)
-        except StoreError as error:
-            self.give_up(error)
-            return
-        self._reports += 1
-        if self._reports >= _COMMIT_REPORTS:
-            self._commit()
+            self._reports += 1
+            if self._reports >= _COMMIT_REPORTS:
+                self._commit()
+
+    def gives_up(self, error: BaseException | None) -> bool:
+        """Stop the crawl if an error is no fault of the page it came up at; tell whether it is."""
+        fatal = fatal_error(error)
+        if fatal is not None:
+            self.give_up(fatal)
+        return fatal is not None
 
     def new_link(self, request: Request) -> NewLink:
         """Return the link record of a request that is to be fetched as it stands."""
@@ -215,13 +215,21 @@ class FocusedScheduler(BaseScheduler):
 
     # -- inside ---------------------------------------------------------------------------------
 
+    @contextmanager
+    def _giving_up(self) -> Iterator[None]:
+        """Stop the crawl at an error that is no fault of a page."""
+        try:
+            yield
+        except Exception as error:
+            if not self.gives_up(error):
+                raise
+
     def _tell(self, link: int, tell: Callable[[Crawl], object]) -> None:
         """Report to the job; a page that makes it fail is one lost page, not a stuck link."""
         try:
             tell(self._open_job)
-        except StoreError:
-            raise
         except Exception as error:
+            raise_if_fatal(error)
             logger.exception("Page of link %d could not be taken in", link)
             self.crawler.stats.inc_value("mmcrawl/internal_errors")
             if self._open_job.is_running(link):
@@ -257,9 +265,8 @@ class FocusedScheduler(BaseScheduler):
         """Return the request of a link; one that cannot be made again ends the link in error."""
         try:
             return self._request_for(link)
-        except StoreError:
-            raise
         except Exception as error:
+            raise_if_fatal(error)
             logger.exception("The request stored for %s cannot be made again", link.url)
             reason = f"stored request: {type(error).__name__}: {error}"[:200]
             self._open_job.failed(link.id, reason)
@@ -354,10 +361,8 @@ class FocusedScheduler(BaseScheduler):
         if self.job is None or self._failed:
             return
         self._reports = 0
-        try:
+        with self._giving_up():
             self.job.commit()
-        except StoreError as error:
-            self.give_up(error)
 
     def give_up(self, error: StoreError, *, closing: bool = False) -> None:
         """Stop the crawl because a store fails; what was not committed is fetched again later.
@@ -431,6 +436,8 @@ class _FailureReport:
         self.errback = errback
 
     def __call__(self, failure: Failure) -> Any:
+        if self.scheduler.gives_up(failure.value):
+            return None
         reason = reason_of(failure)
         self.scheduler.report(self.link, lambda job: job.failed(self.link, reason))
         if self.errback is not None:

@@ -10,7 +10,7 @@ from threading import Event as Signal
 from threading import Thread
 from typing import Any, Self
 
-from mmcrawl.errors import StoreError
+from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.frontier import Job, PatternRecord, SqliteStore, open_store
 from mmcrawl.job import CrawlJob
 from mmcrawl.shared.board import Board
@@ -201,7 +201,8 @@ class Reign:
         for name, data in arrived:
             try:
                 messages.append((Message.decode(data), data))
-            except Exception:
+            except Exception as error:
+                raise_if_fatal(error)
                 logger.exception("Message %s cannot be read, and is thrown away", name)
         return sorted(messages, key=lambda pair: (pair[0].worker, pair[0].number))
 
