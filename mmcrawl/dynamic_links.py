@@ -10,6 +10,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
 from mmcrawl.crawls import Crawl
+from mmcrawl.errors import raise_if_fatal
 from mmcrawl.frontier import host_of, is_private_host
 from mmcrawl.items import PageItem
 from mmcrawl.page import Page, kind_by_headers, may_be_media, with_dynamic_media
@@ -79,6 +80,7 @@ class DynamicLinksMiddleware:
         try:
             response = await self.crawler.engine.download_async(request)
         except Exception as error:  # noqa: BLE001 - whatever went wrong, the link stays a link
+            raise_if_fatal(error)
             logger.debug("HEAD %s: %s", url, error)
             return None
         if response.status != _OK:

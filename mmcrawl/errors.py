@@ -1,7 +1,14 @@
-"""The errors a user can cause or meet. Each message says what was wrong and what to do."""
+"""The errors a user can cause or meet. Each message says what was wrong and what to do.
+
+Also which errors are no fault of the page they come up at, and so end the crawl.
+"""
+
+from collections.abc import Iterator
+from errno import EDQUOT, EMFILE, ENFILE, ENOBUFS, ENOMEM, ENOSPC
 
 __all__ = [
     "BlockError",
+    "ExhaustedError",
     "MmcrawlError",
     "RankError",
     "RequestError",
@@ -9,7 +16,22 @@ __all__ = [
     "StoreError",
     "TopicError",
     "WebError",
+    "fatal_error",
+    "raise_if_fatal",
 ]
+
+_MEMORY = "memory; give it more, or fetch fewer pages at once (-s CONCURRENT_REQUESTS=8)"
+_FILES = "open files; raise the limit (ulimit -n)"
+_THREADS = "threads; raise the limit (ulimit -u)"
+_DISK = "disk space; make room"
+_SHORT_OF = {
+    ENOMEM: _MEMORY,
+    ENOBUFS: _MEMORY,
+    EMFILE: _FILES,
+    ENFILE: _FILES,
+    ENOSPC: _DISK,
+    EDQUOT: _DISK,
+}
 
 
 class MmcrawlError(Exception):
@@ -32,6 +54,10 @@ class StoreError(MmcrawlError):
     """A store cannot be opened or written: not ours, of another version, full, or unreachable."""
 
 
+class ExhaustedError(StoreError):
+    """The process has run out of what it needs to go on: memory, open files, threads, disk."""
+
+
 class BlockError(MmcrawlError):
     """A partitioner is unknown, or does not take an option."""
 
@@ -46,3 +72,50 @@ class RequestError(MmcrawlError):
 
 class SearchError(MmcrawlError):
     """A query, or the order of what it finds, is not understood."""
+
+
+def fatal_error(error: BaseException | None) -> StoreError | None:
+    """Return the error that ends the crawl; None if only the page at hand is lost by `error`.
+
+    A page may be such that it cannot be fetched, parsed or stored. A store that fails, or a process
+    that has no memory, open files, threads or disk left, would lose each page after it as well: the
+    crawl stops with nothing marked, and the same command goes on. The cause may stand behind what
+    was made of it, as "too many open files" behind a connection that failed.
+    """
+    if isinstance(error, StoreError):
+        return error
+    for cause in _causes(error):
+        short_of = _short_of(cause)
+        if short_of:
+            return ExhaustedError(
+                f"this process has run out of {short_of}, and run the same command again"
+            )
+    return None
+
+
+def raise_if_fatal(error: BaseException) -> None:
+    """Raise what ends the crawl, see `fatal_error`; return if only the page at hand is lost.
+
+    Raises:
+        StoreError: `error` is one, or the process has run out of something.
+    """
+    fatal = fatal_error(error)
+    if fatal is not None:
+        raise fatal from (None if fatal is error else error)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _short_of(error: BaseException) -> str:
+    if isinstance(error, MemoryError):
+        return _MEMORY
+    if isinstance(error, RuntimeError) and "start new thread" in str(error):
+        return _THREADS
+    number = getattr(error, "osError", None)  # Twisted's name for it
+    if isinstance(error, OSError):
+        number = error.errno
+    return _SHORT_OF.get(number, "") if isinstance(number, int) else ""

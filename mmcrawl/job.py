@@ -10,7 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from mmcrawl.errors import StoreError
+from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.frontier import (
     TRAP,
     Admission,
@@ -444,9 +444,8 @@ class CrawlJob:
         """Return what the algorithm says to a page; one that fails there loses no link."""
         try:
             return self.scorer.crawled(page)
-        except StoreError:
-            raise
-        except Exception:
+        except Exception as error:
+            raise_if_fatal(error)
             logger.exception("Algorithm %s failed at %s", self.scorer.name, page.url)
             nothing = [0.0] * len(page.links)
             return LinkScores(list(page.links), nothing, nothing)

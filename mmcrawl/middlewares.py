@@ -1,7 +1,7 @@
 """Spider and downloader middlewares: the report of each page to the frontier, and good manners."""
 
 import logging
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 from http.cookiejar import Cookie
 from typing import Any, Self
@@ -96,7 +96,7 @@ class FrontierMiddleware:
                     outcome.items_under_way += 1
                     yield output
         except Exception as error:
-            outcome.trouble = _trouble_of(error)
+            outcome.trouble = self._trouble_of(error)
             raise
         finally:
             outcome.complete = True
@@ -106,7 +106,7 @@ class FrontierMiddleware:
         """Report a page whose callback failed before it gave anything that could be passed on."""
         link = self._link_under_way(response)
         if link is not None and link not in self._outcomes:
-            trouble = _trouble_of(exception)
+            trouble = self._trouble_of(exception)
             self._outcomes[link] = _Outcome(response, trouble=trouble, complete=True)
             self._report_if_settled(link)
 
@@ -123,9 +123,22 @@ class FrontierMiddleware:
         if link in self._outcomes:
             outcome = self._outcomes[link]
             outcome.items_under_way -= 1
-            if failure is not None and isinstance(failure.value, StoreError):
-                outcome.page, outcome.trouble = None, str(failure.value)[:200]
+            problem = None if failure is None else failure.value
+            if isinstance(problem, StoreError):
+                outcome.page, outcome.trouble = None, str(problem)[:200]
+            else:
+                self._give_up_at(problem)
             self._report_if_settled(link)
+
+    def _trouble_of(self, error: Exception) -> str:
+        self._give_up_at(error)
+        return f"spider failed: {type(error).__name__}: {error}"[:200]
+
+    def _give_up_at(self, error: BaseException | None) -> None:
+        """Stop the crawl at an error that is no fault of the page: then nothing is reported."""
+        scheduler = scheduler_of(self.crawler)
+        if scheduler is not None:
+            scheduler.gives_up(error)
 
     def _report_if_settled(self, link: int) -> None:
         outcome = self._outcomes[link]
@@ -135,7 +148,9 @@ class FrontierMiddleware:
         scheduler = scheduler_of(self.crawler)
         if scheduler is not None:
             scheduler.report(
-                link, _report_of(link, outcome, scheduler), takes_long=_takes_long(outcome.page)
+                link,
+                lambda job: _tell(job, link, outcome, scheduler),
+                takes_long=_takes_long(outcome.page),
             )
 
 
@@ -147,27 +162,20 @@ def _takes_long(item: PageItem | None) -> bool:
     return len(item.page.links) > _MANY_LINKS or cut > _MANY_BYTES
 
 
-def _trouble_of(error: Exception) -> str:
-    return f"spider failed: {type(error).__name__}: {error}"[:200]
-
-
-def _report_of(
-    link: int, outcome: _Outcome, scheduler: FocusedScheduler
-) -> Callable[[Crawl], object]:
-    """Return what the job is to be told of a response."""
+def _tell(job: Crawl, link: int, outcome: _Outcome, scheduler: FocusedScheduler) -> None:
+    """Tell the job what came of a response."""
     response = outcome.response
     requests = [scheduler.new_link(request) for request in outcome.requests]
     if outcome.trouble and outcome.page is None:
-        return lambda job: job.failed(link, outcome.trouble, requests)
+        job.failed(link, outcome.trouble, requests)
+        return
     item = outcome.page or PageItem(parse_page(b"", response.url), response.status)
-    layer = int(response.meta.get("depth", 0)) + 1
-
-    return lambda job: job.crawled(
+    job.crawled(
         link,
         item.page,
         item.verdict,
         requests,
-        layer=layer,
+        layer=int(response.meta.get("depth", 0)) + 1,
         digest=item.digest,
         http_status=item.http_status,
         link_kinds=item.link_kinds,
@@ -217,6 +225,12 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         await super().robot_parser(request)
         parser = self._parsers[urlparse_cached(request).netloc]
         return None if isinstance(parser, Deferred) else parser
+
+    def _robots_error(self, exc: Exception, netloc: str) -> None:
+        scheduler = scheduler_of(self.crawler)
+        if scheduler is not None:
+            scheduler.gives_up(exc)  # else a host would count as one without rules
+        super()._robots_error(exc, netloc)
 
 
 class CookiesMiddleware(ScrapyCookiesMiddleware):

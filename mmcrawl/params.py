@@ -12,9 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from mmcrawl.archive.places import as_archive_uri, shown
 from mmcrawl.errors import WebError
-from mmcrawl.frontier import host_of
+from mmcrawl.frontier import canonical, host_of
 from mmcrawl.replay import open_web
-from mmcrawl.scoring import algorithm_names, parameter_names, parse_parameters
+from mmcrawl.scoring import (
+    algorithm_names,
+    default_parameters,
+    parameter_names,
+    parse_parameters,
+)
 from mmcrawl.seeds import Seed, read_seeds
 from mmcrawl.topic import MEDIA_KINDS, Topic, load_topic, load_topics, topic_from_keywords, union
 
@@ -156,7 +161,7 @@ class FocusedParams(BaseModel):
             more = f"; {self.algo} has {', '.join(own)} as well" if own else ""
             raise ValueError(f"there is no argument {name!r}; there are {arguments}{more}")
         hard = {"hard": self.hard} if "hard" in parameter_names(self.algo) else {}
-        return hard | parse_parameters(self.algo, texts)
+        return default_parameters(self.algo) | hard | parse_parameters(self.algo, texts)
 
     @property
     def store_uri(self) -> str:
@@ -164,19 +169,28 @@ class FocusedParams(BaseModel):
         return self.store or ("memory:" if self.is_demo else "sqlite:///crawl.db")
 
     def identity(self) -> dict[str, Any]:
-        """Return what decides which pages the crawl is about; limits may change on resuming."""
+        """Return what decides which pages the crawl is about, however it was written.
+
+        Defaults and other spellings of a value are the value; the order of topics, keywords and
+        seeds, and what is named twice, make no difference. `max_pages` may change on resuming; the
+        bounds of layers and clicks may not: links beyond them were not kept.
+        """
+        topics = {host: topic.name for host, topic in self.topics_by_host.items()}
+        seeds = {(canonical(s.url), topics.get(host_of(s.url), "")) for s in self.seed_list}
+        keywords = self.own_topic.concepts if self.own_topic and self.keywords else ()
         return {
+            **self.parameters,
             "algo": self.algo,
-            "topic": self.topic,
-            "keywords": self.keywords,
-            "seeds": [[seed.url, seed.topic] for seed in self.seed_list],
-            "web": self.web or ("demo" if self.is_demo else ""),
+            "topic": ",".join(
+                sorted({_place(name.strip()) for name in self.topic.split(",")} - {""})
+            ),
+            "keywords": ",".join(sorted({"|".join(sorted(set(words))) for words in keywords})),
+            "seeds": [list(seed) for seed in sorted(seeds)],
+            "web": _place(self.web) or ("demo" if self.is_demo else ""),
             "media": self.media,
             "sites": self.sites,
             "max_layer": self.max_layer,
             "max_depth": self.max_depth,
-            "hard": self.hard,
-            **({"parameters": self.model_extra} if self.model_extra else {}),
         }
 
     @property
@@ -185,7 +199,8 @@ class FocusedParams(BaseModel):
         if self.job:
             return self.job
         digest = hashlib.sha256(json.dumps(self.identity(), sort_keys=True).encode()).hexdigest()
-        topic = re.sub(r"[^\w.-]+", "-", self.whole_topic.name)
+        topics = ",".join(sorted(set(self.whole_topic.name.split(","))))
+        topic = re.sub(r"[^\w.-]+", "-", topics)
         return f"{self.algo}-{topic}-{digest[:6]}"
 
 
@@ -212,6 +227,18 @@ def checked_store(uri: str) -> str:
     if not path or "://" in path:
         raise ValueError(f"{shown(uri)!r} is not understood")
     return f"sqlite:///{os.path.expanduser(path)}"
+
+
+def _place(text: str) -> str:
+    """Return the name of a file or folder in one spelling, relative if it is below this folder.
+
+    So it stays the same when all is moved together. What is no file is returned as it is.
+    """
+    path = os.path.abspath(os.path.expanduser(text))
+    if not text or not os.path.exists(path):
+        return text
+    here = os.path.join(os.getcwd(), "")
+    return path.removeprefix(here)
 
 
 def checked_web(text: str) -> str:

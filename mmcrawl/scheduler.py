@@ -13,7 +13,8 @@ The spider whose crawl this is makes the job: `spider.make_job() -> CrawlJob`, o
 import gc
 import logging
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from math import inf
 from time import time
 from typing import Any, ParamSpec, Self, cast
@@ -30,7 +31,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from mmcrawl.crawls import Crawl
-from mmcrawl.errors import MmcrawlError, RequestError, StoreError
+from mmcrawl.errors import MmcrawlError, RequestError, StoreError, fatal_error
 from mmcrawl.failures import reason_of
 from mmcrawl.frontier import NewLink, WaitingLink, canonical
 from mmcrawl.page import physical_layer
@@ -54,8 +55,9 @@ class FocusedScheduler(BaseScheduler):
     between requests that is one. So no request waits behind those of a slow host, and the choice
     is made as late as it can be.
 
-    A store that fails stops the crawl with the reason `store_error`: what was not committed is
-    fetched again when the same command is run once there is room.
+    A store that fails stops the crawl with the reason `store_error`, and so does a process that has
+    run out of memory or open files: what was not committed is fetched again when the same command
+    is run once there is room.
 
     Pages that take long to take in are handed to a thread. Only that thread may touch the job then:
     no link is given out, and what is told meanwhile is done afterwards, in order.
@@ -122,10 +124,8 @@ class FocusedScheduler(BaseScheduler):
         if job.shared:
             stopped = in_thread(lambda: job.stop(reason, finished=finished))
             return stopped.addErrback(self._give_up_at_end)
-        try:
+        with self._giving_up():
             job.stop(reason, finished=finished)
-        except StoreError as error:
-            self.give_up(error)
         return None
 
     def has_pending_requests(self) -> bool:
@@ -150,33 +150,29 @@ class FocusedScheduler(BaseScheduler):
         if self._at_work is not None:
             self._afterwards.append(lambda: self.enqueue_request(request))
             return True
-        try:
+        with self._giving_up():
             link = request.meta.get(LINK_KEY)
             if link in self._under_way:
                 return self._take_back(link, request)
             new = self.new_link(request)
             return self._open_job.add([new]) and not new.refused
-        except StoreError as error:
-            self.give_up(error)
-            return False
+        return False
 
     def next_request(self) -> Request | None:
         """Return the best request of a free host; None if there is none, or all hosts are busy."""
         if self.job is None or self._failed or self._at_work or self.limit_reached:
             return None
-        try:
+        with self._giving_up():
             link = self.job.next(self._free_hosts())
             if link is None:
                 if self.job.interrupted:
                     self._ask_again(0.0)
                 return None
             request = self._request_or_none(link)
-        except StoreError as error:
-            self.give_up(error)
-            return None
-        if request is not None:
-            self._under_way[link.id] = request
-        return request
+            if request is not None:
+                self._under_way[link.id] = request
+            return request
+        return None
 
     # -- what the spider middleware calls -------------------------------------------------------
 
@@ -215,12 +211,16 @@ class FocusedScheduler(BaseScheduler):
             self._at_work.addErrback(self._give_up_at_work)
             self._at_work.addCallback(lambda _: self._end_work())
             return
-        try:
+        with self._giving_up():
             self._tell(link, tell)
-        except StoreError as error:
-            self.give_up(error)
-            return
-        self._count_report()
+            self._count_report()
+
+    def gives_up(self, error: BaseException | None) -> bool:
+        """Stop the crawl if an error is no fault of the page it came up at; tell whether it is."""
+        fatal = fatal_error(error)
+        if fatal is not None:
+            self.give_up(fatal)
+        return fatal is not None
 
     def new_link(self, request: Request) -> NewLink:
         """Return the link record of a request that is to be fetched as it stands, or is refused."""
@@ -245,9 +245,9 @@ class FocusedScheduler(BaseScheduler):
             self._commit()
 
     def _give_up_at_work(self, failure: Failure) -> None:
-        failure.trap(StoreError)  # type: ignore[no-untyped-call]
         self._at_work = None
-        self.give_up(cast("StoreError", failure.value))
+        if not self.gives_up(failure.value):
+            failure.raiseException()  # type: ignore[no-untyped-call]
 
     def _end_work(self) -> None:
         """Do what had to wait for the thread, up to the next page that takes long."""
@@ -257,13 +257,21 @@ class FocusedScheduler(BaseScheduler):
             self._afterwards.popleft()()
         self._ask()
 
+    @contextmanager
+    def _giving_up(self) -> Iterator[None]:
+        """Stop the crawl at an error that is no fault of a page."""
+        try:
+            yield
+        except Exception as error:
+            if not self.gives_up(error):
+                raise
+
     def _tell(self, link: int, tell: Callable[[Crawl], object]) -> None:
         """Report to the job; a page that makes it fail is one lost page, not a stuck link."""
         try:
             tell(self._open_job)
-        except StoreError:
-            raise
         except Exception as error:
+            raise_if_fatal(error)
             logger.exception("Page of link %d could not be taken in", link)
             self.crawler.stats.inc_value("mmcrawl/internal_errors")
             if self._open_job.is_running(link):
@@ -385,10 +393,8 @@ class FocusedScheduler(BaseScheduler):
         if self.job is None or self._failed or self._at_work is not None:
             return
         self._reports = 0
-        try:
+        with self._giving_up():
             self.job.commit()
-        except StoreError as error:
-            self.give_up(error)
 
     def give_up(self, error: StoreError, *, closing: bool = False) -> None:
         """Stop the crawl because a store fails; what was not committed is fetched again later.
@@ -465,6 +471,8 @@ class _FailureReport:
         self.errback = errback
 
     def __call__(self, failure: Failure) -> Any:
+        if self.scheduler.gives_up(failure.value):
+            return None
         reason = reason_of(failure)
         self.scheduler.report(self.link, lambda job: job.failed(self.link, reason))
         if self.errback is not None:

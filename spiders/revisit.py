@@ -25,7 +25,7 @@ from mmcrawl.archive_display import Revisits, revisit_tables
 from mmcrawl.archive_params import RevisitParams
 from mmcrawl.captures import capture_of, requested_at
 from mmcrawl.crawls import revisit_rules, with_stored_web
-from mmcrawl.errors import StoreError
+from mmcrawl.errors import StoreError, fatal_error
 from mmcrawl.failures import reason_of
 from mmcrawl.frontier import host_of, is_private_host
 from mmcrawl.items import VisitItem
@@ -104,9 +104,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
         try:
             plans = await run_in_thread(self._plans)
         except StoreError as error:
-            logger.error("%s", error)  # noqa: TRY400 - for a person, not for a debugger
-            self.crawler.stats.set_value("mmcrawl/store_error", str(error))
-            raise CloseSpider("store_error") from None
+            raise self._stopped(error) from None
         for number, plan in enumerate(plans):
             yield self._request(plan.last.url, plan.last, priority=-number)
 
@@ -130,6 +128,9 @@ class RevisitSpider(Args[RevisitParams], Spider):
 
     def errback(self, failure: Failure) -> Iterator[VisitItem]:
         """Note a visit that got no answer; one that may not be made is none."""
+        fatal = fatal_error(failure.value)
+        if fatal is not None:
+            raise self._stopped(fatal)
         request: Request = failure.request  # type: ignore[attr-defined]
         last: Version | None = request.cb_kwargs["last"]
         self._failed(request.url, reason_of(failure))
@@ -159,6 +160,12 @@ class RevisitSpider(Args[RevisitParams], Spider):
         console.print(revisit_tables(revisits))
 
     # -- inside -------------------------------------------------------------------------------
+
+    def _stopped(self, error: StoreError) -> CloseSpider:
+        """Say why it goes on no longer; return what ends it."""
+        logger.error("%s", error)
+        self.crawler.stats.set_value("mmcrawl/store_error", str(error))
+        return CloseSpider("store_error")
 
     def _plans(self) -> list[_Plan]:
         """Find out what is due; runs in a thread."""

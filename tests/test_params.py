@@ -6,7 +6,8 @@ from pydantic import ValidationError
 from scrapy.settings import Settings
 
 from mmcrawl.crawls import topic_threshold
-from mmcrawl.errors import MmcrawlError
+from mmcrawl.errors import MmcrawlError, StoreError
+from mmcrawl.frontier import open_store
 from mmcrawl.params import DEMO_TOPIC, FocusedParams, explain
 from spiders.focused import FocusedSpider
 
@@ -160,6 +161,55 @@ def test_equal_arguments_make_the_same_job() -> None:
 )
 def test_what_the_crawl_is_about_makes_another_job(other: dict[str, str]) -> None:
     assert FocusedParams(**SEEDED).job_name != FocusedParams(**(SEEDED | other)).job_name
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({}, {"alpha": "0.4", "hard": "no"}),
+        ({"alpha": "0.40"}, {"alpha": ".4"}),
+        ({"num2": "7"}, {"num2": "07", "algo": "urlrule"}),
+        ({"media": "video,animation"}, {"media": " swf, video,video"}),
+        ({"topic": "biology-senior,physics-senior"}, {"topic": "physics-senior, biology-senior,"}),
+        ({"topic": "my.txt"}, {"topic": "./my.txt"}),
+        ({"web": "web"}, {"web": "{here}/web/"}),
+        (
+            {"topic": "", "keywords": "optics|光学, lens"},
+            {"topic": "", "keywords": "lens；光学|optics|optics,lens"},
+        ),
+        (
+            {"seeds": "http://a.test/,http://b.test/x"},
+            {"seeds": "http://b.test:80/x,http://A.test,http://a.test/#top,http://a.test/"},
+        ),
+        ({"seeds": "seeds.txt"}, {"seeds": "http://a.test/"}),
+    ],
+)
+def test_other_spellings_of_a_crawl_are_the_same_job(
+    one: dict[str, str], other: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.txt").write_text("lens\n")
+    (tmp_path / "seeds.txt").write_text("# mine\n\na.test\n")
+    (tmp_path / "web" / "a.test").mkdir(parents=True)
+    first, second = (
+        FocusedParams(**{n: v.format(here=tmp_path) for n, v in (SEEDED | given).items()})
+        for given in (one, other)
+    )
+    assert first.identity() == second.identity()
+    assert first.job_name == second.job_name
+
+
+def test_a_crawl_goes_on_with_a_parameter_spelt_otherwise(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    for given in ({}, {"alpha": ".40"}, {"max_pages": "9"}):
+        params = FocusedParams(**SEEDED, store=store, job="mine", **given)
+        with open_store(store) as opened:
+            assert opened.job("mine", params.identity()).number == 0
+    with (
+        open_store(store) as opened,
+        pytest.raises(StoreError, match=r"started with alpha=0\.4, not 0\.5"),
+    ):
+        opened.job("mine", FocusedParams(**SEEDED, alpha="0.5").identity())
 
 
 @pytest.mark.parametrize("limit", [{"max_pages": "3"}, {"store": "a.db"}, {"_job": "6487ec7994"}])

@@ -11,7 +11,7 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.levels import LevelManager
 from mmcrawl.archive.model import LARGEST_BODY, Capture, Stored, Unchanged
 from mmcrawl.archive.opening import open_archive
-from mmcrawl.errors import MmcrawlError, StoreError
+from mmcrawl.errors import MmcrawlError, StoreError, raise_if_fatal
 
 __all__ = ["Answers", "ArchiveStore", "GroupStore", "RefusedError", "Unchanged", "Visited"]
 
@@ -109,7 +109,8 @@ class ArchiveStore:
             return None
         try:
             choice = self._levels.choose(url)
-        except Exception:
+        except Exception as error:
+            raise_if_fatal(error)
             logger.exception("No level could be chosen for %s; it keeps that it has", url)
             return None
         if not choice.is_new:
@@ -128,9 +129,8 @@ class ArchiveStore:
         try:
             _check_sizes(some)
             stored = self._archive.store_many(some, levels=self._new_levels(some))
-        except StoreError:
-            raise
         except Exception as error:  # noqa: BLE001 - told to whoever waits for the page
+            raise_if_fatal(error)
             if len(part) == 1:
                 answers.of[part[0]] = _refusal(visits[part[0]], error)
                 return

@@ -19,6 +19,7 @@ from mmcrawl.archive_params import ArchiveParams
 from mmcrawl.archive_search import BY_RANK
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.blocks.kinds import KINDS
+from mmcrawl.commands.ending import ended_by_signal
 from mmcrawl.crawls import revisit_rules
 from mmcrawl.errors import MmcrawlError, SearchError
 from mmcrawl.params import explain
@@ -191,6 +192,7 @@ class Command(ScrapyCommand):
         add("--yes", action="store_true", help="purge: do not ask")
         add("--json", action="store_true", help="for programs: a line of JSON for each result")
 
+    @ended_by_signal()
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do what the first argument says."""
         name, form, given = _checked(args, opts)

@@ -2,10 +2,7 @@
 
 import argparse
 import os
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,6 +14,7 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from mmcrawl.commands.ending import ended_by_signal
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment import (
     Change,
@@ -123,7 +121,7 @@ class Command(ScrapyCommand):
             Path(os.path.expanduser(opts.cache)) if opts.cache else out.absolute().parent / _CACHE
         )
         parallel = _whole(opts.parallel, "--parallel")
-        with _ended_by_signal():
+        with ended_by_signal():
             outcome = run_experiment(plan, out, cache=cache, parallel=parallel)
         report = write_report(outcome, out)
         console.print(_summary(outcome, report))
@@ -136,20 +134,6 @@ class Command(ScrapyCommand):
     def _say(self, problem: object, code: int) -> None:
         print(f"scrapy experiment: {problem}", file=sys.stderr)
         self.exitcode = code
-
-
-@contextmanager
-def _ended_by_signal() -> Iterator[None]:
-    """Let SIGTERM end what runs as Ctrl-C does, so that no crawl is left behind."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _plan(opts: argparse.Namespace) -> Plan:

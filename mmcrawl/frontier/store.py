@@ -9,7 +9,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -248,7 +248,14 @@ class SqliteStore:
             raise StoreError(f"store {self.name} cannot be opened: {error.strerror}") from error
 
     def _release(self) -> None:
-        if self._lock is not None:
+        """Let go of the store, and leave no lock file.
+
+        The file goes while it is still held: who opened it meanwhile gets hold of a file without a
+        name, which filelock does not count as the lock.
+        """
+        if self._lock is not None and self._lock.is_locked:
+            with suppress(PermissionError):  # Windows: an open file stays
+                Path(self._lock.lock_file).unlink(missing_ok=True)
             self._lock.release()
 
 

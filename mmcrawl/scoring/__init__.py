@@ -7,7 +7,13 @@ test, which says whether a fetched page was worth it, lives here too.
 from mmcrawl.scoring.base import CrawledPage, LinkSource, LinkText, Scorer
 from mmcrawl.scoring.breadth import Breadth
 from mmcrawl.scoring.later_blocks import later_blocks
-from mmcrawl.scoring.registry import algorithm_names, make_scorer, parameter_names, parse_parameters
+from mmcrawl.scoring.registry import (
+    algorithm_names,
+    default_parameters,
+    make_scorer,
+    parameter_names,
+    parse_parameters,
+)
 from mmcrawl.scoring.relevance import FIELD_WEIGHTS, Signs, TopicTest, Verdict
 from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.scoring.urlrule import UrlRule
@@ -25,6 +31,7 @@ __all__ = [
     "UrlRule",
     "Verdict",
     "algorithm_names",
+    "default_parameters",
     "later_blocks",
     "make_scorer",
     "parameter_names",

@@ -15,6 +15,7 @@ from mmcrawl.scoring.similarity import LinkSimilarity
 __all__ = [
     "ENTRY_POINT_GROUP",
     "algorithm_names",
+    "default_parameters",
     "make_scorer",
     "parameter_names",
     "parse_parameters",
@@ -69,7 +70,20 @@ def parameter_names(name: str) -> list[str]:
     Raises:
         MmcrawlError: there is no such algorithm, or it cannot be loaded.
     """
-    return list(_parameters(name))
+    return list(default_parameters(name))
+
+
+def default_parameters(name: str) -> dict[str, Any]:
+    """Return what can be set of an algorithm, with its defaults.
+
+    Raises:
+        MmcrawlError: there is no such algorithm, or it cannot be loaded.
+    """
+    return {
+        parameter.name: parameter.default
+        for parameter in signature(_factory(name)).parameters.values()
+        if parameter.kind is Parameter.KEYWORD_ONLY
+    }
 
 
 def parse_parameters(name: str, texts: Mapping[str, str]) -> dict[str, Any]:
@@ -100,17 +114,8 @@ def _factory(name: str) -> Callable[..., Scorer]:
         raise MmcrawlError(f"algorithm {name}: {entry.value} cannot be loaded ({error})") from error
 
 
-def _parameters(name: str) -> dict[str, Any]:
-    """Return the defaults of what can be set."""
-    return {
-        parameter.name: parameter.default
-        for parameter in signature(_factory(name)).parameters.values()
-        if parameter.kind is Parameter.KEYWORD_ONLY
-    }
-
-
 def _check(name: str, parameter: str) -> None:
-    known = _parameters(name)
+    known = default_parameters(name)
     if parameter not in known:
         has = "; it has " + ", ".join(known) if known else "; it has none"
         raise MmcrawlError(f"algorithm {name} has no parameter {parameter!r}{has}")
@@ -118,7 +123,7 @@ def _check(name: str, parameter: str) -> None:
 
 def _value(name: str, parameter: str, text: str) -> Any:
     _check(name, parameter)
-    default = _parameters(name)[parameter]
+    default = default_parameters(name)[parameter]
     if isinstance(default, bool):
         words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
         if text.lower() not in words:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from typing import Any
 
-from mmcrawl.errors import StoreError
+from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.frontier import WaitingLink
 from mmcrawl.job import CrawlJob
 from mmcrawl.shared.leases import Leases
@@ -192,9 +192,8 @@ class SharedCrawl:
         """Take in an event; one that makes that fail is one lost page, not the crawl's end."""
         try:
             settle()
-        except StoreError:
-            raise
         except Exception as error:
+            raise_if_fatal(error)
             logger.exception("%s could not be taken in", what)
             return error
         return None

@@ -94,6 +94,49 @@ def test_a_store_that_another_crawl_uses_is_refused_until_it_is_done(path, other
     opened(path).close()
 
 
+TAKE_TURNS = """
+import os, sys, time
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier import open_store
+alone, turns = sys.argv[2], 0
+end = time.monotonic() + 3
+while time.monotonic() < end:
+    try:
+        store = open_store(sys.argv[1])
+    except StoreError as error:
+        assert "in use" in str(error), error
+        continue
+    os.close(os.open(alone, os.O_CREAT | os.O_EXCL))  # fails beside another
+    os.unlink(alone)
+    store.close()
+    turns += 1
+print(turns)
+"""
+
+
+def test_no_two_processes_have_a_store_while_lock_files_come_and_go(path: Path) -> None:
+    opened(path).close()
+    command = [sys.executable, "-c", TAKE_TURNS, f"sqlite:///{path}", str(path) + ".alone"]
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    processes = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+        for _ in range(3)
+    ]
+    answers = [process.communicate(timeout=60) for process in processes]
+    for process, (turns, said) in zip(processes, answers, strict=True):
+        assert process.returncode == 0, said
+        assert int(turns) > 10
+    assert os.listdir(path.parent) == ["crawl.db"]
+
+
+def test_the_lock_file_of_a_killed_crawl_goes_with_the_next_one(path, other_process):
+    other_process.kill()
+    other_process.wait()
+    assert path.with_name("crawl.db.lock").exists()
+    opened(path).close()
+    assert os.listdir(path.parent) == ["crawl.db"]
+
+
 def test_a_killed_crawl_leaves_what_it_committed(path, other_process):
     other_process.kill()
     other_process.wait()

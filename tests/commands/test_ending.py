@@ -1,0 +1,70 @@
+"""A command that is asked to end by SIGTERM clears up behind itself."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import monotonic, sleep
+
+import psutil
+import pytest
+
+from mmcrawl.archive import Capture, open_archive
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An archive of so many pages that processes are started to read them."""
+    path = tmp_path_factory.mktemp("ending") / "archive.db"
+    words = ["lens", "prism", "mirror", "focus", "light", "wave", "ray", "beam"]
+    text = "".join(f"<div><h2>{word}</h2><p>{word * 40}</p></div>" for word in words * 20)
+    pages = [
+        Capture(
+            f"http://a.test/{n}", f"<p>{n}</p>{text}".encode(), time=1.0, content_type="text/html"
+        )
+        for n in range(400)
+    ]
+    with open_archive(f"sqlite:///{path}") as opened:
+        opened.store_many(pages)
+    return path
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("archive", "search", "lens"), ("archive", "duplicates"), ("archive", "classes")],
+    ids=lambda command: command[-1],
+)
+def test_a_command_that_reads_with_several_processes_leaves_none_of_their_semaphores(
+    archive: Path, command: Sequence[str]
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "scrapy", *command, "-a", f"archive={archive}"],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            children = wait_for_readers(psutil.Process(process.pid))
+        finally:
+            process.terminate()
+        said = process.communicate(timeout=60)[1]
+    assert process.returncode in (0, 130), said
+    assert "leaked" not in said
+    assert "Traceback" not in said
+    assert psutil.wait_procs(children, timeout=20)[1] == []
+
+
+def wait_for_readers(process: psutil.Process) -> list[psutil.Process]:
+    """Return the processes that a process has started, once one of them reads."""
+    end = monotonic() + 30
+    while monotonic() < end:
+        children = process.children()
+        if any("spawn_main" in " ".join(child.cmdline()) for child in children):
+            return children
+        sleep(0.02)
+    raise AssertionError("no process was started")
