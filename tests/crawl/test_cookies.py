@@ -8,7 +8,7 @@ from scrapy.settings import Settings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.test import get_crawler
 
-from mmcrawl.middlewares import CookiesMiddleware
+from mmcrawl.cookies import CookiesMiddleware
 
 
 def sent(answered: str, cookie: str, asked: str) -> str:
@@ -54,4 +54,4 @@ def test_a_crawl_uses_it_in_place_of_scrapys() -> None:
     settings = Settings()
     settings.setmodule("mmcrawl.settings")
     used = build_component_list(settings.getwithbase("DOWNLOADER_MIDDLEWARES"))
-    assert [name for name in used if "Cookies" in name] == ["mmcrawl.middlewares.CookiesMiddleware"]
+    assert [name for name in used if "Cookies" in name] == ["mmcrawl.cookies.CookiesMiddleware"]
