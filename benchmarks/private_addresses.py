@@ -23,7 +23,7 @@ import sys
 import tempfile
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stderr
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -159,19 +159,25 @@ class Network:
         from twisted.internet.error import ConnectionRefusedError
 
         if address == PUBLIC_ADDRESS:
+            _pretend(factory)
             return self._connect("127.0.0.1", self._port, factory, *args, **kwargs)
         self.attempts.add(port)
         raise ConnectionRefusedError(f"{address} is not to be asked")
 
     def resolveHostName(  # noqa: N802 - Twisted's
-        self, receiver: Any, name: str, port: int = 0, *_: Any, **__: Any
+        self,
+        receiver: Any,
+        name: str,
+        portNumber: int = 0,  # noqa: N803
+        *_: Any,
+        **__: Any,
     ) -> Any:
         from twisted.internet.address import IPv4Address, IPv6Address
 
         receiver.resolutionBegan(None)
         if address := self._address(name):
             kind = IPv6Address if ":" in address else IPv4Address
-            receiver.addressResolved(kind("TCP", address, port))
+            receiver.addressResolved(kind("TCP", address, portNumber))
         receiver.resolutionComplete()
 
     def _address(self, name: str) -> str:
@@ -183,6 +189,26 @@ class Network:
                 return _numeric(SPELLINGS[int(number)])
             return PUBLIC_ADDRESS
         return _numeric(name)
+
+
+def _pretend(factory: Any) -> None:
+    """Let connections of a factory look as if they led to the public address."""
+    from twisted.internet.address import IPv4Address
+
+    build = factory.buildProtocol
+
+    def protocol(address: Any) -> Any:
+        made = build(address)
+        connect = made.makeConnection
+
+        def connected(transport: Any) -> None:
+            transport.getPeer = lambda: IPv4Address("TCP", PUBLIC_ADDRESS, 80)
+            connect(transport)
+
+        made.makeConnection = connected
+        return made
+
+    factory.buildProtocol = protocol
 
 
 def _numeric(host: str) -> str:
@@ -250,13 +276,15 @@ def commands_of(name: str, urls: list[str], settings: Any) -> Iterator[tuple[typ
         yield from command.crawler_process.crawls
 
 
-async def measure(network: Network, folder: Path) -> dict[str, dict[str, dict[str, int]]]:
+async def measure(
+    network: Network, folder: Path, commands: Iterable[str]
+) -> dict[str, dict[str, dict[str, int]]]:
     """Return attempts and pages of each kind of each command."""
     from scrapy.crawler import AsyncCrawlerRunner, Crawler
     from scrapy.settings import Settings
 
     results: dict[str, dict[str, dict[str, int]]] = defaultdict(dict)
-    for command in COMMANDS:
+    for command in commands:
         for kind in KINDS:
             settings = Settings()
             settings.setmodule("mmcrawl.settings")
@@ -276,6 +304,7 @@ async def measure(network: Network, folder: Path) -> dict[str, dict[str, dict[st
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--commands", default=",".join(COMMANDS), help="which to measure")
     parser.add_argument("--json", action="store_true", help="print the counts as JSON")
     wanted = parser.parse_args()
     sys.path.insert(0, os.fspath(Path(__file__).parents[1]))
@@ -296,7 +325,7 @@ def main() -> None:
 
     async def run(_: Any) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            results = await measure(network, Path(folder))
+            results = await measure(network, Path(folder), wanted.commands.split(","))
         if wanted.json:
             print(json.dumps(results))
             return

@@ -25,8 +25,8 @@ _USER_AGENT = re.compile(r"(?im)^([ \t]*user[- \t]*agent[ \t]*:?[ \t]*)([^\r\n#]
 class RobotsTxtParser(RobotParser):
     """Protego's rules of the first 500 KiB of a robots.txt, a line that is cut in two left out.
 
-    Rules take 75 times the memory of the text, so those of large files are kept for a few hosts
-    only and made again when they are needed.
+    Rules take some 30 times the memory of the text, so those of large files are kept for a few
+    hosts only and made again when they are needed.
     """
 
     def __init__(self, body: bytes) -> None:

@@ -13,7 +13,7 @@ from mmcrawl.errors import SeedError
 
 __all__ = ["Seed", "read_seeds"]
 
-_CREDENTIALS = re.compile(r"//[^/\s]*@")
+_CREDENTIALS = re.compile(r"(^|//)[^\s/:]*:\S*@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ def read_seeds(text: str) -> list[Seed]:
     elif os.path.isfile(path):  # False for a name that is too long, where pathlib raises
         seeds = list(_read_file(path))
     elif "/" in text or path.suffix in {".txt", ".csv", ".lst"} or "." not in text:
-        raise SeedError(f"there is no seed file {text}; give a file, or URLs with http://")
+        raise SeedError(f"there is no seed file {_shown(text)}; give a file, or URLs with http://")
     else:
         seeds = _listed(text)
     if not seeds:
-        raise SeedError(f"{text} names no seeds; write one URL a line")
+        raise SeedError(f"{_shown(text)} names no seeds; write one URL a line")
     return list({seed.url: seed for seed in seeds}.values())
 
 
@@ -98,4 +98,4 @@ def _seed(url: str, where: str, topic: str = "") -> Seed:
 
 def _shown(text: str) -> str:
     """Return a text without the user name and password of a URL in it."""
-    return _CREDENTIALS.sub("//", text)
+    return _CREDENTIALS.sub(r"\1", text)
