@@ -287,7 +287,7 @@ def _shared_job(parts: _Parts) -> SharedJob:
         parts.reporter(),
         rules,
         algorithm=args.algo,
-        private_allowed=Admission(parts.limits, parts.seeds).private_allowed,
+        private_hosts=Admission(parts.limits, parts.seeds).private_hosts,
         name=worker_name(),
     )
 

@@ -11,7 +11,6 @@ from scrapy.http import Response
 
 from mmcrawl.crawls import Crawl
 from mmcrawl.errors import raise_if_fatal
-from mmcrawl.frontier import host_of, is_private_host
 from mmcrawl.items import PageItem
 from mmcrawl.page import Page, kind_by_headers, may_be_media, with_dynamic_media
 from mmcrawl.scheduler import scheduler_of
@@ -68,7 +67,7 @@ class DynamicLinksMiddleware:
         return with_dynamic_media(page, kinds)
 
     async def _kind(self, url: str, job: Crawl) -> str | None:
-        allowed = job.private_allowed or not is_private_host(host_of(url))
+        allowed = job.private_hosts.may_ask(url)
         if url not in self._kinds and allowed and self.budget > 0:
             self.budget -= 1
             self._kinds[url] = await self._ask(url)

@@ -23,6 +23,7 @@ from mmcrawl.frontier import (
     PageRecord,
     PastFailure,
     PatternRecord,
+    PrivateHosts,
     Sightings,
     SqliteFrontier,
     SqliteStore,
@@ -184,9 +185,9 @@ class CrawlJob:
         return self.store.path is not None
 
     @property
-    def private_allowed(self) -> bool:
-        """Whether pages of private networks belong to this crawl."""
-        return self._admission.private_allowed
+    def private_hosts(self) -> PrivateHosts:
+        """The hosts in private networks that may be asked."""
+        return self._admission.private_hosts
 
     # -- what a fetcher calls -------------------------------------------------------------------
 

@@ -1,20 +1,19 @@
-"""Spider and downloader middlewares: the report of each page to the frontier, and good manners."""
+"""Middlewares: the report of each page to the frontier, and obedience to robots.txt."""
 
 import logging
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from http.cookiejar import Cookie
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
-from scrapy.downloadermiddlewares.cookies import CookiesMiddleware as ScrapyCookiesMiddleware
 from scrapy.downloadermiddlewares.robotstxt import (
     RobotsTxtMiddleware as ScrapyRobotsTxtMiddleware,
 )
-from scrapy.exceptions import IgnoreRequest
+from scrapy.exceptions import StopDownload
 from scrapy.http import Response
-from scrapy.http.cookies import CookieJar
+from scrapy.http.request import NO_CALLBACK
 from scrapy.robotstxt import RobotParser
 from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.defer import Deferred
@@ -22,18 +21,12 @@ from twisted.python.failure import Failure
 
 from mmcrawl.crawls import Crawl
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import host_of, is_private_host
 from mmcrawl.items import NoPage, PageItem
 from mmcrawl.page import parse_page
+from mmcrawl.robots import LIMIT
 from mmcrawl.scheduler import LINK_KEY, FocusedScheduler, scheduler_of
-from mmcrawl.text import is_public_suffix
 
-__all__ = [
-    "CookiesMiddleware",
-    "FrontierMiddleware",
-    "PrivateNetworkMiddleware",
-    "RobotsTxtMiddleware",
-]
+__all__ = ["FrontierMiddleware", "RobotsTxtMiddleware"]
 
 logger = logging.getLogger(__name__)
 
@@ -182,43 +175,17 @@ def _tell(job: Crawl, link: int, outcome: _Outcome, scheduler: FocusedScheduler)
     )
 
 
-class PrivateNetworkMiddleware:
-    """Downloader middleware: keeps what public names lead to on private networks out of the crawl.
-
-    Links with private addresses are refused when they are found (`Admission`); here a response is
-    thrown away whose public host name turned out to stand for a private address, unless the crawl's
-    seeds are in private networks themselves. Answers that came through a proxy are let pass. A
-    spider without a job says by its attribute `private_allowed` whether it minds.
-    """
-
-    def __init__(self, crawler: Crawler) -> None:
-        self.crawler = crawler
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
-    def process_response(self, request: Request, response: Response) -> Response:
-        """Return the response, or raise IgnoreRequest for one from a private network."""
-        address = response.ip_address
-        if address is None or address.is_global or request.meta.get("proxy"):
-            return response
-        scheduler = scheduler_of(self.crawler)
-        job = scheduler.job if scheduler else None
-        allowed = getattr(self.crawler.spider, "private_allowed", True)
-        if job is not None:
-            allowed = job.private_allowed
-        if allowed or is_private_host(host_of(request.url)):
-            return response
-        raise IgnoreRequest(f"{host_of(request.url)} stands for a private address")
-
-
 class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
     """Scrapy's, with all requests obeying that wait while a robots.txt is being read.
 
     In Scrapy 2.19 only the first of several waiting requests gets the parser; the others get None
-    and pass.
+    and pass. No more of a robots.txt is received than is read.
     """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._received: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
+        crawler.signals.connect(self._stop_at_limit, signals.bytes_received)
 
     async def robot_parser(self, request: Request) -> RobotParser | None:
         """Return the parser of the request's host once there is one; None if all is allowed."""
@@ -226,28 +193,14 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         parser = self._parsers[urlparse_cached(request).netloc]
         return None if isinstance(parser, Deferred) else parser
 
+    def _stop_at_limit(self, data: bytes, request: Request) -> None:
+        if request.callback is NO_CALLBACK and request.meta.get("dont_obey_robotstxt"):
+            self._received[request] = self._received.get(request, 0) + len(data)
+            if self._received[request] > LIMIT:
+                raise StopDownload(fail=False)
+
     def _robots_error(self, exc: Exception, netloc: str) -> None:
         scheduler = scheduler_of(self.crawler)
         if scheduler is not None:
             scheduler.gives_up(exc)  # else a host would count as one without rules
         super()._robots_error(exc, netloc)
-
-
-class CookiesMiddleware(ScrapyCookiesMiddleware):
-    """Scrapy's, with the public suffix list that is at hand.
-
-    Scrapy 2.19 downloads the list at the first cookie and lets everything wait for it.
-    """
-
-    def _process_cookies(
-        self, cookies: Iterable[Cookie], *, jar: CookieJar, request: Request
-    ) -> None:
-        """Keep cookies for later requests; of those for a public suffix only the host's own."""
-        host = host_of(request.url)
-        for cookie in cookies:
-            domain = cookie.domain.removeprefix(".")
-            if domain and is_public_suffix(domain):
-                if domain != host:
-                    continue
-                cookie.domain = host
-            jar.set_cookie_if_ok(cookie, request)

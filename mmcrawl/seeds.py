@@ -1,6 +1,7 @@
 """Seed lists: one URL a line, with an optional topic of its own."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,8 @@ from w3lib.url import safe_url_string
 from mmcrawl.errors import SeedError
 
 __all__ = ["Seed", "read_seeds"]
+
+_CREDENTIALS = re.compile(r"(^|//)[^\s/:]*:\S*@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +39,11 @@ def read_seeds(text: str) -> list[Seed]:
     elif os.path.isfile(path):  # False for a name that is too long, where pathlib raises
         seeds = list(_read_file(path))
     elif "/" in text or path.suffix in {".txt", ".csv", ".lst"} or "." not in text:
-        raise SeedError(f"there is no seed file {text}; give a file, or URLs with http://")
+        raise SeedError(f"there is no seed file {_shown(text)}; give a file, or URLs with http://")
     else:
         seeds = _listed(text)
     if not seeds:
-        raise SeedError(f"{text} names no seeds; write one URL a line")
+        raise SeedError(f"{_shown(text)} names no seeds; write one URL a line")
     return list({seed.url: seed for seed in seeds}.values())
 
 
@@ -61,7 +64,7 @@ def _read_file(path: Path) -> Iterator[Seed]:
             continue
         if len(words) > 2:
             raise SeedError(
-                f"{path}, line {number}: {line.strip()!r} has more than a URL and a topic"
+                f"{path}, line {number}: {_shown(line.strip())!r} has more than a URL and a topic"
             )
         yield _seed(words[0], f"{path}, line {number}: ", *words[1:])
 
@@ -84,5 +87,15 @@ def _seed(url: str, where: str, topic: str = "") -> Seed:
     except ValueError:
         good, host, whole = False, "", url
     if not good or ("://" not in url and "." not in host and host != "localhost"):
-        raise SeedError(f"{where}{url!r} is no URL; write it as http://host/path")
+        raise SeedError(f"{where}{_shown(url)!r} is no URL; write it as http://host/path")
+    if "@" in parts.netloc:
+        raise SeedError(
+            f"{where}{parts.scheme}://{host}/: user name and password would be kept with every page"
+            " and log line; leave them out and set HTTPAUTH_USER, HTTPAUTH_PASS and HTTPAUTH_DOMAIN"
+        )
     return Seed(safe_url_string(whole), topic)
+
+
+def _shown(text: str) -> str:
+    """Return a text without the user name and password of a URL in it."""
+    return _CREDENTIALS.sub(r"\1", text)

@@ -7,7 +7,7 @@ MMCRAWL_BARREN_PAGES_PER_SHAPE: most pages of one URL shape while none of them i
     fifth of the most of one directory, or of another shape that is learnt; 0 for all.
 MMCRAWL_LINKS_PER_PAGE: most links of one page that are looked at, the first ones, 0 for all.
 MMCRAWL_PAGES_PER_HOST: most pages of one host, 0 for all.
-MMCRAWL_PRIVATE_NETWORKS: follow links from public pages into private networks.
+MMCRAWL_PRIVATE_NETWORKS: ask hosts in private networks that are not among the seeds, too.
 MMCRAWL_HEAD_REQUESTS: most HEAD requests that may be spent, over a run, on links without a file
     extension that may be media (`download.php?id=3`); 0 leaves them alone.
 MMCRAWL_DISPLAY: show progress and the closing table.
@@ -34,6 +34,7 @@ COMMANDS_MODULE = "mmcrawl.commands"
 
 USER_AGENT = "mmcrawl/0.1 (focused crawler for teaching media; set USER_AGENT to say who runs it)"
 ROBOTSTXT_OBEY = True
+ROBOTSTXT_PARSER = "mmcrawl.robots.RobotsTxtParser"
 AUTOTHROTTLE_ENABLED = True
 AUTOTHROTTLE_START_DELAY = 1.0
 AUTOTHROTTLE_MAX_DELAY = 30.0
@@ -46,6 +47,10 @@ DOWNLOAD_TIMEOUT = 60
 RETRY_TIMES = 2
 RETRY_GIVE_UP_LOG_LEVEL = "DEBUG"  # the frontier's line says it with the reason
 
+DOWNLOAD_HANDLERS = {
+    "http": "mmcrawl.connections.DownloadHandler",
+    "https": "mmcrawl.connections.DownloadHandler",
+}
 SCHEDULER = "mmcrawl.scheduler.FocusedScheduler"
 SPIDER_MIDDLEWARES = {
     "mmcrawl.middlewares.FrontierMiddleware": 10,
@@ -55,8 +60,7 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "mmcrawl.middlewares.RobotsTxtMiddleware": 100,
-    "mmcrawl.middlewares.PrivateNetworkMiddleware": 620,
-    "mmcrawl.middlewares.CookiesMiddleware": 700,
+    "mmcrawl.cookies.CookiesMiddleware": 700,
 }
 ITEM_PIPELINES = {
     "pipelines.archive.ArchivePipeline": 100,
@@ -68,8 +72,9 @@ EXTENSIONS = {
     "mmcrawl.extensions.MediaFeedExporter": 0,
     "scrapy.extensions.feedexport.FeedExporter": None,
     "scrapy.extensions.logstats.LogStats": None,
-    "scrapy.extensions.telnet.TelnetConsole": None,
 }
+REMOTE_CONTROL_ENABLED = False
+TELNETCONSOLE_ENABLED = False
 FEED_EXPORT_ENCODING = "utf-8"
 FEED_EXPORTERS = {"csv": "mmcrawl.extensions.MediaCsvExporter"}
 

@@ -12,12 +12,12 @@ from scrapy_spider_metadata import Args
 
 from mmcrawl.captures import capture_of
 from mmcrawl.crawls import Crawl, archive_uri_of, make_job, with_stored_web
-from mmcrawl.frontier import page_digest
+from mmcrawl.frontier import PrivateHosts, page_digest
 from mmcrawl.items import NoPage, PageItem
 from mmcrawl.page import Page, parse_page
 from mmcrawl.params import FocusedParams
 from mmcrawl.replay.handler import replay_settings, web_of
-from mmcrawl.scheduler import LINK_KEY
+from mmcrawl.scheduler import LINK_KEY, scheduler_of
 
 __all__ = ["FocusedSpider"]
 
@@ -55,6 +55,13 @@ class FocusedSpider(Args[FocusedParams], Spider):
     def archive_uri(self) -> str | None:
         """Where the pages are archived, None for nowhere."""
         return archive_uri_of(self.args.archive, self.args.store_uri, self.crawler.settings)
+
+    @property
+    def private_hosts(self) -> PrivateHosts:
+        """The hosts in private networks that may be asked."""
+        scheduler = scheduler_of(self.crawler)
+        job = scheduler.job if scheduler else None
+        return job.private_hosts if job else PrivateHosts()
 
     def make_job(self) -> Crawl:
         """Open the crawl in its store, for the scheduler."""

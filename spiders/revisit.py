@@ -27,7 +27,7 @@ from mmcrawl.captures import capture_of, requested_at
 from mmcrawl.crawls import revisit_rules, with_stored_web
 from mmcrawl.errors import StoreError, fatal_error
 from mmcrawl.failures import reason_of
-from mmcrawl.frontier import host_of, is_private_host
+from mmcrawl.frontier import PrivateHosts, host_of
 from mmcrawl.items import VisitItem
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.text import split_host
@@ -84,6 +84,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
         spider._reasons = Counter()
         return spider
 
+    private_hosts = PrivateHosts()  # those of the pages that are due
     _archive: Archive | None
     _due: int
     _reasons: Counter[str]
@@ -93,18 +94,14 @@ class RevisitSpider(Args[RevisitParams], Spider):
         """Where the pages are."""
         return self.args.archive_uri
 
-    @property
-    def private_allowed(self) -> bool:
-        """Whether a public name may stand for a private address."""
-        settings = self.crawler.settings
-        return bool(self.args.web) or settings.getbool("MMCRAWL_PRIVATE_NETWORKS")
-
     async def start(self) -> AsyncIterator[Any]:
         """Ask for what is due."""
         try:
             plans = await run_in_thread(self._plans)
         except StoreError as error:
             raise self._stopped(error) from None
+        anywhere = self.args.web or self.settings.getbool("MMCRAWL_PRIVATE_NETWORKS")
+        self.private_hosts = PrivateHosts.of((plan.last.url for plan in plans), all=bool(anywhere))
         for number, plan in enumerate(plans):
             yield self._request(plan.last.url, plan.last, priority=-number)
 
@@ -195,11 +192,9 @@ class RevisitSpider(Args[RevisitParams], Spider):
         if response.status // 100 != 3 or location is None or steps >= _MOST_STEPS:
             return
         target = urljoin(url, location.decode("latin-1"))
-        host, target_host = host_of(url), host_of(target)
-        if not target.startswith(("http://", "https://")) or _site(host) != _site(target_host):
+        if not target.startswith(("http://", "https://")) or _site(url) != _site(target):
             return
-        private = is_private_host(target_host) and not is_private_host(host)
-        if private and not self.private_allowed:
+        if not self.private_hosts.may_ask(target):
             return
         if self._archive is not None and not self._archive.visits(target):
             yield self._request(target, None, steps=steps + 1)
@@ -241,7 +236,7 @@ def _conditions(last: Version) -> dict[str, str]:
     return {name: value for name, value in headers.items() if value}
 
 
-def _site(host: str) -> str:
-    """Return the registered domain of a host, the host itself where there is none."""
-    parts = split_host(host)
-    return parts.top_domain_under_public_suffix or host
+def _site(url: str) -> str:
+    """Return the registered domain of a URL, its host where there is none."""
+    host = host_of(url)
+    return split_host(host).top_domain_under_public_suffix or host

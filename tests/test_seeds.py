@@ -134,3 +134,23 @@ def test_a_binary_file_that_happens_to_be_utf_8_is_told(seed_file: Path) -> None
     seed_file.write_bytes("http://a.test/".encode("utf-16-le"))
     with pytest.raises(SeedError, match="line 1"):
         read_seeds(str(seed_file))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "http://me:s3cret@a.test/",
+        "me:s3cret@a.test/b",
+        "https://me:s3cret@[::1]:8000/",
+        "ftp://me:s3cret@a.test/",
+        "http://me:s3cret@a.test/ topic more",
+        "http://me:s3/cret@a.test/",
+        "http://me:s3cret@a.test:99999/",
+    ],
+)
+def test_a_password_in_a_seed_is_refused_and_not_repeated(line: str, seed_file: Path) -> None:
+    seed_file.write_text(line)
+    with pytest.raises(SeedError) as caught:
+        read_seeds(str(seed_file))
+    assert "cret" not in str(caught.value)
+    assert "line 1: " in str(caught.value)

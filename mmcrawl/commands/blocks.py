@@ -18,10 +18,9 @@ from mmcrawl.blocks import Block, Partition, partition, partitioner_names
 from mmcrawl.blocks.drawing import draw, printable, short_path, summary
 from mmcrawl.blocks.export import partition_json
 from mmcrawl.blocks.partition import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL
-from mmcrawl.commands.one_page import OnePageSpider, Outcome, ReceivedPage
+from mmcrawl.commands.one_page import ReceivedPage, fetched
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.encoding import page_encoding
-from mmcrawl.replay import open_web
 
 __all__ = ["Command"]
 
@@ -146,17 +145,7 @@ class Command(ScrapyCommand):
         return self._fetched(name, opts)
 
     def _fetched(self, url: str, opts: argparse.Namespace) -> ReceivedPage:
-        web = opts.web or self.settings.get("MMCRAWL_WEB")  # type: ignore[union-attr]
-        if web:
-            open_web(web)
-        spider = type(
-            "BlocksSpider",
-            (OnePageSpider,),
-            {"custom_settings": OnePageSpider.settings_for(web)},
-        )
-        outcome = Outcome()
-        self.crawler_process.crawl(spider, url=url, outcome=outcome)  # type: ignore[union-attr]
-        self.crawler_process.start()  # type: ignore[union-attr]
+        outcome = fetched(self, url, opts.web)
         if outcome.page is None:
             raise _NoPageError(f"{url}: {outcome.reason}")
         return outcome.page

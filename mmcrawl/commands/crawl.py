@@ -22,7 +22,6 @@ _NOISY = (
     "scrapy.middleware",
     "scrapy.crawler",
     "scrapy.addons",
-    "scrapy.extensions.remote_control",
 )
 _ROBOTS = "scrapy.downloadermiddlewares.robotstxt"
 _EXIT_CODES = {"bad_input": 2, "store_error": 1}

@@ -1,22 +1,22 @@
 """Fetching one page that a command asks for, through Scrapy's engine and by a crawl's rules."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 from scrapy import Request, Spider
-from scrapy.crawler import Crawler
-from scrapy.exceptions import IgnoreRequest
+from scrapy.commands import ScrapyCommand
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
 from mmcrawl.failures import reason_of
-from mmcrawl.frontier import host_of, is_private_host
+from mmcrawl.frontier import PrivateHosts
+from mmcrawl.replay import open_web
 from mmcrawl.replay.handler import replay_settings
 
-__all__ = ["OnePageSpider", "Outcome", "PrivateNetworkMiddleware", "ReceivedPage"]
+__all__ = ["HTML_TYPES", "Outcome", "ReceivedPage", "fetched"]
 
-_HTML_TYPES = ("", "text/html", "application/xhtml+xml")
+HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +42,18 @@ class Outcome:
     reason: str = "no answer"
 
 
-class OnePageSpider(Spider):
-    """Fetches one HTML page and leaves it in an :class:`Outcome`."""
+class _OnePageSpider(Spider):
+    """Fetches one page and leaves it in an :class:`Outcome`."""
 
     name = "one-page"
     url: str
+    types: Collection[str]
     outcome: Outcome
 
-    @staticmethod
-    def settings_for(web: str) -> dict[str, Any]:
-        """Return the settings of a class that fetches from a stored web, or the network if ""."""
-        return _SETTINGS | (replay_settings(web) if web else {})
+    @property
+    def private_hosts(self) -> PrivateHosts:
+        """The hosts in private networks that may be asked: that of the page, if it is in one."""
+        return PrivateHosts.of([self.url], all=self.settings.getbool("MMCRAWL_PRIVATE_NETWORKS"))
 
     async def start(self) -> AsyncIterator[Request]:
         """Ask for the page; a redirect to the same address is followed as well."""
@@ -64,7 +65,7 @@ class OnePageSpider(Spider):
         kind = content_type.partition(";")[0].strip().lower()
         if response.status != 200:
             self.outcome.reason = f"HTTP {response.status}"
-        elif kind not in _HTML_TYPES:
+        elif kind and kind not in self.types:
             self.outcome.reason = f"no HTML page: {kind}"
         else:
             self.outcome.page = ReceivedPage(response.body, response.url, content_type)
@@ -72,41 +73,6 @@ class OnePageSpider(Spider):
     def fail(self, failure: Failure) -> None:
         """Keep the reason why there is no page."""
         self.outcome.reason = reason_of(failure)
-
-
-class PrivateNetworkMiddleware:
-    """Downloader middleware: what the user did not name is not asked on private networks.
-
-    An address that is given is asked, wherever it is; from a public one neither a redirect nor a
-    name that stands for a private address leads there, as in a crawl.
-    """
-
-    def __init__(self, crawler: Crawler) -> None:
-        self.crawler = crawler
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
-    def process_request(self, request: Request) -> None:
-        """Raise IgnoreRequest for an address on a private network."""
-        host = host_of(request.url)
-        if not self._anywhere and is_private_host(host):
-            raise IgnoreRequest(f"leads to {host}, which is on a private network")
-
-    def process_response(self, request: Request, response: Response) -> Response:
-        """Return the response, or raise IgnoreRequest for one from a private network."""
-        address = response.ip_address
-        if self._anywhere or address is None or address.is_global or request.meta.get("proxy"):
-            return response
-        raise IgnoreRequest(f"{host_of(request.url)} stands for a private address")
-
-    @property
-    def _anywhere(self) -> bool:
-        settings, spider = self.crawler.settings, self.crawler.spider
-        replayed = bool(settings.get("MMCRAWL_WEB"))
-        given = isinstance(spider, OnePageSpider) and is_private_host(host_of(spider.url))
-        return replayed or given or settings.getbool("MMCRAWL_PRIVATE_NETWORKS")
 
 
 _SETTINGS: dict[str, Any] = {
@@ -120,7 +86,33 @@ _SETTINGS: dict[str, Any] = {
         "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
         "mmcrawl.middlewares.RobotsTxtMiddleware": 100,
-        PrivateNetworkMiddleware: 620,
-        "mmcrawl.middlewares.CookiesMiddleware": 700,
+        "mmcrawl.cookies.CookiesMiddleware": 700,
     },
 }
+
+
+def fetched(
+    command: ScrapyCommand, url: str, web: str = "", types: Collection[str] = HTML_TYPES
+) -> Outcome:
+    """Fetch a page.
+
+    Args:
+        command: the one that wants it; its process has not run yet.
+        url: where the page is. In private networks no other host is asked.
+        web: stored web to take it from; "" takes MMCRAWL_WEB, and if that is not set, the network.
+        types: media types that are taken for a page.
+
+    Raises:
+        WebError: there is no such stored web.
+    """
+    web = web or command.settings.get("MMCRAWL_WEB")  # type: ignore[union-attr]
+    if web:
+        open_web(web)
+    settings = _SETTINGS | (replay_settings(web) if web else {})
+    spider = type("OnePage", (_OnePageSpider,), {"custom_settings": settings})
+    outcome = Outcome()
+    command.crawler_process.crawl(  # type: ignore[union-attr]
+        spider, url=url, types=types, outcome=outcome
+    )
+    command.crawler_process.start()  # type: ignore[union-attr]
+    return outcome

@@ -4,27 +4,21 @@ import argparse
 import mimetypes
 import os
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, ClassVar
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
-from scrapy import Request, Spider
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
-from scrapy.http import Response, TextResponse
-from twisted.python.failure import Failure
 
+from mmcrawl.commands.one_page import HTML_TYPES, fetched
 from mmcrawl.crawls import topic_threshold
 from mmcrawl.display import literal
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.failures import reason_of
 from mmcrawl.page import Page, media_kind, parse_page
 from mmcrawl.params import parse_kinds
-from mmcrawl.replay import open_web
-from mmcrawl.replay.handler import replay_settings
 from mmcrawl.scoring import FIELD_WEIGHTS, TopicTest, Verdict
 from mmcrawl.text import url_words
 from mmcrawl.topic import (
@@ -41,6 +35,7 @@ from mmcrawl.topic import (
 __all__ = ["Command"]
 
 _MOST_TOPICS = 5
+_PAGE_TYPES = (*HTML_TYPES, "text/plain", "text/xml", "application/xml")
 _NO_PAGES = ("audio/", "video/", "image/", "application/pdf", "application/zip")
 
 
@@ -109,17 +104,12 @@ class Command(ScrapyCommand):
             return parse_page(path.read_bytes(), opts.url or "http://localhost/", content_type)
         if "://" not in name:
             raise MmcrawlError(f"there is no file {name}; give a file, or a URL with http://")
-        outcome = _Outcome()
-        settings: dict[str, Any] = {}
-        if opts.web:
-            open_web(opts.web)
-            settings = replay_settings(opts.web)
-        spider = type("TopicScore", (_OnePage,), {"custom_settings": _OWN_SETTINGS | settings})
-        self.crawler_process.crawl(spider, url=name, outcome=outcome)  # type: ignore[union-attr]
-        self.crawler_process.start()  # type: ignore[union-attr]
+        outcome = fetched(self, name, opts.web, _PAGE_TYPES)
         if outcome.page is None:
             self._refuse(name, outcome.reason)
-        return outcome.page
+            return None
+        page = outcome.page
+        return parse_page(page.body, page.url, page.content_type)
 
     def _refuse(self, name: str, reason: str) -> None:
         print(literal(f"scrapy topic: {name}: {reason}"), file=sys.stderr)
@@ -134,39 +124,6 @@ _ARGUMENT = {
 _BY_ITSELF = (
     "This is the page by itself: a crawl leaves out media that stand on most pages of a site."
 )
-_OWN_SETTINGS: dict[str, Any] = {
-    "SCHEDULER": "scrapy.core.scheduler.Scheduler",
-    "SPIDER_MIDDLEWARES": {},
-    "ITEM_PIPELINES": {},
-    "EXTENSIONS": {},
-    "AUTOTHROTTLE_ENABLED": False,
-}
-
-
-class _Outcome:
-    page: Page | None = None
-    reason = "no answer"
-
-
-class _OnePage(Spider):
-    """Fetches one page."""
-
-    name = "topic-score"
-    url: str
-    outcome: _Outcome
-
-    async def start(self) -> AsyncIterator[Request]:
-        yield Request(self.url, errback=self.fail)
-
-    def parse(self, response: Response) -> None:
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
-        if not isinstance(response, TextResponse):
-            self.outcome.reason = f"no page: {content_type or 'binary data'}"
-            return
-        self.outcome.page = parse_page(response.body, response.url, content_type)
-
-    def fail(self, failure: Failure) -> None:
-        self.outcome.reason = reason_of(failure)
 
 
 def _topics(opts: argparse.Namespace) -> list[Topic]:

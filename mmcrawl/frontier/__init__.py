@@ -3,7 +3,13 @@
 Here also lives the store that keeps a crawl's state: its jobs, what it found and what it learnt.
 """
 
-from mmcrawl.frontier.admission import TRAP, Admission, Limits, host_of, is_private_host
+from mmcrawl.frontier.addresses import (
+    PrivateHosts,
+    host_of,
+    is_private_address,
+    is_private_host,
+)
+from mmcrawl.frontier.admission import TRAP, Admission, Limits
 from mmcrawl.frontier.findings import (
     Findings,
     MediaPageRecord,
@@ -45,6 +51,7 @@ __all__ = [
     "PastPage",
     "PatternRecord",
     "PendingOrder",
+    "PrivateHosts",
     "Sightings",
     "SqliteFrontier",
     "SqliteStore",
@@ -52,6 +59,7 @@ __all__ = [
     "WaitingLink",
     "canonical",
     "host_of",
+    "is_private_address",
     "is_private_host",
     "open_store",
     "page_digest",

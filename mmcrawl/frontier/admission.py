@@ -1,17 +1,16 @@
 """Which links a crawl may follow at all: its sites, its depth, and the bounds against traps."""
 
-import ipaddress
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from urllib.parse import urlsplit
 
+from mmcrawl.frontier.addresses import PrivateHosts, host_of, is_private_host
 from mmcrawl.frontier.shapes import LearntShapes
 from mmcrawl.frontier.urls import shape
 from mmcrawl.text import split_host
 
-__all__ = ["TRAP", "Admission", "Limits", "host_of", "is_private_host"]
+__all__ = ["TRAP", "Admission", "Limits"]
 
 TRAP = "trap: "
 """What reasons begin with that bound endless spaces of pages."""
@@ -19,8 +18,6 @@ TRAP = "trap: "
 # What was guessed gets more patience than what an address shows. Of a directory with media on 2 %
 # of its pages the first 1,000 have none less than once in 10^8 times, the first 200 once in 57.
 _LEARNT = 5
-
-_PRIVATE_SUFFIXES = (".local", ".localhost", ".internal", ".lan", ".home.arpa")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,42 +50,16 @@ class Limits:
 
 
 @lru_cache(maxsize=16_384)
-def host_of(url: str) -> str:
-    """Return the host name of a URL in lower case, "" where there is none."""
-    try:
-        return (urlsplit(url).hostname or "").lower()
-    except ValueError:
-        return ""
-
-
-@lru_cache(maxsize=16_384)
 def _domain_of(host: str) -> str:
     return split_host(host).top_domain_under_public_suffix or host
-
-
-@lru_cache(maxsize=16_384)
-def is_private_host(host: str) -> bool:
-    """Tell whether a host name or address is one of a private network or of this machine.
-
-    Names are judged by their form; what a public name resolves to is checked when it is fetched.
-    """
-    host = host.rstrip(".")
-    try:
-        return not ipaddress.ip_address(host.strip("[]")).is_global
-    except ValueError:
-        pass
-    last = host.rpartition(".")[2]
-    if last.isdigit() or last.startswith("0x"):
-        return True  # odd spellings of IPv4 addresses (127.1, 0x7f000001), which browsers resolve
-    return "." not in host or host.endswith(_PRIVATE_SUFFIXES)
 
 
 class Admission:
     """Decides which links may be followed, and gives the reason where one may not.
 
     Attributes:
-        private_allowed: links into private networks may be followed: by the limits, or because a
-            seed is there itself.
+        private_hosts: those in private networks that may be asked: the seeds' own; all, if the
+            limits say so, or if a seed is in a private network and links may lead anywhere.
     """
 
     def __init__(self, limits: Limits, seeds: Iterable[str]) -> None:
@@ -96,7 +67,8 @@ class Admission:
         seeds = list(seeds)
         self._hosts = {host_of(seed) for seed in seeds}
         self._domains = {_domain_of(host) for host in self._hosts}
-        self.private_allowed = limits.private or any(is_private_host(host) for host in self._hosts)
+        inside = limits.sites == "anywhere" and any(map(is_private_host, self._hosts))
+        self.private_hosts = PrivateHosts.of(seeds, all=limits.private or inside)
         self._pages_of_shape: Counter[str] = Counter()
         self._good_pages_of_shape: Counter[str] = Counter()
         self._learnt = LearntShapes()
@@ -111,7 +83,7 @@ class Admission:
             ("address too long", 0 < limits.url_length < len(url)),
             ("below max_layer", 0 < limits.max_layer < physical_layer),
             ("beyond max_depth", 0 < limits.max_depth < logical_layer),
-            ("private network", not self.private_allowed and is_private_host(host)),
+            ("private network", not self.private_hosts.may_ask(url)),
             (f"{TRAP}repeating path", 0 < limits.repeats < _repeats(url)),
         )
         return next((reason for reason, broken in rules if broken), None) or self.exhausted(url)

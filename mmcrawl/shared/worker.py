@@ -11,7 +11,14 @@ from itertools import islice
 from typing import Any
 
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import Job, MediaPageRecord, NewLink, PatternRecord, WaitingLink
+from mmcrawl.frontier import (
+    Job,
+    MediaPageRecord,
+    NewLink,
+    PatternRecord,
+    PrivateHosts,
+    WaitingLink,
+)
 from mmcrawl.page import Page
 from mmcrawl.reports import Reporter, with_blocks
 from mmcrawl.scoring import Verdict
@@ -43,7 +50,7 @@ class SharedJob:
         reporter: makes the reports of pages.
         rules: how the crawl is shared.
         algorithm: name of the algorithm that orders the frontier.
-        private_allowed: whether pages of private networks belong to this crawl.
+        private_hosts: those in private networks that may be asked.
         name: of this worker.
 
     Attributes:
@@ -62,12 +69,12 @@ class SharedJob:
         rules: Rules,
         *,
         algorithm: str,
-        private_allowed: bool,
+        private_hosts: PrivateHosts,
         name: str,
     ) -> None:
         self.name = name
         self.algorithm = algorithm
-        self.private_allowed = private_allowed
+        self.private_hosts = private_hosts
         self._board = board
         self._reporter = reporter
         self._coordinator = Coordinator(board, make_job, worker=name, rules=rules)

@@ -39,10 +39,9 @@ class Crawls:
         self.store = self.folder / "crawl.db"
 
     def start(self, spider: str, *args: str, **settings: object) -> subprocess.Popen[str]:
-        own = {"REMOTE_CONTROL_ENABLED": 0, **settings}
         command = [sys.executable, "-m", "scrapy", "crawl", spider, "-a", f"archive={self.archive}"]
         command += [word for arg in args for word in ("-a", arg)]
-        command += [word for name, value in own.items() for word in ("-s", f"{name}={value}")]
+        command += [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
         return subprocess.Popen(
             command,
             cwd=self.folder,

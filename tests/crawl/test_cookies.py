@@ -8,7 +8,7 @@ from scrapy.settings import Settings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.test import get_crawler
 
-from mmcrawl.middlewares import CookiesMiddleware
+from mmcrawl.cookies import BoundedCookieJar, CookiesMiddleware
 
 
 def sent(answered: str, cookie: str, asked: str) -> str:
@@ -54,4 +54,56 @@ def test_a_crawl_uses_it_in_place_of_scrapys() -> None:
     settings = Settings()
     settings.setmodule("mmcrawl.settings")
     used = build_component_list(settings.getwithbase("DOWNLOADER_MIDDLEWARES"))
-    assert [name for name in used if "Cookies" in name] == ["mmcrawl.middlewares.CookiesMiddleware"]
+    assert [name for name in used if "Cookies" in name] == ["mmcrawl.cookies.CookiesMiddleware"]
+
+
+def jar_after(*cookies: tuple[str, str]) -> BoundedCookieJar:
+    """Return the jar after hosts answered with cookies, one by one."""
+    middleware = CookiesMiddleware.from_crawler(get_crawler())
+    for host, cookie in cookies:
+        request = Request(f"http://{host}/")
+        response = Response(request.url, headers={"Set-Cookie": cookie})
+        middleware.process_response(request, response)
+    jar = middleware.jars[None]
+    assert isinstance(jar, BoundedCookieJar)
+    return jar
+
+
+def test_a_site_keeps_as_many_cookies_as_in_a_browser_the_latest() -> None:
+    hosts = ("a.school.co.uk", "b.school.co.uk")
+    cookies = [(hosts[n % 2], f"k{n}=1; Path=/{n}") for n in range(400)]
+    kept = {cookie.name for cookie in jar_after(("other.test", "mine=1"), *cookies)}
+    assert kept == {"mine"} | {f"k{n}" for n in range(220, 400)}
+
+
+def test_a_cookie_that_is_set_again_is_not_the_oldest() -> None:
+    cookies = [("school.test", f"k{n}=1") for n in range(180)]
+    jar = jar_after(*cookies, ("school.test", "k0=2"), ("school.test", "new=1"))
+    kept = {cookie.name: cookie.value for cookie in jar}
+    assert (kept.get("k0"), kept.get("new"), kept.get("k1"), len(kept)) == ("2", "1", None, 180)
+
+
+def test_all_sites_together_keep_as_many_cookies_as_in_a_browser() -> None:
+    jar = jar_after(*((f"h{n}.test", "k=1") for n in range(3100)))
+    domains = {cookie.domain for cookie in jar}
+    assert len(domains) == 3000
+    assert "h99.test" not in domains
+    assert "h100.test" in domains
+
+
+@pytest.mark.parametrize(
+    ("cookie", "kept"),
+    [
+        ("k=" + "x" * 4095, True),
+        ("k=" + "x" * 4096, False),
+        ("k=1; Path=/" + "x" * 1023, True),
+        ("k=1; Path=/" + "x" * 1024, False),
+    ],
+)
+def test_a_cookie_may_be_as_long_as_in_a_browser(cookie: str, kept: bool) -> None:
+    assert len(jar_after(("school.test", cookie))) == kept
+
+
+def test_dropped_cookies_leave_nothing_behind() -> None:
+    jar = jar_after(*(("school.test", f"k=1; Path=/{n}") for n in range(500)))
+    assert len(jar._cookies["school.test"]) == 180

@@ -1,5 +1,12 @@
 """What the public web links to on private networks stays out of a crawl."""
 
+import json
+import socket
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +17,7 @@ from mmcrawl.page import parse_page
 from mmcrawl.scoring import Breadth, LinkSimilarity, TopicTest
 from mmcrawl.topic import topic_from_keywords
 
+ROOT = Path(__file__).parents[2]
 PUBLIC = "public.example.org"
 # Every name stands for this machine.
 SPIDER = """
@@ -173,3 +181,108 @@ def test_the_address_of_a_proxy_is_no_reason_to_refuse_a_page(crawls: Any) -> No
     public, outcomes = crawls
     assert outcomes["proxy"].seen == [f"{public}/", f"{public}/page"]
     assert outcomes["proxy"].stats["mmcrawl/refused/private network"] == 2
+
+
+@pytest.fixture(scope="module")
+def attempts() -> dict[str, dict[str, dict[str, int]]]:
+    """What a stranger's pages make the commands connect to; see the script."""
+    script = ROOT / "benchmarks" / "private_addresses.py"
+    run = subprocess.run(
+        [sys.executable, str(script), "--json"], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    counts: dict[str, dict[str, dict[str, int]]] = json.loads(run.stdout.splitlines()[-1])
+    return counts
+
+
+@pytest.mark.parametrize("command", ["focused", "revisit", "topic", "blocks"])
+def test_no_command_connects_to_a_private_address_that_a_stranger_names(
+    attempts: dict[str, dict[str, dict[str, int]]], command: str
+) -> None:
+    kinds = attempts[command]
+    assert set(kinds) == {"page", "redirect", "robots", "HEAD", "meta refresh", "name"}
+    assert all(counts["answers"] for counts in kinds.values())  # the stranger was asked
+    assert {kind: counts["attempts"] for kind, counts in kinds.items()} == dict.fromkeys(kinds, 0)
+
+
+def test_a_seed_on_this_machine_opens_no_other_port(tools: Any) -> None:
+    seed, other = tools.serve(), tools.serve()
+    seed.pages = {
+        "/": tools.links(other.url("/link"), "/redirect", "/mine"),
+        "/robots.txt": tools.Answer("", 302, {"Location": other.url("/robots.txt")}),
+        "/redirect": tools.Answer("", 302, {"Location": other.url("/redirected")}),
+        "/mine": "<p>mine</p>",
+    }
+    seeds = {"seeds": seed.url(), "settings": {"ROBOTSTXT_OBEY": True}}
+    (outcome,) = tools.crawl(seeds)
+    assert outcome.seen == [seed.url(), seed.url("/mine")]
+    assert other.asked() == []
+    assert outcome.stats["mmcrawl/refused/private network"] == 2
+
+
+def test_a_seed_may_be_an_ipv6_address(tools: Any) -> None:
+    server = Site6()
+    try:
+        (outcome,) = tools.crawl({"seeds": server.url, "settings": {"ROBOTSTXT_OBEY": True}})
+    finally:
+        server.close()
+    assert outcome.seen == [server.url]
+    assert server.asked == ["/robots.txt", "/"]
+
+
+class Site6:
+    """A server on [::1]."""
+
+    def __init__(self) -> None:
+        self.asked = asked = []
+
+        class Server(ThreadingHTTPServer):
+            address_family = socket.AF_INET6
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                asked.append(self.path)
+                self.send_response(404 if "robots" in self.path else 200)
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                self.wfile.write(b"<p>page</p>")
+
+            def log_message(self, format: str, *args: object) -> None:
+                """Say nothing."""
+
+        self._httpd = Server(("::1", 0), Handler)
+        self.url = f"http://[::1]:{self._httpd.server_address[1]}/"
+        threading.Thread(target=self._httpd.serve_forever, args=(0.05,)).start()
+
+    def close(self) -> None:
+        self._httpd.shutdown()
+        self._httpd.server_close()
+
+
+LISTENING = """
+from pathlib import Path
+from scrapy import signals
+from spiders.focused import FocusedSpider
+
+def listening():
+    own = {p.readlink().name for p in Path("/proc/self/fd").iterdir() if p.is_symlink()}
+    rows = [row.split() for name in ("tcp", "tcp6") for row in open(f"/proc/net/{name}")]
+    return [row[1] for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in own]
+
+class Spider(FocusedSpider):
+    def parse(self, response):
+        seen.append(listening())
+        yield from super().parse(response)
+"""
+
+
+def test_nothing_listens_while_a_crawl_runs(tools: Any) -> None:
+    server = tools.serve()
+    server.pages = {"/": "<p>page</p>"}
+    off, on = tools.crawl(
+        {"seeds": server.url()},
+        {"seeds": server.url(), "settings": {"REMOTE_CONTROL_ENABLED": True}},
+        spider=LISTENING,
+    )
+    assert off.seen == [[]]
+    assert len(on.seen[0]) == 1  # so the test would see it

@@ -136,7 +136,11 @@ def crawl(request, tools, site):  # type: ignore[no-untyped-def]
             "seeds": site.url(),
             "store": str(tools.folder() / "crawl.db"),
             "environ": {"SITE": site.url(""), "CLOSED": closed},
-            "settings": {"USER_AGENT": request.param, "CONCURRENT_REQUESTS": 1},
+            "settings": {
+                "USER_AGENT": request.param,
+                "CONCURRENT_REQUESTS": 1,
+                "MMCRAWL_PRIVATE_NETWORKS": True,  # the closed port is not the seed's
+            },
         }
         crawls = [args]
         if request.param == "after a stop":

@@ -24,7 +24,6 @@ FAST = {
     "AUTOTHROTTLE_ENABLED": "0",
     "DOWNLOAD_DELAY": "0",
     "RETRY_TIMES": "0",
-    "REMOTE_CONTROL_ENABLED": "0",
     "ROBOTSTXT_OBEY": "0",
     "MMCRAWL_DISPLAY": "1",
 }

@@ -87,6 +87,21 @@ PRIVATE = [
     "fd00::1",
     "::ffff:10.0.0.1",
     "::ffff:127.0.0.1",
+    "::ffff:8.8.8.8",
+    "::127.0.0.1",  # compatible
+    "64:ff9b::7f00:1",  # NAT64
+    "64:ff9b:1::7f00:1",
+    "2002:7f00:1::",  # 6to4
+    "2001:0:7f00:1::",  # Teredo
+    "2001:db8::1",
+    "fec0::1",
+    "ff02::1",
+    "192.0.0.9",
+    "198.18.0.1",
+    "224.0.0.1",
+    "240.0.0.1",
+    "255.255.255.255",
+    "0.1.2.3",
     # odd spellings of addresses, which browsers and resolvers take
     "127.1",
     "127.0.1",
@@ -132,9 +147,25 @@ def test_public_hosts_are_public(host):
     assert refused(in_url(host), **ANYWHERE) is None
 
 
-def test_a_seed_in_a_private_network_opens_it():
-    assert Admission(Limits(), ["http://10.0.0.1/"]).private_allowed
-    assert not Admission(Limits(), [SEED]).private_allowed
+@pytest.mark.parametrize("sites", ["hosts", "domains"])
+def test_a_seed_in_a_private_network_opens_its_host_and_port_only(sites):
+    seeds = ["http://10.0.0.1:8000/", "http://[::1]/"]
+    private = Admission(Limits(sites=sites), [*seeds, SEED]).private_hosts
+    for url in (*seeds, "http://10.0.0.1:8000/a", "https://[::1]/", "http://school.test/"):
+        assert private.may_ask(url)
+    for url in (
+        "http://10.0.0.1/",
+        "http://10.0.0.1:8001/",
+        "http://10.0.0.2:8000/",
+        "http://[::1]:22/",
+    ):
+        assert not private.may_ask(url)
+
+
+def test_a_crawl_that_starts_in_private_networks_and_may_go_anywhere_may_ask_all_of_them():
+    limits = Limits(sites="anywhere")
+    assert Admission(limits, ["http://10.0.0.1/"]).private_hosts.all
+    assert not Admission(limits, [SEED]).private_hosts.all
 
 
 def crawl(admission, urls, *, relevant=frozenset()):

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SETTINGS = {"AUTOTHROTTLE_ENABLED": "0", "RETRY_TIMES": "1", "REMOTE_CONTROL_ENABLED": "0"}
+SETTINGS = {"AUTOTHROTTLE_ENABLED": "0", "RETRY_TIMES": "1"}
 SECONDS = 180
 
 

@@ -36,6 +36,8 @@ CASES = {
     (TOPIC, "web=~nosuchuser/x"): "web: '~nosuchuser/x' does not exist; it may be demo, a folder",
     (TOPIC, "web=nosuch"): "web: 'nosuch' does not exist; it may be demo, a folder with one folder",
     (TOPIC, "seeds=nosuch.txt"): "there is no seed file nosuch.txt; give a file, or URLs with http",
+    (TOPIC, "seeds=http://me:s3cret@a.test/"): "seed http://a.test/: user name and password would",
+    (TOPIC, "seeds=me:s3cret@a.test/seeds.txt"): "there is no seed file a.test/seeds.txt; give a",
     (TOPIC, "seeds=empty.txt"): "empty.txt names no seeds; write one URL a line",
     (TOPIC, "seeds=bad_line.txt"): "bad_line.txt, line 3: 'http://[' is no URL; write it as http",
     (TOPIC, "seeds=utf16.txt"): "seed file utf16.txt is not UTF-8 text; save it as UTF-8",
@@ -74,6 +76,12 @@ def test_a_wrong_argument_is_one_sentence_and_code_2(
     assert run.out == ""
     [line] = run.err.splitlines()
     assert line.startswith(f"scrapy crawl: {CASES[arguments]}")
+
+
+def test_a_password_is_not_repeated(runs: dict[tuple[str, ...], Run]) -> None:
+    said = [run.err for case, run in runs.items() if any("s3cret" in word for word in case)]
+    assert said
+    assert not any("s3cret" in err for err in said)
 
 
 def test_a_file_that_is_no_stored_web_is_told_and_nothing_is_created(desk: Desk) -> None:

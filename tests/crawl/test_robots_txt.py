@@ -1,0 +1,96 @@
+"""Robots.txt files that are large, or made to be costly."""
+
+import tracemalloc
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings
+from scrapy.utils.misc import load_object
+
+from mmcrawl.robots import LIMIT
+
+AGENT = "mmcrawl/0.1 (focused crawler)"
+
+
+def parser_of(body: bytes) -> Any:
+    """Return what a crawl makes of a robots.txt."""
+    settings = Settings()
+    settings.setmodule("mmcrawl.settings")
+    return load_object(settings["ROBOTSTXT_PARSER"]).from_crawler(None, body)
+
+
+def allowed(body: bytes, path: str, agent: str = AGENT) -> bool:
+    return bool(parser_of(body).allowed(f"http://h.test{path}", agent))
+
+
+def test_rules_beyond_the_limit_are_not_read_nor_is_the_line_that_it_cuts() -> None:
+    rules = b"User-agent: *\nDisallow: /first\n"
+    filled = rules + b"#" * (LIMIT - len(rules) - 1 - len(b"Disallow: /a")) + b"\n"
+    body = filled + b"Disallow: /abc\nDisallow: /last\n"
+    assert body[:LIMIT].endswith(b"\nDisallow: /a")
+    assert [allowed(body, path) for path in ("/first", "/a", "/last")] == [False, True, True]
+    assert not allowed(body[:-1].replace(b"#", b"", len(b"bc\n")), "/abc")
+
+
+def test_a_file_of_one_endless_line_allows_all() -> None:
+    assert allowed(b"User-agent: * Disallow: /" + b"a" * LIMIT, "/a")
+
+
+@pytest.mark.parametrize("name", ["robot", "m"])  # of others, and such as could be ours
+def test_names_of_robots_do_not_multiply_the_rules(name: str) -> None:
+    agent = "m" * 400
+    names = [f"robot{n}" if name == "robot" else name * (n % 400 + 1) for n in range(2000)]
+    groups = "".join(f"User-agent: {name}\n" for name in names)
+    rules = "".join(f"Disallow: /{n}\n" for n in range(2000))
+    body = (groups + rules + "User-agent: *\nDisallow: /all\n").encode()
+    tracemalloc.start()
+    try:
+        longest = allowed(body, "/1999", agent)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert longest is (name == "robot")
+    assert peak < 300 * len(body)
+
+
+@pytest.mark.parametrize(
+    ("agent", "path", "expected"),
+    [
+        (AGENT, "/ours", False),
+        (AGENT, "/theirs", True),
+        (AGENT, "/all", True),
+        ("OtherBot/2", "/theirs", False),
+        ("OtherBot/2", "/ours", True),
+        ("Third", "/all", False),
+        ("Third", "/theirs", True),
+    ],
+)
+def test_each_robot_obeys_its_own_group(agent: str, path: str, expected: bool) -> None:
+    body = b"""\
+User-agent: otherbot
+User-Agent: another
+Disallow: /theirs
+Crawl-delay: 3
+user agent: MMCrawl # that is us
+Disallow: /ours
+
+User-agent: *
+Disallow: /all
+"""
+    assert allowed(body, path, agent) is expected
+    assert parser_of(body).crawl_delay(agent) == (3 if agent.startswith("Other") else None)
+
+
+def test_no_more_of_a_robots_txt_is_received_than_is_read(tools: Any) -> None:
+    server = tools.serve()
+    robots = "User-agent: *\nDisallow: /no\n" + f"Disallow: /{'x' * 100}\n" * 100_000
+    server.pages = {
+        "/": tools.links("/no", "/yes"),
+        "/no": "<p>no</p>",
+        "/yes": "<p>yes</p>",
+        "/robots.txt": tools.Answer(robots),
+    }
+    seeds = {"seeds": server.url(), "settings": {"ROBOTSTXT_OBEY": True}}
+    (outcome,) = tools.crawl(seeds)
+    assert outcome.seen == [server.url("/"), server.url("/yes")]
+    assert outcome.stats["downloader/response_bytes"] < 3 * LIMIT
