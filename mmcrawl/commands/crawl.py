@@ -3,19 +3,22 @@
 import argparse
 import logging
 import sys
+from collections.abc import Mapping
 from typing import get_type_hints
 
 from pydantic import BaseModel, ValidationError
 from scrapy import Spider
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
 from scrapy.spiderloader import get_spider_loader
+from scrapy_spider_metadata import Args
 
 from mmcrawl.crawls import check_settings, with_stored_web
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.params import explain
 
-__all__ = ["Command"]
+__all__ = ["Command", "problems_of"]
 
 _NOISY = (
     "scrapy.utils.log",
@@ -25,7 +28,7 @@ _NOISY = (
     "scrapy.extensions.remote_control",
 )
 _ROBOTS = "scrapy.downloadermiddlewares.robotstxt"
-_EXIT_CODES = {"bad_input": 2, "store_error": 1}
+EXIT_CODES = {"bad_input": 2, "store_error": 1}
 
 
 class Command(ScrapyCrawl):
@@ -36,12 +39,15 @@ class Command(ScrapyCrawl):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check the arguments of one of our spiders; end the process if one is wrong."""
         super().process_options(args, opts)
-        problems = self._problems(args, opts)
+        if len(args) != 1 or self.settings is None:
+            return
+        problems = problems_of(args[0], opts.spargs, self.settings)
         for problem in problems:
             print(f"scrapy crawl: {problem}", file=sys.stderr)
         if problems:
             raise SystemExit(2)
-        if self.settings is not None and self.settings["LOG_LEVEL"] != "DEBUG":
+        ours = _arguments_of(get_spider_loader(self.settings).load(args[0])) is not None
+        if ours and self.settings["LOG_LEVEL"] != "DEBUG":
             for name in _NOISY:
                 logging.getLogger(name).addFilter(_is_warning)
             logging.getLogger(_ROBOTS).addFilter(_without_traceback)
@@ -51,31 +57,42 @@ class Command(ScrapyCrawl):
         super().run(args, opts)
         if self._own_crawler is not None and self._own_crawler.stats is not None:
             reason = self._own_crawler.stats.get_value("finish_reason")
-            self.exitcode = self.exitcode or _EXIT_CODES.get(reason, 0)
+            self.exitcode = self.exitcode or EXIT_CODES.get(reason, 0)
 
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
         self._own_crawler = super()._create_crawler(spidercls)
         return self._own_crawler
 
-    def _problems(self, args: list[str], opts: argparse.Namespace) -> list[str]:
-        if len(args) != 1 or self.settings is None:
-            return []
-        loader = get_spider_loader(self.settings)
-        try:
-            spider = loader.load(args[0])
-        except KeyError:
-            return [f"there is no spider {args[0]!r}; there are {', '.join(sorted(loader.list()))}"]
-        model = get_type_hints(spider).get("args")
-        if not (isinstance(model, type) and issubclass(model, BaseModel)):
-            return []
-        try:
-            check_settings(self.settings)
-            model(**with_stored_web(opts.spargs, self.settings))
-        except ValidationError as error:
-            return explain(error)
-        except MmcrawlError as error:
-            return [str(error)]
+
+def problems_of(
+    name: str | None, arguments: Mapping[str, str], settings: BaseSettings | None
+) -> list[str]:
+    """Return what is wrong with a spider's arguments, a sentence each; of our spiders only."""
+    if name is None or settings is None:
         return []
+    loader = get_spider_loader(settings)
+    try:
+        model = _arguments_of(loader.load(name))
+    except KeyError:
+        return [f"there is no spider {name!r}; there are {', '.join(sorted(loader.list()))}"]
+    if model is None:
+        return []
+    try:
+        check_settings(settings)
+        model(**with_stored_web(arguments, settings))
+    except ValidationError as error:
+        return explain(error)
+    except MmcrawlError as error:
+        return str(error).splitlines()
+    return []
+
+
+def _arguments_of(spider: type[Spider]) -> type[BaseModel] | None:
+    """Return what checks a spider's arguments; None for a spider that is not ours."""
+    if not issubclass(spider, Args):
+        return None
+    model: type[BaseModel] = get_type_hints(spider)["args"]
+    return model
 
 
 def _is_warning(record: logging.LogRecord) -> bool:

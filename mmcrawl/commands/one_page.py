@@ -8,13 +8,21 @@ from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
+from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
+from mmcrawl.components import WELL_BEHAVED
 from mmcrawl.failures import reason_of
 from mmcrawl.frontier import host_of, is_private_host
 from mmcrawl.replay.handler import replay_settings
 
-__all__ = ["OnePageSpider", "Outcome", "PrivateNetworkMiddleware", "ReceivedPage"]
+__all__ = [
+    "OnePageSpider",
+    "Outcome",
+    "PrivateNetworkMiddleware",
+    "ReceivedPage",
+    "leave_crawl_out",
+]
 
 _HTML_TYPES = ("", "text/html", "application/xhtml+xml")
 
@@ -40,6 +48,13 @@ class Outcome:
 
     page: ReceivedPage | None = None
     reason: str = "no answer"
+
+
+def leave_crawl_out(settings: BaseSettings | None) -> None:
+    """Let a command fetch pages with any spider, without its frontier and archive."""
+    own = {"SCHEDULER": "scrapy.core.scheduler.Scheduler", "MMCRAWL_ARCHIVE": "none"}
+    if settings is not None:
+        settings.setdict(own, priority="cmdline")
 
 
 class OnePageSpider(Spider):
@@ -110,17 +125,11 @@ class PrivateNetworkMiddleware:
 
 
 _SETTINGS: dict[str, Any] = {
-    "SCHEDULER": "scrapy.core.scheduler.Scheduler",
-    "SPIDER_MIDDLEWARES": {},
-    "ITEM_PIPELINES": {},
-    "EXTENSIONS": {},
     "AUTOTHROTTLE_ENABLED": False,
     "METAREFRESH_ENABLED": False,  # the page that was asked for is wanted, not the next one
     "DOWNLOADER_MIDDLEWARES": {
-        "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
-        "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-        "mmcrawl.middlewares.RobotsTxtMiddleware": 100,
+        **WELL_BEHAVED["DOWNLOADER_MIDDLEWARES"],
+        "mmcrawl.middlewares.PrivateNetworkMiddleware": None,
         PrivateNetworkMiddleware: 620,
-        "mmcrawl.middlewares.CookiesMiddleware": 700,
     },
 }

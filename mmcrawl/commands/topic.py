@@ -17,6 +17,7 @@ from scrapy.exceptions import UsageError
 from scrapy.http import Response, TextResponse
 from twisted.python.failure import Failure
 
+from mmcrawl.components import WELL_BEHAVED
 from mmcrawl.crawls import topic_threshold
 from mmcrawl.display import literal
 from mmcrawl.errors import MmcrawlError
@@ -134,13 +135,7 @@ _ARGUMENT = {
 _BY_ITSELF = (
     "This is the page by itself: a crawl leaves out media that stand on most pages of a site."
 )
-_OWN_SETTINGS: dict[str, Any] = {
-    "SCHEDULER": "scrapy.core.scheduler.Scheduler",
-    "SPIDER_MIDDLEWARES": {},
-    "ITEM_PIPELINES": {},
-    "EXTENSIONS": {},
-    "AUTOTHROTTLE_ENABLED": False,
-}
+_OWN_SETTINGS: dict[str, Any] = {**WELL_BEHAVED, "AUTOTHROTTLE_ENABLED": False}
 
 
 class _Outcome:
