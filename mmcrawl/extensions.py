@@ -229,7 +229,7 @@ def _try_to_write(path: Path) -> None:
 def _ending(job: Crawl, reason: str, store_error: str = "") -> str:
     kept = job.kept
     again = "run the same command to go on" if kept else "it was kept in memory only"
-    if reason == "finished" and not job.pages:
+    if reason == "nothing_fetched":
         return "Nothing could be fetched; " + (
             "run the same command to try again." if kept else "see the reasons above."
         )

@@ -28,13 +28,23 @@ _NOISY = (
     "scrapy.extensions.remote_control",
 )
 _ROBOTS = "scrapy.downloadermiddlewares.robotstxt"
-EXIT_CODES = {"bad_input": 2, "store_error": 1}
+EXIT_CODES = {"nothing_fetched": 1, "store_error": 1, "bad_input": 2}
+"""By the reason for which a crawl ended; 0 for all others."""
 
 
 class Command(ScrapyCrawl):
-    """Run a spider; a wrong argument is one sentence and exit code 2, a store that fails is 1."""
+    """Run a spider; a wrong argument is one sentence and exit code 2."""
 
     _own_crawler: Crawler | None = None
+
+    def long_desc(self) -> str:
+        """Return what the exit codes mean."""
+        return (
+            "Exit codes: 0, the crawl ended, reached max_pages, had been finished before, or was"
+            " stopped (Ctrl-C) and the same command goes on; 1, no page could be fetched, or a"
+            " store or archive failed; 2, an argument, a setting, the seeds, the stored web or a"
+            " feed is wrong."
+        )
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check the arguments of one of our spiders; end the process if one is wrong."""

@@ -242,11 +242,20 @@ class SqliteStore:
         try:
             self._lock.acquire()
         except Timeout:
-            raise StoreError(
-                f"store {self.name} is in use by another crawl; wait for it, or name another store"
-            ) from None
+            raise StoreError(self._why_not_locked(self._lock.lock_file)) from None
         except OSError as error:
             raise StoreError(f"store {self.name} cannot be opened: {error.strerror}") from error
+
+    def _why_not_locked(self, lock_file: str) -> str:
+        """Return the reason: to FileLock, a file that cannot be made is one that others hold."""
+        try:
+            Path(lock_file).open("ab").close()
+        except OSError as error:
+            return (
+                f"store {self.name} cannot be opened ({error.strerror}); name a file in a folder"
+                " where you may write"
+            )
+        return f"store {self.name} is in use by another crawl; wait for it, or name another store"
 
     def _release(self) -> None:
         if self._lock is not None:
