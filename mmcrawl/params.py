@@ -18,6 +18,7 @@ from mmcrawl.seeds import Seed, read_seeds
 from mmcrawl.topic import MEDIA_KINDS, Topic, load_topic, load_topics, topic_from_keywords, union
 
 __all__ = [
+    "DEMO_STORE",
     "DEMO_TOPIC",
     "FocusedParams",
     "checked_store",
@@ -28,6 +29,7 @@ __all__ = [
 ]
 
 DEMO_TOPIC = "physics-senior"
+DEMO_STORE = "sqlite:///demo.db"
 _KIND_NAMES = {"swf": "animation", "flash": "animation"}
 
 
@@ -175,8 +177,13 @@ class FocusedParams(BaseModel):
 
     @property
     def store_uri(self) -> str:
-        """Where the crawl is kept; a demo run is kept nowhere unless a store is named."""
-        return self.store or ("memory:" if self.is_demo else "sqlite:///crawl.db")
+        """Where the crawl is kept."""
+        return self.store or (DEMO_STORE if self.is_demo else "sqlite:///crawl.db")
+
+    @property
+    def made_afresh(self) -> bool:
+        """Whether each run begins anew: that of the demo does, unless a store is named."""
+        return self.is_demo and not self.store
 
     def identity(self) -> dict[str, Any]:
         """Return what decides which pages the crawl is about; limits may change on resuming."""

@@ -59,6 +59,11 @@ class FocusedSpider(Args[FocusedParams], Spider):
         return self.args.max_pages
 
     @property
+    def made_afresh(self) -> bool:
+        """Whether each run begins anew, with no other to go on with."""
+        return self.args.made_afresh
+
+    @property
     def archive_uri(self) -> str | None:
         """Where the pages are archived, None for nowhere."""
         return archive_uri_of(self.args.archive, self.args.store_uri, self.crawler.settings)

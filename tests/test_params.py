@@ -102,10 +102,12 @@ def test_an_unknown_topic_of_a_seed_is_told(tmp_path: Path) -> None:
     assert "unknown topic 'astrology'" in told
 
 
-def test_no_arguments_crawl_the_demo_and_keep_nothing() -> None:
+def test_no_arguments_crawl_the_demo_into_a_store_of_its_own() -> None:
     params = FocusedParams()
-    assert (params.is_demo, params.topic, params.store_uri) == (True, DEMO_TOPIC, "memory:")
+    assert (params.is_demo, params.made_afresh, params.topic) == (True, True, DEMO_TOPIC)
+    assert params.store_uri == "sqlite:///demo.db"
     assert FocusedParams(web="demo").is_demo
+    assert not FocusedParams(store="mine.db").made_afresh
     assert not FocusedParams(**SEEDED).is_demo
 
 

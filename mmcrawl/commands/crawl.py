@@ -2,8 +2,12 @@
 
 import argparse
 import logging
+import os
+import shutil
 import sys
 from collections.abc import Mapping
+from pathlib import Path
+from shlex import quote
 from typing import get_type_hints
 
 from pydantic import BaseModel, ValidationError
@@ -14,11 +18,12 @@ from scrapy.settings import BaseSettings
 from scrapy.spiderloader import get_spider_loader
 from scrapy_spider_metadata import Args
 
+from mmcrawl.archive.places import shown
 from mmcrawl.crawls import check_settings, with_stored_web
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.params import explain
+from mmcrawl.params import FocusedParams, explain
 
-__all__ = ["Command", "problems_of"]
+__all__ = ["Command", "arguments_or_exit"]
 
 _NOISY = (
     "scrapy.utils.log",
@@ -32,10 +37,17 @@ EXIT_CODES = {"nothing_fetched": 1, "store_error": 1, "bad_input": 2}
 """By the reason for which a crawl ended; 0 for all others."""
 
 
+_THIS_IS_THE_DEMO = (
+    "This is the demo: no seeds were given, so a small web that ships with mmcrawl is crawled,"
+    " offline."
+)
+
+
 class Command(ScrapyCrawl):
     """Run a spider; a wrong argument is one sentence and exit code 2."""
 
     _own_crawler: Crawler | None = None
+    _own_args: BaseModel | None = None
 
     def long_desc(self) -> str:
         """Return what the exit codes mean."""
@@ -51,58 +63,81 @@ class Command(ScrapyCrawl):
         super().process_options(args, opts)
         if len(args) != 1 or self.settings is None:
             return
-        problems = problems_of(args[0], opts.spargs, self.settings)
-        for problem in problems:
-            print(f"scrapy crawl: {problem}", file=sys.stderr)
-        if problems:
-            raise SystemExit(2)
-        ours = _arguments_of(get_spider_loader(self.settings).load(args[0])) is not None
-        if ours and self.settings["LOG_LEVEL"] != "DEBUG":
+        self._own_args = arguments_or_exit("crawl", args[0], opts.spargs, self.settings)
+        if self._own_args is not None and self.settings["LOG_LEVEL"] != "DEBUG":
             for name in _NOISY:
                 logging.getLogger(name).addFilter(_is_warning)
             logging.getLogger(_ROBOTS).addFilter(_without_traceback)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Crawl; tell by the exit code whether the crawl could be done."""
+        given = self._own_args
+        demo = given if isinstance(given, FocusedParams) and given.is_demo else None
+        if self.settings is None or not self.settings.getbool("MMCRAWL_DISPLAY"):
+            demo = None
+        if demo is not None:
+            print(_THIS_IS_THE_DEMO, file=sys.stderr, flush=True)
         super().run(args, opts)
         if self._own_crawler is not None and self._own_crawler.stats is not None:
             reason = self._own_crawler.stats.get_value("finish_reason")
             self.exitcode = self.exitcode or EXIT_CODES.get(reason, 0)
+        if demo is not None and not self.exitcode:
+            print(*_after_the_demo(demo), sep="\n", file=sys.stderr)
 
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
         self._own_crawler = super()._create_crawler(spidercls)
         return self._own_crawler
 
 
-def problems_of(
-    name: str | None, arguments: Mapping[str, str], settings: BaseSettings | None
-) -> list[str]:
-    """Return what is wrong with a spider's arguments, a sentence each; of our spiders only."""
-    if name is None or settings is None:
-        return []
-    loader = get_spider_loader(settings)
+def arguments_or_exit(
+    command: str, name: str, arguments: Mapping[str, str], settings: BaseSettings
+) -> BaseModel | None:
+    """Return the checked arguments of one of our spiders, None for those of another.
+
+    If some are wrong, or there is no such spider, that is printed, and the process ends with 2.
+    """
     try:
-        model = _arguments_of(loader.load(name))
-    except KeyError:
-        return [f"there is no spider {name!r}; there are {', '.join(sorted(loader.list()))}"]
-    if model is None:
-        return []
-    try:
+        model = _model_of(name, settings)
+        if model is None:
+            return None
         check_settings(settings)
-        model(**with_stored_web(arguments, settings))
+        return model(**with_stored_web(arguments, settings))
     except ValidationError as error:
-        return explain(error)
+        problems = explain(error)
     except MmcrawlError as error:
-        return str(error).splitlines()
-    return []
+        problems = str(error).splitlines()
+    for problem in problems:
+        print(f"scrapy {command}: {problem}", file=sys.stderr)
+    raise SystemExit(2)
 
 
-def _arguments_of(spider: type[Spider]) -> type[BaseModel] | None:
-    """Return what checks a spider's arguments; None for a spider that is not ours."""
+def _model_of(name: str, settings: BaseSettings) -> type[BaseModel] | None:
+    """Return what checks the arguments of a spider; None if it is not ours."""
+    loader = get_spider_loader(settings)
+    if name not in loader.list():
+        known = ", ".join(sorted(loader.list()))
+        raise MmcrawlError(f"there is no spider {name!r}; there are {known}")
+    spider = loader.load(name)
     if not issubclass(spider, Args):
         return None
     model: type[BaseModel] = get_type_hints(spider)["args"]
     return model
+
+
+def _after_the_demo(args: FocusedParams) -> list[str]:
+    """Return what a user may do next, the command for a site of their own last."""
+    scrapy = "scrapy"
+    beside = Path(sys.executable).with_name("scrapy")
+    if shutil.which(scrapy) is None and beside.exists():
+        relative = os.path.relpath(beside)
+        scrapy = str(beside) if relative.startswith(os.pardir) else relative
+    looking = f"-a topic={args.topic}" if args.topic else f"-a keywords={quote(args.keywords)}"
+    kept = [f"To browse what it found: {scrapy} browse -a store={shown(args.store_uri)}"]
+    return [
+        *(kept if args.store_uri != "memory:" else []),
+        "That was the demo. To crawl a site of your own:"
+        f" {scrapy} crawl focused {looking} -a seeds=http://YOUR-SITE/",
+    ]
 
 
 def _is_warning(record: logging.LogRecord) -> bool:

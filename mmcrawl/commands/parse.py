@@ -9,7 +9,7 @@ from typing import Any
 from scrapy import Request
 from scrapy.commands.parse import Command as ScrapyParse
 
-from mmcrawl.commands.crawl import problems_of
+from mmcrawl.commands.crawl import arguments_or_exit
 from mmcrawl.commands.one_page import leave_crawl_out
 from mmcrawl.crawls import topic_threshold
 from mmcrawl.items import MediaPageItem, PageItem
@@ -31,11 +31,8 @@ class Command(ScrapyParse):
         """Check the spider's arguments; end the process if one is wrong."""
         super().process_options(args, opts)
         leave_crawl_out(self.settings)
-        problems = problems_of(opts.spider, opts.spargs, self.settings)
-        for problem in problems:
-            print(f"scrapy parse: {problem}", file=sys.stderr)
-        if problems:
-            raise SystemExit(2)
+        if opts.spider and self.settings is not None:
+            arguments_or_exit("parse", opts.spider, opts.spargs, self.settings)
 
     def _get_items_and_requests(
         self, spider_output: Iterable[Any], opts: argparse.Namespace, depth: int, *rest: Any
