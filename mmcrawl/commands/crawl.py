@@ -126,17 +126,15 @@ def _model_of(name: str, settings: BaseSettings) -> type[BaseModel] | None:
 
 def _after_the_demo(args: FocusedParams) -> list[str]:
     """Return what a user may do next, the command for a site of their own last."""
-    scrapy = "scrapy"
-    beside = Path(sys.executable).with_name("scrapy")
-    if shutil.which(scrapy) is None and beside.exists():
-        relative = os.path.relpath(beside)
-        scrapy = str(beside) if relative.startswith(os.pardir) else relative
+    ours = os.path.relpath(Path(sys.executable).with_name("scrapy"))
+    outside = shutil.which("scrapy") or ours.startswith(os.pardir) or not os.path.exists(ours)
+    scrapy = "scrapy" if outside else ours  # .venv/bin/scrapy after `make crawl`
     looking = f"-a topic={args.topic}" if args.topic else f"-a keywords={quote(args.keywords)}"
     kept = [f"To browse what it found: {scrapy} browse -a store={shown(args.store_uri)}"]
     return [
         *(kept if args.store_uri != "memory:" else []),
-        "That was the demo. To crawl a site of your own:"
-        f" {scrapy} crawl focused {looking} -a seeds=http://YOUR-SITE/",
+        f"That was the demo; a site of your own: {scrapy} crawl focused {looking}"
+        " -a seeds=http://YOUR-SITE/",
     ]
 
 

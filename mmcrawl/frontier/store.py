@@ -105,9 +105,8 @@ class Job:
 
 
 def open_store(uri: str, *, afresh: bool = False) -> "SqliteStore":
-    """Open the store named by `uri`: `memory:` or `sqlite:///FILE` (absolute: `sqlite:////FILE`).
-
-    With `afresh`, what mmcrawl kept in that file is gone.
+    """Open the store named by `uri`: `memory:` or `sqlite:///FILE` (absolute: `sqlite:////FILE`);
+    `afresh` leaves out what mmcrawl kept in that file.
 
     Raises:
         StoreError: the URI is of no known kind, or the file cannot be used.

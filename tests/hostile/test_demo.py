@@ -19,7 +19,7 @@ def test_the_demo_says_that_it_is_one_and_what_to_do_next(desk: Desk) -> None:
     assert run.code == 0
     first, *_, last = run.err.splitlines()
     assert first.startswith("This is the demo: no seeds were given")
-    assert last.startswith("That was the demo. To crawl a site of your own: ")
+    assert last.startswith("That was the demo; a site of your own: ")
     assert last.endswith("scrapy crawl focused -a topic=physics-senior -a seeds=http://YOUR-SITE/")
     assert "go on" not in run.words  # each run begins anew
     quiet = desk.crawl("max_pages=5", MMCRAWL_DISPLAY="0")
