@@ -74,7 +74,7 @@ constraints:
 
 clean:
 	rm -rf $(VENV) build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache \
-	    .hypothesis .import_linter_cache
+	    .hypothesis .import_linter_cache demo.db demo.db[-.]* demo-archive.db demo-archive.db-*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 define CHECK_PYTHON

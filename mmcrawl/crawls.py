@@ -5,15 +5,17 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from hashlib import sha256
 from math import inf
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from mmcrawl import __version__
-from mmcrawl.archive.places import archive_uri
+from mmcrawl.archive.places import archive_beside, archive_uri
 from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.blocks.partition import DEFAULT_METHOD
 from mmcrawl.blocks.registry import make_partitioner
 from mmcrawl.errors import MmcrawlError, SeedError
 from mmcrawl.frontier import Admission, Job, Limits, SqliteStore, open_store
+from mmcrawl.frontier.store import remove_own_file
 from mmcrawl.job import CrawlJob
 from mmcrawl.params import FocusedParams, is_shared
 from mmcrawl.replay import StoredWeb
@@ -201,12 +203,22 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
     parts = _Parts(args, settings, web)
     if is_shared(args.store_uri):
         return _shared_job(parts)
-    store = open_store(args.store_uri)
+    store = open_store(args.store_uri, afresh=args.made_afresh)
     try:
+        if args.made_afresh:
+            _remove_archive(args, settings)
         return parts.job(store, store.job(args.job_name, args.identity()))
     except BaseException:
         store.close()
         raise
+
+
+def _remove_archive(args: FocusedParams, settings: SettingsLike) -> None:
+    """Remove the archive beside the store, its index and ranks, if it is this crawl's."""
+    beside = archive_beside(args.store_uri)
+    if beside and archive_uri_of(args.archive, args.store_uri, settings) == beside:
+        for ending in ("", "-search", "-rank"):
+            remove_own_file(Path(beside.removeprefix("sqlite:///") + ending))
 
 
 class _Parts:

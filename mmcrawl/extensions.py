@@ -145,12 +145,12 @@ class CrawlProgress:
             stats.set_value(f"mmcrawl/refused/{reason}", count)
 
     def _summary(self, job: Crawl, progress: Progress, spider: Spider, reason: str) -> Summary:
-        topic = job.topic
+        topic, stats = job.topic, self.crawler.stats
         return Summary(
             job=job.job.name,
             topic=f"{topic.title} ({topic.title_en or topic.name})",
             algo=job.algorithm,
-            ending=_ending(job, reason, self.crawler.stats.get_value("mmcrawl/store_error", "")),
+            ending=_ending(spider, job, reason, stats.get_value("mmcrawl/store_error", "")),
             progress=progress,
             seconds=monotonic() - self._started,
             best=job.best(20),
@@ -226,10 +226,13 @@ def _try_to_write(path: Path) -> None:
     path.open("ab").close()
 
 
-def _ending(job: Crawl, reason: str, store_error: str = "") -> str:
-    kept = job.kept
+def _ending(spider: Spider, job: Crawl, reason: str, store_error: str) -> str:
+    afresh = getattr(spider, "made_afresh", False)
+    kept = job.kept and not afresh
     again = "run the same command to go on" if kept else "it was kept in memory only"
-    if reason == "finished" and not job.pages:
+    if afresh:
+        again = "the same command begins anew"
+    if reason == "nothing_fetched":
         return "Nothing could be fetched; " + (
             "run the same command to try again." if kept else "see the reasons above."
         )

@@ -10,10 +10,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from mmcrawl.archive.places import as_archive_uri, shown
+from mmcrawl.archive.places import as_archive_uri, file_uri
 from mmcrawl.errors import WebError
 from mmcrawl.frontier import canonical, host_of
-from mmcrawl.replay import open_web
+from mmcrawl.replay.opening import WHAT_IT_CAN_BE, check_web
 from mmcrawl.scoring import (
     algorithm_names,
     default_parameters,
@@ -24,6 +24,7 @@ from mmcrawl.seeds import Seed, read_seeds
 from mmcrawl.topic import MEDIA_KINDS, Topic, load_topic, load_topics, topic_from_keywords, union
 
 __all__ = [
+    "DEMO_STORE",
     "DEMO_TOPIC",
     "FocusedParams",
     "checked_store",
@@ -34,6 +35,7 @@ __all__ = [
 ]
 
 DEMO_TOPIC = "physics-senior"
+DEMO_STORE = "sqlite:///demo.db"
 _KIND_NAMES = {"swf": "animation", "flash": "animation"}
 
 
@@ -49,7 +51,7 @@ class FocusedParams(BaseModel):
     topic: str = Field("", description="topics by name or file, parted by commas")
     keywords: str = Field("", description="words to look for instead of a topic: 光学|optics, lens")
     seeds: str = Field("", description="seed file, URL, or URLs parted by commas")
-    job: str = Field("", description="name of the crawl in its store", pattern=r"^[\w.-]*$")
+    job: str = Field("", description="name of the crawl in its store")
     media: str = Field("audio,video,animation", description="media kinds that are wanted")
     max_pages: int = Field(0, ge=0, description="most pages to fetch, 0 for all")
     max_layer: int = Field(20, ge=0, description="deepest directory layer, 0 for any")
@@ -80,6 +82,22 @@ class FocusedParams(BaseModel):
     def _known_algorithm(cls, name: str) -> str:
         if name not in algorithm_names():
             raise ValueError(f"there is no algorithm {name!r}")
+        return name
+
+    @field_validator("seeds")
+    @classmethod
+    def _some_seeds(cls, text: str) -> str:
+        if not text.strip():
+            raise ValueError("there are none")
+        return text
+
+    @field_validator("job")
+    @classmethod
+    def _good_name(cls, name: str) -> str:
+        if not all(c.isalnum() or c in "_.-" or not c.isascii() for c in name):
+            raise ValueError(f"{name!r} is not allowed")
+        if not name.isprintable():
+            raise ValueError(f"{name!r} holds what cannot be printed")
         return name
 
     @field_validator("media")
@@ -165,8 +183,13 @@ class FocusedParams(BaseModel):
 
     @property
     def store_uri(self) -> str:
-        """Where the crawl is kept; a demo run is kept nowhere unless a store is named."""
-        return self.store or ("memory:" if self.is_demo else "sqlite:///crawl.db")
+        """Where the crawl is kept."""
+        return self.store or (DEMO_STORE if self.is_demo else "sqlite:///crawl.db")
+
+    @property
+    def made_afresh(self) -> bool:
+        """Whether each run begins anew: that of the demo does, unless a store is named."""
+        return self.is_demo and not self.store
 
     def identity(self) -> dict[str, Any]:
         """Return what decides which pages the crawl is about, however it was written.
@@ -223,10 +246,7 @@ def checked_store(uri: str) -> str:
         return "memory:"
     if uri in {"", "memory:"} or is_shared(uri):
         return uri
-    path = uri.removeprefix("sqlite:///")
-    if not path or "://" in path:
-        raise ValueError(f"{shown(uri)!r} is not understood")
-    return f"sqlite:///{os.path.expanduser(path)}"
+    return file_uri(uri)
 
 
 def _place(text: str) -> str:
@@ -243,13 +263,11 @@ def _place(text: str) -> str:
 
 def checked_web(text: str) -> str:
     """Return the name of a stored web; ValueError if there is none."""
-    if text.startswith(("sim:", "portal:")):
+    if text not in {"", "demo"}:
         try:
-            open_web(text)
+            check_web(text)
         except WebError as error:
-            raise ValueError(str(error).rstrip(".")) from error
-    elif text not in {"", "demo"} and not os.path.exists(os.path.expanduser(text)):
-        raise ValueError(f"{text!r} does not exist")
+            raise ValueError(str(error).removesuffix(f": {WHAT_IT_CAN_BE}.").rstrip(".")) from error
     return text
 
 
@@ -277,6 +295,7 @@ _MAY_BE: dict[str, Callable[[], str]] = {
     "media": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas",
     "store": lambda: "it may be sqlite:///FILE, memory: or mongodb://HOST/DATABASE",
     "archive": lambda: "it may be sqlite:///FILE, mongodb://HOST/DATABASE or none",
+    "seeds": lambda: "they may be a seed file, a URL, or URLs parted by commas",
     "sites": lambda: "it may be hosts, domains or anywhere",
     "hard": lambda: "it may be true or false",
     "job": lambda: "it may hold letters, digits, dots, dashes and underscores",

@@ -31,7 +31,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from mmcrawl.crawls import Crawl
-from mmcrawl.errors import MmcrawlError, RequestError, StoreError, fatal_error
+from mmcrawl.errors import MmcrawlError, RequestError, StoreError, fatal_error, raise_if_fatal
 from mmcrawl.failures import reason_of
 from mmcrawl.frontier import NewLink, WaitingLink, canonical
 from mmcrawl.page import physical_layer
@@ -95,7 +95,7 @@ class FocusedScheduler(BaseScheduler):
             return
         self.max_pages = getattr(spider, "max_pages", 0)
         self.crawler.signals.connect(self._release_store, signals.engine_stopped)
-        self.crawler.signals.connect(self._name_limit, signals.spider_idle)
+        self.crawler.signals.connect(self._name_end, signals.spider_idle)
         if self.job.job.finished_at is not None:
             self._close_at_once("already_finished")
             return
@@ -120,7 +120,7 @@ class FocusedScheduler(BaseScheduler):
             return self._at_work.addCallback(lambda _: self.close(reason))
         if self.job is None or self._failed or reason == "already_finished":
             return None
-        job, finished = self.job, reason == "finished" and self.job.pages > 0
+        job, finished = self.job, reason == "finished"
         if job.shared:
             stopped = in_thread(lambda: job.stop(reason, finished=finished))
             return stopped.addErrback(self._give_up_at_end)
@@ -440,10 +440,16 @@ class FocusedScheduler(BaseScheduler):
 
         self.crawler.signals.connect(close, signals.spider_opened, weak=False)
 
-    def _name_limit(self) -> None:
-        """Close with the reason `max_pages` when only that limit keeps links waiting."""
+    def _name_end(self) -> None:
+        """Close with the reason `max_pages` when only that limit keeps links waiting.
+
+        With `nothing_fetched` when no page could be had, so that whoever runs crawls by the clock
+        learns of it by the exit code.
+        """
         if self.limit_reached and self._open_job.ready:
             raise CloseSpider("max_pages")
+        if not self._open_job.pages:
+            raise CloseSpider("nothing_fetched")
 
     def _release_store(self) -> None:
         if self.job is not None:

@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from w3lib.encoding import read_bom
 from w3lib.url import safe_url_string
 
-from mmcrawl.errors import SeedError
+from mmcrawl.errors import MmcrawlError, SeedError
+from mmcrawl.page.encoding import WESTERN, decode_page
+from mmcrawl.topic import load_topic
 
 __all__ = ["Seed", "read_seeds"]
 
 _CREDENTIALS = re.compile(r"(^|//)[^\s/:]*:\S*@")
+_MOST_PROBLEMS = 20
+_HEAD = 1_024  # bytes that tell a text from a film, before all of it is read
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +33,20 @@ def read_seeds(text: str) -> list[Seed]:
     """Return the seeds that `text` names: a file, a URL, or several URLs parted by commas.
 
     In a file, a line holds a URL and, after white space, a topic if it is not that of the crawl;
-    `#` at the start of a line or after white space begins a comment. `http://` may be left out.
+    `#` at the start of a line or after white space begins a comment. `http://` may be left out. It
+    is UTF-8, GBK, Big5, or, with a byte order mark, UTF-16.
 
     Raises:
-        SeedError: no such file, an empty list, or a line that is no URL (named with its number).
+        SeedError: no such file, no text, an empty list, or lines that are wrong: the first 20 of
+            them with their numbers, a line each.
     """
     path = None if "://" in text else Path(os.path.expanduser(text))
     if path is None:
         seeds = _listed(text)
     elif os.path.isfile(path):  # False for a name that is too long, where pathlib raises
-        seeds = list(_read_file(path))
+        seeds = _checked(_read_file(path), f"lines of {path}")
+    elif os.path.isdir(path):
+        raise SeedError(f"{text} is a folder; give a seed file, or URLs with http://")
     elif "/" in text or path.suffix in {".txt", ".csv", ".lst"} or "." not in text:
         raise SeedError(f"there is no seed file {_shown(text)}; give a file, or URLs with http://")
     else:
@@ -48,25 +57,53 @@ def read_seeds(text: str) -> list[Seed]:
 
 
 def _listed(text: str) -> list[Seed]:
-    return [_seed(part, "seed ") for part in text.split(",") if part.strip()]
+    parts = (part.strip() for part in text.split(",") if part.strip())
+    return _checked((("seed ", [part]) for part in parts), "seeds")
 
 
-def _read_file(path: Path) -> Iterator[Seed]:
+def _checked(entries: Iterable[tuple[str, list[str]]], what: str) -> list[Seed]:
+    """Return seeds of the words of each entry; SeedError tells where each wrong one stands."""
+    seeds, problems = [], []
+    for where, words in entries:
+        try:
+            seeds.append(_seed(words))
+        except MmcrawlError as error:
+            problems.append(f"{where}{error}")
+    if len(problems) > _MOST_PROBLEMS:
+        more = len(problems) - _MOST_PROBLEMS
+        problems[_MOST_PROBLEMS:] = [f"{more} more {what} are wrong"]
+    if problems:
+        raise SeedError("\n".join(problems))
+    return seeds
+
+
+def _read_file(path: Path) -> Iterator[tuple[str, list[str]]]:
+    """Yield where each entry stands, and its words."""
+    for number, line in enumerate(_text_of(path).splitlines(), 1):
+        words = list(_without_comment(line.split()))
+        if words:
+            yield f"{path}, line {number}: ", words
+
+
+def _text_of(path: Path) -> str:
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError:
-        raise SeedError(f"seed file {path} is not UTF-8 text; save it as UTF-8") from None
+        with path.open("rb") as file:
+            data = file.read(_HEAD)
+            if not _is_binary(data):
+                data += file.read()
     except OSError as error:
         raise SeedError(f"seed file {path} cannot be read: {error.strerror}") from error
-    for number, line in enumerate(lines, 1):
-        words = list(_without_comment(line.split()))
-        if not words:
-            continue
-        if len(words) > 2:
-            raise SeedError(
-                f"{path}, line {number}: {_shown(line.strip())!r} has more than a URL and a topic"
-            )
-        yield _seed(words[0], f"{path}, line {number}: ", *words[1:])
+    if _is_binary(data):
+        raise SeedError(f"{path} is no text; give a seed file, one URL a line, or URLs")
+    encoding, utf8 = decode_page(data, None)
+    text = utf8.decode("utf-8", "replace")
+    if encoding == WESTERN or "\ufffd" in text:
+        raise SeedError(f"seed file {path} is not UTF-8, UTF-16 or GBK text; save it as UTF-8")
+    return text
+
+
+def _is_binary(data: bytes) -> bool:
+    return b"\0" in data and read_bom(data)[0] is None
 
 
 def _without_comment(words: Iterable[str]) -> Iterator[str]:
@@ -76,8 +113,10 @@ def _without_comment(words: Iterable[str]) -> Iterator[str]:
         yield word
 
 
-def _seed(url: str, where: str, topic: str = "") -> Seed:
-    url = url.strip()
+def _seed(words: list[str]) -> Seed:
+    url, topic = words[0], "".join(words[1:2])
+    if len(words) > 2:
+        raise SeedError(f"{_shown(' '.join(words))!r} has more than a URL and a topic")
     try:
         whole = url if "://" in url else f"http://{url}"
         parts = urlsplit(whole)
@@ -87,12 +126,14 @@ def _seed(url: str, where: str, topic: str = "") -> Seed:
     except ValueError:
         good, host, whole = False, "", url
     if not good or ("://" not in url and "." not in host and host != "localhost"):
-        raise SeedError(f"{where}{_shown(url)!r} is no URL; write it as http://host/path")
+        raise SeedError(f"{_shown(url)!r} is no URL; write it as http://host/path")
     if "@" in parts.netloc:
         raise SeedError(
-            f"{where}{parts.scheme}://{host}/: user name and password would be kept with every page"
+            f"{parts.scheme}://{host}/: user name and password would be kept with every page"
             " and log line; leave them out and set HTTPAUTH_USER, HTTPAUTH_PASS and HTTPAUTH_DOMAIN"
         )
+    if topic:
+        load_topic(topic)
     return Seed(safe_url_string(whole), topic)
 
 

@@ -1,5 +1,8 @@
 """Scrapy settings of mmcrawl. Any can be changed with `-s NAME=VALUE`.
 
+They hold for every spider and command of the project. The scheduler, middlewares, pipelines and
+extensions of our own spiders are in `mmcrawl.components`.
+
 Ours begin with MMCRAWL_:
 
 MMCRAWL_TOPIC_THRESHOLD: score a page must reach to be on topic (see `TopicTest`).
@@ -40,46 +43,16 @@ AUTOTHROTTLE_START_DELAY = 1.0
 AUTOTHROTTLE_MAX_DELAY = 30.0
 CONCURRENT_REQUESTS = 32
 CONCURRENT_REQUESTS_PER_DOMAIN = 8
-CONCURRENT_ITEMS = 4  # Scrapy starts as many tasks for every response; ours brings one item
 DOWNLOAD_MAXSIZE = 32 * 1024 * 1024
 DOWNLOAD_WARNSIZE = 0
 DOWNLOAD_TIMEOUT = 60
 RETRY_TIMES = 2
-RETRY_GIVE_UP_LOG_LEVEL = "DEBUG"  # the frontier's line says it with the reason
 
-DOWNLOAD_HANDLERS = {
-    "http": "mmcrawl.connections.DownloadHandler",
-    "https": "mmcrawl.connections.DownloadHandler",
-}
-SCHEDULER = "mmcrawl.scheduler.FocusedScheduler"
-SPIDER_MIDDLEWARES = {
-    "mmcrawl.middlewares.FrontierMiddleware": 10,
-    "mmcrawl.dynamic_links.DynamicLinksMiddleware": 900,
-}
-DOWNLOADER_MIDDLEWARES = {
-    "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
-    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "mmcrawl.middlewares.RobotsTxtMiddleware": 100,
-    "mmcrawl.cookies.CookiesMiddleware": 700,
-}
-ITEM_PIPELINES = {
-    "pipelines.archive.ArchivePipeline": 100,
-    "pipelines.blocks.BlocksPipeline": 200,
-    "pipelines.media.MediaPipeline": 900,
-}
-EXTENSIONS = {
-    "mmcrawl.extensions.CrawlProgress": 500,
-    "mmcrawl.extensions.MediaFeedExporter": 0,
-    "scrapy.extensions.feedexport.FeedExporter": None,
-    "scrapy.extensions.logstats.LogStats": None,
-}
 REMOTE_CONTROL_ENABLED = False
-TELNETCONSOLE_ENABLED = False
 FEED_EXPORT_ENCODING = "utf-8"
-FEED_EXPORTERS = {"csv": "mmcrawl.extensions.MediaCsvExporter"}
+TELNETCONSOLE_ENABLED = False
 
 LOG_LEVEL = "INFO"
-STATS_DUMP = False
 
 MMCRAWL_TOPIC_THRESHOLD = 0.5
 MMCRAWL_BARREN_PAGES_PER_SHAPE = 200

@@ -7,10 +7,12 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response, TextResponse
+from scrapy.settings import BaseSettings
 from scrapy.utils.asyncio import run_in_thread
 from scrapy_spider_metadata import Args
 
 from mmcrawl.captures import capture_of
+from mmcrawl.components import FOCUSED, FRONTIER_SCHEDULER, use_components
 from mmcrawl.crawls import Crawl, archive_uri_of, make_job, with_stored_web
 from mmcrawl.frontier import PrivateHosts, page_digest
 from mmcrawl.items import NoPage, PageItem
@@ -37,12 +39,19 @@ class FocusedSpider(Args[FocusedParams], Spider):
     args: FocusedParams
 
     @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        """Exchange Scrapy's scheduler and the like for ours."""
+        super().update_settings(settings)
+        use_components(settings, FOCUSED)
+
+    @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         kwargs = with_stored_web(kwargs, crawler.settings)
         spider: Self = super().from_crawler(crawler, *args, **kwargs)
-        if spider.args.web or spider.args.is_demo:
-            replay = replay_settings(spider.args.web or "demo")
-            crawler.settings.setdict(replay, priority="spider")
+        crawls = crawler.settings["SCHEDULER"] == FRONTIER_SCHEDULER
+        web = spider.args.web or ("demo" if spider.args.is_demo and crawls else "")
+        if web:
+            crawler.settings.setdict(replay_settings(web), priority="spider")
         crawler.signals.connect(spider._stop_at_media, signals.headers_received)
         return spider
 
@@ -50,6 +59,11 @@ class FocusedSpider(Args[FocusedParams], Spider):
     def max_pages(self) -> int:
         """Most pages to fetch, 0 for all."""
         return self.args.max_pages
+
+    @property
+    def made_afresh(self) -> bool:
+        """Whether each run begins anew, with no other to go on with."""
+        return self.args.made_afresh
 
     @property
     def archive_uri(self) -> str | None:

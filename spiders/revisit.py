@@ -14,6 +14,7 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider, IgnoreRequest
 from scrapy.http import Response
+from scrapy.settings import BaseSettings
 from scrapy.utils.asyncio import run_in_thread
 from scrapy_spider_metadata import Args
 from twisted.python.failure import Failure
@@ -24,6 +25,7 @@ from mmcrawl.archive.revisits import NO_ANSWER, Due, due, is_answer
 from mmcrawl.archive_display import Revisits, revisit_tables
 from mmcrawl.archive_params import RevisitParams
 from mmcrawl.captures import capture_of, requested_at
+from mmcrawl.components import REVISIT, use_components
 from mmcrawl.crawls import revisit_rules, with_stored_web
 from mmcrawl.errors import StoreError, fatal_error
 from mmcrawl.failures import reason_of
@@ -64,13 +66,14 @@ class RevisitSpider(Args[RevisitParams], Spider):
     args: RevisitParams
     creates_archive = False
     custom_settings: dict[str, Any] = {  # noqa: RUF012 - as Scrapy declares it
-        "SCHEDULER": "scrapy.core.scheduler.Scheduler",
-        "SPIDER_MIDDLEWARES": {
-            "mmcrawl.middlewares.FrontierMiddleware": None,
-            "mmcrawl.dynamic_links.DynamicLinksMiddleware": None,
-        },
         "FEED_EXPORT_FIELDS": ["url", "time", "status", "outcome"],
     }
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        """Exchange Scrapy's middlewares and the like for ours; the scheduler stays."""
+        super().update_settings(settings)
+        use_components(settings, REVISIT)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:

@@ -1,4 +1,5 @@
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -44,13 +45,22 @@ def sentences(**arguments: str) -> list[str]:
         ("store", "redis://host/0", "sqlite:///FILE, memory: or mongodb://HOST/DATABASE"),
         ("store", "sqlite:///", "sqlite:///FILE, memory: or mongodb://HOST/DATABASE"),
         ("store", "sqlite://crawl.db", "sqlite:///FILE, memory: or mongodb://HOST/DATABASE"),
+        ("store", "yes", "sqlite:///FILE, memory: or mongodb://HOST/DATABASE"),
+        ("archive", "yes", "sqlite:///FILE, mongodb://HOST/DATABASE or none"),
+        ("archive", "false", "sqlite:///FILE, mongodb://HOST/DATABASE or none"),
+        ("archive", "memory:", "sqlite:///FILE, mongodb://HOST/DATABASE or none"),
+        ("archive", ":memory:", "sqlite:///FILE, mongodb://HOST/DATABASE or none"),
+        ("archive", "file:pages.db", "sqlite:///FILE, mongodb://HOST/DATABASE or none"),
+        ("seeds", "", "a seed file, a URL, or URLs parted by commas"),
+        ("seeds", " ", "a seed file, a URL, or URLs parted by commas"),
+        ("job", "a\u202eb", "letters, digits, dots, dashes and underscores"),
         ("web", "/no/such/folder", "demo, a folder with one folder per host, or a .warc"),
     ],
 )
 def test_a_wrong_value_is_told_with_the_name_and_what_it_may_be(
     name: str, value: str, may_be: str
 ) -> None:
-    told = sentences(**SEEDED, **{name: value})
+    told = sentences(**(SEEDED | {name: value}))
     assert len(told) == 1
     assert told[0].startswith(f"{name}: ")
     assert may_be in told[0]
@@ -77,7 +87,7 @@ def test_every_wrong_argument_is_told() -> None:
         ({"keywords": " , "}, "topic 'keywords' holds no words"),
         ({"topic": "physics-senior", "keywords": "lens"}, "either topic or keywords, not both"),
         ({"seeds": "http://a.test/"}, "no topic: give -a topic=NAME"),
-        ({"web": "."}, "no topic: give -a topic=NAME"),
+        ({"web": "demo", "seeds": "http://a.test/"}, "no topic: give -a topic=NAME"),
         ({"topic": "physics-senior", "seeds": "nosuch.txt"}, "there is no seed file nosuch.txt"),
     ],
 )
@@ -93,10 +103,12 @@ def test_an_unknown_topic_of_a_seed_is_told(tmp_path: Path) -> None:
     assert "unknown topic 'astrology'" in told
 
 
-def test_no_arguments_crawl_the_demo_and_keep_nothing() -> None:
+def test_no_arguments_crawl_the_demo_into_a_store_of_its_own() -> None:
     params = FocusedParams()
-    assert (params.is_demo, params.topic, params.store_uri) == (True, DEMO_TOPIC, "memory:")
+    assert (params.is_demo, params.made_afresh, params.topic) == (True, True, DEMO_TOPIC)
+    assert params.store_uri == "sqlite:///demo.db"
     assert FocusedParams(web="demo").is_demo
+    assert not FocusedParams(store="mine.db").made_afresh
     assert not FocusedParams(**SEEDED).is_demo
 
 
@@ -136,6 +148,44 @@ def test_seeds_bring_topics_of_their_own(tmp_path: Path) -> None:
     }
     assert params.own_topic is None
     assert re.fullmatch(r"[\w.-]+", params.job_name)
+
+
+@pytest.mark.parametrize(
+    "name", ["高中物理（二）", "光学·力学", "第1课：光", "物理、化学", "日本語ー"]
+)
+def test_a_job_may_be_named_as_its_readers_write(name: str) -> None:
+    assert FocusedParams(**SEEDED, job=name).job_name == name
+
+
+@pytest.mark.parametrize(
+    "place", ["pages.db", "./pages", "~/pages", "sqlite:///pages", "C:\\crawls\\pages", "物理.db"]
+)
+def test_a_file_is_named_by_its_path_or_uri(place: str) -> None:
+    assert sentences(**SEEDED, archive=place, store=place) == []
+
+
+@pytest.mark.parametrize(("alpha", "told"), [("-5", "alpha must be a number from 0 to 1, not -5")])
+def test_a_parameter_out_of_its_range_is_told(alpha: str, told: str) -> None:
+    [sentence] = sentences(**SEEDED, algo="urlrule", alpha=alpha)
+    assert told in sentence
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda web: web.write_bytes(b"\x00\x01"), "is no stored web; it may be demo, a folder"),
+        (lambda web: web.mkdir(), "' is empty; it may be demo, a folder"),
+        (lambda web: (web / "notes").mkdir(parents=True), "' holds no host: give one with"),
+    ],
+    ids=["binary", "empty folder", "folder of other things"],
+)
+def test_a_path_that_is_no_stored_web_is_told(
+    make: Callable[[Path], object], told: str, tmp_path: Path
+) -> None:
+    make(tmp_path / "web")
+    [sentence] = sentences(topic="physics-senior", web=str(tmp_path / "web"))
+    assert sentence.startswith("web: ")
+    assert told in sentence
 
 
 def test_equal_arguments_make_the_same_job() -> None:

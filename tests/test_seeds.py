@@ -122,17 +122,47 @@ def test_a_bad_url_is_named(text: str) -> None:
     assert str(caught.value) == f"seed {bad!r} is no URL; write it as http://host/path"
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "gbk", "latin-1"])
-def test_a_file_that_is_not_utf_8_is_told(encoding: str, seed_file: Path) -> None:
-    text = "http://a.test/ # é" if encoding == "latin-1" else "http://a.test/ # 光学"
+def test_every_bad_url_is_named() -> None:
+    with pytest.raises(SeedError) as caught:
+        read_seeds("ftp://a.test/,http://b.test/,http://[")
+    assert [line[:10] for line in str(caught.value).splitlines()] == ["seed 'ftp:", "seed 'http"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "gbk", "gb18030", "big5"])
+def test_a_file_may_be_in_the_encodings_of_its_readers(encoding: str, seed_file: Path) -> None:
+    text = "# 中文 物理\r\nhttp://a.test/中文/ # 的文件\r\nhttp://b.test/ physics-senior\r\n"
     seed_file.write_bytes(text.encode(encoding))
-    with pytest.raises(SeedError, match=r"seeds\.txt is not UTF-8 text; save it as UTF-8"):
+    assert read_seeds(str(seed_file)) == [
+        Seed("http://a.test/%E4%B8%AD%E6%96%87/"),
+        Seed("http://b.test/", "physics-senior"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "http://a.test/ # café".encode("latin-1"),
+        "http://a.test/ # Schüler, Übung, Größe".encode("cp1252"),
+        "http://a.test/ # физика".encode("koi8-r"),
+        b"http://a.test/ \xff\xfe\xfd",
+        b"\xff\xfeh\x00t",  # cut off in the middle of a character, as UTF-16
+        b"\xef\xbb\xbfhttp://a.test/\xe5\x85",
+    ],
+)
+def test_text_of_another_encoding_is_told(content: bytes, seed_file: Path) -> None:
+    seed_file.write_bytes(content)
+    with pytest.raises(SeedError, match=r"seeds\.txt is not UTF-8, UTF-16 or GBK text; save it as"):
         read_seeds(str(seed_file))
 
 
-def test_a_binary_file_that_happens_to_be_utf_8_is_told(seed_file: Path) -> None:
-    seed_file.write_bytes("http://a.test/".encode("utf-16-le"))
-    with pytest.raises(SeedError, match="line 1"):
+@pytest.mark.parametrize(
+    "content",
+    ["http://a.test/".encode("utf-16-le"), b"RIFF\x00\x00\x08\x00AVI", b"\x00" * 5_000_000],
+    ids=["UTF-16 that does not say so", "film", "zeros"],
+)
+def test_a_file_that_is_no_text_is_told(content: bytes, seed_file: Path) -> None:
+    seed_file.write_bytes(content)
+    with pytest.raises(SeedError, match=r"seeds\.txt is no text; give a seed file, one URL a line"):
         read_seeds(str(seed_file))
 
 
@@ -154,3 +184,34 @@ def test_a_password_in_a_seed_is_refused_and_not_repeated(line: str, seed_file: 
         read_seeds(str(seed_file))
     assert "cret" not in str(caught.value)
     assert "line 1: " in str(caught.value)
+
+
+@pytest.mark.parametrize("name", [".", "lists", "lists.txt"])
+def test_a_folder_is_told(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).mkdir(exist_ok=True)
+    with pytest.raises(SeedError, match=f"^{name} is a folder; give a seed file, or URLs"):
+        read_seeds(name)
+
+
+def test_every_bad_line_is_told(seed_file: Path) -> None:
+    seed_file.write_text("http://[\nhttp://a.test/\nhttp://b.test/ astrology\nftp://c.test/\n")
+    with pytest.raises(SeedError) as caught:
+        read_seeds(str(seed_file))
+    lines = [line.removeprefix(f"{seed_file}, ") for line in str(caught.value).splitlines()]
+    assert lines[0] == "line 1: 'http://[' is no URL; write it as http://host/path"
+    assert lines[1].startswith("line 3: unknown topic 'astrology'; ")
+    assert lines[2] == "line 4: 'ftp://c.test/' is no URL; write it as http://host/path"
+    assert len(lines) == 3
+
+
+@pytest.mark.parametrize(("bad", "lines"), [(20, 20), (21, 21), (500, 21)])
+def test_no_more_than_twenty_bad_lines_are_told(bad: int, lines: int, seed_file: Path) -> None:
+    seed_file.write_text("http://good.test/\n" + "http://[\n" * bad)
+    with pytest.raises(SeedError) as caught:
+        read_seeds(str(seed_file))
+    told = str(caught.value).splitlines()
+    assert len(told) == lines
+    assert told[19].startswith(f"{seed_file}, line 21: ")
+    if bad > 20:
+        assert told[20] == f"{bad - 20} more lines of {seed_file} are wrong"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import PurePath
 
-__all__ = ["archive_beside", "archive_uri", "as_archive_uri", "shown"]
+__all__ = ["archive_beside", "archive_uri", "as_archive_uri", "file_uri", "shown"]
 
 _FILE = "sqlite:///"
 _SERVERS = ("mongodb://", "mongodb+srv://")
 _BESIDE = "-archive"
+_PATH = re.compile(r"(?![\w+.-]{2,}:)(?=.*[./\\])")  # no scheme; a folder or an ending
 
 
 def archive_uri(named: str | None, store: str) -> str | None:
@@ -36,8 +38,23 @@ def as_archive_uri(named: str) -> str | None:
         return None
     if named.startswith(_SERVERS):
         return named
+    return file_uri(named)
+
+
+def file_uri(named: str) -> str:
+    """Return the URI of a file that is given as one or by its path.
+
+    A bare word is taken for a value that is misunderstood (`archive=yes`), not for a file.
+
+    Raises:
+        ValueError: it is neither.
+
+    >>> file_uri("crawl.db"), file_uri("sqlite:///crawl")
+    ('sqlite:///crawl.db', 'sqlite:///crawl')
+    """
     path = named.removeprefix(_FILE)
-    if not path or "://" in path:
+    is_uri = path != named
+    if not path or "://" in path or (not is_uri and not _PATH.match(path)):
         raise ValueError(f"{shown(named)!r} is not understood")
     return _FILE + os.path.expanduser(path)
 

@@ -17,11 +17,11 @@ from pydantic import ValidationError
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.archive.places import as_archive_uri
+from mmcrawl.archive.places import as_archive_uri, shown
 from mmcrawl.archive_params import ArchiveParams
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.params import explain
+from mmcrawl.params import DEMO_STORE, explain
 
 if TYPE_CHECKING:
     from mmcrawl.browse import Options
@@ -30,6 +30,8 @@ __all__ = ["Command"]
 
 _NEEDED = ("starlette", "jinja2", "uvicorn")
 _DEFAULT_STORE = "sqlite:///crawl.db"
+_OWN_CRAWL = ("crawl.db", "crawl-archive.db")
+_DEMO = shown(DEMO_STORE)
 _DEFAULT_REPORTS = "experiment"
 _CONNECTIONS = 400
 
@@ -67,7 +69,7 @@ class Command(ScrapyCommand):
             action="append",
             default=[],
             metavar="NAME=VALUE",
-            help="store=URI of the crawl (default: sqlite:///crawl.db), archive=URI",
+            help="store=URI of the crawl (default: sqlite:///crawl.db, else demo.db), archive=URI",
         )
         add("--port", default="8000", metavar="N", help="to listen on (default: 8000; 0: any)")
         add("--host", default="127.0.0.1", metavar="H", help="to listen on (default: 127.0.0.1)")
@@ -131,6 +133,9 @@ class Command(ScrapyCommand):
         setting = self.settings.get("MMCRAWL_ARCHIVE")  # type: ignore[union-attr]
         if setting and not given:
             values = {"archive": as_archive_uri(setting) or ""}
+        if not values and not any(map(os.path.exists, _OWN_CRAWL)) and os.path.exists(_DEMO):
+            values = {"store": DEMO_STORE}
+            print("There is no crawl.db here: this is what the demo found.", file=sys.stderr)
         try:
             params = ArchiveParams.model_validate(values)
         except ValidationError as error:

@@ -2,20 +2,28 @@
 
 import argparse
 import logging
+import os
+import shutil
 import sys
+from collections.abc import Mapping
+from pathlib import Path
+from shlex import quote
 from typing import get_type_hints
 
 from pydantic import BaseModel, ValidationError
 from scrapy import Spider
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
 from scrapy.spiderloader import get_spider_loader
+from scrapy_spider_metadata import Args
 
+from mmcrawl.archive.places import shown
 from mmcrawl.crawls import check_settings, with_stored_web
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.params import explain
+from mmcrawl.params import FocusedParams, explain
 
-__all__ = ["Command"]
+__all__ = ["Command", "arguments_or_exit"]
 
 _NOISY = (
     "scrapy.utils.log",
@@ -24,57 +32,109 @@ _NOISY = (
     "scrapy.addons",
 )
 _ROBOTS = "scrapy.downloadermiddlewares.robotstxt"
-_EXIT_CODES = {"bad_input": 2, "store_error": 1}
+EXIT_CODES = {"nothing_fetched": 1, "store_error": 1, "bad_input": 2}
+"""By the reason for which a crawl ended; 0 for all others."""
+
+
+_THIS_IS_THE_DEMO = (
+    "This is the demo: no seeds were given, so a small web that ships with mmcrawl is crawled,"
+    " offline."
+)
 
 
 class Command(ScrapyCrawl):
-    """Run a spider; a wrong argument is one sentence and exit code 2, a store that fails is 1."""
+    """Run a spider; a wrong argument is one sentence and exit code 2."""
 
     _own_crawler: Crawler | None = None
+    _own_args: BaseModel | None = None
+
+    def long_desc(self) -> str:
+        """Return what the exit codes mean."""
+        return (
+            "Exit codes: 0, the crawl ended, reached max_pages, had been finished before, or was"
+            " stopped (Ctrl-C) and the same command goes on; 1, no page could be fetched, or a"
+            " store or archive failed; 2, an argument, a setting, the seeds, the stored web or a"
+            " feed is wrong."
+        )
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check the arguments of one of our spiders; end the process if one is wrong."""
         super().process_options(args, opts)
-        problems = self._problems(args, opts)
-        for problem in problems:
-            print(f"scrapy crawl: {problem}", file=sys.stderr)
-        if problems:
-            raise SystemExit(2)
-        if self.settings is not None and self.settings["LOG_LEVEL"] != "DEBUG":
+        if len(args) != 1 or self.settings is None:
+            return
+        self._own_args = arguments_or_exit("crawl", args[0], opts.spargs, self.settings)
+        if self._own_args is not None and self.settings["LOG_LEVEL"] != "DEBUG":
             for name in _NOISY:
                 logging.getLogger(name).addFilter(_is_warning)
             logging.getLogger(_ROBOTS).addFilter(_without_traceback)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Crawl; tell by the exit code whether the crawl could be done."""
+        given = self._own_args
+        demo = given if isinstance(given, FocusedParams) and given.is_demo else None
+        if self.settings is None or not self.settings.getbool("MMCRAWL_DISPLAY"):
+            demo = None
+        if demo is not None:
+            print(_THIS_IS_THE_DEMO, file=sys.stderr, flush=True)
         super().run(args, opts)
         if self._own_crawler is not None and self._own_crawler.stats is not None:
             reason = self._own_crawler.stats.get_value("finish_reason")
-            self.exitcode = self.exitcode or _EXIT_CODES.get(reason, 0)
+            self.exitcode = self.exitcode or EXIT_CODES.get(reason, 0)
+        if demo is not None and not self.exitcode:
+            print(*_after_the_demo(demo), sep="\n", file=sys.stderr)
 
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
         self._own_crawler = super()._create_crawler(spidercls)
         return self._own_crawler
 
-    def _problems(self, args: list[str], opts: argparse.Namespace) -> list[str]:
-        if len(args) != 1 or self.settings is None:
-            return []
-        loader = get_spider_loader(self.settings)
-        try:
-            spider = loader.load(args[0])
-        except KeyError:
-            return [f"there is no spider {args[0]!r}; there are {', '.join(sorted(loader.list()))}"]
-        model = get_type_hints(spider).get("args")
-        if not (isinstance(model, type) and issubclass(model, BaseModel)):
-            return []
-        try:
-            check_settings(self.settings)
-            model(**with_stored_web(opts.spargs, self.settings))
-        except ValidationError as error:
-            return explain(error)
-        except MmcrawlError as error:
-            return [str(error)]
-        return []
+
+def arguments_or_exit(
+    command: str, name: str, arguments: Mapping[str, str], settings: BaseSettings
+) -> BaseModel | None:
+    """Return the checked arguments of one of our spiders, None for those of another.
+
+    If some are wrong, or there is no such spider, that is printed, and the process ends with 2.
+    """
+    try:
+        model = _model_of(name, settings)
+        if model is None:
+            return None
+        check_settings(settings)
+        return model(**with_stored_web(arguments, settings))
+    except ValidationError as error:
+        problems = explain(error)
+    except MmcrawlError as error:
+        problems = str(error).splitlines()
+    for problem in problems:
+        print(f"scrapy {command}: {problem}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+def _model_of(name: str, settings: BaseSettings) -> type[BaseModel] | None:
+    """Return what checks the arguments of a spider; None if it is not ours."""
+    loader = get_spider_loader(settings)
+    if name not in loader.list():
+        known = ", ".join(sorted(loader.list()))
+        raise MmcrawlError(f"there is no spider {name!r}; there are {known}")
+    spider = loader.load(name)
+    if not issubclass(spider, Args):
+        return None
+    model: type[BaseModel] = get_type_hints(spider)["args"]
+    return model
+
+
+def _after_the_demo(args: FocusedParams) -> list[str]:
+    """Return what a user may do next, the command for a site of their own last."""
+    ours = os.path.relpath(Path(sys.executable).with_name("scrapy"))
+    outside = shutil.which("scrapy") or ours.startswith(os.pardir) or not os.path.exists(ours)
+    scrapy = "scrapy" if outside else ours  # .venv/bin/scrapy after `make crawl`
+    looking = f"-a topic={args.topic}" if args.topic else f"-a keywords={quote(args.keywords)}"
+    kept = [f"To browse what it found: {scrapy} browse -a store={shown(args.store_uri)}"]
+    return [
+        *(kept if args.store_uri != "memory:" else []),
+        f"That was the demo; a site of your own: {scrapy} crawl focused {looking}"
+        " -a seeds=http://YOUR-SITE/",
+    ]
 
 
 def _is_warning(record: logging.LogRecord) -> bool:

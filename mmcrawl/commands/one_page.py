@@ -7,14 +7,16 @@ from typing import Any
 from scrapy import Request, Spider
 from scrapy.commands import ScrapyCommand
 from scrapy.http import Response
+from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
+from mmcrawl.components import WELL_BEHAVED
 from mmcrawl.failures import reason_of
 from mmcrawl.frontier import PrivateHosts
 from mmcrawl.replay import open_web
 from mmcrawl.replay.handler import replay_settings
 
-__all__ = ["HTML_TYPES", "Outcome", "ReceivedPage", "fetched"]
+__all__ = ["HTML_TYPES", "Outcome", "ReceivedPage", "fetched", "leave_crawl_out"]
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
@@ -40,6 +42,13 @@ class Outcome:
 
     page: ReceivedPage | None = None
     reason: str = "no answer"
+
+
+def leave_crawl_out(settings: BaseSettings | None) -> None:
+    """Let a command fetch pages with any spider, without its frontier and archive."""
+    own = {"SCHEDULER": "scrapy.core.scheduler.Scheduler", "MMCRAWL_ARCHIVE": "none"}
+    if settings is not None:
+        settings.setdict(own, priority="cmdline")
 
 
 class _OnePageSpider(Spider):
@@ -76,18 +85,9 @@ class _OnePageSpider(Spider):
 
 
 _SETTINGS: dict[str, Any] = {
-    "SCHEDULER": "scrapy.core.scheduler.Scheduler",
-    "SPIDER_MIDDLEWARES": {},
-    "ITEM_PIPELINES": {},
-    "EXTENSIONS": {},
+    **WELL_BEHAVED,
     "AUTOTHROTTLE_ENABLED": False,
     "METAREFRESH_ENABLED": False,  # the page that was asked for is wanted, not the next one
-    "DOWNLOADER_MIDDLEWARES": {
-        "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
-        "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-        "mmcrawl.middlewares.RobotsTxtMiddleware": 100,
-        "mmcrawl.cookies.CookiesMiddleware": 700,
-    },
 }
 
 

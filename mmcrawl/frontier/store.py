@@ -9,17 +9,18 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import quote
 
 from filelock import FileLock, Timeout
 
 from mmcrawl.errors import StoreError
 
-__all__ = ["Job", "SqliteStore", "open_store", "refuse_other_arguments"]
+__all__ = ["Job", "SqliteStore", "open_store", "refuse_other_arguments", "remove_own_file"]
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
 SCHEMA_VERSION = 3
@@ -102,8 +103,9 @@ class Job:
     reason: str
 
 
-def open_store(uri: str) -> "SqliteStore":
-    """Open the store named by `uri`: `memory:` or `sqlite:///FILE` (absolute: `sqlite:////FILE`).
+def open_store(uri: str, *, afresh: bool = False) -> "SqliteStore":
+    """Open the store named by `uri`: `memory:` or `sqlite:///FILE` (absolute: `sqlite:////FILE`);
+    `afresh` leaves out what mmcrawl kept in that file.
 
     Raises:
         StoreError: the URI is of no known kind, or the file cannot be used.
@@ -111,14 +113,14 @@ def open_store(uri: str) -> "SqliteStore":
     if uri == "memory:":
         return SqliteStore(None)
     if uri.startswith("sqlite:///") and len(uri) > len("sqlite:///"):
-        return SqliteStore(Path(uri.removeprefix("sqlite:///")))
+        return SqliteStore(Path(uri.removeprefix("sqlite:///")), afresh=afresh)
     raise StoreError(f"store {uri!r} is not understood; use sqlite:///FILE.db or memory:")
 
 
 class SqliteStore:
     """An open store. Its failures are StoreErrors; changes are made `with store.writing()`."""
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, *, afresh: bool = False) -> None:
         self.path = path
         if path is not None and not path.parent.is_dir():
             raise StoreError(
@@ -127,6 +129,8 @@ class SqliteStore:
         self._lock = None if path is None else FileLock(f"{path}.lock", timeout=0)
         self._acquire()
         try:
+            if path is not None and afresh:
+                remove_own_file(path)
             self.db = _connect(path)
         except BaseException:
             self._release()
@@ -241,11 +245,20 @@ class SqliteStore:
         try:
             self._lock.acquire()
         except Timeout:
-            raise StoreError(
-                f"store {self.name} is in use by another crawl; wait for it, or name another store"
-            ) from None
+            raise StoreError(self._why_not_locked(self._lock.lock_file)) from None
         except OSError as error:
             raise StoreError(f"store {self.name} cannot be opened: {error.strerror}") from error
+
+    def _why_not_locked(self, lock_file: str) -> str:
+        """Return the reason: to FileLock, a file that cannot be made is one that others hold."""
+        try:
+            Path(lock_file).open("ab").close()
+        except OSError as error:
+            return (
+                f"store {self.name} cannot be opened ({error.strerror}); name a file in a folder"
+                " where you may write"
+            )
+        return f"store {self.name} is in use by another crawl; wait for it, or name another store"
 
     def _release(self) -> None:
         """Let go of the store, and leave no lock file.
@@ -339,6 +352,26 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
         )
     db.execute("PRAGMA synchronous = FULL")
     db.execute("PRAGMA cache_size = -32000")
+
+
+def remove_own_file(path: Path) -> None:
+    """Remove an SQLite file, and what SQLite keeps beside it, if it is one of mmcrawl.
+
+    Raises:
+        StoreError: it cannot be removed.
+    """
+    try:
+        address = f"file:{quote(str(path.absolute()))}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True)) as db:
+            ours = db.execute("PRAGMA application_id").fetchone()[0] >> 16 == APPLICATION_ID >> 16
+    except sqlite3.Error:  # there is none, or it is of another kind
+        return
+    try:
+        # The file last: what is left of a journal would be rolled back into the next one.
+        for ending in ("-journal", "-wal", "-shm", "") if ours else ():
+            Path(f"{path}{ending}").unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be made anew: {error.strerror}; remove it") from error
 
 
 def refuse_other_arguments(store: str, job: Job, arguments: Mapping[str, Any]) -> None:

@@ -66,8 +66,9 @@ class FolderWeb:
             index = self._root.file(*INDEX_NAMES)
         except OSError as error:
             raise WebError(f"The folder '{root}' cannot be read: {error}.") from error
+        named_as_hosts = bool(self._manifest) or any(map(_is_host_name, folders))
         # HTTrack writes an index of its own beside the folders of the hosts.
-        if index and not self._manifest and not any("." in name for name in folders):
+        if index and not named_as_hosts:
             raise WebError(
                 f"The folder '{root}' looks like one site: give the folder that holds it."
             )
@@ -75,7 +76,7 @@ class FolderWeb:
             for host in self._manifest.keys() - folders.keys():
                 logger.warning("%s names the host %s, which has no folder", root / MANIFEST, host)
             folders = {host: folders[host] for host in self._manifest if host in folders}
-        if not folders:
+        if not folders or not named_as_hosts:
             raise WebError(f"The folder '{root}' holds no host: give one with a folder per host.")
         self._hosts = folders
         self._aliases = {
@@ -239,6 +240,10 @@ def _decoded(part: str) -> str | None:
         except UnicodeDecodeError:
             continue
     return None
+
+
+def _is_host_name(name: str) -> bool:
+    return "." in name.strip(".") or name.startswith("localhost")
 
 
 def _read_manifest(path: Path) -> dict[str, dict[str, Any]]:

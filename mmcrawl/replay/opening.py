@@ -11,7 +11,7 @@ from mmcrawl.replay.simulated import SimulatedWeb, SimulationConfig
 from mmcrawl.replay.warc import WarcWeb
 from mmcrawl.replay.web import StoredWeb
 
-__all__ = ["open_web"]
+__all__ = ["WHAT_IT_CAN_BE", "check_web", "open_web"]
 
 WARC_SUFFIXES = (".warc", ".warc.gz")
 SIMULATED, PORTAL = "sim:", "portal:"
@@ -37,6 +37,23 @@ def open_web(spec: str) -> StoredWeb:
     WebError
         Nothing is there, or it is none of these, or it cannot be read.
     """
+    found = _found(spec)
+    return WarcWeb(found) if isinstance(found, tuple) else found
+
+
+def check_web(spec: str) -> None:
+    """See that `spec` names a stored web, without reading all of it as `open_web` does.
+
+    Raises
+    ------
+    WebError
+        Nothing is there, or it is none.
+    """
+    _found(spec)
+
+
+def _found(spec: str) -> StoredWeb | tuple[Path, ...]:
+    """Return the web that `spec` names, or the WARC files of it, which take long to read."""
     if spec == "demo":
         return DemoWeb()
     if spec.startswith(SIMULATED):
@@ -45,11 +62,11 @@ def open_web(spec: str) -> StoredWeb:
         return _open_portal(spec.removeprefix(PORTAL))
     path = Path(os.path.expanduser(spec))
     try:
-        if spec and path.is_dir():
+        if spec and (archives := _archives(path)):
+            return archives
+        if spec and os.path.isdir(path):
             return _open_folder(path)
-        if path.is_file() and _is_warc(path):
-            return WarcWeb((path,))
-        found = bool(spec) and path.exists()
+        found = bool(spec) and os.path.exists(path)
     except (OSError, ValueError) as error:
         raise WebError(f"The stored web {spec!r} cannot be read: {error}.") from error
     state = "is no stored web" if found else "does not exist"
@@ -66,12 +83,21 @@ def _open_portal(specs: str) -> PortalWeb:
 
 
 def _open_folder(path: Path) -> StoredWeb:
-    entries = sorted(entry for entry in path.iterdir() if not entry.name.startswith("."))
-    if not entries:
+    if not _entries(path):
         raise WebError(f"The folder '{path}' is empty: {WHAT_IT_CAN_BE}.")
-    if all(entry.is_file() and _is_warc(entry) for entry in entries):
-        return WarcWeb(tuple(entries))
     return FolderWeb(path)
+
+
+def _archives(path: Path) -> tuple[Path, ...]:
+    """Return the WARC file of that path, or those that a folder holds if it holds nothing else."""
+    if os.path.isfile(path):  # False for a name that is too long, where pathlib raises
+        return (path,) if _is_warc(path) else ()
+    entries = _entries(path) if os.path.isdir(path) else []
+    return tuple(entries) if all(entry.is_file() and _is_warc(entry) for entry in entries) else ()
+
+
+def _entries(path: Path) -> list[Path]:
+    return sorted(entry for entry in path.iterdir() if not entry.name.startswith("."))
 
 
 def _is_warc(path: Path) -> bool:

@@ -27,13 +27,12 @@ each. RAM: 21 bytes a link, 4 to 8 for each page that holds it, 5 a page.
 from array import array
 from collections.abc import Iterable
 from heapq import heappop, heappush
-from math import inf
 from typing import ClassVar
 
 from mmcrawl.frontier import HELD, LinkScores, PatternRecord
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
 from mmcrawl.scoring.inlinks import InLinks
-from mmcrawl.scoring.ranges import check_ranges
+from mmcrawl.scoring.ranges import Ranges, check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = ["Fish"]
@@ -55,9 +54,10 @@ class Fish:
     """
 
     name: ClassVar[str] = "fish"
+    ranges: ClassVar[Ranges] = {"depth": (0, 1_000_000)}
 
     def __init__(self, source: LinkSource, similarity: LinkSimilarity, *, depth: int = 3) -> None:
-        check_ranges(depth=(depth, 0, inf))
+        check_ranges(self.ranges, depth=depth)
         self._source = source
         self._depth = depth
         self._state = bytearray()

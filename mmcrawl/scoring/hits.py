@@ -10,7 +10,7 @@ import numpy as np
 
 from mmcrawl.scoring.base import LinkSource
 from mmcrawl.scoring.link_graph import GraphScorer, Ids, Numbers, converge
-from mmcrawl.scoring.ranges import check_ranges
+from mmcrawl.scoring.ranges import Ranges, check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = ["Hits"]
@@ -37,11 +37,12 @@ class Hits(GraphScorer):
     """
 
     name: ClassVar[str] = "hits"
+    ranges: ClassVar[Ranges] = {"growth": (0, inf)}
 
     def __init__(
         self, source: LinkSource, similarity: LinkSimilarity, *, growth: float = 0.05
     ) -> None:
-        check_ranges(growth=(growth, 0, inf))
+        check_ranges(self.ranges, growth=growth)
         super().__init__(source, alpha=0.0, growth=growth, needs_content=False)
         self._unlinked = 0.0
         self._eigenvalue = 0.0

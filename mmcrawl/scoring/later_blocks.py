@@ -34,5 +34,5 @@ def later_blocks(
         "copyright": copyright,
         "advertisement": advertisement,
     }
-    check_ranges(**{kind: (factor, 0, 1) for kind, factor in factors.items()})
+    check_ranges(dict.fromkeys(factors, (0, 1)), **factors)
     return factors

@@ -37,7 +37,7 @@ from mmcrawl.frontier import LinkScores, PatternRecord
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
 from mmcrawl.scoring.link_features import BITS, WIDTH, directory_of, fit_features, link_features
 from mmcrawl.scoring.online_model import OnlineLogisticModel
-from mmcrawl.scoring.ranges import check_ranges
+from mmcrawl.scoring.ranges import Ranges, check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = ["Learned"]
@@ -65,6 +65,15 @@ class Learned:
     """
 
     name: ClassVar[str] = "learned"
+    ranges: ClassVar[Ranges] = {
+        "explore": (0, 100),
+        "lookahead": (0, 100),
+        "novelty": (0, 100),
+        "variance": (1e-6, 100),
+        "bias": (-100, 100),
+        "fit": (-100, 100),
+        "beta": (0, 1),
+    }
 
     def __init__(
         self,
@@ -80,13 +89,14 @@ class Learned:
         beta: float = 0.8,
     ) -> None:
         check_ranges(
-            explore=(explore, 0, 100),
-            lookahead=(lookahead, 0, 100),
-            novelty=(novelty, 0, 100),
-            variance=(variance, 1e-6, 100),
-            bias=(bias, -100, 100),
-            fit=(fit, -100, 100),
-            beta=(beta, 0, 1),
+            self.ranges,
+            explore=explore,
+            lookahead=lookahead,
+            novelty=novelty,
+            variance=variance,
+            bias=bias,
+            fit=fit,
+            beta=beta,
         )
         self._source, self._similarity = source, similarity
         self._explore, self._lookahead, self._novelty = explore, lookahead, novelty

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from mmcrawl.scoring.base import LinkSource
 from mmcrawl.scoring.link_graph import GraphScorer, Ids, Numbers, converge, shares_within
-from mmcrawl.scoring.ranges import check_ranges
+from mmcrawl.scoring.ranges import Ranges, check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = ["PageRank"]
@@ -36,6 +36,7 @@ class PageRank(GraphScorer):
     """
 
     name: ClassVar[str] = "pagerank"
+    ranges: ClassVar[Ranges] = {"d": (0, 0.999), "growth": (0, inf)}
 
     def __init__(
         self,
@@ -45,7 +46,7 @@ class PageRank(GraphScorer):
         d: float = 0.85,
         growth: float = 0.05,
     ) -> None:
-        check_ranges(d=(d, 0, 0.999), growth=(growth, 0, inf))
+        check_ranges(self.ranges, d=d, growth=growth)
         super().__init__(source, alpha=0.0, growth=growth, needs_content=False)
         self._d = d
 

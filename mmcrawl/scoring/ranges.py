@@ -1,19 +1,22 @@
 """Ranges of parameters."""
 
-from math import isfinite
+from collections.abc import Mapping
+from math import inf
+from typing import TypeAlias
 
-__all__ = ["check_ranges"]
+__all__ = ["Ranges", "check_ranges"]
+
+Ranges: TypeAlias = Mapping[str, tuple[float, float]]
+"""Least and greatest value of parameters, by name; `inf` for no bound."""
 
 
-def check_ranges(**parameters: tuple[float, float, float]) -> None:
-    """Raise ValueError if a parameter is outside its range.
+def check_ranges(ranges: Ranges, **values: float) -> None:
+    """Raise ValueError if a value is outside its range, or no finite number.
 
-    Args:
-        parameters: value, least and greatest of each, by name; `inf` for no bound.
-
-    >>> check_ranges(beta=(0.8, 0, 1))
+    >>> check_ranges({"beta": (0, 1)}, beta=0.8)
     """
-    for name, (value, least, greatest) in parameters.items():
-        if not (isfinite(value) and least <= value <= greatest):
-            bounds = f"{least:g} to {greatest:g}" if isfinite(greatest) else f"{least:g} up"
-            raise ValueError(f"{name} must be a number from {bounds}, not {value:g}")
+    for name, value in values.items():
+        least, greatest = ranges[name]
+        if not (least <= value <= greatest and value < inf):  # False for nan
+            bounds = f"{least:g} to {greatest:g}" if greatest < inf else f"{least:g} up"
+            raise ValueError(f"{name} must be a number from {bounds}, not {value}")

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring.base import LinkSource, Scorer
+from mmcrawl.scoring.ranges import Ranges, check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = [
@@ -24,7 +25,8 @@ __all__ = [
 ENTRY_POINT_GROUP = "mmcrawl.scorers"
 """Group under which a package registers `name = module:factory`; the factory is called like the
 constructor of a scorer: `factory(source, similarity, **parameters)`. Its keyword-only parameters
-can be set with `-a`, if their defaults are numbers, truth values or strings."""
+can be set with `-a`, if their defaults are numbers, truth values or strings. Its attribute `ranges`
+(see `Ranges`), if there is one, says which numbers are refused before a crawl begins."""
 
 _OURS: Mapping[str, str] = {
     "breadth": "mmcrawl.scoring.breadth:Breadth",
@@ -94,9 +96,15 @@ def parse_parameters(name: str, texts: Mapping[str, str]) -> dict[str, Any]:
         texts: value of each parameter, e.g. `{"alpha": "0.5", "hard": "true"}`.
 
     Raises:
-        MmcrawlError: it has no such parameter, or the value is of another type.
+        MmcrawlError: it has no such parameter, or the value is of another type or out of its range.
     """
-    return {parameter: _value(name, parameter, text) for parameter, text in texts.items()}
+    values = {parameter: _value(name, parameter, text) for parameter, text in texts.items()}
+    ranges: Ranges = getattr(_factory(name), "ranges", {})
+    try:
+        check_ranges(ranges, **{each: values[each] for each in values.keys() & ranges.keys()})
+    except ValueError as error:
+        raise MmcrawlError(f"algorithm {name}: {error}") from error
+    return values
 
 
 @cache

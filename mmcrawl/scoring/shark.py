@@ -28,7 +28,7 @@ from typing import ClassVar
 
 from mmcrawl.frontier import LinkScores, PatternRecord
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
-from mmcrawl.scoring.ranges import check_ranges
+from mmcrawl.scoring.ranges import Ranges, check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = ["Shark"]
@@ -50,6 +50,7 @@ class Shark:
     """
 
     name: ClassVar[str] = "shark"
+    ranges: ClassVar[Ranges] = {"gamma": (0, 1), "beta": (0, 1), "delta": (0, 1)}
 
     def __init__(
         self,
@@ -60,7 +61,7 @@ class Shark:
         beta: float = 0.8,
         delta: float = 0.5,
     ) -> None:
-        check_ranges(gamma=(gamma, 0, 1), beta=(beta, 0, 1), delta=(delta, 0, 1))
+        check_ranges(self.ranges, gamma=gamma, beta=beta, delta=delta)
         self._source = source
         self._similarity = similarity
         self._gamma, self._beta, self._delta = gamma, beta, delta

@@ -48,7 +48,7 @@ import numpy as np
 from mmcrawl.frontier import LinkScores, PatternRecord
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
 from mmcrawl.scoring.inlinks import InLinks
-from mmcrawl.scoring.ranges import check_ranges
+from mmcrawl.scoring.ranges import Ranges, check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = ["SharkImproved"]
@@ -147,6 +147,13 @@ class SharkImproved:
     """
 
     name: ClassVar[str] = "shark-improved"
+    ranges: ClassVar[Ranges] = {
+        "beta": (0, 1),
+        "sigma": (0, 0.999),
+        "theta": (1e-6, inf),
+        "alpha": (0, 1),
+        "tolerance": (1e-12, 1),
+    }
 
     def __init__(
         self,
@@ -160,11 +167,12 @@ class SharkImproved:
         tolerance: float = 0.005,
     ) -> None:
         check_ranges(
-            beta=(beta, 0, 1),
-            sigma=(sigma, 0, 0.999),
-            theta=(theta, 1e-6, inf),
-            alpha=(alpha, 0, 1),
-            tolerance=(tolerance, 1e-12, 1),
+            self.ranges,
+            beta=beta,
+            sigma=sigma,
+            theta=theta,
+            alpha=alpha,
+            tolerance=tolerance,
         )
         self._source = source
         self._similarity = similarity

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from mmcrawl.scoring.base import LinkSource
 from mmcrawl.scoring.link_graph import Column, Ids, Numbers, shares_within
-from mmcrawl.scoring.ranges import check_ranges
+from mmcrawl.scoring.ranges import Ranges, check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.scoring.topic_centric_pagerank import TopicCentricPageRank
 
@@ -46,6 +46,12 @@ class TopicRank(TopicCentricPageRank):
     """
 
     name: ClassVar[str] = "topicrank"
+    ranges: ClassVar[Ranges] = {
+        **TopicCentricPageRank.ranges,
+        "omega": (0, 1),
+        "lambda_": (0, 1),
+        "alpha": (0, 1),
+    }
 
     def __init__(
         self,
@@ -58,7 +64,7 @@ class TopicRank(TopicCentricPageRank):
         alpha: float = 0.4,
         growth: float = 0.05,
     ) -> None:
-        check_ranges(omega=(omega, 0, 1), lambda_=(lambda_, 0, 1), alpha=(alpha, 0, 1))
+        check_ranges(self.ranges, omega=omega, lambda_=lambda_, alpha=alpha)
         super().__init__(source, similarity, d=d, growth=growth)
         self._alpha = alpha
         self._omega, self._lambda = omega, lambda_

@@ -41,7 +41,7 @@ from mmcrawl.frontier import HELD, LinkScores, PatternRecord
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
 from mmcrawl.scoring.clusters import SitePatterns
 from mmcrawl.scoring.patterns import UrlParts, url_parts
-from mmcrawl.scoring.ranges import check_ranges
+from mmcrawl.scoring.ranges import Ranges, check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.scoring.site_state import Directories, Site
 
@@ -74,6 +74,14 @@ class UrlRule:
     """
 
     name: ClassVar[str] = "urlrule"
+    ranges: ClassVar[Ranges] = {
+        "d": (0, 0.999),
+        "beta": (0, 1),
+        "alpha": (0, 1),
+        "m": (1, inf),
+        "near": (1, inf),
+        "num2": (0, inf),
+    }
 
     def __init__(
         self,
@@ -89,12 +97,13 @@ class UrlRule:
         num2: int = 5,
     ) -> None:
         check_ranges(
-            d=(d, 0, 0.999),
-            beta=(beta, 0, 1),
-            alpha=(alpha, 0, 1),
-            m=(m, 1, inf),
-            near=(near, 1, inf),
-            num2=(num2, 0, inf),
+            self.ranges,
+            d=d,
+            beta=beta,
+            alpha=alpha,
+            m=m,
+            near=near,
+            num2=num2,
         )
         self._source = source
         self._similarity = similarity

@@ -101,7 +101,7 @@ class Giver:
         if len(self._crawl.leases):
             return ""
         if not job.ready:
-            return "finished"
+            return "finished" if job.pages else "nothing_fetched"
         return "max_pages" if 0 < rules.max_pages <= job.pages else ""
 
     def _starts(self) -> list[Grant | Pointless]:

@@ -263,7 +263,7 @@ class Reign:
 
     def _finish(self, reason: str) -> None:
         self.outcome = reason
-        self._close_job(reason, finished=reason == "finished" and self._crawl.job.pages > 0)
+        self._close_job(reason, finished=reason == "finished")
         self._hand_over(reason)
 
     def _publish(self) -> None:

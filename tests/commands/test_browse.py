@@ -103,6 +103,21 @@ def run(desk: Path, capfd: pytest.CaptureFixture[str]):  # type: ignore[no-untyp
     return run
 
 
+def test_without_a_crawl_of_ones_own_the_demo_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = module.Command()
+    command.settings = Settings()
+    own = ("sqlite:///crawl-archive.db", "sqlite:///crawl.db")
+    assert command._places([]) == own
+    (tmp_path / "demo.db").touch()
+    assert command._places([]) == ("sqlite:///demo-archive.db", "sqlite:///demo.db")
+    assert command._places(["archive=mine.db"]) == ("sqlite:///mine.db", "")
+    (tmp_path / "crawl.db").touch()
+    assert command._places([]) == own
+
+
 @pytest.mark.parametrize(
     ("args", "code", "said"),
     [

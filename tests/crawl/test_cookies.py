@@ -9,6 +9,7 @@ from scrapy.utils.conf import build_component_list
 from scrapy.utils.test import get_crawler
 
 from mmcrawl.cookies import BoundedCookieJar, CookiesMiddleware
+from spiders.focused import FocusedSpider
 
 
 def sent(answered: str, cookie: str, asked: str) -> str:
@@ -52,7 +53,7 @@ def test_a_cookie_goes_to_its_domain_and_never_to_a_public_suffix(
 
 def test_a_crawl_uses_it_in_place_of_scrapys() -> None:
     settings = Settings()
-    settings.setmodule("mmcrawl.settings")
+    FocusedSpider.update_settings(settings)
     used = build_component_list(settings.getwithbase("DOWNLOADER_MIDDLEWARES"))
     assert [name for name in used if "Cookies" in name] == ["mmcrawl.cookies.CookiesMiddleware"]
 

@@ -13,7 +13,7 @@ TOPIC = "topic=physics-senior"
 FILES = {
     "empty.txt": b"",
     "bad_line.txt": b"http://a.test/\n\nhttp://[\n",
-    "utf16.txt": "http://a.test/".encode("utf-16"),
+    "film.txt": b"\x00\x00\x00\x18ftypmp42",
     "latin.txt": "http://a.test/ # café".encode("latin-1"),
     "topics.txt": b"http://a.test/ astrology\n",
     "web.txt": b"no web at all",
@@ -40,13 +40,21 @@ CASES = {
     (TOPIC, "seeds=me:s3cret@a.test/seeds.txt"): "there is no seed file a.test/seeds.txt; give a",
     (TOPIC, "seeds=empty.txt"): "empty.txt names no seeds; write one URL a line",
     (TOPIC, "seeds=bad_line.txt"): "bad_line.txt, line 3: 'http://[' is no URL; write it as http",
-    (TOPIC, "seeds=utf16.txt"): "seed file utf16.txt is not UTF-8 text; save it as UTF-8",
-    (TOPIC, "seeds=latin.txt"): "seed file latin.txt is not UTF-8 text; save it as UTF-8",
-    ("seeds=topics.txt",): "unknown topic 'astrology'; `scrapy topic list` shows all topics",
+    (TOPIC, "seeds=film.txt"): "film.txt is no text; give a seed file, one URL a line, or URLs",
+    (TOPIC, "seeds=latin.txt"): "seed file latin.txt is not UTF-8, UTF-16 or GBK text; save it",
+    (TOPIC, "seeds=."): ". is a folder; give a seed file, or URLs with http://",
+    ("seeds=",): "seeds: there are none; they may be a seed file, a URL, or URLs parted by",
+    ("web=demo", "archive=yes"): "archive: 'yes' is not understood; it may be sqlite:///FILE,",
+    ("web=demo", "archive=memory:"): "archive: 'memory:' is not understood; it may be sqlite:///",
+    ("web=demo", "alpha=-5"): "algorithm urlrule: alpha must be a number from 0 to 1, not -5",
+    (TOPIC, "web=web.txt"): "web: 'web.txt' is no stored web; it may be demo, a folder with one",
+    (
+        "seeds=topics.txt",
+    ): "topics.txt, line 1: unknown topic 'astrology'; `scrapy topic list` shows all topics",
     ("-sMMCRAWL_PAGES_PER_HOST=abc",): "MMCRAWL_PAGES_PER_HOST must be a whole number from 0",
     ("-sMMCRAWL_HEAD_REQUESTS=xx",): "MMCRAWL_HEAD_REQUESTS must be a whole number from 0",
     ("-sMMCRAWL_WEB=nosuch", TOPIC): "web: 'nosuch' does not exist; it may be demo, a folder",
-    ("-sMMCRAWL_WEB=web.txt",): "no topic: give -a topic=NAME (`scrapy topic list` shows them) or",
+    ("-sMMCRAWL_WEB=web.txt",): "web: 'web.txt' is no stored web; it may be demo, a folder with",
 }
 
 
@@ -84,12 +92,14 @@ def test_a_password_is_not_repeated(runs: dict[tuple[str, ...], Run]) -> None:
     assert not any("s3cret" in err for err in said)
 
 
-def test_a_file_that_is_no_stored_web_is_told_and_nothing_is_created(desk: Desk) -> None:
-    (desk.folder / "web.txt").write_bytes(FILES["web.txt"])
-    run = desk.crawl(TOPIC, "web=web.txt", "store=crawl.db")
+def test_every_bad_line_of_a_seed_file_is_told(desk: Desk) -> None:
+    (desk.folder / "seeds.txt").write_bytes(b"http://[\nhttp://a.test/\nftp://b.test/\n")
+    run = desk.crawl(TOPIC, "seeds=seeds.txt")
     assert run.code == 2
-    assert any("'web.txt' is no stored web: give 'demo', a folder" in e for e in run.errors)
-    assert [path.name for path in desk.folder.iterdir()] == ["web.txt"]
+    assert [line.partition(": '")[0] for line in run.err.splitlines()] == [
+        "scrapy crawl: seeds.txt, line 1",
+        "scrapy crawl: seeds.txt, line 3",
+    ]
 
 
 def test_a_setting_out_of_its_range_is_told_and_nothing_is_created(desk: Desk) -> None:

@@ -226,6 +226,7 @@ def test_when_every_seed_fails_the_ending_says_that_nothing_could_be_fetched(
         site.url(): ("E", "no answer in time"),
         f"http://127.0.0.1:{closed_port}/": ("E", "connection refused"),
     }
+    assert run.code == 1
     assert "Nothing could be fetched" in run.words
     assert "Finished" not in run.words
     assert "Traceback" not in run.err

@@ -67,6 +67,15 @@ def test_a_store_that_cannot_be_opened_is_told(desk: Desk) -> None:
     ]
 
 
+def test_a_store_where_no_file_can_be_made_is_told(desk: Desk) -> None:
+    run = desk.crawl(TOPIC, "seeds=http://127.0.0.1:9/", "store=sqlite:////proc/x.db")
+    assert run.code == 1
+    assert run.errors == [
+        "store /proc/x.db cannot be opened (No such file or directory); name a file in a folder"
+        " where you may write"
+    ]
+
+
 def test_a_store_in_use_is_told_and_the_crawl_that_has_it_goes_on(desk: Desk, site: Site) -> None:
     asked, go_on = threading.Event(), threading.Event()
     site.page("/", "optics", media="a.mp4")

@@ -1,6 +1,8 @@
 """Algorithms by name, those of other packages included."""
 
 import sys
+from inspect import signature
+from math import inf
 
 import pytest
 
@@ -113,3 +115,19 @@ def test_a_wrong_value_of_a_parameter_is_one_sentence(parameter, text, told):
 def test_a_parameter_out_of_range_is_refused(name, parameter, value):
     with pytest.raises(MmcrawlError, match=f"algorithm {name}: {parameter} must be a number from"):
         make_scorer(name, None, SIMILARITY, **{parameter: value})
+
+
+@pytest.mark.parametrize("name", algorithm_names())
+def test_every_number_a_user_can_give_has_a_range_that_is_kept(name):
+    parameters = signature(_factory(name)).parameters
+    for parameter in parameter_names(name):
+        default = parameters[parameter].default
+        if isinstance(default, bool) or not isinstance(default, int | float):
+            continue
+        least, greatest = _factory(name).ranges[parameter]
+        assert least <= default <= greatest
+        assert parse_parameters(name, {parameter: str(default)}) == {parameter: default}
+        for wrong in [least - 1, *([greatest + 1] if greatest < inf else [])]:
+            told = f"^algorithm {name}: {parameter} must be a number from"
+            with pytest.raises(MmcrawlError, match=told):
+                parse_parameters(name, {parameter: str(type(default)(wrong))})

@@ -1,0 +1,18 @@
+"""`scrapy fetch`: Scrapy's own, also with `--spider focused`."""
+
+import argparse
+
+from scrapy.commands.fetch import Command as ScrapyFetch
+
+from mmcrawl.commands.one_page import leave_crawl_out
+
+__all__ = ["Command"]
+
+
+class Command(ScrapyFetch):
+    """Fetch a URL as a spider of this project would; no crawl begins."""
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Take over the options."""
+        super().process_options(args, opts)
+        leave_crawl_out(self.settings)

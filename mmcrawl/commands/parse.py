@@ -1,0 +1,60 @@
+"""`scrapy parse`: what a spider finds on one page; no crawl begins."""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from scrapy import Request
+from scrapy.commands.parse import Command as ScrapyParse
+
+from mmcrawl.commands.crawl import arguments_or_exit
+from mmcrawl.commands.one_page import leave_crawl_out
+from mmcrawl.crawls import topic_threshold
+from mmcrawl.items import MediaPageItem, PageItem
+from mmcrawl.judging import media_page
+from mmcrawl.params import FocusedParams
+from mmcrawl.scoring import TopicTest
+
+__all__ = ["Command"]
+
+
+class Command(ScrapyParse):
+    """Parse a URL with its spider and print the results.
+
+    A page of the focused spider is shown as feeds write it, on topic or not, and its links as
+    requests.
+    """
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Check the spider's arguments; end the process if one is wrong."""
+        super().process_options(args, opts)
+        leave_crawl_out(self.settings)
+        if opts.spider and self.settings is not None:
+            arguments_or_exit("parse", opts.spider, opts.spargs, self.settings)
+
+    def _get_items_and_requests(
+        self, spider_output: Iterable[Any], opts: argparse.Namespace, depth: int, *rest: Any
+    ) -> tuple[Any, ...]:
+        args = getattr(rest[0], "args", None)
+        if not isinstance(args, FocusedParams):
+            return super()._get_items_and_requests(spider_output, opts, depth, *rest)
+        if depth == 1 and args.is_demo and not args.keywords:
+            said = f"scrapy parse: the topic is {args.topic}; -a topic=NAME takes another"
+            print(said, file=sys.stderr)
+        test = TopicTest(
+            args.own_topic or args.whole_topic, args.kinds, topic_threshold(rest[0].settings)
+        )
+        shown: list[Any] = []
+        for output in spider_output:
+            shown += _shown(output, test) if isinstance(output, PageItem) else [output]
+        return super()._get_items_and_requests(shown, opts, depth, *rest)
+
+
+def _shown(item: PageItem, test: TopicTest) -> list[Any]:
+    """Return the row of a page, and requests for its links that may be followed."""
+    verdict = test.judge(item.page, item.page.media)
+    record = media_page(item.page, verdict, item.http_status, time.time())
+    links = [link for link in item.page.links if not link.nofollow]
+    return [MediaPageItem.from_record(record), *(Request(link.url) for link in links)]

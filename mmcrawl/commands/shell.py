@@ -1,0 +1,18 @@
+"""`scrapy shell`: Scrapy's own, also with `--spider focused`."""
+
+import argparse
+
+from scrapy.commands.shell import Command as ScrapyShell
+
+from mmcrawl.commands.one_page import leave_crawl_out
+
+__all__ = ["Command"]
+
+
+class Command(ScrapyShell):
+    """Try things out on a page; no crawl begins."""
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Take over the options."""
+        super().process_options(args, opts)
+        leave_crawl_out(self.settings)

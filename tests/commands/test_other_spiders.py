@@ -1,0 +1,181 @@
+"""Scrapy's own commands, and spiders that are not ours, in the folder of the project."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+
+from spiders.focused import FocusedSpider
+from spiders.revisit import RevisitSpider
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (
+    b"<title>Optics</title><h1>Optics: refraction by a lens</h1><a href='a.mp4'>optics film</a>"
+    b"<a href='next.html'>next</a><a rel='nofollow' href='private.html'>private</a>"
+)
+PLAIN = {
+    "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+    "SPIDER_MIDDLEWARES": {},
+    "DOWNLOADER_MIDDLEWARES": {},
+    "ITEM_PIPELINES": {},
+    "EXTENSIONS": {},
+    "FEED_EXPORTERS": {},
+}
+
+
+class Site(BaseHTTPRequestHandler):
+    asked: list[str]
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        found = self.path in {"/", "/next.html"}
+        self.send_response(200 if found else 404)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(PAGE if found else b"")
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def asked() -> list[str]:
+    """What the site was asked for."""
+    return []
+
+
+@pytest.fixture
+def site(asked: list[str]) -> Iterator[str]:
+    """Address of a site of two pages."""
+    handler = type("Handler", (Site,), {"asked": asked})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+        server.shutdown()
+
+
+def scrapy(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command in a folder, which stays as it was."""
+    before = sorted(folder.rglob("*"))
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings",
+    }
+    options = ("-s", "REMOTE_CONTROL_ENABLED=0", "-s", "AUTOTHROTTLE_ENABLED=0")
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", *arguments, *options],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    assert arguments[0] == "genspider" or sorted(folder.rglob("*")) == before
+    return done
+
+
+@pytest.mark.parametrize("spider", [(), ("--spider", "focused")], ids=["no spider", "focused"])
+def test_fetch_and_shell_fetch_what_is_asked(
+    spider: tuple[str, ...], site: str, tmp_path: Path
+) -> None:
+    fetched = scrapy(tmp_path, "fetch", "--nolog", *spider, site)
+    assert (fetched.returncode, fetched.stdout.encode().strip()) == (0, PAGE)
+    code = "print(response.css('title::text').get())"
+    shell = scrapy(tmp_path, "shell", "--nolog", *spider, site, "-c", code)
+    assert (shell.returncode, shell.stdout.split()) == (0, ["Optics", "None"])
+
+
+def test_parse_shows_the_page_and_its_links(site: str, asked: list[str], tmp_path: Path) -> None:
+    parsed = scrapy(tmp_path, "parse", "--nolog", "--nocolour", "--spider", "focused", site)
+    assert parsed.returncode == 0
+    assert (
+        parsed.stderr == "scrapy parse: the topic is physics-senior; -a topic=NAME takes another\n"
+    )
+    for shown in ("'title': 'Optics'", f"'video': ['{site}a.mp4']", f"<GET {site}next.html>"):
+        assert shown in parsed.stdout
+    assert "private.html" not in parsed.stdout
+    assert asked == ["/robots.txt", "/"]
+
+
+def test_parse_scores_by_the_topic_that_is_given(site: str, tmp_path: Path) -> None:
+    arguments = ("parse", "--nolog", "--nocolour", "--spider", "focused", site, "-a")
+    off_topic = scrapy(tmp_path, *arguments, "keywords=violin")
+    assert off_topic.stderr == ""
+    assert "'topic_score': 0.0" in off_topic.stdout
+    wrong = scrapy(tmp_path, *arguments, "topic=astrology")
+    assert wrong.returncode == 2
+    assert wrong.stderr.startswith("scrapy parse: unknown topic 'astrology'")
+
+
+@pytest.mark.alone
+def test_bench_crawls(tmp_path: Path) -> None:
+    bench = scrapy(tmp_path, "bench", "-s", "CLOSESPIDER_PAGECOUNT=5")
+    assert bench.returncode == 0
+    assert "Spider closed (closespider_pagecount)" in bench.stderr
+
+
+def test_a_generated_spider_crawls_with_scrapys_own_parts(
+    site: str, asked: list[str], tmp_path: Path
+) -> None:
+    package = tmp_path / "mine"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    modules = ("-s", "SPIDER_MODULES=mine", "-s", "NEWSPIDER_MODULE=mine")
+    made = scrapy(tmp_path, "genspider", "lens", "127.0.0.1", *modules)
+    assert made.returncode == 0
+    source = package / "lens.py"
+    text = source.read_text().replace("https://127.0.0.1", site)
+    source.write_text(text.replace("pass", "yield {'url': response.url}"))
+    crawled = scrapy(tmp_path, "crawl", "lens", "-o", "-:json", *modules)
+    assert crawled.returncode == 0
+    assert json.loads(crawled.stdout) == [{"url": site}]
+    assert asked == ["/robots.txt", "/"]
+    assert "Dumping Scrapy stats" in crawled.stderr
+    assert "mmcrawl.middlewares" not in crawled.stderr
+
+
+def settings_of(spider: type[Spider], **given: object) -> Settings:
+    """Return the settings of a crawl whose user gave some with `-s`."""
+    settings = Settings()
+    settings.setmodule("mmcrawl.settings")
+    settings.setdict(given, priority="cmdline")
+    return Crawler(spider, settings).settings
+
+
+def test_other_spiders_have_scrapys_parts_and_ours_have_ours() -> None:
+    plain = settings_of(Spider)
+    assert {name: plain[name] for name in PLAIN} == PLAIN
+    ours = settings_of(FocusedSpider)
+    assert ours["SCHEDULER"] == "mmcrawl.scheduler.FocusedScheduler"
+    assert all(ours.getdict(name) for name in PLAIN.keys() - {"SCHEDULER"})
+    revisits = settings_of(RevisitSpider)
+    assert revisits["SCHEDULER"] == PLAIN["SCHEDULER"]
+    assert not revisits.getdict("SPIDER_MIDDLEWARES")
+    assert revisits.getdict("ITEM_PIPELINES") == {"pipelines.archive.ArchivePipeline": 100}
+
+
+def test_what_the_user_gives_stays_beside_our_parts() -> None:
+    own = {"EXTENSIONS": {"theirs.Extension": 7}, "CONCURRENT_ITEMS": 9}
+    theirs = type("Theirs", (FocusedSpider,), {"custom_settings": own})
+    given = '{"theirs.Pipeline": 300, "pipelines.archive.ArchivePipeline": null}'
+    settings = settings_of(theirs, ITEM_PIPELINES=given, SCHEDULER="theirs.Scheduler")
+    assert settings["SCHEDULER"] == "theirs.Scheduler"
+    assert settings["CONCURRENT_ITEMS"] == 9
+    assert settings["EXTENSIONS"]["theirs.Extension"] == 7
+    assert settings["EXTENSIONS"]["mmcrawl.extensions.CrawlProgress"] == 500
+    assert settings["ITEM_PIPELINES"]["theirs.Pipeline"] == 300
+    assert settings["ITEM_PIPELINES"]["pipelines.archive.ArchivePipeline"] is None
+    assert settings["ITEM_PIPELINES"]["pipelines.media.MediaPipeline"] == 900
