@@ -47,6 +47,9 @@ class Limits:
         per_page: Entries of a list that one page shows.
         longest_url: Characters of an archived URL in a request (400 beyond).
         largest_body: Bytes of an archived page that is drawn or replayed as a page.
+        arriving: Seconds in which a request has to arrive whole, from the begin of the connection
+            or the end of the answer before; and in which something is taken of an answer.
+        connections, connections_each: Open at once, in all and of one address.
     """
 
     threads: int = 4
@@ -55,6 +58,9 @@ class Limits:
     per_page: int = 50
     longest_url: int = 8_000
     largest_body: int = 16 << 20
+    arriving: float = 10.0
+    connections: int = 400
+    connections_each: int = 100
 
 
 @dataclass(frozen=True, slots=True)

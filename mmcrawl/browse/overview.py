@@ -60,10 +60,13 @@ class Surveyor:
 
     Attributes:
         latest: What was counted last; None before.
+        indexing: Versions that the search index has, and how many there are, while it is brought
+            up to date; else None.
     """
 
     def __init__(self, archive: Archive, search: Search) -> None:
         self.latest: Overview | None = None
+        self.indexing: tuple[int, int] | None = None
         self._archive = archive
         self._search = search
         self._stopped = threading.Event()
@@ -96,13 +99,25 @@ class Surveyor:
 
     def survey(self, counts: Mapping[str, int]) -> None:
         """Count, and bring the index up to date."""
-        self.latest = self._counted(counts, self.latest.media if self.latest else {})
-        with suppress(MmcrawlError):  # an index that cannot be written is searched as it is
-            self._search.update(progress=self._go_on)
+        versions = counts["versions"]
+
+        def progress(done: int, new: int) -> None:
+            self._go_on()
+            self.indexing = (max(0, versions - new) + done, max(versions, new))
+
+        try:
+            with suppress(MmcrawlError):  # an index that cannot be written is searched as it is
+                if (known := self._search.stats().versions) < versions:
+                    self.indexing = (known, versions)
+            self.latest = self._counted(counts, self.latest.media if self.latest else {})
+            with suppress(MmcrawlError):
+                self._search.update(progress=progress)
+        finally:
+            self.indexing = None
         self.latest = replace(self.latest, media=self._media())
 
-    def _go_on(self, _: int, __: int) -> None:
-        """Interrupt the index when all is to end: it is right, and goes on the next time."""
+    def _go_on(self) -> None:
+        """Interrupt what takes long when all is to end: the index is right, and goes on later."""
         if self._stopped.is_set():
             raise _StoppedError
 
@@ -110,7 +125,7 @@ class Surveyor:
         stats = self._archive.stats()
         first_seen, versions = [], []
         for url in self._archive.urls():
-            self._go_on(0, 0)
+            self._go_on()
             times = [visit.time for visit in self._archive.visits(url) if visit.changed]
             first_seen += times[:1]
             versions += times

@@ -55,6 +55,7 @@ class SearchViews:
             "narrowed": bool(given.keys() - {"q", "alike"}),
             "wrong": "",
             "results": None,
+            "indexing": self.context.surveyor.indexing,  # before the search: it may end meanwhile
         }
         query = _query(form)
         if not query:
@@ -80,7 +81,7 @@ class SearchViews:
     def json(self, asked: Asked) -> Response:
         """Answer with the hits as JSON."""
         form, number = self._form(asked), asked.whole("p", 1, most=_MOST_PAGES)
-        query = _query(form)
+        query, indexing = _query(form), self.context.surveyor.indexing
         try:
             results = self._found(query, form, number)
         except SearchError as error:
@@ -92,6 +93,7 @@ class SearchViews:
                 "total": results.total,
                 "page": number,
                 "per_page": _PER_PAGE,
+                "indexing": dict(zip(("done", "of"), indexing, strict=True)) if indexing else None,
                 "counts": asdict(results.counts),
                 "hits": [_record(hit) for hit in results.hits],
             }

@@ -104,6 +104,11 @@ TABLE: dict[str, tuple[str, str]] = PROBLEMS | {
     "search.order": ("Order", "排序"),
     "search.wrong": ("This search cannot be made:", "无法检索："),
     "search.found": ("{n} page found.|{n} pages found.", "找到 {n} 个网页。"),
+    "search.indexing": (
+        "Indexing {done} of {of} versions: what is in these is found already.",
+        "正在索引：{of} 个版本中已完成 {done} 个，目前可检索这些内容。",
+    ),
+    "search.none.yet": ("Nothing found so far.", "目前尚未找到。"),
     "search.none": (
         "Nothing matches. Use fewer or other words, or widen the time.",
         "没有结果。请减少或更换检索词，或放宽时间范围。",

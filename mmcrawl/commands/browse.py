@@ -33,7 +33,6 @@ _DEFAULT_STORE = "sqlite:///crawl.db"
 _OWN_CRAWL = ("crawl.db", "crawl-archive.db")
 _DEMO = shown(DEMO_STORE)
 _DEFAULT_REPORTS = "experiment"
-_CONNECTIONS = 400
 
 
 class Command(ScrapyCommand):
@@ -161,30 +160,18 @@ class Command(ScrapyCommand):
 
 def _serve(archive: str, options: "Options", *, in_browser: bool) -> None:
     """Serve until stopped."""
-    import uvicorn
-
     from mmcrawl.browse import open_context
-    from mmcrawl.browse.app import create_app
+    from mmcrawl.browse.serving import server_of
 
     logging.basicConfig(level=logging.WARNING, format="scrapy browse: %(message)s")
     with _listener(options.host, options.port) as listener:
         options = replace(options, port=listener.getsockname()[1])
         with open_context(archive, options=options) as context:
-            server = uvicorn.Server(
-                uvicorn.Config(
-                    create_app(context),
-                    log_level="warning",
-                    access_log=False,
-                    server_header=False,
-                    limit_concurrency=_CONNECTIONS,
-                    timeout_graceful_shutdown=3,
-                )
-            )
             address = _address(options)
             print(f"The archive is at {address} until you press Ctrl-C.", flush=True)
             if in_browser:
                 threading.Timer(0.7, webbrowser.open, (address,)).start()
-            server.run(sockets=[listener])
+            server_of(context).run(sockets=[listener])
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -1,15 +1,23 @@
-"""The records of WARC files, found one after the other, over damage."""
+"""The records of WARC files, found one after the other, over damage.
+
+A record that does not end as one should may have lost bytes, and then its length reaches into those
+behind it; so what comes next is looked for in its block first. A file costs time in proportion to
+its size, whatever is in it: a length is not believed before what stands at its end was looked at,
+and what damaged members unpack to is counted.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from warcio.exceptions import ArchiveLoadFailed
 
@@ -17,10 +25,15 @@ from mmcrawl.archive.warc.iterating import RecordIterator
 
 __all__ = ["BadRecordError", "Record", "WarcProblem", "record_at", "records"]
 
-_PIECE = 1 << 20
+_PIECE = 1 << 16
 _GZIP = b"\x1f\x8b\x08"
 _START = re.compile(rb"\x1f\x8b\x08|(?<=\n)WARC/[01]\.")
-_OVERLAP = 16
+# Behind a record that was cut short there need not be the end of a line.
+_START_BEHIND = re.compile(_START.pattern + rb"|WARC/[01]\.[0-9]{1,2}\r?\n(?=[A-Za-z-]{1,40}:)")
+_OVERLAP = 64
+_BLANK = 64  # bytes behind a record that are looked at
+# What damaged members may unpack to in all, bytes: these, and so many for each byte of the file.
+_LEAST_UNPACKED, _MOST_UNPACKED = 16 << 20, 32
 # What warcio and zlib raise on bytes that are no record.
 _DAMAGE = (ArchiveLoadFailed, EOFError, OSError, StopIteration, ValueError, zlib.error)
 _HTTP = ("application/http", "message/http")
@@ -104,10 +117,35 @@ def records(path: Path, begin: int = 0) -> Iterator[Record | WarcProblem]:
         if what := _foreign(file):
             yield WarcProblem(path, None, what.format(path))
             return
+        spare = _LEAST_UNPACKED + _MOST_UNPACKED * os.fstat(file.fileno()).st_size
         start: int | None = 0
         while start is not None:
-            damage = yield from _until_damage(path, file, start, begin)
-            start = _next_start(file, max(damage, start) + 1) if damage is not None else None
+            stop = yield from _until_damage(path, file, start, begin)
+            if stop is None:
+                return
+            spare -= stop.unpacked
+            if spare < 0 and stop.reached > stop.resume:
+                yield WarcProblem(path, stop.resume, _TOO_MUCH.format(stop.reached))
+            start = _next_start(file, stop.resume if spare >= 0 else stop.reached, stop.mark)
+
+
+_TOO_MUCH = "too much of it is damaged: what begins here, before offset {:,}, is passed over"
+
+
+class _Stop(NamedTuple):
+    """Where the records of a file are not to be read on.
+
+    Attributes:
+        resume: Offset from which on the next is to be looked for.
+        reached: Up to which the file was read, at least `resume`.
+        unpacked: Bytes that the damaged record was unpacked to.
+        mark: Of what the next begins with.
+    """
+
+    resume: int
+    reached: int
+    unpacked: int
+    mark: re.Pattern[bytes]
 
 
 def _foreign(file: BinaryIO) -> str:
@@ -120,52 +158,88 @@ def _foreign(file: BinaryIO) -> str:
 
 def _until_damage(
     path: Path, file: BinaryIO, start: int, begin: int
-) -> Generator[Record | WarcProblem, None, int | None]:
-    """Yield records from a place on; return the offset of one that is damaged, None at the end."""
+) -> Generator[Record | WarcProblem, None, _Stop | None]:
+    """Yield records from a place on; return where it is not to be read on, None at the end."""
     file.seek(start)
     last = start
     with closing(RecordIterator(file)) as iterator:
+        reader = iterator.reader  # it lets go of it at the end
+        before = unpacked = 0
+
+        def stop(resume: int) -> _Stop:
+            mark = _START if reader.unpacked else _START_BEHIND
+            return _Stop(resume, max(resume, file.tell()), reader.unpacked - before, mark)
+
         try:
             for found in iterator:
                 last = int(iterator.offset)
-                fits = found.length is None or found.length <= iterator.rest
-                first = bytes(found.raw_stream.read(begin)) if fits and begin else b""
-                if fits:
+                before, unpacked = unpacked, reader.unpacked
+                is_whole, resume = _end_of(file, iterator, found)
+                first = bytes(found.raw_stream.read(begin)) if is_whole and begin else b""
+                if is_whole and resume is None:
                     iterator.read_to_end()
-                if not fits or not _is_whole(found):
+                    is_whole = found.raw_stream.limit <= 0
+                    resume = None if is_whole else last + 1
+                if is_whole:
+                    yield _record(found, last, begin=first)
+                else:
                     yield WarcProblem(path, last, "the record is damaged or cut off")
-                    return last
-                yield _record(found, last, begin=first)
+                if is_whole and iterator.is_packed and iterator.next_line:
+                    yield WarcProblem(path, last, _ONE_STREAM.format(path=path))
+                    resume = last + 1
+                if resume is not None:
+                    return stop(resume)
         except _DAMAGE as error:
+            at = max(int(iterator.offset), last)
+            if at > last and _lacks_its_end(file, last):  # it is unpacked into the next ones
+                yield WarcProblem(path, last, _NO_END, taken=True)
+                return stop(last + 1)
             reason = shorten(str(error), 100, placeholder=" …") or type(error).__name__
-            if "non-chunked gzip" in reason:
-                yield WarcProblem(path, None, _ONE_STREAM.format(path=path))
-                return None
-            at = int(iterator.offset)
             yield WarcProblem(path, at, f"no record can be read here ({reason})")
-            # A member without its end is unpacked into the next ones.
-            return last if _is_packed(file, last) else at
+            return stop(at + 1)
         end = int(iterator.offset)
-    if _is_packed(file, last) and not _has_an_end(file, last):
-        yield WarcProblem(path, last, "its compression is damaged", taken=True)
-        return last
-    # warcio takes a last record of which not even the first line is there for the end.
-    file.seek(end)
-    if file.read(1024).strip():
-        yield WarcProblem(path, end, "the record is cut off")
-        return end
+        if _lacks_its_end(file, last):
+            yield WarcProblem(path, last, _NO_END, taken=True)
+            return stop(last + 1)
+        # warcio takes a last record of which not even the first line is there for the end.
+        file.seek(end)
+        if file.read(1024).strip():
+            yield WarcProblem(path, end, "the record is cut off")
+            return stop(end + 1)
     return None
 
 
+_NO_END = "its compression is damaged"
 _ONE_STREAM = (
-    "it is compressed as a whole, not record by record:"
-    " make one that is with `warcio recompress '{path}' NEW.warc.gz`"
+    "what is compressed together with this record is not read:"
+    " make a file compressed record by record with `warcio recompress '{path}' NEW.warc.gz`"
 )
 
 
-def _is_whole(found: Any) -> bool:
+def _end_of(file: BinaryIO, iterator: RecordIterator, found: Any) -> tuple[bool, int | None]:
+    """Return whether a record seems whole, and from where on the next is to be looked for.
+
+    None if that follows right behind it, as it should.
+    """
     length = found.rec_headers.get_header("Content-Length") or ""
-    return length.strip().isdecimal() and found.length is not None and found.raw_stream.limit <= 0
+    has_length = length.strip().isdecimal() and found.length is not None
+    if iterator.is_packed:
+        return has_length, None if has_length else int(iterator.offset) + 1
+    here, begin = file.tell(), iterator.position
+    end = begin + (found.length or 0)
+    try:
+        if not has_length or end > os.fstat(file.fileno()).st_size:
+            return False, begin
+        file.seek(end)
+        behind = file.read(_BLANK)
+        rest = behind.lstrip(b"\r\n")
+        if rest != behind and rest[:5] in (b"", b"WARC/"):
+            return True, None
+        if (other := _next_start(file, begin, _START_BEHIND, end)) is not None:
+            return False, other
+        return True, end if rest == behind else None
+    finally:
+        file.seek(here)
 
 
 def _record(found: Any, offset: int, *, loose: bool = False, begin: bytes = b"") -> Record:
@@ -181,39 +255,47 @@ def _record(found: Any, offset: int, *, loose: bool = False, begin: bytes = b"")
 _REFERRED = "warc-refers-to-target-uri"
 
 
-def _next_start(file: BinaryIO, after: int) -> int | None:
-    """Return the first place from `after` on where a record begins; None if there is none."""
+def _next_start(
+    file: BinaryIO, after: int, mark: re.Pattern[bytes], before: float = inf
+) -> int | None:
+    """Return the first place from `after` on where a record begins; None if none does.
+
+    Args:
+        mark: Of what it begins with.
+        before: Where to stop looking.
+    """
     position = after - 1
-    while True:
+    while position < before:
         file.seek(position)
         data = file.read(_PIECE)
-        for match in _START.finditer(data):
+        for match in mark.finditer(data):
             at = position + match.start()
+            if at >= before:
+                return None
             if at >= after and (match[0][:1] == b"W" or _packs_a_record(file, at)):
                 return at
         if len(data) < _PIECE:
             return None
         position += len(data) - _OVERLAP
+    return None
 
 
-def _is_packed(file: BinaryIO, at: int) -> bool:
+def _lacks_its_end(file: BinaryIO, at: int) -> bool:
+    """Whether there is a gzip member that is not whole."""
     file.seek(at)
-    return file.read(len(_GZIP)) == _GZIP
-
-
-def _has_an_end(file: BinaryIO, at: int) -> bool:
-    """Whether a gzip member is whole."""
+    if file.read(len(_GZIP)) != _GZIP:
+        return False
     file.seek(at)
     unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
     try:
         while not unpacker.eof:
             packed = unpacker.unconsumed_tail or file.read(_PIECE)
             if not packed:
-                return False
+                return True
             unpacker.decompress(packed, _PIECE)
     except zlib.error:
-        return False
-    return True
+        return True
+    return False
 
 
 def _packs_a_record(file: BinaryIO, at: int) -> bool:

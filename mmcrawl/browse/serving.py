@@ -1,0 +1,153 @@
+"""The server: uvicorn, with bounds on what a connection may take that uvicorn does not have.
+
+A request has to arrive whole in some seconds, an answer has to be taken at some pace, and nobody
+holds more than some connections: of somebody with more, the one that has waited longest for a
+request is ended, so that who asks is answered at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import Counter
+from collections.abc import Iterable
+from functools import partial
+from time import monotonic
+from typing import Any
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from mmcrawl.browse.app import create_app
+from mmcrawl.browse.context import Context, Limits
+
+__all__ = ["server_of"]
+
+# Bytes that the system keeps of an answer, of each connection. It would take megabytes, and nobody
+# would see for long whether a slow reader takes any.
+_KEPT = 64 << 10
+
+
+def server_of(context: Context) -> uvicorn.Server:
+    """Return what serves the application, on sockets that it is given.
+
+    Args:
+        context: Open as long as the server runs.
+    """
+    config = uvicorn.Config(
+        create_app(context),
+        http=partial(_Connection, limits=context.limits),  # type: ignore[arg-type]
+        ws="none",
+        log_level="error",  # warnings are of what strangers send
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=3,
+    )
+    return uvicorn.Server(config)
+
+
+class _Connection(H11Protocol):
+    """One connection.
+
+    Args:
+        limits: Its bounds.
+        arguments, named: As uvicorn gives them.
+
+    Attributes:
+        counts: Whether it is one of those that are open; one that is being ended is not.
+    """
+
+    def __init__(self, *arguments: Any, limits: Limits, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.counts = True
+        self._limits = limits
+        self._since = monotonic()  # it has waited for a request since then, if it waits
+        self._arriving: asyncio.TimerHandle | None = None
+        self._taking: asyncio.TimerHandle | None = None
+
+    # -- how many there may be ------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin; end another one if there are too many."""
+        transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _KEPT)
+        super().connection_made(transport)
+        self._watch()
+        others = [one for one in self.connections if isinstance(one, _Connection) and one.counts]
+        count = Counter(one.host for one in others)
+        if count[self.host] > self._limits.connections_each:
+            self._make_room(one for one in others if one.host == self.host)
+        elif len(others) > self._limits.connections:
+            most = count.most_common(1)[0][0]
+            self._make_room(one for one in others if one.host == most)
+
+    def _make_room(self, among: Iterable[_Connection]) -> None:
+        """End the one that has waited longest for its reader, or works if none waits."""
+        min(among, key=lambda one: (not one.waits or one is self, one._since))._end()
+
+    def _end(self) -> None:
+        self.counts = False
+        self.transport.abort()
+
+    @property
+    def host(self) -> str:
+        """Address of the reader."""
+        return self.client[0] if self.client else ""
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for its reader: to ask, or to take an answer."""
+        return self.cycle is None or self.cycle.response_complete or self.flow.write_paused
+
+    # -- how long they may take -----------------------------------------------------------------
+
+    def data_received(self, data: bytes) -> None:
+        """Take in a part of a request."""
+        super().data_received(data)
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        self._since = monotonic()
+        super().on_response_complete()
+        self._watch()
+
+    def pause_writing(self) -> None:
+        """Wait for the reader to take what was written."""
+        super().pause_writing()
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """End."""
+        for timer in (self._arriving, self._taking):
+            if timer is not None:
+                timer.cancel()
+        super().connection_lost(exc)
+
+    def _watch(self) -> None:
+        """See to it that what this waits for ends."""
+        is_whole = self.conn.their_state not in (h11.IDLE, h11.SEND_BODY)
+        if is_whole and self._arriving is not None:
+            self._arriving.cancel()
+            self._arriving = None
+        elif not is_whole and self._arriving is None:
+            self._arriving = self.loop.call_later(self._limits.arriving, self._give_up)
+        left = self.transport.get_write_buffer_size()
+        if left and self._taking is None:
+            self._taking = self.loop.call_later(self._limits.arriving, self._look_after, left)
+
+    def _give_up(self) -> None:
+        """End it, unless the answer before is still on its way."""
+        self._arriving = None
+        if self.transport.get_write_buffer_size():
+            self._watch()
+        else:
+            self._end()
+
+    def _look_after(self, before: int) -> None:
+        """End it if its reader took nothing of what was written."""
+        self._taking = None
+        if self.transport.get_write_buffer_size() >= before:
+            self._end()
+        else:
+            self._watch()
