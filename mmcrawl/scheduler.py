@@ -247,7 +247,7 @@ class FocusedScheduler(BaseScheduler):
     def _give_up_at_work(self, failure: Failure) -> None:
         self._at_work = None
         if not self.gives_up(failure.value):
-            failure.raiseException()  # type: ignore[no-untyped-call]
+            failure.raiseException()
 
     def _end_work(self) -> None:
         """Do what had to wait for the thread, up to the next page that takes long."""

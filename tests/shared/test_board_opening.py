@@ -12,6 +12,7 @@ from pymongo.errors import OperationFailure
 
 from mmcrawl.errors import StoreError
 from mmcrawl.shared.board import jobs, open_board
+from mmcrawl.shared.board_server import SCHEMA_VERSION
 
 ARGUMENTS = {"topic": "physics", "algo": "hits"}
 
@@ -79,6 +80,7 @@ def test_looking_writes_nothing(database, uri):
 OPEN = """
 import sys
 from mmcrawl.shared.board import open_board
+from mmcrawl.shared.board_server import SCHEMA_VERSION
 sys.stdin.readline()
 board = open_board(sys.argv[1], job="j", arguments={"topic": "physics"})
 print(board.append(0, sys.argv[2].encode()))
@@ -116,7 +118,10 @@ def test_another_schema_is_refused(database, uri, version):
     database["crawl_about"].update_one({"_id": "schema"}, {"$set": {"version": version}})
     age = "a newer" if version else "an older"
     message = refusal(uri)
-    assert f"was written by {age} version of mmcrawl (schema {version}, this one has 1)" in message
+    assert (
+        f"was written by {age} version of mmcrawl (schema {version}, this one has {SCHEMA_VERSION})"
+        in message
+    )
     assert refusal(uri, arguments=None) == message
     with pytest.raises(StoreError, match="version of mmcrawl"):
         jobs(uri)
