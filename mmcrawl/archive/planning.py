@@ -30,7 +30,7 @@ from mmcrawl.blocks.partition import DEFAULT_LEVEL, DEFAULT_METHOD
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.urls import url_key
 
-__all__ = ["Item", "NewVersion", "Round", "Standing", "host_of", "key_of", "look_up"]
+__all__ = ["Item", "NewVersion", "Round", "Standing", "host_of", "key_of", "look_up", "read_facts"]
 
 logger = logging.getLogger(__name__)
 
@@ -104,7 +104,7 @@ class NewVersion:
     facts: bytes
 
 
-def look_up(backend: Backend, reader: Reader, items: Sequence[Item]) -> dict[str, Standing]:
+def look_up(backend: Backend, items: Sequence[Item]) -> dict[str, Standing]:
     """Return how the URLs of a batch stand; an unknown one is made if there is a capture of it."""
     times: dict[str, list[float]] = {}
     for item in items:
@@ -128,11 +128,10 @@ def look_up(backend: Backend, reader: Reader, items: Sequence[Item]) -> dict[str
             standings[url] = Standing(row)
         else:
             standings[url] = Standing(row, last, last, number=last.number, time=last.time)
-    _read_facts(reader, standings, items)
     return standings
 
 
-def _read_facts(reader: Reader, standings: Mapping[str, Standing], items: Sequence[Item]) -> None:
+def read_facts(reader: Reader, standings: Mapping[str, Standing], items: Sequence[Item]) -> None:
     """Read what is kept of the versions whose bodies are met again."""
     met = {
         row: standing

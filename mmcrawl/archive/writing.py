@@ -26,7 +26,7 @@ from mmcrawl.archive.facts import as_version
 from mmcrawl.archive.manifest import Entry
 from mmcrawl.archive.model import LARGEST_BODY, Capture, Stored, Unchanged
 from mmcrawl.archive.packing import Batch
-from mmcrawl.archive.planning import Item, NewVersion, Round, host_of, key_of, look_up
+from mmcrawl.archive.planning import Item, NewVersion, Round, host_of, key_of, look_up, read_facts
 from mmcrawl.archive.reading import Reader
 from mmcrawl.archive.sealing import Sealer, is_closed
 from mmcrawl.blocks.partition import MAX_LEVEL
@@ -97,7 +97,9 @@ class Writer:
     ) -> list[Item]:
         """Store what can be stored at once; return what is left, in order."""
         backend = self._backend
-        plan = Round(look_up(backend, self._reader, items))
+        standings = look_up(backend, items)
+        read_facts(self._reader, standings, items)
+        plan = Round(standings)
         for item in items:
             plan.take(item)
         stored, refused = self._write_versions(plan.versions, grown) if plan.versions else ({}, [])
