@@ -79,8 +79,8 @@ class CrawlProgress:
         self._ticks.start(_PANEL_SECONDS if self._panel else _LINE_SECONDS, now=False)
 
     def _tick(self) -> None:
-        job = self._job()
-        if job is None:
+        job, scheduler = self._job(), scheduler_of(self.crawler)
+        if job is None or scheduler is None or scheduler.at_work:
             return
         progress = self._progress(job)
         if self._live is not None:

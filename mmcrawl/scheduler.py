@@ -59,7 +59,7 @@ class FocusedScheduler(BaseScheduler):
     run out of memory or open files: what was not committed is fetched again when the same command
     is run once there is room.
 
-    Pages that take long to take in are handed to a thread. Only that thread may touch the job then:
+    Pages that take long to take in are handed to a thread. Only that thread changes the job then:
     no link is given out, and what is told meanwhile is done afterwards, in order.
     """
 
@@ -185,6 +185,11 @@ class FocusedScheduler(BaseScheduler):
         if self.job is None or not self.max_pages or self.job.shared:
             return False
         return self.job.pages + len(self._under_way) >= self.max_pages
+
+    @property
+    def at_work(self) -> bool:
+        """Whether a thread takes in a page: until it has, the job is only asked for verdicts."""
+        return self._at_work is not None
 
     def is_under_way(self, link: int | None) -> bool:
         """Tell whether a link was handed out and nothing was reported of it yet."""

@@ -135,15 +135,9 @@ def test_the_database_of_another_program_is_left_alone(path):
 def test_a_store_of_another_version_is_left_alone(path, version, told):
     filled(path)
     with closing(sqlite3.connect(path)) as db:
-<<<<<<< HEAD
-        db.execute("PRAGMA user_version = 999")
-    before = path.read_bytes()
-    assert "another version of mmcrawl (schema 999, this one has" in refusal(path)
-=======
         db.execute(f"PRAGMA user_version = {version}")
     before = path.read_bytes()
     assert f"{told} (schema {version}, this one has {SCHEMA_VERSION})" in refusal(path)
->>>>>>> store
     assert path.read_bytes() == before
 
 
