@@ -6,8 +6,8 @@ extensions of our own spiders are in `mmcrawl.components`.
 Ours begin with MMCRAWL_:
 
 MMCRAWL_TOPIC_THRESHOLD: score a page must reach to be on topic (see `TopicTest`).
-MMCRAWL_BARREN_PAGES_PER_SHAPE: most pages of one URL shape while none of them is relevant, and a
-    fifth of the most of one directory, or of another shape that is learnt; 0 for all.
+MMCRAWL_BARREN_PAGES_PER_SHAPE: most pages of one URL shape while none of them is relevant; five
+    times as many of one directory, or of another shape that is learnt; 0 for all.
 MMCRAWL_LINKS_PER_PAGE: most links of one page that are looked at, the first ones, 0 for all.
 MMCRAWL_PAGES_PER_HOST: most pages of one host, 0 for all.
 MMCRAWL_PRIVATE_NETWORKS: ask hosts in private networks that are not among the seeds, too.
