@@ -127,9 +127,9 @@ def test_the_database_of_another_program_is_left_alone(path):
 def test_a_store_of_a_newer_version_is_left_alone(path):
     filled(path)
     with closing(sqlite3.connect(path)) as db:
-        db.execute("PRAGMA user_version = 3")
+        db.execute("PRAGMA user_version = 999")
     before = path.read_bytes()
-    assert "another version of mmcrawl (schema 3, this one has 2)" in refusal(path)
+    assert "another version of mmcrawl (schema 999, this one has 3)" in refusal(path)
     assert path.read_bytes() == before
 
 
