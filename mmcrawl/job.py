@@ -29,6 +29,7 @@ from mmcrawl.frontier import (
     SqliteStore,
     Status,
     WaitingLink,
+    damaged,
     host_of,
 )
 from mmcrawl.judging import Judge, media_page
@@ -407,11 +408,13 @@ class CrawlJob:
 
     def _recall(self) -> None:
         """Bring the scorer and the bounds to where they stood when the job was left."""
-        memory = self.store.memory(self.job.number)
-        if state := memory.get("similarity"):
-            self._similarity.restore(state)
-        for note in self.store.notes(self.job.number):
-            self._similarity.take_note(note)
+        try:
+            if state := self.store.memory(self.job.number).get("similarity"):
+                self._similarity.restore(state)
+            for note in self.store.notes(self.job.number):
+                self._similarity.take_note(note)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise damaged(self.store.name, "its word counts") from error
         self.scorer.added(self.frontier.without_parent())
         for past in self.frontier.history():
             self.scorer.started(past.id)

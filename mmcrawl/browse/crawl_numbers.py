@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.reading import JOB_SHIFT
+from mmcrawl.frontier.store import damaged, why_it_failed
 
 __all__ = ["CrawlNumbers", "CrawlWatch"]
 
@@ -151,7 +152,9 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
         with closing(sqlite3.connect(address, uri=True, timeout=2.0)) as db:
             yield db
     except sqlite3.Error as error:
-        raise StoreError(f"store {path} cannot be read now: {error}") from error
+        raise StoreError(why_it_failed(str(path), error)) from error
+    except (LookupError, TypeError, ValueError) as error:
+        raise damaged(str(path), error) from error
 
 
 def _sqlite_crawl(db: sqlite3.Connection, number: int, facts: Sequence[Any]) -> CrawlNumbers:

@@ -30,7 +30,7 @@ from mmcrawl.frontier.records import (
 )
 from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
-from mmcrawl.frontier.store import Job, SqliteStore, open_store
+from mmcrawl.frontier.store import Job, SqliteStore, damaged, open_store
 from mmcrawl.frontier.urls import canonical, page_digest, shape, split_origin, url_key
 
 __all__ = [
@@ -58,6 +58,7 @@ __all__ = [
     "Status",
     "WaitingLink",
     "canonical",
+    "damaged",
     "host_of",
     "is_private_address",
     "is_private_host",

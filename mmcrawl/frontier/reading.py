@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mmcrawl.frontier.records import KnownLink, LinkRecord, Status
-from mmcrawl.frontier.store import SqliteStore
+from mmcrawl.frontier.store import SqliteStore, damaged
 
 __all__ = ["JOB_SHIFT", "LinkTable", "PastFailure", "PastPage"]
 
@@ -161,12 +161,20 @@ class LinkTable:
         return [row[0] - self._base for row in rows]
 
     def history(self) -> Iterator[PastPage | PastFailure]:
-        """Yield what became of the links that were fetched, in the order in which it did."""
+        """Yield what became of the links that were fetched, in the order in which it did.
+
+        Raises:
+            StoreError: a page names links that are not there.
+        """
+        ours = (self._base, self._base + (1 << JOB_SHIFT))
+        count = self.store.db.execute(
+            "SELECT count(*) FROM link WHERE id >= ? AND id < ?", ours
+        ).fetchone()[0]
         rows = self.store.db.execute(
             "SELECT id, url, relevant, contains_media, topic_score, links, error FROM link"
             " LEFT JOIN page USING (id) WHERE id >= ? AND id < ? AND settled IS NOT NULL"
             " ORDER BY settled",
-            (self._base, self._base + (1 << JOB_SHIFT)),
+            ours,
         )
         for number, url, relevant, media, score, links, error in rows:
             link = number - self._base
@@ -174,6 +182,8 @@ class LinkTable:
                 yield PastFailure(link, self.url(link), error)
             else:
                 outlinks = list(array("I", links))
+                if outlinks and max(outlinks) >= count:
+                    raise damaged(self.store.name, "links are missing")
                 yield PastPage(link, url, bool(relevant), bool(media), score, outlinks)
 
     def errors(self) -> Counter[str]:

@@ -20,67 +20,93 @@ from filelock import FileLock, Timeout
 
 from mmcrawl.errors import StoreError
 
+<<<<<<< HEAD
 __all__ = ["Job", "SqliteStore", "open_store", "refuse_other_arguments", "remove_own_file"]
+=======
+__all__ = ["Job", "SqliteStore", "damaged", "open_store", "refuse_other_arguments", "why_it_failed"]
+>>>>>>> job
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
 SCHEMA_VERSION = 3
 
 _SCHEMA = """
 CREATE TABLE job (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, arguments TEXT NOT NULL,
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+    arguments TEXT NOT NULL CHECK (json_valid(arguments)),
     started_at REAL NOT NULL, finished_at REAL, reason TEXT NOT NULL DEFAULT '',
-    memory TEXT NOT NULL DEFAULT '{}'
-);
+    memory TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(memory))
+) STRICT;
 CREATE TABLE host (
     job INTEGER NOT NULL, id INTEGER NOT NULL, origin TEXT NOT NULL,
     PRIMARY KEY (job, id), UNIQUE (job, origin)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 CREATE TABLE link (
     id INTEGER PRIMARY KEY, key INTEGER, host INTEGER NOT NULL, path TEXT NOT NULL,
-    status TEXT NOT NULL, score REAL NOT NULL, content REAL NOT NULL, structure REAL NOT NULL,
-    parent INTEGER, logical_layer INTEGER NOT NULL, physical_layer INTEGER NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('W', 'R', 'C', 'E')),
+    score REAL NOT NULL, content REAL NOT NULL, structure REAL NOT NULL,
+    parent INTEGER CHECK (parent < id AND parent >> 40 = id >> 40),
+    logical_layer INTEGER NOT NULL, physical_layer INTEGER NOT NULL,
     priority INTEGER NOT NULL, url_words TEXT NOT NULL, anchor TEXT NOT NULL,
     group_title TEXT NOT NULL, request BLOB, error TEXT NOT NULL DEFAULT '', settled INTEGER,
     block TEXT NOT NULL DEFAULT ''
-);
+) STRICT;
 CREATE INDEX link_key ON link (key);
 CREATE TABLE page (
     id INTEGER PRIMARY KEY, url TEXT NOT NULL, title TEXT NOT NULL,
     keywords TEXT NOT NULL, description TEXT NOT NULL, digest INTEGER NOT NULL,
     contains_media INTEGER NOT NULL, relevant INTEGER NOT NULL, topic_score REAL NOT NULL,
+<<<<<<< HEAD
     links BLOB NOT NULL,
     links_on_page INTEGER NOT NULL, visited_at REAL NOT NULL
 );
+=======
+    links BLOB NOT NULL CHECK (length(links) % 4 = 0),
+    links_on_page INTEGER NOT NULL, visited_at REAL NOT NULL,
+    path_score INTEGER NOT NULL, total_path_score INTEGER NOT NULL
+) STRICT;
+>>>>>>> job
 CREATE TABLE note (
-    id INTEGER PRIMARY KEY, job INTEGER NOT NULL, text TEXT NOT NULL
-);
+    id INTEGER PRIMARY KEY, job INTEGER NOT NULL, text TEXT NOT NULL CHECK (json_valid(text))
+) STRICT;
 CREATE INDEX page_digest ON page (digest);
 CREATE TABLE media_page (
     job INTEGER NOT NULL, url TEXT NOT NULL, title TEXT NOT NULL, topic_score REAL NOT NULL,
     words TEXT NOT NULL, audio INTEGER NOT NULL, video INTEGER NOT NULL,
     animation INTEGER NOT NULL, status INTEGER NOT NULL, visited_at REAL NOT NULL,
     PRIMARY KEY (job, url)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 CREATE TABLE media_resource (
     job INTEGER NOT NULL, url TEXT NOT NULL, page TEXT NOT NULL, kind TEXT NOT NULL,
     tag TEXT NOT NULL, text TEXT NOT NULL,
     PRIMARY KEY (job, page, url)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 CREATE INDEX media_resource_url ON media_resource (job, url);
 CREATE TABLE section (
     job INTEGER NOT NULL, name TEXT NOT NULL, pages INTEGER NOT NULL, PRIMARY KEY (job, name)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 CREATE TABLE sighting (
     job INTEGER NOT NULL, section TEXT NOT NULL, url TEXT NOT NULL, pages INTEGER NOT NULL,
     PRIMARY KEY (job, section, url)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 CREATE TABLE site_wide (
     job INTEGER NOT NULL, url TEXT NOT NULL, PRIMARY KEY (job, url)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
 CREATE TABLE pattern (
     job INTEGER NOT NULL, host TEXT NOT NULL, pattern TEXT NOT NULL, urls INTEGER NOT NULL,
     PRIMARY KEY (job, pattern)
-) WITHOUT ROWID;
+) WITHOUT ROWID, STRICT;
+"""
+
+# What the schema cannot say: ids are counted from 0 in each job, and what is named is there.
+_FAULTS = """
+SELECT 'links of no job' FROM link WHERE id >> 40 NOT IN (SELECT id FROM job)
+UNION ALL SELECT 'links are missing' FROM link
+    GROUP BY id >> 40 HAVING max(id) <> (id >> 40 << 40) + count(*) - 1
+UNION ALL SELECT 'hosts are missing' FROM host GROUP BY job HAVING max(id) <> count(*) - 1
+UNION ALL SELECT 'links of no host' FROM link
+    WHERE NOT EXISTS (SELECT 1 FROM host WHERE host.job = link.id >> 40 AND host.id = link.host)
+UNION ALL SELECT 'pages of no link' FROM page WHERE id NOT IN (SELECT id FROM link)
+LIMIT 1
 """
 
 
@@ -155,7 +181,7 @@ class SqliteStore:
                 self.db.execute("BEGIN IMMEDIATE")
             yield self.db
         except sqlite3.Error as error:
-            raise StoreError(_explain(self.name, error)) from error
+            raise StoreError(why_it_failed(self.name, error)) from error
 
     def commit(self) -> None:
         """Make all changes since the last commit durable together."""
@@ -261,12 +287,9 @@ class SqliteStore:
         return f"store {self.name} is in use by another crawl; wait for it, or name another store"
 
     def _release(self) -> None:
-        """Let go of the store, and leave no lock file.
-
-        The file goes while it is still held: who opened it meanwhile gets hold of a file without a
-        name, which filelock does not count as the lock.
-        """
+        """Let go of the store, and leave no lock file."""
         if self._lock is not None and self._lock.is_locked:
+            # While it is held: a lock on a file without a name counts as none to filelock.
             with suppress(PermissionError):  # Windows: an open file stays
                 Path(self._lock.lock_file).unlink(missing_ok=True)
             self._lock.release()
@@ -279,8 +302,8 @@ def _explained(method: Callable[..., Any]) -> Callable[..., Any]:
     def explained(cursor: "_Cursor", *arguments: Any) -> Any:
         try:
             return method(cursor, *arguments)
-        except sqlite3.Error as error:
-            raise StoreError(_explain(cursor.connection.name, error)) from error
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # of a message with damaged bytes
+            raise StoreError(why_it_failed(cursor.connection.name, error)) from error
 
     return explained
 
@@ -320,7 +343,7 @@ def _connect(path: Path | None) -> sqlite3.Connection:
             db.close()
             raise
     except sqlite3.Error as error:
-        raise StoreError(_explain(name, error)) from error
+        raise StoreError(why_it_failed(name, error)) from error
     return db
 
 
@@ -350,6 +373,11 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
             f"{name} was written by a newer version of mmcrawl (schema {version}, this one has"
             f" {SCHEMA_VERSION}); use that version, or name another file as the store"
         )
+    else:
+        for check in ("PRAGMA integrity_check(1)", _FAULTS):
+            fault = (db.execute(check).fetchone() or ["ok"])[0]
+            if fault != "ok":
+                raise damaged(name, fault.splitlines()[-1])
     db.execute("PRAGMA synchronous = FULL")
     db.execute("PRAGMA cache_size = -32000")
 
@@ -397,14 +425,23 @@ def refuse_other_arguments(store: str, job: Job, arguments: Mapping[str, Any]) -
         )
 
 
-def _explain(name: str, error: sqlite3.Error) -> str:
+def damaged(store: str, fault: object) -> StoreError:
+    """Return the error that says of a store that it is damaged, and how, and what can be done."""
+    return StoreError(
+        f"store {store} is damaged ({fault}); restore it from a copy, or name another file: an"
+        " archive of the crawl's pages is not concerned"
+    )
+
+
+def why_it_failed(name: str, error: Exception) -> str:
+    """Return what a user is told of an error of SQLite, or of a value of a store."""
     text = str(error)
     if "disk is full" in text or "disk I/O" in text:
         return f"store {name} cannot be written ({text}); make room and run the same command again"
     if "not a database" in text:
         return f"{name} is not a store of mmcrawl; name another file"
-    if "malformed" in text:
-        return f"store {name} is damaged ({text}); restore it from a copy, or name another file"
+    if any(sign in text for sign in ("malformed", "corrupt", "decode", "no such")):
+        return str(damaged(name, text))
     if "unable to open" in text:
         return f"store {name} cannot be opened; does its folder exist, and may you write there?"
     if "readonly" in text:

@@ -24,6 +24,7 @@ def crawl(path: Path, *, finished: bool = False, pages: int = 4) -> str:
         job = store.job("physics <b>", {"algo": "urlrule"})
         now = time.time()
         with store.writing() as db:
+            db.execute("INSERT INTO host VALUES (0, 0, 'http://h.test')")
             for number in range(pages):
                 db.execute(
                     "INSERT INTO page VALUES (?, 'http://h.test/', '', '', '', 0, 1, ?, 0.5, x'',"
@@ -92,7 +93,7 @@ def test_without_a_store_or_its_file_the_page_says_so(tmp_path: Path) -> None:
 
 def test_a_store_that_is_none_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "crawl.db").write_text("no database " * 200)
-    with pytest.raises(StoreError, match="cannot be read now"):
+    with pytest.raises(StoreError, match="is not a store of mmcrawl; name another file"):
         CrawlWatch(f"sqlite:///{tmp_path}/crawl.db").crawls()
 
 
