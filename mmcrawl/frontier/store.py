@@ -20,11 +20,15 @@ from filelock import FileLock, Timeout
 
 from mmcrawl.errors import StoreError
 
-<<<<<<< HEAD
-__all__ = ["Job", "SqliteStore", "open_store", "refuse_other_arguments", "remove_own_file"]
-=======
-__all__ = ["Job", "SqliteStore", "damaged", "open_store", "refuse_other_arguments", "why_it_failed"]
->>>>>>> job
+__all__ = [
+    "Job",
+    "SqliteStore",
+    "damaged",
+    "open_store",
+    "refuse_other_arguments",
+    "remove_own_file",
+    "why_it_failed",
+]
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
 SCHEMA_VERSION = 3
@@ -55,16 +59,9 @@ CREATE TABLE page (
     id INTEGER PRIMARY KEY, url TEXT NOT NULL, title TEXT NOT NULL,
     keywords TEXT NOT NULL, description TEXT NOT NULL, digest INTEGER NOT NULL,
     contains_media INTEGER NOT NULL, relevant INTEGER NOT NULL, topic_score REAL NOT NULL,
-<<<<<<< HEAD
-    links BLOB NOT NULL,
-    links_on_page INTEGER NOT NULL, visited_at REAL NOT NULL
-);
-=======
     links BLOB NOT NULL CHECK (length(links) % 4 = 0),
-    links_on_page INTEGER NOT NULL, visited_at REAL NOT NULL,
-    path_score INTEGER NOT NULL, total_path_score INTEGER NOT NULL
+    links_on_page INTEGER NOT NULL, visited_at REAL NOT NULL
 ) STRICT;
->>>>>>> job
 CREATE TABLE note (
     id INTEGER PRIMARY KEY, job INTEGER NOT NULL, text TEXT NOT NULL CHECK (json_valid(text))
 ) STRICT;
