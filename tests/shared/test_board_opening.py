@@ -80,7 +80,6 @@ def test_looking_writes_nothing(database, uri):
 OPEN = """
 import sys
 from mmcrawl.shared.board import open_board
-from mmcrawl.shared.board_server import SCHEMA_VERSION
 sys.stdin.readline()
 board = open_board(sys.argv[1], job="j", arguments={"topic": "physics"})
 print(board.append(0, sys.argv[2].encode()))
