@@ -323,6 +323,8 @@ class FocusedScheduler(BaseScheduler):
 
     def _request_for(self, link: WaitingLink) -> Request:
         """Return the request of a link, ready to be fetched and to tell of its failure."""
+        if urlsplit(link.url).scheme not in {"http", "https"}:  # whoever made the store put it there
+            raise RequestError("only http and https addresses are crawled")
         if link.request is not None:
             request = self._deserialise(link.request, link.url)
         else:

@@ -173,3 +173,21 @@ def test_a_stored_request_for_another_address_is_not_sent(tools: Any, tmp_path: 
     (outcome,) = tools.crawl(crawl)
     assert server.asked() == ["/"]
     assert outcome.links[server.url("/a")][0] == "E"
+
+
+def test_a_store_cannot_name_files_of_this_machine(tools: Any, tmp_path: Path) -> None:
+    server = tools.serve()
+    server.pages = {"/": tools.links("/secret.html")}
+    (tmp_path / "secret.html").write_text("<title>secret</title>")
+    store = tmp_path / "crawl.db"
+    crawl = {"seeds": server.url(), "store": str(store)}
+    tools.crawl(crawl | {"max_pages": "1"})
+    with closing(sqlite3.connect(store)) as db, db:
+        db.execute("UPDATE host SET origin = 'file://'")
+        db.execute("UPDATE link SET path = ? WHERE status = 'W'", (f"{tmp_path}/secret.html",))
+    tools.crawl(crawl)
+    with closing(sqlite3.connect(store)) as db:
+        assert db.execute("SELECT status, error FROM link WHERE path LIKE '%secret%'").fetchall() == [
+            ("E", "stored request: only http and https addresses are crawled")
+        ]
+        assert db.execute("SELECT count(*) FROM page WHERE title = 'secret'").fetchone() == (0,)
