@@ -4,6 +4,7 @@ Here also lives the store that keeps a crawl's state: its jobs, what it found an
 """
 
 from mmcrawl.frontier.admission import TRAP, Admission, Limits, host_of, is_private_host
+from mmcrawl.frontier.faults import damaged
 from mmcrawl.frontier.findings import (
     Findings,
     MediaPageRecord,
@@ -24,7 +25,7 @@ from mmcrawl.frontier.records import (
 )
 from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
-from mmcrawl.frontier.store import Job, SqliteStore, damaged, open_store
+from mmcrawl.frontier.store import Job, SqliteStore, open_store
 from mmcrawl.frontier.urls import canonical, page_digest, shape, split_origin, url_key
 
 __all__ = [
