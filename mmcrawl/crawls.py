@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from mmcrawl import __version__
-from mmcrawl.archive.places import archive_beside, archive_uri
+from mmcrawl.archive import open_archive
+from mmcrawl.archive.places import archive_beside, archive_uri, shown
 from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.blocks.partition import DEFAULT_METHOD
 from mmcrawl.blocks.registry import make_partitioner
-from mmcrawl.errors import MmcrawlError, SeedError
+from mmcrawl.errors import MmcrawlError, SeedError, StoreError
 from mmcrawl.frontier import Admission, Job, Limits, SqliteStore, open_store
 from mmcrawl.frontier.store import remove_own_file
 from mmcrawl.job import CrawlJob
@@ -51,6 +52,7 @@ _REVISIT = "MMCRAWL_REVISIT_"
 _LEASE = "MMCRAWL_LEASE_SECONDS"
 _SHORTEST_LEASE = 4.0
 _HOUR = 3_600.0
+_FILE = "sqlite:///"
 
 Crawl: TypeAlias = CrawlJob | SharedJob
 """What Scrapy's side of a crawl talks to: all of it, or a worker's part of it."""
@@ -196,8 +198,8 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
         web: the stored web that is crawled, None for the network.
 
     Raises:
-        MmcrawlError: the store cannot be used, the job was begun with other arguments, there are no
-            seeds, or a setting is wrong.
+        MmcrawlError: the store cannot be used, the job was begun with other arguments, its archive
+            is gone, there are no seeds, or a setting is wrong.
     """
     check_settings(settings)
     parts = _Parts(args, settings, web)
@@ -207,10 +209,34 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
     try:
         if args.made_afresh:
             _remove_archive(args, settings)
-        return parts.job(store, store.job(args.job_name, args.identity()))
+        job = parts.job(store, store.job(args.job_name, args.identity()))
+        _miss_no_archive(job, archive_uri_of(args.archive, args.store_uri, settings))
     except BaseException:
         store.close()
         raise
+    return job
+
+
+def _miss_no_archive(job: CrawlJob, uri: str | None) -> None:
+    """Refuse to go on with an archive file that has lost all pages the job put there."""
+    if uri is None or not uri.startswith(_FILE) or job.job.finished_at is not None:
+        return
+    name = shown(uri)
+    archived = job.pages - job.store.archived_since(job.job.number, name, job.pages)
+    if archived and _holds_nothing(uri):
+        raise StoreError(
+            f"archive {name} is missing or empty, but job {job.job.name!r} has put {archived:,}"
+            " pages there; put it back from a copy, or give -a archive=FILE for another one with"
+            " the pages from now on, or -a job=NAME to fetch all of them again"
+        )
+
+
+def _holds_nothing(uri: str) -> bool:
+    path = Path(uri.removeprefix(_FILE))
+    if not path.is_file() or not path.stat().st_size:
+        return True
+    with open_archive(uri, read_only=True) as archive:
+        return next(archive.urls(), None) is None
 
 
 def _remove_archive(args: FocusedParams, settings: SettingsLike) -> None:

@@ -18,8 +18,8 @@ from typing import Any
 from urllib.parse import quote
 
 from mmcrawl.errors import StoreError
+from mmcrawl.frontier.faults import damaged, why_it_failed
 from mmcrawl.frontier.reading import JOB_SHIFT
-from mmcrawl.frontier.store import damaged, why_it_failed
 
 __all__ = ["CrawlNumbers", "CrawlWatch"]
 

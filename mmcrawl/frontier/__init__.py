@@ -10,6 +10,7 @@ from mmcrawl.frontier.addresses import (
     is_private_host,
 )
 from mmcrawl.frontier.admission import TRAP, Admission, Limits
+from mmcrawl.frontier.faults import damaged
 from mmcrawl.frontier.findings import (
     Findings,
     MediaPageRecord,
@@ -30,7 +31,7 @@ from mmcrawl.frontier.records import (
 )
 from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
-from mmcrawl.frontier.store import Job, SqliteStore, damaged, open_store
+from mmcrawl.frontier.store import Job, SqliteStore, open_store
 from mmcrawl.frontier.urls import canonical, page_digest, shape, split_origin, url_key
 
 __all__ = [

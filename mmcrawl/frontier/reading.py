@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from mmcrawl.frontier.faults import damaged
 from mmcrawl.frontier.records import KnownLink, LinkRecord, Status
-from mmcrawl.frontier.store import SqliteStore, damaged
+from mmcrawl.frontier.store import SqliteStore
 
 __all__ = ["JOB_SHIFT", "LinkTable", "PastFailure", "PastPage"]
 

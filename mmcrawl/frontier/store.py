@@ -19,16 +19,9 @@ from urllib.parse import quote
 from filelock import FileLock, Timeout
 
 from mmcrawl.errors import StoreError
+from mmcrawl.frontier.faults import FAULTS, damaged, why_it_failed
 
-__all__ = [
-    "Job",
-    "SqliteStore",
-    "damaged",
-    "open_store",
-    "refuse_other_arguments",
-    "remove_own_file",
-    "why_it_failed",
-]
+__all__ = ["Job", "SqliteStore", "open_store", "refuse_other_arguments", "remove_own_file"]
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
 SCHEMA_VERSION = 3
@@ -38,7 +31,8 @@ CREATE TABLE job (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
     arguments TEXT NOT NULL CHECK (json_valid(arguments)),
     started_at REAL NOT NULL, finished_at REAL, reason TEXT NOT NULL DEFAULT '',
-    memory TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(memory))
+    memory TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(memory)),
+    archives TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(archives))
 ) STRICT;
 CREATE TABLE host (
     job INTEGER NOT NULL, id INTEGER NOT NULL, origin TEXT NOT NULL,
@@ -92,18 +86,6 @@ CREATE TABLE pattern (
     job INTEGER NOT NULL, host TEXT NOT NULL, pattern TEXT NOT NULL, urls INTEGER NOT NULL,
     PRIMARY KEY (job, pattern)
 ) WITHOUT ROWID, STRICT;
-"""
-
-# What the schema cannot say: ids are counted from 0 in each job, and what is named is there.
-_FAULTS = """
-SELECT 'links of no job' FROM link WHERE id >> 40 NOT IN (SELECT id FROM job)
-UNION ALL SELECT 'links are missing' FROM link
-    GROUP BY id >> 40 HAVING max(id) <> (id >> 40 << 40) + count(*) - 1
-UNION ALL SELECT 'hosts are missing' FROM host GROUP BY job HAVING max(id) <> count(*) - 1
-UNION ALL SELECT 'links of no host' FROM link
-    WHERE NOT EXISTS (SELECT 1 FROM host WHERE host.job = link.id >> 40 AND host.id = link.host)
-UNION ALL SELECT 'pages of no link' FROM page WHERE id NOT IN (SELECT id FROM link)
-LIMIT 1
 """
 
 
@@ -233,6 +215,19 @@ class SqliteStore:
                 (time.time() if finished else None, reason, number),
             )
         self.commit()
+
+    def archived_since(self, number: int, archive: str, pages: int) -> int:
+        """Return how many pages a job had when it first used an archive; now, if it is new."""
+        row = self.db.execute("SELECT archives FROM job WHERE id = ?", (number,)).fetchone()
+        archives: dict[str, int] = json.loads(row[0])
+        if archive not in archives:
+            archives[archive] = pages
+            with self.writing():
+                self.db.execute(
+                    "UPDATE job SET archives = ? WHERE id = ?", (json.dumps(archives), number)
+                )
+            self.commit()
+        return archives[archive]
 
     def memory(self, number: int) -> dict[str, Any]:
         """Return what a job noted with `remember`."""
@@ -371,7 +366,7 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
             f" {SCHEMA_VERSION}); use that version, or name another file as the store"
         )
     else:
-        for check in ("PRAGMA integrity_check(1)", _FAULTS):
+        for check in ("PRAGMA integrity_check(1)", FAULTS):
             fault = (db.execute(check).fetchone() or ["ok"])[0]
             if fault != "ok":
                 raise damaged(name, fault.splitlines()[-1])
@@ -420,27 +415,3 @@ def refuse_other_arguments(store: str, job: Job, arguments: Mapping[str, Any]) -
             f"job {job.name!r} in {store} was started with {key}={job.arguments.get(key)!r}, not"
             f" {new.get(key)!r}; use the same arguments to go on, or -a job=NAME for another job"
         )
-
-
-def damaged(store: str, fault: object) -> StoreError:
-    """Return the error that says of a store that it is damaged, and how, and what can be done."""
-    return StoreError(
-        f"store {store} is damaged ({fault}); restore it from a copy, or name another file: an"
-        " archive of the crawl's pages is not concerned"
-    )
-
-
-def why_it_failed(name: str, error: Exception) -> str:
-    """Return what a user is told of an error of SQLite, or of a value of a store."""
-    text = str(error)
-    if "disk is full" in text or "disk I/O" in text:
-        return f"store {name} cannot be written ({text}); make room and run the same command again"
-    if "not a database" in text:
-        return f"{name} is not a store of mmcrawl; name another file"
-    if any(sign in text for sign in ("malformed", "corrupt", "decode", "no such")):
-        return str(damaged(name, text))
-    if "unable to open" in text:
-        return f"store {name} cannot be opened; does its folder exist, and may you write there?"
-    if "readonly" in text:
-        return f"store {name} is read-only; change its permissions, or name another file"
-    return f"store {name} failed: {text}"

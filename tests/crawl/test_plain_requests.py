@@ -187,7 +187,7 @@ def test_a_store_cannot_name_files_of_this_machine(tools: Any, tmp_path: Path) -
         db.execute("UPDATE link SET path = ? WHERE status = 'W'", (f"{tmp_path}/secret.html",))
     tools.crawl(crawl)
     with closing(sqlite3.connect(store)) as db:
-        assert db.execute("SELECT status, error FROM link WHERE path LIKE '%secret%'").fetchall() == [
-            ("E", "stored request: only http and https addresses are crawled")
-        ]
+        assert db.execute(
+            "SELECT status, error FROM link WHERE path LIKE '%secret%'"
+        ).fetchall() == [("E", "stored request: only http and https addresses are crawled")]
         assert db.execute("SELECT count(*) FROM page WHERE title = 'secret'").fetchone() == (0,)

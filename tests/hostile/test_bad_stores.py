@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mmcrawl.archive import open_archive
+
 if TYPE_CHECKING:
     from tests.hostile.conftest import Desk, Site
 
@@ -163,3 +165,31 @@ def test_a_full_disk_stops_the_crawl_and_room_lets_it_go_on(desk: Desk, small_di
 def feed_of(desk: Desk) -> set[str]:
     lines = (desk.folder / "media.jsonl").read_text("utf-8").splitlines()
     return {json.loads(line)["url"] for line in lines}
+
+
+@pytest.mark.parametrize("how", ["removed", "truncated", "emptied"])
+def test_an_archive_that_lost_its_pages_is_missed_before_the_crawl_goes_on(
+    how: str, desk: Desk
+) -> None:
+    crawl = (TOPIC, "web=demo", "store=crawl.db", "job=j")
+    archive = desk.folder / "crawl-archive.db"
+    assert desk.crawl(*crawl, "max_pages=5", "archive=none").code == 0
+    assert desk.crawl(*crawl, "max_pages=5").code == 0  # begins an archive, and adds no page
+    archive.unlink()
+    assert desk.crawl(*crawl, "max_pages=12").code == 0  # so nothing was lost
+    kept = archive.read_bytes()
+    archive.unlink()
+    if how == "truncated":
+        archive.touch()
+    elif how == "emptied":
+        open_archive(f"sqlite:///{archive}").close()
+    links = desk.links("crawl.db")
+    run = desk.crawl(*crawl, "max_pages=20")
+    assert run.code == 1
+    [line] = run.errors
+    assert "archive crawl-archive.db is missing or empty, but job 'j' has put 7 pages" in line
+    assert desk.links("crawl.db") == links
+    assert desk.crawl(*crawl, "max_pages=15", "archive=new.db").code == 0
+    archive.write_bytes(kept)
+    assert desk.crawl(*crawl, "max_pages=20").code == 0
+    assert desk.rows("crawl.db", "SELECT count(*) FROM page") == [(20,)]
