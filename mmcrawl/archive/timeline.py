@@ -49,12 +49,15 @@ def last_seen(backend: Backend, url: int, time: float | None) -> Seen | None:
 
 
 def next_seen(backend: Backend, url: int, time: float) -> Seen | None:
-    """Return what was seen first after a time; None if that was nothing."""
+    """Return what was seen first after a time; None if that was nothing.
+
+    A visit that met a failure counts here: it names what was known, which is to stay so.
+    """
     version = backend.version_after(url, time)
     until = version.time if version is not None else inf
     while (visit := backend.visit_after(url, time)) is not None and visit.time <= until:
         found = backend.version(url, visit.number)
-        if found is not None and _tells(visit, found):
+        if found is not None:
             return Seen(visit.time, found)
         time = visit.time
     return Seen(version.time, version) if version is not None else None
