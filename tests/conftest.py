@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 
 import pytest
 
@@ -18,3 +18,11 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
         (name, text.encode(errors="backslashreplace").decode()) for name, text in report.sections
     ]
     return report
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _caches_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what is cached, as the search index of a database, out of the home of the user."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
+        yield
