@@ -21,7 +21,7 @@ from mmcrawl.archive.search.index import KIND_NUMBERS
 from mmcrawl.archive.search.query import MEDIA, Choice, Query, media_bit
 from mmcrawl.errors import SearchError
 
-__all__ = ["ORDERS", "TIMED", "Counts", "Order", "counts", "find", "keys_of"]
+__all__ = ["ORDERS", "Counts", "Order", "counts", "find", "keys_of", "matches_of"]
 
 Order = str | Mapping[str, float]
 """``relevance``, ``newest`` (seen last, of those seen until then what appeared last) or ``oldest``;
@@ -61,15 +61,15 @@ _URL = (
     "run.page IN (SELECT id FROM page WHERE substr(url, 1, length(?)) = ?"
     " OR substr(url, instr(url, '://') + 3, length(?)) = ?)"
 )
-TIMED = """
-SELECT found.*, url, last.time, last.number, early.time AS first_time, early.number AS first_number
+_TIMED = """
+SELECT found.*, url, last.time, early.time AS first_time
 FROM found JOIN page ON page.id = found.page
 JOIN version AS last ON last.page = found.page AND last.place = found.version
 JOIN version AS early ON early.page = found.page AND early.place = found.first
 """
 _BEST = """
 INSERT INTO best (page) SELECT page FROM (
-  SELECT *, row_number() OVER (PARTITION BY page ORDER BY {keys}) AS place FROM ({timed})
+  SELECT *, row_number() OVER (PARTITION BY page ORDER BY {keys}) AS place FROM ({matches})
 ) WHERE place = 1 ORDER BY {keys}, url
 """
 _BEST_SCORE = """
@@ -124,7 +124,7 @@ def find(
     )
     db.execute(statement, given)
     # A page is as good as its best block; what an order leaves open goes by URL.
-    db.execute(_BEST_SCORE if order == "relevance" else _BEST.format(keys=keys, timed=TIMED))
+    db.execute(_BEST_SCORE if order == "relevance" else _BEST.format(keys=keys, matches=_TIMED))
     if groups is not None:
         _collapse(db, groups)
 
@@ -141,13 +141,18 @@ def _collapse(db: sqlite3.Connection, groups: Mapping[str, object]) -> None:
 
 
 def keys_of(db: sqlite3.Connection, order: Order) -> str:
-    """Return what rows of :data:`TIMED` are sorted by."""
+    """Return what the rows of :func:`matches_of` are sorted by."""
     if not isinstance(order, str):
         db.create_function("given", 1, order.get, deterministic=True)
         return _GIVEN
     if order not in _ORDERS:
         raise SearchError(f"there is no order {order!r}; use {', '.join(ORDERS)}")
     return _ORDERS[order]
+
+
+def matches_of(order: Order) -> str:
+    """Return the rows of ``found`` with what an order sorts them by."""
+    return "SELECT * FROM found" if order == "relevance" else _TIMED
 
 
 def _conditions(query: Query, given: dict[str, Any]) -> Iterator[str]:

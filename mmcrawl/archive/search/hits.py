@@ -6,12 +6,13 @@ import sqlite3
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import StoredBlock, leaves
 from mmcrawl.archive.search.blocks import areas_around, media_in
-from mmcrawl.archive.search.finding import TIMED, Order, keys_of
-from mmcrawl.archive.search.index import bundles_of
+from mmcrawl.archive.search.finding import Order, keys_of, matches_of
+from mmcrawl.archive.search.index import Text, bundles_of
 from mmcrawl.archive.search.query import MEDIA, Term, media_bit
 from mmcrawl.archive.search.tokens import Run, pinyin, tokens
 from mmcrawl.errors import StoreError
@@ -22,6 +23,7 @@ __all__ = ["ArchivedHit", "Hit", "Snippet", "hits_of", "read_hit", "snippet_of",
 _MORE = 3  # further blocks of a page
 _SNIPPET = 240  # characters
 _LEAD = 60  # of them, before the first mark
+_FIRST = 2_000  # characters that are looked through before the rest of a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +82,16 @@ class ArchivedHit:
 
 
 _OF_PAGE = """
-SELECT timed.document, lower(hex(digest)), kind.name, timed.media, url, number, time, first_number,
-  first_time, score, count(*) OVER ()
-FROM ({timed} WHERE found.page = ?) AS timed
-JOIN document ON document.id = timed.document JOIN name ON name.id = encoding
-JOIN kind ON kind.id = timed.kind ORDER BY {keys}, digest, name.text LIMIT ?
+SELECT best.document, lower(hex(digest)), kind.name, best.media, page.url, last.number, last.time,
+  early.number, early.time, score
+FROM (
+  SELECT some.*, digest, row_number() OVER (ORDER BY {keys}, digest, name.text) AS place
+  FROM ({matches}) AS some JOIN document ON document.id = some.document
+  JOIN name ON name.id = encoding WHERE some.page = ? ORDER BY place LIMIT ?
+) AS best JOIN page ON page.id = best.page JOIN kind ON kind.id = best.kind
+JOIN version AS last ON last.page = best.page AND last.place = best.version
+JOIN version AS early ON early.page = best.page AND early.place = best.first
+ORDER BY best.place
 """
 
 
@@ -92,33 +99,28 @@ def hits_of(
     db: sqlite3.Connection, words: Sequence[Term], order: Order, limit: int, offset: int
 ) -> list[Hit]:
     """Return the hits of some of the pages that were found; marked are `words`."""
-    query = _OF_PAGE.format(timed=TIMED, keys=keys_of(db, order))
+    count = "SELECT count(*) FROM found WHERE page = ?"
+    query = _OF_PAGE.format(matches=matches_of(order), keys=keys_of(db, order))
     pages = db.execute("SELECT page FROM best ORDER BY rank LIMIT ? OFFSET ?", (limit, offset))
-    groups = [db.execute(query, (page, 1 + _MORE)).fetchall() for (page,) in pages.fetchall()]
-    bundles = bundles_of(db, {row[0] for group in groups for row in group})
+    groups = [
+        (db.execute(query, (page, 1 + _MORE)).fetchall(), *db.execute(count, (page,)).fetchone())
+        for (page,) in pages.fetchall()
+    ]
+    bundles = bundles_of(db, {row[0] for group, _ in groups for row in group})
     texts = {text.document: text for some in bundles.values() for text in some}
     hits = []
-    for group in groups:
-        these = []
-        for document, digest, kind, media, url, number, time, first, first_time, score, _ in group:
-            text = texts[document]
-            these.append(
-                Hit(
-                    url,
-                    number,
-                    time,
-                    first,
-                    first_time,
-                    digest,
-                    kind,
-                    text.topic,
-                    snippet_of(text.text, words),
-                    tuple(name for name in MEDIA if media & media_bit(name)),
-                    score,
-                )
-            )
-        hits.append(replace(these[0], blocks=group[0][-1], more=tuple(these[1:])))
+    for group, blocks in groups:
+        first, *others = (_hit(row, texts[row[0]], words) for row in group)
+        hits.append(replace(first, blocks=blocks, more=tuple(others)))
     return hits
+
+
+def _hit(row: Sequence[Any], text: Text, words: Sequence[Term]) -> Hit:
+    _, digest, kind, media, url, number, time, first, first_time, score = row
+    names = tuple(name for name in MEDIA if media & media_bit(name))
+    snippet = snippet_of(text.text, words)
+    seen = url, number, time, first, first_time
+    return Hit(*seen, digest, kind, text.topic, snippet, names, score)
 
 
 def still_there(archive: Archive, hits: Sequence[Hit]) -> Iterator[Hit]:
@@ -156,8 +158,14 @@ def read_hit(archive: Archive, hit: Hit) -> ArchivedHit:
 def snippet_of(text: str, words: Sequence[Term]) -> Snippet:
     """Return where most of the words occur close together, marked; else the beginning."""
     lines = " · ".join(text.split("\n"))
-    found = sorted(_places(lines, words))
-    start, end = _window(lines, found)
+    found: list[tuple[int, int, int]] = []
+    best = 0
+    for size in (_FIRST, len(lines)) if words else ():
+        found = sorted(_places(lines[:size], words))
+        best, most = _closest(found)
+        if most == len(words) or size >= len(lines):
+            break  # further down they cannot be closer
+    start, end = _window(lines, best)
     before, after = "…" if start else "", "…" if end < len(lines) else ""
     shift = len(before) - start
     marks: list[tuple[int, int]] = []
@@ -194,14 +202,20 @@ def _occurrences(run: Run, words: Sequence[str]) -> Iterator[int]:
                 yield at
 
 
-def _window(text: str, found: Sequence[tuple[int, int, int]]) -> tuple[int, int]:
-    """Return the range with the most distinct words, of several the first."""
+def _closest(found: Sequence[tuple[int, int, int]]) -> tuple[int, int]:
+    """Return where the most distinct words begin that fit a snippet, of several the first; and how
+    many they are."""
     best, most = 0, 0
     for place, (start, _, _) in enumerate(found):
         near = found[place : bisect_left(found, (start + _SNIPPET - _LEAD, 0, 0))]
         distinct = len({number for *_, number in near})
         if distinct > most:
             best, most = start, distinct
+    return best, most
+
+
+def _window(text: str, best: int) -> tuple[int, int]:
+    """Return the range of a snippet."""
     start = max(0, min(best - _LEAD, len(text) - _SNIPPET))
     if start:  # not in the middle of a word
         space = text.find(" ", start, min(best, start + _LEAD // 2))

@@ -75,7 +75,7 @@ CREATE TABLE IF NOT EXISTS run (document INTEGER, page INTEGER, first INTEGER, k
   WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS document (id INTEGER PRIMARY KEY, digest BLOB NOT NULL,
   encoding INTEGER NOT NULL, media INTEGER NOT NULL);
-CREATE INDEX IF NOT EXISTS document_digest ON document (digest);
+CREATE INDEX IF NOT EXISTS document_digest ON document (substr(digest, 1, 4));
 CREATE TABLE IF NOT EXISTS bundle (first INTEGER PRIMARY KEY, content BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS name (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
 CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5 (text, pinyin, topic, content = '',

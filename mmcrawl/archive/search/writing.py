@@ -149,7 +149,9 @@ class Writer:
         """Return document, kind and media of a block, made a document if it is new."""
         key = bytes.fromhex(block.digest), self._name(encoding)
         found = self._db.execute(
-            "SELECT id, media FROM document WHERE digest = ? AND encoding = ?", key
+            "SELECT id, media FROM document WHERE substr(digest, 1, 4) = substr(?1, 1, 4)"
+            " AND digest = ?1 AND encoding = ?2",
+            key,
         ).fetchone()
         if found is None and block.text is None:  # the index had it when it was compared
             raise LostError
