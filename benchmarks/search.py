@@ -1,4 +1,4 @@
-"""Search on series of versions and on web pages, on both stores, beside SQLite's FTS5.
+"""Search on series of versions and on web pages, on both stores, beside a plain FTS5 table.
 
     python benchmarks/search.py FOLDER [--only series,web] [--mongodb URI] [--processes N]
 
@@ -7,14 +7,14 @@ FOLDER (default: the variable MMCRAWL_CORPORA) has `series/<page>/<unix time>.ht
 processes: for SQLite, and for MongoDB if a server is named (`--mongodb`, or the variable
 MMCRAWL_TEST_MONGODB; the database is dropped afterwards).
 
-The peer is one FTS5 table (unicode61) of the same distinct block texts, cut into words and stemmed
-as ours, with the texts themselves and a table of the pages each is on; its time is that of making
-these from texts at hand, without cutting pages. It answers words and phrases only, with BM25, the
-best block of a page, and FTS5's own snippets.
+The peer is one plain FTS5 table (unicode61) of the same distinct block texts, cut into tokens as
+ours, which keeps them, beside the texts themselves and a table of the pages each is on; its time is
+that of making these from texts at hand, without cutting pages. It answers words and phrases only,
+with BM25, the best block of a page, and FTS5's own snippets.
 
 Queries are made of the texts: of each kind the same ones are asked of all in turn, twice over, and
 the answers of both stores are compared. The first column is of pages found, on average. Sizes are
-those of files; that of MongoDB is what the server says.
+those of files.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from pathlib import Path
 from statistics import mean, median
 
 from mmcrawl.archive import Archive, Capture, Search, open_archive, open_search
-from mmcrawl.archive.search_sqlite import SqliteIndex
-from mmcrawl.archive.search_view import Current
-from mmcrawl.archive.search_words import tokens
+from mmcrawl.archive.search.index import Index, bundles_of
+from mmcrawl.archive.search.tokens import pinyin, tokens
+from mmcrawl.blocks.phrases import words_of
 from mmcrawl.text import has_han, is_stop_word
 
 _AT_ONCE = 50  # captures in a commit
@@ -90,12 +90,13 @@ CORPORA = {"series": series, "web": web}
 
 def texts_of(index: Path) -> tuple[list[tuple[str, str]], list[tuple[int, str]]]:
     """Return the (topic, text) of all blocks of an index, and (block, URL) where each is."""
-    with closing(SqliteIndex(index, read_only=True)) as store:
-        view = Current(store).view()
-        texts = view.texts(range(len(view.documents.id)))
-        pairs = sorted(set(zip(view.run_document.tolist(), view.url_runs.tolist(), strict=True)))
-        rows = [(texts[row].topic, texts[row].text) for row in range(len(texts))]
-        return rows, [(block, view.seen.urls[page]) for block, page in pairs]
+    with closing(Index(index, read_only=True)) as opened, opened.reading() as db:
+        ids = [one for (one,) in db.execute("SELECT id FROM document ORDER BY id")]
+        bundles = bundles_of(db, ids)
+        rows = [(text.topic, text.text) for some in bundles.values() for text in some]
+        place = {document: number for number, document in enumerate(ids)}
+        pairs = db.execute("SELECT DISTINCT document, url FROM run JOIN page ON page.id = page")
+        return rows, [(place[document], url) for document, url in pairs]
 
 
 def kinds_of_query(texts: list[tuple[str, str]], urls: list[str], days: list[str]) -> list[Asked]:
@@ -105,15 +106,15 @@ def kinds_of_query(texts: list[tuple[str, str]], urls: list[str], days: list[str
     forms: dict[str, str] = {}
     runs = []
     for text in chance.sample(said, min(_SAMPLE, len(said))):
-        found = [token for token in tokens(text) if not token.inner]
-        words = [text[token.start : token.end] for token in found]
-        for token, word in zip(found, words, strict=True):
-            counts[token.word] += 1
-            forms[token.word] = word
+        found = list(words_of(text))
+        words = [text[word.start : word.end] for word in found]
+        counts.update(word.key for word in found)
+        forms.update((word.key, text[word.start : word.end]) for word in found)
         runs += [words[n : n + 3] for n in range(len(words) - 2)]
     telling = [word for word, _ in counts.most_common() if not is_stop_word(word)]
     common = [forms[word] for word in telling[:_EACH]]
     rare = [forms[word] for word in chance.sample(telling[len(telling) // 2 :], _EACH)]
+    spoken = [pinyin(word) for word in telling if pinyin(word)]
     chosen = chance.sample(runs, _EACH)
     hosts = sorted({url.split("/")[2] for url in urls})
     topics = [words[0] for topic, _ in texts if (words := topic.split())]
@@ -125,6 +126,7 @@ def kinds_of_query(texts: list[tuple[str, str]], urls: list[str], days: list[str
         Asked("two words", [f"{run[0]} {run[2]}" for run in chosen], plain=True),
         Asked("a phrase of three", [f'"{" ".join(run)}"' for run in chosen], plain=True),
         Asked("a Chinese word", han, plain=True),
+        Asked("pinyin", spoken[:_EACH]),
         Asked("a word, not another", [f"{a} -{b}" for a, b in zip(common, rare, strict=True)]),
         Asked("a word in a kind", [f"{w} kind:{chance.choice(kinds)}" for w in common]),
         Asked("a word of a topic", [f"topic:{w}" for w in chance.sample(topics, _EACH)]),
@@ -187,7 +189,7 @@ class Fts:
 
 
 def words(text: str) -> str:
-    return " ".join(token.word for token in tokens(text) if not token.inner)
+    return " ".join(token.word for token in tokens(text))
 
 
 def asker(search: Search) -> Ask:

@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from mmcrawl.archive import Archive, Hit, Results, Search, open_search
-from mmcrawl.archive.search_codec import DamagedError
-from mmcrawl.archive.search_ranking import ORDERS, Order
+from mmcrawl.archive.search import ORDERS, DamagedError, Order
 from mmcrawl.archive_asked import Asked
 from mmcrawl.archive_json import as_json
 from mmcrawl.blocks.drawing import printable

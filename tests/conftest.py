@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 import pytest
 from hypothesis import settings
@@ -35,3 +35,11 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
             if isinstance(asked, settings) and owner not in changed:  # parameters share one
                 changed.add(owner)
                 setattr(owner, name, settings(asked, max_examples=times * asked.max_examples))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _caches_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what is cached, as the search index of a database, out of the home of the user."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
+        yield

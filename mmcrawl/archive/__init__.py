@@ -25,12 +25,18 @@ from mmcrawl.archive.model import (
     leaves,
 )
 from mmcrawl.archive.opening import open_archive
-from mmcrawl.archive.search import IndexStats, Results, Search, open_search
-from mmcrawl.archive.search_hits import ArchivedHit, Hit
-from mmcrawl.archive.search_query import as_filter
-from mmcrawl.archive.search_ranking import Counts
-from mmcrawl.archive.search_snippets import Snippet
-from mmcrawl.archive.search_updating import Updated
+from mmcrawl.archive.search import (
+    ArchivedHit,
+    Counts,
+    Hit,
+    IndexStats,
+    Results,
+    Search,
+    Snippet,
+    Updated,
+    as_filter,
+    open_search,
+)
 
 __all__ = [
     "LARGEST_BODY",

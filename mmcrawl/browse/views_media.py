@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 from starlette.responses import Response
 
 from mmcrawl.archive import Hit, as_filter
-from mmcrawl.archive.search_codec import DamagedError
-from mmcrawl.archive.search_query import MEDIA
+from mmcrawl.archive.search import MEDIA, DamagedError
 from mmcrawl.browse.asked import Asked
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.problems import Problem, not_stored

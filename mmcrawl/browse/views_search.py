@@ -8,9 +8,7 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from mmcrawl.archive import Hit, Results, as_filter
-from mmcrawl.archive.search_codec import DamagedError
-from mmcrawl.archive.search_query import MEDIA
-from mmcrawl.archive.search_ranking import ORDERS
+from mmcrawl.archive.search import MEDIA, ORDERS, DamagedError
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.browse.asked import Asked
 from mmcrawl.browse.context import Context

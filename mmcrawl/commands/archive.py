@@ -12,7 +12,7 @@ from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
 from mmcrawl.archive import open_archive
-from mmcrawl.archive.search_ranking import ORDERS
+from mmcrawl.archive.search import ORDERS
 from mmcrawl.archive_actions import ACTIONS
 from mmcrawl.archive_asked import Asked
 from mmcrawl.archive_params import ArchiveParams

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from mmcrawl.archive import Version
-from mmcrawl.archive.search_documents import media_in
+from mmcrawl.archive.search import media_in
 from mmcrawl.blocks import Block, PageTree, Partition, partition
 from mmcrawl.blocks.link_kinds import declared_base, references
 from mmcrawl.page.urls import PAGE_SCHEMES, Resolver, base_url

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,11 +26,14 @@ PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Leve
 URL = "http://physics.test/levers.html"
 
 
-@pytest.fixture(params=["sqlite", "mongodb"])
-def uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Return the URI of an archive that does not exist yet, on each backend."""
-    if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'archive.db'}"
+STORES = ("sqlite", "mongodb")
+
+
+@contextmanager
+def opened_uri(store: str, folder: Path) -> Iterator[str]:
+    """Yield the URI of an archive that does not exist yet; a database is dropped afterwards."""
+    if store == "sqlite":
+        yield f"sqlite:///{folder / 'archive.db'}"
         return
     server = os.environ.get(MONGODB)
     if not server:
@@ -40,6 +44,13 @@ def uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
     with MongoClient[dict[str, object]](server) as client:
         client.drop_database(name)
+
+
+@pytest.fixture(params=STORES)
+def uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Return the URI of an archive that does not exist yet, on each backend."""
+    with opened_uri(request.param, tmp_path) as uri:
+        yield uri
 
 
 @pytest.fixture

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
+import math
 import random
 import re
-import uuid
+import sqlite3
 from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -22,13 +23,13 @@ from mmcrawl.archive import (
     open_archive,
     open_search,
 )
-from mmcrawl.archive.search_documents import block_text
-from mmcrawl.archive.search_index import IndexStore
-from mmcrawl.archive.search_ranking import KIND_WEIGHTS, ORDERS
-from mmcrawl.archive.search_sqlite import SqliteIndex
-from mmcrawl.archive.search_words import tokens
+from mmcrawl.archive.search import ORDERS, index, searching
+from mmcrawl.archive.search.blocks import block_text
+from mmcrawl.archive.search.index import KIND_WEIGHTS, Text, words_of
+from mmcrawl.archive.search.query import parse_query
 from mmcrawl.errors import SearchError, StoreError
 
+from .conftest import STORES, opened_uri
 from .search_pages import (
     CHINESE,
     DAY,
@@ -41,32 +42,11 @@ from .search_pages import (
     store_all,
 )
 
-MONGODB = "MMCRAWL_TEST_MONGODB"
-
-
-def sqlite_index(folder: Path) -> IndexStore:
-    return SqliteIndex(folder / "archive.db-search")
-
-
-def mongodb_index(_: Path) -> IndexStore:
-    server = os.environ.get(MONGODB)
-    if not server:
-        pytest.skip(f"no MongoDB: name a server in the variable {MONGODB}")
-    from mmcrawl.archive.search_mongodb import MongoIndex
-
-    return MongoIndex(f"{server.rstrip('/')}/mmcrawl_test_{uuid.uuid4().hex}")
-
 
 @pytest.fixture
-def archive(tmp_path: Path) -> Iterator[Archive]:
-    with open_archive(f"sqlite:///{tmp_path / 'archive.db'}") as opened:
-        yield opened
-
-
-@pytest.fixture(params=[sqlite_index, mongodb_index])
-def search(request: pytest.FixtureRequest, archive: Archive, tmp_path: Path) -> Iterator[Search]:
-    """The index of an archive, on each store."""
-    with Search(archive, request.param(tmp_path)) as opened:
+def search(archive: Archive, uri: str) -> Iterator[Search]:
+    """The index of an archive, of each kind."""
+    with open_search(uri, archive) as opened:
         yield opened
 
 
@@ -104,6 +84,36 @@ class TestWords:
         hit = next(hit for hit in hits if "量子力学" in hit.snippet.text)
         start, end = hit.snippet.marks[0]
         assert hit.snippet.text[start:end] == "力学"
+
+    def test_any_part_of_a_chinese_word_is_found(self, archive: Archive, search: Search) -> None:
+        url = "http://erhu.test/"
+        archive.store(capture(url, 1, title="二泉映月", text="阿炳作曲的二胡名曲，流传很广。"))
+        search.update()
+        for part in ("二泉", "映月", "泉映", "二泉映月", "泉", "月", "二胡名曲", '"二胡 名曲"'):
+            (hit,) = search.search(part).hits
+            marked = "".join(hit.snippet.text[start:end] for start, end in hit.snippet.marks)
+            assert marked == part.replace(" ", "").strip('"'), part
+        for other in ('"月二"', '"映月 二泉"', '"名曲流传"'):
+            assert search.search(other).total == 0
+
+    def test_pinyin_finds_chinese(self, archive: Archive, search: Search) -> None:
+        lute, plain = "http://erhu.test/", "http://plain.test/"
+        archive.store(capture(lute, 1, title="二泉映月", text="二胡是中國的樂器，綠色的琴。"))
+        archive.store(capture(plain, 1, text="The erhu has two strings."))
+        search.update()
+        assert sorted(urls(search.search("erhu"))) == [lute, plain]
+        assert urls(search.search("ErQuanYingYue")) == [lute]
+        assert urls(search.search("zhongguo yueqi")) == [lute]  # simplified or not
+        assert urls(search.search("lvse")) == urls(search.search("lüse")) == [lute]
+        assert urls(search.search('"er hu"')) == [lute]
+        (hit,) = search.search("erhu -strings").hits
+        assert [hit.snippet.text[start:end] for start, end in hit.snippet.marks] == ["二胡"]
+        assert search.search("huer").total == search.search("quan").total == 0
+
+    def test_a_word_ends_where_its_sentence_does(self, archive: Archive, search: Search) -> None:
+        archive.store(capture("http://h.test/", 1, text="我们学习力，学生也学习。"))
+        search.update()
+        assert search.search("力学").total == 0
 
     def test_german_letters(self, mixed: Search) -> None:
         assert urls(mixed.search("Straße")) == [GERMAN]
@@ -301,13 +311,15 @@ QUERIES = [
 
 
 class TestBothStores:
-    def test_give_equal_results(self, archive: Archive, tmp_path: Path) -> None:
-        with (
-            Search(archive, sqlite_index(tmp_path)) as one,
-            Search(archive, mongodb_index(tmp_path)) as other,
-        ):
+    def test_give_equal_results(self, tmp_path: Path) -> None:
+        with ExitStack() as stack:
+            uris = [stack.enter_context(opened_uri(kind, tmp_path)) for kind in STORES]
+            archives = [stack.enter_context(open_archive(uri)) for uri in uris]
+            pairs = zip(uris, archives, strict=True)
+            one, other = (stack.enter_context(open_search(*pair)) for pair in pairs)
             for position, each in enumerate(mixed_web()):
-                archive.store(each)
+                for archive in archives:
+                    archive.store(each)
                 one.update()
                 if position % 2:
                     other.update()
@@ -347,9 +359,7 @@ def _random_page(chance: random.Random, step: int) -> Capture:
 
 
 def _by_the_formula(archive: Archive, query: str) -> list[tuple[tuple[str, int, str], float]]:
-    """Return the best block of each page as the module's formula says, word by word."""
-    import math
-
+    """Return the best block of each page as the formula says, word by word."""
     wanted = [word for word in query.split() if not re.match("-|kind:", word)]
     without = [word[1:] for word in query.split() if word.startswith("-")]
     kinds = [word[5:] for word in query.split() if word.startswith("kind:")]
@@ -361,13 +371,13 @@ def _by_the_formula(archive: Archive, query: str) -> list[tuple[tuple[str, int, 
         blocks = leaves(archive.blocks_of(version))
         for block in sorted(blocks, key=lambda block: block.kind, reverse=True):
             text = block_text(body[block.start : block.end], version.encoding) or block.topic
-            found = list(tokens(text))
-            texts[block.digest] = [token.word for token in found]
-            lengths[block.digest] = sum(not token.inner for token in found)
+            _, *columns = words_of(Text(0, block.topic, text))
+            texts[block.digest] = columns[0].split()
+            lengths[block.digest] = sum(len(column.split()) for column in columns)
             if not kinds or block.kind in kinds:
                 last[version.url, block.digest] = (version.number, block.kind)
     mean = sum(lengths.values()) / len(lengths)
-    terms = [token.word for word in wanted for token in tokens(word) if not token.inner]
+    terms = [term.runs[0][0] for term in parse_query(" ".join(wanted)).words]
     scores = {}
     for digest, text in texts.items():
         if not all(term in text for term in terms) or any(word in text for word in without):
@@ -375,7 +385,7 @@ def _by_the_formula(archive: Archive, query: str) -> list[tuple[tuple[str, int, 
         scores[digest] = 0.0
         for term in terms:
             having = sum(term in other for other in texts.values())
-            idf = math.log(1 + (len(texts) - having + 0.5) / (having + 0.5))
+            idf = max(math.log((len(texts) - having + 0.5) / (having + 0.5)), 1e-6)
             count = text.count(term)
             norm = 1.2 * (1 - 0.75 + 0.75 * lengths[digest] / mean)
             scores[digest] += idf * count * 2.2 / (count + norm)
@@ -415,20 +425,53 @@ def test_an_unknown_uri_gets_a_sentence(archive: Archive) -> None:
         open_search("ftp://h/x", archive)
 
 
-def test_without_an_index_nothing_is_found(archive: Archive, tmp_path: Path) -> None:
+def test_without_an_index_nothing_is_found(archive: Archive, uri: str) -> None:
     store_all(archive, mixed_web())
-    uri = f"sqlite:///{tmp_path / 'archive.db'}"
+    path = searching.index_path(uri)
     with open_search(uri, archive, read_only=True) as search:
         assert search.search("lever").total == 0
         with pytest.raises(StoreError, match="for reading only"):
             search.update()
-        assert not (tmp_path / "archive.db-search").exists()
+        assert not path.exists()
         with open_search(uri, archive) as writer:
             writer.update()
         assert search.search("lever").total > 0
 
 
-def test_a_file_of_something_else_is_left_alone(archive: Archive, tmp_path: Path) -> None:
-    (tmp_path / "archive.db-search").write_bytes(b"no database, but somebody's text " * 40)
-    with pytest.raises(StoreError, match=r"archive\.db-search"):
-        open_search(f"sqlite:///{tmp_path / 'archive.db'}", archive)
+@pytest.mark.parametrize("content", [b"no database, but somebody's text " * 40, None])
+def test_a_file_of_something_else_is_left_alone(
+    archive: Archive, tmp_path: Path, content: bytes | None
+) -> None:
+    path = tmp_path / "other.db-search"
+    if content is None:
+        with closing(sqlite3.connect(path)) as db:
+            db.executescript("CREATE TABLE mine (x); INSERT INTO mine VALUES ('kept');")
+        content = path.read_bytes()
+    path.write_bytes(content)
+    with pytest.raises(StoreError, match=r"other\.db-search.*move it away"):
+        Search(archive, path)
+    assert path.read_bytes() == content
+
+
+def test_without_fts5_a_sentence_says_what_is_missing(
+    archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "_FTS5", index._FTS5.replace("fts5", "fts9"))
+    with pytest.raises(StoreError, match="has no FTS5, which searching needs"):
+        Search(archive, tmp_path / "crawl.db-search")
+
+
+def test_the_index_of_a_database_is_a_file_in_the_cache(
+    archive: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    names = set()
+    for uri in ("mongodb://h.test/a", "mongodb://ann:secret@h.test/a?w=1", "mongodb://h.test/b"):
+        open_search(uri, archive, read_only=True).close()
+        names.add(searching.index_path(uri))
+    assert len(names) == 2
+    assert {path.parent for path in names} == {tmp_path / "caches" / "mmcrawl"}
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    with pytest.raises(StoreError, match="set XDG_CACHE_HOME to a folder that can be written"):
+        open_search("mongodb://h.test/a", archive, read_only=True)

@@ -4,52 +4,80 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mmcrawl.archive.search_query import Choice, Phrase, SearchError, as_filter, parse_query
-from mmcrawl.archive.search_words import tokens
-from mmcrawl.errors import MmcrawlError
+from mmcrawl.archive.search.query import Choice, Term, as_filter, parse_query
+from mmcrawl.archive.search.tokens import Run, phrase_runs, pinyin_runs, tokens
+from mmcrawl.errors import MmcrawlError, SearchError
+
+
+def words(query: str) -> list[Run]:
+    return [term.runs[0] for term in parse_query(query).words]
 
 
 def test_words_are_unified_stemmed_and_segmented() -> None:
-    assert parse_query("Levers  力學 量子力学").words == ("lever", "力学", "量子力学")
+    assert words("Levers  力學 量子力学") == [("lever",), ("力学",), ("量子", "子力", "力学")]
+    assert words("天气预报学习") == [("天气", "气预", "预报"), ("学习",)]
 
 
 def test_words_that_say_nothing_count_only_where_nothing_else_is_asked_for() -> None:
-    assert parse_query("the laws of 力学 的").words == ("law", "力学")
-    assert parse_query("to be or not to be").words == ("to", "be", "or", "not")
+    assert words("the laws of 力学 的") == [("law",), ("力学",)]
+    assert words("to be or not to be") == [("to",), ("be",), ("or",), ("not",)]
 
 
-def test_a_phrase_keeps_all_its_words_and_their_distance() -> None:
-    query = parse_query('"laws of motion" lever')
-    assert query.phrases == (Phrase(("law", "of", "motion"), (0, 1, 2)),)
-    assert query.words == ("law", "of", "motion", "lever")
-    assert parse_query("“量子 力学”").phrases == (Phrase(("量子", "力学"), (0, 2)),)
-    assert parse_query("„laws motion“").phrases == (Phrase(("law", "motion"), (0, 1)),)
+def test_a_phrase_keeps_all_its_words_and_their_order() -> None:
+    assert words('"laws of motion" lever') == [("law", "of", "motion"), ("lever",)]
+    assert words("„laws motion“") == [("law", "motion")]
+
+
+def test_spaces_in_a_chinese_phrase_count_or_not() -> None:
+    (term,) = parse_query("“量子 力学”").words
+    assert term.runs == (("量子", "子", "力学"), ("量子", "子力", "力学"))
 
 
 def test_a_phrase_of_one_word_is_a_word() -> None:
-    query = parse_query('"lever"')
-    assert (query.words, query.phrases) == (("lever",), ())
+    assert words('"lever"') == [("lever",)]
+
+
+def test_a_single_character_is_the_beginning_of_a_pair() -> None:
+    assert words("力") == [("力*",)]
+    assert words('"learn 力"') == [("learn", "力*")]
 
 
 def test_minus_excludes_words_phrases_and_values() -> None:
     query = parse_query('lever -pulley -"three laws" -kind:navigation -topic:rope')
     assert query.without == (
-        Phrase(("pulley",), (0,)),
-        Phrase(("three", "law"), (0, 1)),
-        Phrase(("topic:rope",), (0,)),
+        Term((("pulley",),)),
+        Term((("three", "law"),)),
+        Term((("rope",),), topic=True),
     )
     assert query.kind == Choice(unwanted=("navigation",))
 
 
+@pytest.mark.parametrize(
+    ("word", "pairs"),
+    [
+        ("erhu", [("erhu",)]),
+        ("erquanyingyue", [("erquan", "quanying", "yingyue")]),
+        ("xian", [("xian",)]),  # 西安; 先 alone is too short to be looked for
+        ("LÜSE", [("lvse",)]),
+        ("hu", []),
+        ("lever", []),
+        ("hmm", []),
+        ("xian" * 20, []),
+    ],
+)
+def test_a_word_may_be_the_pinyin_of_pairs(word: str, pairs: list[Run]) -> None:
+    assert list(pinyin_runs(word))[:1] == pairs
+
+
 def test_a_minus_inside_of_a_word_is_none() -> None:
-    assert parse_query("well-known").words == ("well", "known")
+    assert words("well-known") == [("well",), ("known",)]
 
 
 def test_fields_take_values_in_quotes_and_full_width_colons() -> None:
     query = parse_query(
         'topic:"laws of motion" kind：title site:Physics.TEST url:http://a/B lang:DE'
     )
-    assert query.topics == ("law", "of", "motion")
+    assert [term.runs for term in query.topics] == [(("law",),), (("of",),), (("motion",),)]
     assert query.kind.wanted == ("title",)
     assert query.site.wanted == ("physics.test",)
     assert query.url.wanted == ("http://a/B",)
@@ -57,7 +85,7 @@ def test_fields_take_values_in_quotes_and_full_width_colons() -> None:
 
 
 def test_an_address_is_words_and_no_field() -> None:
-    assert parse_query("http://lever.test").words == ("http", "lever", "test")
+    assert words("http://lever.test") == [("http",), ("lever",), ("test",)]
 
 
 def test_days_are_inclusive_and_in_utc() -> None:
@@ -101,15 +129,9 @@ def test_a_bad_query_gets_one_sentence(text: str, says: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_words_inside_of_chinese_words_have_positions_of_their_own() -> None:
-    found = [(t.word, t.position, t.inner) for t in tokens("学习天气预报 now")]
-    assert found == [
-        ("学习", 0, False),
-        ("天气预报", 2, False),
-        ("天气", 2, True),
-        ("预报", 4, True),
-        ("now", 6, False),
-    ]
+def test_chinese_is_cut_into_pairs_that_overlap() -> None:
+    found = [(token.word, token.start, token.end) for token in tokens("學习天 now")]
+    assert found == [("学习", 0, 2), ("习天", 1, 3), ("天", 2, 3), ("now", 4, 7)]
 
 
 @pytest.mark.parametrize(
@@ -119,18 +141,19 @@ def test_words_inside_of_chinese_words_have_positions_of_their_own() -> None:
 def test_a_filter_is_understood_as_it_was_meant(field: str, value: str) -> None:
     query = parse_query(as_filter(field, value))
     if field == "topic":
-        assert query.topics == parse_query(f'"{value}"').words
+        assert [term.runs[0][0] for term in query.topics] == ["law", "of", "motion"]
     else:
         assert getattr(query, field).wanted == (value,)
 
 
 def test_quotes_in_a_filter_do_no_harm() -> None:
-    assert parse_query(as_filter("topic", 'the "lever”')).topics == ("the", "lever")
+    assert len(parse_query(as_filter("topic", 'the "lever”')).topics) == 2
 
 
 def test_kana_are_found_inside_of_longer_runs() -> None:
-    text = "東京タワーへありがとうございます"
-    assert {token.word for token in tokens("ありがとう")} <= {token.word for token in tokens(text)}
-    for token in tokens(text):
-        assert len(text[token.start : token.end]) <= 2
+    text = [token.word for token in tokens("東京タワーへありがとうございます")]
+    for part in ("ありがとう", "タワー", "ﾀﾜｰ"):
+        (run,) = phrase_runs(part)
+        assert run in [tuple(text[at : at + len(run)]) for at in range(len(text))]
     assert [token.word for token in tokens("ﾀﾜｰ")] == [token.word for token in tokens("タワー")]
+    assert all(token.start < token.end <= 4 for token in tokens("ｶﾞｷﾞ"))

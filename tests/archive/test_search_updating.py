@@ -5,32 +5,35 @@ from __future__ import annotations
 import multiprocessing
 import os
 import random
+import signal
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
-from mmcrawl.archive import Archive, Results, Search, open_archive, search_reading
-from mmcrawl.archive.search_index import IndexStore
-from mmcrawl.archive.search_sqlite import SqliteIndex
+from mmcrawl.archive import Archive, Results, Search, open_search
+from mmcrawl.archive.search import blocks, index, updating
+from mmcrawl.archive.search.searching import index_path
 from mmcrawl.errors import StoreError
 
 from .search_pages import CHINESE, DAY, ENGLISH, GERMAN, JANUARY, capture, mixed_web, store_all
-from .test_search import QUERIES, mongodb_index, sqlite_index, urls
+from .test_search import QUERIES, urls
 
 
 @pytest.fixture
-def archive(tmp_path: Path) -> Iterator[Archive]:
-    with open_archive(f"sqlite:///{tmp_path / 'archive.db'}") as opened:
+def search(archive: Archive, uri: str) -> Iterator[Search]:
+    with open_search(uri, archive) as opened:
         yield opened
 
 
-@pytest.fixture(params=[sqlite_index, mongodb_index])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[IndexStore]:
-    opened: IndexStore = request.param(tmp_path)
-    yield opened
-    opened.close()
+@pytest.fixture
+def path(uri: str) -> Path:
+    """The file of the index."""
+    return index_path(uri)
 
 
 def answers(search: Search) -> list[Results]:
@@ -39,61 +42,99 @@ def answers(search: Search) -> list[Results]:
 
 def anew(archive: Archive, folder: Path) -> list[Results]:
     """Return what an index says that is made of the archive as it is now."""
-    with Search(archive, SqliteIndex(folder / "anew.db-search")) as search:
+    with Search(archive, folder / "anew.db-search") as search:
         search.rebuild()
         return answers(search)
 
 
 def test_updating_after_each_page_is_as_good_as_at_the_end(
-    archive: Archive, store: IndexStore, tmp_path: Path
+    archive: Archive, search: Search, tmp_path: Path
 ) -> None:
-    search = Search(archive, store)
     for each in mixed_web():
         archive.store(each)
         assert search.update().versions == 1
     assert answers(search) == anew(archive, tmp_path)
 
 
-def test_an_update_may_look_at_some_urls_only(archive: Archive, store: IndexStore) -> None:
-    search = Search(archive, store)
+def test_an_update_may_look_at_some_urls_only(archive: Archive, search: Search) -> None:
     store_all(archive, mixed_web())
     assert search.update([CHINESE, "http://unknown.test/"]).versions == 1
     assert urls(search.search("kind:title")) == [CHINESE]
     assert search.update().versions == 6
 
 
-def test_nothing_new_writes_nothing(archive: Archive, store: IndexStore) -> None:
-    search = Search(archive, store)
+def test_nothing_new_writes_nothing(archive: Archive, search: Search, path: Path) -> None:
     store_all(archive, mixed_web())
     search.update()
-    before = store.head()
+    before = path.read_bytes()
     assert search.update().versions == 0
-    assert store.head() == before
+    assert path.read_bytes() == before
+    assert not Path(f"{path}-wal").stat().st_size
 
 
-def test_blocks_that_stay_are_not_indexed_again(archive: Archive, store: IndexStore) -> None:
-    search = Search(archive, store)
+def test_blocks_that_stay_are_not_indexed_again(archive: Archive, search: Search) -> None:
     for day in range(12):
         archive.store(capture(ENGLISH, day, text=f"Day {day} of the lever."))
         assert search.update().blocks == (search.stats().blocks if day == 0 else 1)
 
 
-def test_many_small_updates_leave_few_segments(
-    archive: Archive, store: IndexStore, tmp_path: Path
+def test_many_small_updates_leave_few_parts(
+    archive: Archive, search: Search, tmp_path: Path, path: Path
 ) -> None:
-    search = Search(archive, store)
     for day in range(40):
         archive.store(capture(f"http://h.test/{day % 5}", day, text=f"Day {day} of the lever."))
         search.update()
-    assert search.stats().segments <= 14
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT count(*) FROM bundle").fetchone() == (1,)
+        assert db.execute("SELECT count(DISTINCT segid) FROM word_idx").fetchone()[0] <= 16
     assert answers(search) == anew(archive, tmp_path)
     assert search.search('"day 17 of"').total == 1
 
 
-def test_a_version_that_comes_late_is_put_in_its_place(
-    archive: Archive, store: IndexStore, tmp_path: Path
+def test_what_is_indexed_so_far_is_found(
+    archive: Archive, search: Search, uri: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    search = Search(archive, store)
+    monkeypatch.setattr(updating, "_COMMIT_SECONDS", 0)
+    for day in range(9):
+        archive.store(capture(f"http://h.test/{day}", day, text=f"Day {day} of the lever."))
+    seen = []
+    with open_search(uri, archive, read_only=True) as reader:
+
+        def look(done: int, total: int) -> None:
+            found = reader.search("lever day").total
+            seen.append((done, reader.progress(), search.progress(), found))
+
+        assert reader.progress() == (0, 9)
+        search.update(progress=look)
+        assert reader.progress() == search.progress() == (9, 9)
+    assert [done for done, *_ in seen] == list(range(10))
+    for done, one, other, found in seen:
+        assert one == other == (max(0, done - 1), 9)
+        assert found == one.indexed
+
+
+def test_a_long_history_is_taken_in_by_parts(
+    archive: Archive, search: Search, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(updating, "_COMMIT_SECONDS", 0)
+    monkeypatch.setattr(updating, "_PIECE", 3)
+    for day in range(8):
+        archive.store(capture(ENGLISH, day, text=f"Day {day} of the lever."))
+    archive.note_unchanged(ENGLISH, JANUARY + 8 * DAY)
+    search.update()
+    archive.note_unchanged(ENGLISH, JANUARY + 9 * DAY)
+    for day in range(10, 15):
+        archive.store(capture(ENGLISH, day, text=f"Day {day} of the lever."))
+    search.update()
+    assert search.progress() == (13, 13)
+    (hit,) = search.search("kind:title").hits
+    assert (hit.first_version, hit.version) == (1, 13)
+    assert answers(search) == anew(archive, tmp_path)
+
+
+def test_a_version_that_comes_late_is_put_in_its_place(
+    archive: Archive, search: Search, tmp_path: Path
+) -> None:
     store_all(archive, mixed_web())
     search.update()
     archive.store(capture(ENGLISH, 45, text="Only a seesaw for a while."))
@@ -105,8 +146,7 @@ def test_a_version_that_comes_late_is_put_in_its_place(
 
 
 @pytest.mark.parametrize("at_once", [True, False])
-def test_a_page_may_change_its_language(archive: Archive, store: IndexStore, at_once: bool) -> None:
-    search = Search(archive, store)
+def test_a_page_may_change_its_language(archive: Archive, search: Search, at_once: bool) -> None:
     for day, language in enumerate(("en", "en", "de", "de")):
         archive.store(capture(ENGLISH, day, text=f"Day {day}.", language=language))
         if not at_once:
@@ -121,8 +161,7 @@ def test_a_page_may_change_its_language(archive: Archive, store: IndexStore, at_
 
 
 class TestPurging:
-    def test_of_a_url(self, archive: Archive, store: IndexStore, tmp_path: Path) -> None:
-        search = Search(archive, store)
+    def test_of_a_url(self, archive: Archive, search: Search, tmp_path: Path) -> None:
         store_all(archive, mixed_web())
         search.update()
         archive.purge(url=CHINESE)
@@ -130,8 +169,7 @@ class TestPurging:
         assert answers(search) == anew(archive, tmp_path)
         assert CHINESE not in urls(search.search("牛顿"))
 
-    def test_of_old_versions(self, archive: Archive, store: IndexStore, tmp_path: Path) -> None:
-        search = Search(archive, store)
+    def test_of_old_versions(self, archive: Archive, search: Search, tmp_path: Path) -> None:
         for each in mixed_web():
             archive.store(each)
             search.update()
@@ -143,22 +181,21 @@ class TestPurging:
         search.update()
         assert answers(search) == anew(archive, tmp_path)
 
-    def test_leaves_no_word_and_no_address_behind(self, archive: Archive, tmp_path: Path) -> None:
+    def test_leaves_no_word_and_no_address_behind(
+        self, archive: Archive, search: Search, path: Path
+    ) -> None:
         secret = "http://secret.test/secret"
-        store = sqlite_index(tmp_path)
-        search = Search(archive, store)
-        archive.store(capture(secret, 0, title="Whistle", text="An unmentionable xylophone."))
-        search.update()
+        archive.store(capture(secret, 0, title="Whistle", text="An unmentionable xylophone 二胡."))
         store_all(archive, mixed_web())
         search.update()
-        assert _holds(tmp_path / "archive.db-search", "xylophon")
+        assert {"xylophon", "erhu"} <= words_in(path)
+        assert b"secret.test" in path.read_bytes()
         archive.purge(url=secret)
         search.update()
-        for word in ("xylophon", "secret.test", "unmention"):
-            assert not _holds(tmp_path / "archive.db-search", word)
+        assert not {"xylophon", "erhu", "二胡", "unmention"} & words_in(path)
+        assert b"secret" not in bytes_of(path)
 
-    def test_and_storing_again(self, archive: Archive, store: IndexStore, tmp_path: Path) -> None:
-        search = Search(archive, store)
+    def test_and_storing_again(self, archive: Archive, search: Search, tmp_path: Path) -> None:
         store_all(archive, mixed_web())
         search.update()
         archive.purge(url=GERMAN)
@@ -170,25 +207,27 @@ class TestPurging:
         assert urls(search.search("ganz neu")) == [GERMAN]
         assert answers(search) == anew(archive, tmp_path)
 
-    def test_overwrites_the_bytes_of_the_file(self, archive: Archive, tmp_path: Path) -> None:
-        path = tmp_path / "archive.db-search"
-        search = Search(archive, sqlite_index(tmp_path))
-        archive.store(capture("http://secret.test/", 0, text="An unmentionable xylophone."))
+    def test_overwrites_the_bytes_of_the_file(
+        self, archive: Archive, search: Search, path: Path
+    ) -> None:
         store_all(archive, mixed_web())
         search.update()
-        frames = _frames(path)
-        assert all(frame in path.read_bytes() for frame in frames.values() if len(frame) < 4_000)
+        archive.store(capture("http://secret.test/", 0, text="An unmentionable xylophone."))
+        search.update()
+        assert b"xylophon" in path.read_bytes()  # no word before it begins so
+        before = texts_in(path)
+        assert all(content in path.read_bytes() for content in before if len(content) < 3_000)
         archive.purge(url="http://secret.test/")
         search.forget_purged()
-        left = path.read_bytes() + Path(f"{path}-wal").read_bytes()
-        gone = set(frames.values()) - set(_frames(path).values())
-        assert len(gone) >= 4
-        assert not any(frame[-40:] in left for frame in gone)
+        left = bytes_of(path)
+        assert b"ylophon" not in left
+        gone = before - texts_in(path)
+        assert gone
+        assert not any(content[-40:] in left for content in gone)
 
     def test_can_be_followed_without_taking_in_what_is_new(
-        self, archive: Archive, store: IndexStore, tmp_path: Path
+        self, archive: Archive, search: Search, tmp_path: Path
     ) -> None:
-        search = Search(archive, store)
         store_all(archive, mixed_web())
         search.update()
         archive.purge(url=CHINESE)
@@ -200,24 +239,41 @@ class TestPurging:
         search.update()
         assert answers(search) == anew(archive, tmp_path)
 
-    def test_empties_an_index_of_another_format(self, archive: Archive, store: IndexStore) -> None:
-        store.commit(0, b'{"format":0}', {"old/w0": b"unmentionable"})
-        Search(archive, store).forget_purged()
-        assert store.get(["old/w0"]) == {}
+    def test_empties_an_index_of_another_form(self, archive: Archive, tmp_path: Path) -> None:
+        path = tmp_path / "old.db-search"
+        old_index(path)
+        with Search(archive, path) as search:
+            search.forget_purged()
+        assert b"unmentionable" not in bytes_of(path)
 
 
-def _frames(path: Path) -> dict[str, bytes]:
-    with sqlite3.connect(path) as db:
-        return dict(db.execute("SELECT key, content FROM object"))
+def words_in(path: Path) -> set[str]:
+    """Return all words of an index, of the topics and pinyin too."""
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE VIRTUAL TABLE temp.words USING fts5vocab (main, word, row)")
+        return {word for (word,) in db.execute("SELECT term FROM words")}
 
 
-def _holds(path: Path, text: str) -> bool:
-    """Whether a text stands in an object of an index."""
-    from mmcrawl.archive.search_codec import unpack_columns
+def bytes_of(path: Path) -> bytes:
+    """Return all that stands in the file of an index, and in its log."""
+    files = (path, Path(f"{path}-wal"))
+    return b"".join(file.read_bytes() for file in files if file.exists())
 
-    with sqlite3.connect(path) as db:
-        frames = [frame for (frame,) in db.execute("SELECT content FROM object")]
-    return any(text.encode() in column for frame in frames for column in unpack_columns(frame))
+
+def texts_in(path: Path) -> set[bytes]:
+    with closing(sqlite3.connect(path)) as db:
+        return {content for (content,) in db.execute("SELECT content FROM bundle")}
+
+
+def old_index(path: Path) -> None:
+    """Make an index of the form before this one."""
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(
+            f"PRAGMA journal_mode = WAL; PRAGMA application_id = {0x6D6D7378};"
+            "CREATE TABLE head (id INTEGER PRIMARY KEY, generation INTEGER, content BLOB);"
+            "CREATE TABLE object (id INTEGER PRIMARY KEY, key TEXT, content BLOB);"
+            "INSERT INTO object VALUES (1, 'old/w0', 'unmentionable');"
+        )
 
 
 # ---------------------------------------------------------------- in several processes
@@ -228,7 +284,7 @@ class TestProcesses:
         for day in range(40):
             archive.store(capture(f"http://h.test/{day % 7}", day, text=f"Day {day} of a lever."))
         told: list[tuple[int, int]] = []
-        with Search(archive, sqlite_index(tmp_path)) as search:
+        with Search(archive, tmp_path / "archive.db-search") as search:
             updated = search.update(processes=2, progress=lambda *now: told.append(now))
             assert updated.versions == 40
             assert told == [(done, 40) for done in range(41)]
@@ -239,8 +295,8 @@ class TestProcesses:
     ) -> None:
         for day in range(40):
             archive.store(capture(f"http://h.test/{day % 7}", day, text=f"Day {day} of a lever."))
-        monkeypatch.setattr(search_reading, "_begin", _die)
-        with Search(archive, sqlite_index(tmp_path)) as search:
+        monkeypatch.setattr(blocks, "_begin", _die)
+        with Search(archive, tmp_path / "archive.db-search") as search:
             assert search.update(processes=2).versions == 40
             assert answers(search) == anew(archive, tmp_path)
 
@@ -253,7 +309,7 @@ class TestProcesses:
 
         for day in range(40):
             archive.store(capture(f"http://h.test/{day % 7}", day, text=f"Day {day} of a lever."))
-        with Search(archive, sqlite_index(tmp_path)) as search:
+        with Search(archive, tmp_path / "archive.db-search") as search:
             with pytest.raises(KeyboardInterrupt):
                 search.update(processes=2, progress=stop)
             assert not multiprocessing.active_children()
@@ -267,58 +323,37 @@ def _die() -> None:
 # ---------------------------------------------------------------- interruptions
 
 
-class _Killed(BaseException):
+class _KilledError(BaseException):
     """The process died."""
 
 
-class _Mortal:
-    """A store whose process dies in its n-th commit, before or after the head was written."""
+@contextmanager
+def dying(number: int, *, after: bool) -> Iterator[None]:
+    """Let the n-th transaction that writes die, before or after it is there."""
+    count = 0
+    transaction = index._transaction
 
-    def __init__(self, store: IndexStore, commits: int, *, after: bool) -> None:
-        self._store = store
-        self._left = commits
-        self._after = after
-        self.name = store.name
+    @contextmanager
+    def mortal(db: sqlite3.Connection, kind: str) -> Iterator[None]:
+        nonlocal count
+        count += kind == "IMMEDIATE"
+        dies = kind == "IMMEDIATE" and count == number
+        with transaction(db, kind):
+            yield
+            if dies and not after:
+                raise _KilledError
+        if dies:
+            raise _KilledError
 
-    def commit(
-        self,
-        generation: int,
-        head: bytes,
-        objects: Mapping[str, bytes] | None = None,
-        removed: Iterable[str] = (),
-    ) -> bool:
-        self._left -= 1
-        if self._left:
-            return self._store.commit(generation, head, objects, removed)
-        if self._after:
-            self._store.commit(generation, head, objects, ())  # the old segments stay
-        elif objects and "Mongo" in type(self._store).__name__:
-            # Where there are no transactions, objects may be there without a head.
-            assert not self._store.commit(generation + 1_000, head, objects, ())
-        raise _Killed
-
-    def head(self) -> tuple[int, bytes] | None:
-        return self._store.head()
-
-    def get(self, keys: Collection[str]) -> dict[str, bytes]:
-        return self._store.get(keys)
-
-    def sweep(self, kept: Collection[str]) -> None:
-        self._store.sweep(kept)
-
-    def clear(self) -> None:
-        self._store.clear()
-
-    def size(self) -> int:
-        return self._store.size()
-
-    def close(self) -> None:
-        self._store.close()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(index, "_transaction", mortal)
+        patched.setattr(updating, "_COMMIT_SECONDS", 0)
+        yield
 
 
 @pytest.mark.parametrize("after", [False, True])
 def test_an_update_that_dies_at_any_commit_is_finished_by_the_next(
-    archive: Archive, store: IndexStore, tmp_path: Path, after: bool
+    archive: Archive, search: Search, tmp_path: Path, after: bool
 ) -> None:
     chance = random.Random(1)
     deaths = 0
@@ -326,60 +361,105 @@ def test_an_update_that_dies_at_any_commit_is_finished_by_the_next(
         archive.store(capture(f"http://h.test/{day % 3}", day, text=f"Day {day} of the lever."))
         if day % 9 == 8:
             archive.purge(url=f"http://h.test/{chance.randrange(3)}")
-        mortal = Search(archive, _Mortal(store, chance.randrange(1, 4), after=after))
-        try:
-            mortal.update()
-        except _Killed:
-            deaths += 1
+        with dying(chance.randrange(1, 4), after=after):
+            try:
+                search.update()
+            except _KilledError:
+                deaths += 1
         if day % 5 == 4:
-            Search(archive, store).update()
+            search.update()
     assert deaths > 5
-    search = Search(archive, store)
     search.update()
     assert answers(search) == anew(archive, tmp_path)
 
 
-def test_what_was_purged_counts_no_more_even_before_it_is_cleaned_away(
-    archive: Archive, store: IndexStore, tmp_path: Path
+_KILLED = """
+import os, signal, sys
+from mmcrawl.archive import open_archive, open_search
+from mmcrawl.archive.search import updating, writing
+
+updating._COMMIT_SECONDS = 0
+write, left = writing.Writer.write_texts, int(sys.argv[2])
+
+def dying(writer):
+    global left
+    write(writer)
+    left -= 1
+    if not left:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+writing.Writer.write_texts = dying
+with open_archive(sys.argv[1]) as archive, open_search(sys.argv[1], archive) as search:
+    search.update()
+"""
+
+
+@pytest.mark.parametrize("writes", [1, 4])
+def test_an_update_that_is_killed_in_the_middle_goes_on_where_it_was(
+    archive: Archive, search: Search, uri: str, tmp_path: Path, writes: int
+) -> None:
+    store_all(archive, mixed_web())  # four pages, one after the other
+    died = subprocess.run([sys.executable, "-c", _KILLED, uri, str(writes)], check=False)
+    assert died.returncode == -signal.SIGKILL
+    indexed = search.progress().indexed
+    assert (indexed == 0) == (writes == 1)
+    assert search.update().versions == 7 - indexed
+    with closing(sqlite3.connect(index_path(uri))) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        db.execute("INSERT INTO word (word) VALUES ('integrity-check')")
+    assert answers(search) == anew(archive, tmp_path)
+
+
+def test_what_was_purged_is_gone_before_anything_else_is_read(
+    archive: Archive, search: Search, tmp_path: Path
 ) -> None:
     store_all(archive, mixed_web())
-    Search(archive, store).update()
+    search.update()
     archive.purge(url=CHINESE)
-    with pytest.raises(_Killed):  # the first commit voids the page, the second cleans up
-        Search(archive, _Mortal(store, 2, after=False)).update()
-    assert answers(Search(archive, store)) == anew(archive, tmp_path)
+    expected = anew(archive, tmp_path)
+    archive.store(capture(ENGLISH, 99, text="A seesaw."))
+    with dying(2, after=False), pytest.raises(_KilledError):
+        search.update()
+    assert answers(search) == expected
 
 
 def test_two_who_update_at_once_lose_nothing(
-    archive: Archive, store: IndexStore, tmp_path: Path
+    archive: Archive, search: Search, uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Crossed(_Mortal):
-        """Another process updates before each of the first commits."""
+    left = 3
+    write = updating.Updater._write
 
-        def commit(self, *args: object, **kwargs: object) -> bool:  # type: ignore[override]
-            if self._left > 0:
-                self._left -= 1
-                archive.store(capture(ENGLISH, 100 - self._left, text=f"Left {self._left}."))
-                other.update()
-            return self._store.commit(*args, **kwargs)  # type: ignore[arg-type]
+    def crossed(self: updating.Updater, batch: object) -> None:
+        """Let another process update before the first transactions."""
+        nonlocal left
+        now, left = left, 0
+        if now:
+            archive.store(capture(ENGLISH, 100 - now, text=f"Left {now}."))
+            other.update()
+            archive.store(capture(GERMAN, 100 - now, text=f"Noch {now}."))
+            left = now - 1
+        write(self, batch)  # type: ignore[arg-type]
 
-    other = Search(archive, store)
-    search = Search(archive, Crossed(store, 3, after=False))
-    store_all(archive, mixed_web())
-    search.update()
-    assert answers(search) == answers(other) == anew(archive, tmp_path)
-
-
-def test_a_reader_goes_on_while_segments_are_replaced(archive: Archive, store: IndexStore) -> None:
-    search, reader = Search(archive, store), Search(archive, store)
-    for day in range(30):
-        archive.store(capture(f"http://h.test/{day % 3}", day, text=f"Day {day} of the lever."))
+    with open_search(uri, archive) as other:
+        store_all(archive, mixed_web())
+        monkeypatch.setattr(updating.Updater, "_write", crossed)
         search.update()
-        assert reader.search("lever day").total == min(day + 1, 3)
+        assert left == 0
+        assert answers(search) == answers(other) == anew(archive, tmp_path)
+
+
+def test_a_reader_goes_on_while_the_index_is_written(
+    archive: Archive, search: Search, uri: str
+) -> None:
+    with open_search(uri, archive, read_only=True) as reader:
+        for day in range(30):
+            archive.store(capture(f"http://h.test/{day % 3}", day, text=f"Day {day} of the lever."))
+            search.update()
+            assert reader.search("lever day").total == min(day + 1, 3)
 
 
 def test_a_version_that_cannot_be_read_is_passed_over(
-    archive: Archive, store: IndexStore, monkeypatch: pytest.MonkeyPatch
+    archive: Archive, search: Search, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store_all(archive, mixed_web())
     rebuild = Archive.rebuild
@@ -389,7 +469,6 @@ def test_a_version_that_cannot_be_read_is_passed_over(
             raise StoreError("its bytes are not those that were stored")
         return rebuild(self, version)  # type: ignore[arg-type]
 
-    search = Search(archive, store)
     with monkeypatch.context() as patched:
         patched.setattr(Archive, "rebuild", damaged)
         assert search.update().failed == ((CHINESE, 1),)
@@ -399,39 +478,60 @@ def test_a_version_that_cannot_be_read_is_passed_over(
     assert CHINESE in urls(search.search("牛顿"))
 
 
-def test_an_index_of_another_format_is_made_anew(
-    archive: Archive, store: IndexStore, tmp_path: Path
+def test_an_index_of_another_form_is_made_anew(
+    archive: Archive, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    path = tmp_path / "old.db-search"
     store_all(archive, mixed_web())
-    store.commit(0, b'{"format":0}')
-    search = Search(archive, store)
-    assert search.search("lever").total == 0
-    search.update()
-    assert answers(search) == anew(archive, tmp_path)
+    old_index(path)
+    with Search(archive, path, read_only=True) as search:
+        assert search.search("lever").total == 0
+        assert not caplog.records
+        with Search(archive, path) as writer:
+            assert [record.getMessage() for record in caplog.records] == [
+                f"search index {path} is of another form: it is made anew"
+            ]
+            writer.update()
+            assert answers(writer) == answers(search) == anew(archive, tmp_path)
+    assert b"unmentionable" not in path.read_bytes()
 
 
-def test_a_damaged_index_says_so_and_can_be_rebuilt(archive: Archive, tmp_path: Path) -> None:
+DAMAGES = {
+    "texts": "UPDATE bundle SET content = zeroblob(100)",
+    "words": "UPDATE word_data SET block = x'00' WHERE id > 10",
+    "a table": "DROP TABLE version",
+}
+
+
+@pytest.fixture(params=DAMAGES.values(), ids=DAMAGES)
+def damaged(archive: Archive, path: Path, uri: str, request: pytest.FixtureRequest) -> Path:
+    """An index that was damaged when nobody had it open."""
     store_all(archive, mixed_web())
-    with Search(archive, sqlite_index(tmp_path)) as search:
+    with open_search(uri, archive) as search:
         search.update()
-    with sqlite3.connect(tmp_path / "archive.db-search") as db:
-        db.execute("UPDATE object SET content = zeroblob(100)")
-    with Search(archive, sqlite_index(tmp_path)) as search:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(request.param)
+        db.commit()
+    return path
+
+
+@pytest.mark.usefixtures("damaged")
+def test_a_damaged_index_says_so_and_can_be_rebuilt(
+    archive: Archive, uri: str, tmp_path: Path
+) -> None:
+    with open_search(uri, archive) as search:
         with pytest.raises(StoreError, match="rebuild it"):
             search.search("lever")
         search.rebuild()
         assert answers(search) == anew(archive, tmp_path)
 
 
+@pytest.mark.usefixtures("damaged")
 def test_an_update_makes_a_damaged_index_anew(
-    archive: Archive, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    archive: Archive, uri: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    store_all(archive, mixed_web())
-    with Search(archive, sqlite_index(tmp_path)) as search:
-        search.update()
-    with sqlite3.connect(tmp_path / "archive.db-search") as db:
-        db.execute("UPDATE object SET content = zeroblob(100) WHERE key LIKE '%/sightings'")
-    with Search(archive, sqlite_index(tmp_path)) as search:
-        assert search.update().versions == 7
+    archive.purge(url=CHINESE)
+    with open_search(uri, archive) as search:
+        assert search.update().versions == 6
         assert "made anew" in caplog.text
         assert answers(search) == anew(archive, tmp_path)

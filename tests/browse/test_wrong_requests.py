@@ -156,7 +156,7 @@ def test_a_damaged_index_is_503_and_says_so(tmp_path: Path) -> None:
 
     path = tmp_path / "crawl-archive.db-search"
     with sqlite3.connect(path) as db:
-        db.execute("UPDATE object SET content = x'00'")
+        db.execute("UPDATE word_data SET block = x'00' WHERE id > 10")
     from mmcrawl.browse import open_context
 
     with open_context(uri) as context:

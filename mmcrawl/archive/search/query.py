@@ -1,7 +1,8 @@
 """The query language.
 
 =====================  =============================================================
-``lever pulleys``      all words, in any order; stemmed, 力學 = 力学
+``lever pulleys``      all words, in any order; stemmed, 力學 = 力学, a part of a Chinese word
+                       is found in it (二泉 in 二泉映月), as is its pinyin (``erhu``: 二胡)
 ``"laws of motion"``   these words in this order; “…” and „…“ are quotes too
 ``-word -"a phrase"``  blocks without it
 ``topic:力学``         words of the block's topic
@@ -26,18 +27,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
-from mmcrawl.archive.search_words import tokens
+from mmcrawl.archive.search.tokens import Run, phrase_runs, pinyin_runs
 from mmcrawl.blocks.kinds import KINDS
+from mmcrawl.blocks.phrases import words_of
 from mmcrawl.errors import SearchError
 from mmcrawl.text import is_stop_word
 
-__all__ = ["MEDIA", "TOPIC", "Choice", "Phrase", "Query", "as_filter", "parse_query"]
+__all__ = ["MEDIA", "Choice", "Query", "Term", "as_filter", "media_bit", "parse_query"]
 
 MEDIA = ("audio", "video", "animation")
-"""Kinds of media; the n-th is bit n where the media of a block are kept."""
-
-TOPIC = "topic:"
-"""Stands before a word of a topic, which is a term of its own in the index."""
+"""Kinds of media."""
 
 _FIELDS = ("kind", "topic", "site", "url", "media", "from", "to", "lang")
 _LONGEST = 1_000
@@ -52,11 +51,31 @@ _ITEM = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
-    """Words at a distance from the first; one word is a phrase too."""
+class Term:
+    """A word or a phrase that is looked for.
 
-    words: tuple[str, ...]
-    offsets: tuple[int, ...]
+    Attributes:
+        runs: Of which one must occur in the text, or in the topic.
+        pinyin: Of which one may occur in the pinyin instead.
+        topic: Whether it is looked for in the topic of a block.
+    """
+
+    runs: tuple[Run, ...]
+    pinyin: tuple[Run, ...] = ()
+    topic: bool = False
+
+    @property
+    def expression(self) -> str:
+        """The term in the language of FTS5."""
+        column = "topic" if self.topic else "text"
+        found = [f"{column} : {_quoted(run)}" for run in self.runs]
+        found += [f"pinyin : {_quoted(run)}" for run in self.pinyin]
+        return f"({' OR '.join(found)})"
+
+
+def _quoted(run: Run) -> str:
+    text = " ".join(run)
+    return f'"{text[:-1]}" *' if text.endswith("*") else f'"{text}"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +94,16 @@ class Query:
     """A query, understood.
 
     Attributes:
-        words: That must occur, each once; those of phrases included.
-        phrases: That must occur, of two words or more.
+        words: That must occur, each once, phrases first.
         topics: That must occur in the topic.
-        without: That must not occur, terms of topics with their prefix.
+        without: That must not occur.
         kind, site, url, media, lang: What is wanted and unwanted.
         start, end: Unix seconds; a block must be seen at or after `start` and before `end`.
     """
 
-    words: tuple[str, ...]
-    phrases: tuple[Phrase, ...]
-    topics: tuple[str, ...]
-    without: tuple[Phrase, ...]
+    words: tuple[Term, ...]
+    topics: tuple[Term, ...]
+    without: tuple[Term, ...]
     kind: Choice
     site: Choice
     url: Choice
@@ -102,6 +119,11 @@ class _Item:
     field: str
     text: str
     quoted: bool
+
+
+def media_bit(kind: str) -> int:
+    """Return what stands for a kind of media where several are kept as one number."""
+    return 1 << MEDIA.index(kind)
 
 
 def as_filter(field: str, value: str) -> str:
@@ -121,25 +143,19 @@ def parse_query(text: str) -> Query:
         SearchError: it is empty, asks for nothing, or has a wrong field, value or quote.
     """
     items = _items(text)
-    plain = [item for item in items if not item.field]
     topics = [item for item in items if item.field == "topic"]
-    words, phrases = _wanted([item for item in plain if not item.minus])
-    without = [_phrase(item.text) for item in plain if item.minus]
-    topic_words = [word for item in topics if not item.minus for word in _phrase(item.text).words]
-    for item in topics:
-        if item.minus:
-            phrase = _phrase(item.text)
-            prefixed = tuple(TOPIC + word for word in phrase.words)
-            without.append(Phrase(prefixed, phrase.offsets))
-    if len(words) + len(topic_words) + sum(len(p.words) for p in without) > _MOST_WORDS:
+    words = _wanted([item for item in items if not item.field and not item.minus])
+    without = [_term(item.text) for item in items if not item.field and item.minus]
+    without += [_term(item.text, topic=True) for item in topics if item.minus]
+    wanted = [term for item in topics if not item.minus for term in _words(item.text, topic=True)]
+    if sum(len(term.runs[0]) for term in (*words, *wanted, *without)) > _MOST_WORDS:
         raise SearchError(f"the query has more than {_MOST_WORDS} words; leave some out")
     start, end = _day(items, "from"), _day(items, "to")
     if start is not None and end is not None and end < start:
         raise SearchError(f"from:{start} is later than to:{end}; exchange them")
     query = Query(
         words,
-        phrases,
-        tuple(dict.fromkeys(topic_words)),
+        tuple(dict.fromkeys(wanted)),
         tuple(without),
         kind=_choice(items, "kind", KINDS),
         site=_choice(items, "site"),
@@ -188,30 +204,33 @@ def _item(match: re.Match[str]) -> _Item:
     return _Item(match["minus"] is not None, field, value, quoted is not None)
 
 
-def _phrase(text: str) -> Phrase:
-    found = [token for token in tokens(text) if not token.inner]
-    if not found:
+def _term(text: str, *, topic: bool = False) -> Term:
+    runs = phrase_runs(text)
+    if not runs:
         raise SearchError(f"{text[:60]!r} has no word to search for; leave it out")
-    first = found[0].position
-    return Phrase(
-        tuple(token.word for token in found), tuple(token.position - first for token in found)
-    )
+    return Term(runs, () if topic else pinyin_runs("".join(text.split())), topic)
 
 
-def _wanted(items: Iterable[_Item]) -> tuple[tuple[str, ...], tuple[Phrase, ...]]:
-    """Return all words that must occur, and the phrases."""
-    loose: list[str] = []
-    phrases = []
-    for item in items:
-        phrase = _phrase(item.text)
-        if item.quoted and len(phrase.words) > 1:
-            phrases.append(phrase)
-        else:
-            loose += phrase.words
-    bound = [word for phrase in phrases for word in phrase.words]
-    telling = [word for word in loose if not is_stop_word(word)]
-    words = bound + telling if bound or telling else loose
-    return tuple(dict.fromkeys(words)), tuple(phrases)
+def _words(text: str, *, topic: bool = False) -> dict[Term, bool]:
+    """Return the words of a text, Chinese cut by jieba, and whether each says something."""
+    found = words_of(text)
+    words = {
+        _term(text[start:end], topic=topic): not is_stop_word(key) for key, start, end in found
+    }
+    return words or {_term(text, topic=topic): True}
+
+
+def _wanted(items: Iterable[_Item]) -> tuple[Term, ...]:
+    """Return all words and phrases that must occur."""
+    phrases = [_term(item.text) for item in items if item.quoted]
+    loose = {
+        word: tells
+        for item in items
+        if not item.quoted
+        for word, tells in _words(item.text).items()
+    }
+    telling = [word for word, tells in loose.items() if tells]
+    return tuple(dict.fromkeys(phrases + telling or loose))
 
 
 def _choice(items: Iterable[_Item], field: str, known: tuple[str, ...] = ()) -> Choice:

@@ -1,0 +1,268 @@
+"""The text and the media of the blocks of versions, read in several processes if there are many.
+
+For the text nothing around a block counts: the same bytes in the same encoding are the same
+document, whatever page they are found on first. Media often stand between blocks, as a player below
+its heading: they belong to the block before them.
+
+A page that was not cut into blocks yet is cut now, which takes most of the time of an update. The
+processes read no archive: they are given bodies, and give back blocks, in the order asked for.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import re
+import signal
+import threading
+from collections import deque
+from collections.abc import Collection, Generator, Iterable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import lru_cache
+from typing import NamedTuple, NoReturn
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.model import StoredBlock, Version, leaves
+from mmcrawl.archive.pages import blocks_of_page
+from mmcrawl.archive.search.query import media_bit
+from mmcrawl.blocks.lines import PageLines
+from mmcrawl.blocks.measures import Measures
+from mmcrawl.blocks.tree import read_tree
+from mmcrawl.errors import StoreError
+from mmcrawl.page import MediaResource, parse_page
+
+__all__ = [
+    "IndexedBlock",
+    "ReadVersion",
+    "Wanted",
+    "areas_around",
+    "block_text",
+    "indexed_blocks",
+    "media_in",
+    "read_versions",
+]
+
+logger = logging.getLogger(__name__)
+
+_MANY = 32  # versions from which on starting processes is worth it
+_AHEAD = 4  # versions for each process that are read ahead
+_ANYWHERE = "http://localhost/"  # of what kind media are does not depend on where the page is
+_ELEMENT = re.compile(rb"<[a-zA-Z]")
+_BASE = re.compile(rb"<base\s[^>]{1,2000}>", re.IGNORECASE)
+
+
+def block_text(content: bytes, encoding: str) -> str:
+    """Return the visible text of a part of a page, line by line."""
+    tree = read_tree(content, encoding=encoding)
+    return "\n".join(PageLines.of(tree, Measures(tree)).texts)
+
+
+def media_in(
+    content: bytes, encoding: str, url: str, page: bytes = b""
+) -> tuple[MediaResource, ...]:
+    """Return the media that a part of a page shows or links to.
+
+    Args:
+        content: The part.
+        encoding: Python codec name.
+        url: Of the page.
+        page: The page, whose ``base`` element counts; without it, kinds are right, addresses may
+            not be.
+    """
+    base = _BASE.search(page)
+    before = base[0] if base is not None else b""
+    return parse_page(before + content, url, f"text/html; charset={encoding}").media
+
+
+def areas_around(blocks: Sequence[StoredBlock], size: int) -> list[list[tuple[int, int]]]:
+    """Return for each block the byte ranges outside of blocks whose media are its own.
+
+    What stands before all blocks, as the head of the page, goes to the first that is a title, else
+    to the first of the page's topic, else to the first.
+
+    Args:
+        blocks: Of a page, none inside of another.
+        size: Of the page in bytes.
+    """
+    if not blocks:
+        return []
+    starts = [*(block.start for block in blocks[1:]), size]
+    areas = [[(block.end, start)] for block, start in zip(blocks, starts, strict=True)]
+    kinds = [block.kind for block in blocks]
+    first = next((kinds.index(kind) for kind in ("title", "topic") if kind in kinds), 0)
+    areas[first].insert(0, (0, blocks[0].start))
+    return areas
+
+
+class IndexedBlock(NamedTuple):
+    """What the index is told of a block of a page.
+
+    Attributes:
+        digest, kind, topic: As StoredBlock.
+        text: Visible text, line by line; of images alone, the topic. None if it was not read.
+        inside, around: Kinds of media in its bytes, and of those that stand behind it, as bits.
+    """
+
+    digest: str
+    kind: str
+    topic: str
+    text: str | None
+    inside: int
+    around: int
+
+
+def indexed_blocks(
+    body: bytes, encoding: str, blocks: Sequence[StoredBlock], known: Collection[str]
+) -> list[IndexedBlock]:
+    """Read the blocks of a page.
+
+    Args:
+        body: The page.
+        encoding: Python codec name.
+        blocks: None inside of another.
+        known: Digests of blocks that need not be read; `text` and `inside` of these say nothing.
+    """
+    found = []
+    for block, areas in zip(blocks, areas_around(blocks, len(body)), strict=True):
+        text, inside, around = None, 0, 0
+        if block.digest not in known:
+            text, inside = _contents(body[block.start : block.end], encoding)
+            text = text or block.topic
+        for start, end in areas:
+            if _ELEMENT.search(body, start, end):
+                around |= _contents(body[start:end], encoding)[1]
+        found.append(IndexedBlock(block.digest, block.kind, block.topic, text, inside, around))
+    return found
+
+
+@lru_cache(maxsize=8_192)  # most parts recur in the next version
+def _contents(content: bytes, encoding: str) -> tuple[str, int]:
+    """Return the text of a part of a page, and the kinds of its media as bits."""
+    kinds = {resource.kind for resource in media_in(content, encoding, _ANYWHERE)}
+    return block_text(content, encoding), sum(map(media_bit, kinds))
+
+
+# ---------------------------------------------------------------- versions
+
+
+class Wanted(NamedTuple):
+    """A version to be read; `known` are (digest, encoding) of blocks that need not be."""
+
+    url: str
+    number: int
+    known: Collection[tuple[str, str]]
+
+
+class ReadVersion(NamedTuple):
+    """What was read of a version; `problem` says why it cannot be, "" if it can."""
+
+    language: str = ""
+    encoding: str = ""
+    blocks: Sequence[IndexedBlock] = ()
+    problem: str = ""
+
+
+class _Page(NamedTuple):
+    """What a process needs to cut and read a page; `kept` are its blocks, None if not cut."""
+
+    version: Version
+    body: bytes
+    kept: list[StoredBlock] | None
+    known: frozenset[str]
+
+
+def read_versions(
+    archive: Archive, wanted: Iterable[Wanted], count: int, processes: int
+) -> Generator[ReadVersion, None, None]:
+    """Yield what was read of each version, in order.
+
+    Args:
+        archive: Where they are.
+        wanted: Which.
+        count: How many these are about.
+        processes: How many to use at most; 1 reads in this one.
+
+    Raises:
+        StoreError: the archive fails altogether.
+    """
+    pages = (_page(archive, *one) for one in wanted)
+    if processes < 2 or count < _MANY:
+        yield from map(_finished, pages)
+        return
+    # Forked processes would share connections and locks with this one.
+    context = multiprocessing.get_context("spawn")
+    waiting: deque[tuple[_Page | ReadVersion, Future[ReadVersion]]] = deque()
+    with ProcessPoolExecutor(min(processes, count), context, initializer=_begin) as pool:
+        try:
+            for page in pages:
+                waiting.append((page, _submitted(pool, page)))
+                if len(waiting) > _AHEAD * processes:
+                    yield _result(*waiting.popleft())
+            while waiting:
+                yield _result(*waiting.popleft())
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _submitted(pool: ProcessPoolExecutor, page: _Page | ReadVersion) -> Future[ReadVersion]:
+    try:
+        return pool.submit(_finished, page)
+    except BrokenProcessPool as error:
+        failed: Future[ReadVersion] = Future()
+        failed.set_exception(error)
+        return failed
+
+
+def _result(page: _Page | ReadVersion, future: Future[ReadVersion]) -> ReadVersion:
+    """Return what a process read; if it died, for want of memory maybe, read it here."""
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        logger.debug("A process that reads pages died; this one goes on alone")
+        return _finished(page)
+
+
+def _page(
+    archive: Archive, url: str, number: int, known: Collection[tuple[str, str]]
+) -> _Page | ReadVersion:
+    try:
+        version = archive.version(url, number)
+        if not version.encoding:
+            return ReadVersion(version.language)
+        kept, body = archive.kept_blocks(version), archive.rebuild(version).body
+    except StoreError as error:
+        archive.visits(url)  # if the store fails altogether, so does this
+        return ReadVersion(problem=str(error))
+    here = frozenset(digest for digest, encoding in known if encoding == version.encoding)
+    return _Page(version, body, kept, here)
+
+
+def _finished(page: _Page | ReadVersion) -> ReadVersion:
+    if isinstance(page, ReadVersion):
+        return page
+    version, body, blocks, known = page
+    if blocks is None:
+        blocks = blocks_of_page(
+            body,
+            url=version.url,
+            encoding=version.encoding,
+            method=version.method,
+            level=version.level,
+        )
+    found = indexed_blocks(body, version.encoding, leaves(blocks), known)
+    return ReadVersion(version.language, version.encoding, found)
+
+
+def _begin() -> None:
+    """Let the other process decide when this one ends, also by dying."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> NoReturn:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+    os._exit(1)

@@ -1,0 +1,223 @@
+"""What is shown of a match."""
+
+from __future__ import annotations
+
+import sqlite3
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.model import StoredBlock, leaves
+from mmcrawl.archive.search.blocks import areas_around, media_in
+from mmcrawl.archive.search.finding import Order, keys_of, matches_of
+from mmcrawl.archive.search.index import Text, bundles_of
+from mmcrawl.archive.search.query import MEDIA, Term, media_bit
+from mmcrawl.archive.search.tokens import Run, pinyin, tokens
+from mmcrawl.errors import StoreError
+from mmcrawl.page import MediaResource
+
+__all__ = ["ArchivedHit", "Hit", "Snippet", "hits_of", "read_hit", "snippet_of", "still_there"]
+
+_MORE = 3  # further blocks of a page
+_SNIPPET = 240  # characters
+_LEAD = 60  # of them, before the first mark
+_FIRST = 2_000  # characters that are looked through before the rest of a text
+
+
+@dataclass(frozen=True, slots=True)
+class Snippet:
+    """Some of the text of a block.
+
+    Attributes:
+        text: Plain; ``…`` stands where it goes on.
+        marks: (start, end) of what matches, in order, not overlapping.
+    """
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A block that matches, on one page.
+
+    Attributes:
+        url: Of the page.
+        version, time: Number and time of the last version with the block, within the time asked
+            for.
+        first_version, first_time: Of the first version with it.
+        digest: Of the block, as StoredBlock.
+        kind: Of the block in that version.
+        topic: Of the block.
+        snippet: Of its text, with what matches.
+        media: Kinds of media in the block, or right behind it.
+        score: Greater for a better match.
+        blocks: How many blocks of the page match; 1 for those in `more`.
+        more: The next best of them.
+    """
+
+    url: str
+    version: int
+    time: float
+    first_version: int
+    first_time: float
+    digest: str
+    kind: str
+    topic: str
+    snippet: Snippet
+    media: tuple[str, ...]
+    score: float
+    blocks: int = 1
+    more: tuple[Hit, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedHit:
+    """Where a hit stands in the archived page, and its media."""
+
+    block: StoredBlock
+    media: tuple[MediaResource, ...]
+
+
+_OF_PAGE = """
+SELECT best.document, lower(hex(digest)), kind.name, best.media, page.url, last.number, last.time,
+  early.number, early.time, score
+FROM (
+  SELECT some.*, digest, row_number() OVER (ORDER BY {keys}, digest, name.text) AS place
+  FROM ({matches}) AS some JOIN document ON document.id = some.document
+  JOIN name ON name.id = encoding WHERE some.page = ? ORDER BY place LIMIT ?
+) AS best JOIN page ON page.id = best.page JOIN kind ON kind.id = best.kind
+JOIN version AS last ON last.page = best.page AND last.place = best.version
+JOIN version AS early ON early.page = best.page AND early.place = best.first
+ORDER BY best.place
+"""
+
+
+def hits_of(
+    db: sqlite3.Connection, words: Sequence[Term], order: Order, limit: int, offset: int
+) -> list[Hit]:
+    """Return the hits of some of the pages that were found; marked are `words`."""
+    count = "SELECT count(*) FROM found WHERE page = ?"
+    query = _OF_PAGE.format(matches=matches_of(order), keys=keys_of(db, order))
+    pages = db.execute("SELECT page FROM best ORDER BY rank LIMIT ? OFFSET ?", (limit, offset))
+    groups = [
+        (db.execute(query, (page, 1 + _MORE)).fetchall(), *db.execute(count, (page,)).fetchone())
+        for (page,) in pages.fetchall()
+    ]
+    bundles = bundles_of(db, {row[0] for group, _ in groups for row in group})
+    texts = {text.document: text for some in bundles.values() for text in some}
+    hits = []
+    for group, blocks in groups:
+        first, *others = (_hit(row, texts[row[0]], words) for row in group)
+        hits.append(replace(first, blocks=blocks, more=tuple(others)))
+    return hits
+
+
+def _hit(row: Sequence[Any], text: Text, words: Sequence[Term]) -> Hit:
+    _, digest, kind, media, url, number, time, first, first_time, score = row
+    names = tuple(name for name in MEDIA if media & media_bit(name))
+    snippet = snippet_of(text.text, words)
+    seen = url, number, time, first, first_time
+    return Hit(*seen, digest, kind, text.topic, snippet, names, score)
+
+
+def still_there(archive: Archive, hits: Sequence[Hit]) -> Iterator[Hit]:
+    """Yield hits without what was purged since the index was updated."""
+    for hit in hits:
+        versions = {(visit.version, visit.time) for visit in archive.visits(hit.url)}
+        there = [one for one in (hit, *hit.more) if (one.version, one.time) in versions]
+        if there:
+            yield replace(there[0], blocks=hit.blocks, more=tuple(there[1:]))
+
+
+def read_hit(archive: Archive, hit: Hit) -> ArchivedHit:
+    """Read a hit from the archive: its page is cut into blocks, if that was not done yet.
+
+    Raises:
+        StoreError: the version was purged, or is damaged.
+    """
+    version = archive.version(hit.url, hit.version)
+    blocks, body = leaves(archive.blocks_of(version)), archive.rebuild(version).body
+    alike = [n for n, block in enumerate(blocks) if block.digest == hit.digest]
+    place = next((n for n in alike if blocks[n].kind == hit.kind), next(iter(alike), None))
+    if place is None:
+        raise StoreError(
+            f"version {hit.version} of {hit.url} has no block {hit.digest}; rebuild the index"
+        )
+    areas = [(blocks[place].start, blocks[place].end), *areas_around(blocks, len(body))[place]]
+    parts = (body[start:end] for start, end in areas)
+    found = (one for part in parts for one in media_in(part, version.encoding, version.url, body))
+    return ArchivedHit(blocks[place], tuple({one.url: one for one in found}.values()))
+
+
+# ---------------------------------------------------------------- snippets
+
+
+def snippet_of(text: str, words: Sequence[Term]) -> Snippet:
+    """Return where most of the words occur close together, marked; else the beginning."""
+    lines = " · ".join(text.split("\n"))
+    found: list[tuple[int, int, int]] = []
+    best = 0
+    for size in (_FIRST, len(lines)) if words else ():
+        found = sorted(_places(lines[:size], words))
+        best, most = _closest(found)
+        if most == len(words) or size >= len(lines):
+            break  # further down they cannot be closer
+    start, end = _window(lines, best)
+    before, after = "…" if start else "", "…" if end < len(lines) else ""
+    shift = len(before) - start
+    marks: list[tuple[int, int]] = []
+    for first, last, _ in found:
+        if start <= first and last <= end:
+            if marks and first + shift < marks[-1][1]:  # pairs of characters overlap
+                marks[-1] = marks[-1][0], max(marks[-1][1], last + shift)
+            else:
+                marks.append((first + shift, last + shift))
+    return Snippet(before + lines[start:end] + after, tuple(marks))
+
+
+def _places(text: str, words: Sequence[Term]) -> Iterator[tuple[int, int, int]]:
+    """Yield where the tokens of terms stand that occur in a text, with the number of the term."""
+    found = list(tokens(text))
+    said = [token.word for token in found]
+    spoken = [pinyin(word) for word in said] if any(term.pinyin for term in words) else []
+    for number, term in enumerate(words):
+        for runs, where in ((term.runs, said), (term.pinyin, spoken)):
+            for run in runs:
+                for at in _occurrences(run, where):
+                    for token, word in zip(found[at : at + len(run)], run, strict=True):
+                        cut = len(word) - 1 if word.endswith("*") else token.end - token.start
+                        yield token.start, token.start + cut, number
+
+
+def _occurrences(run: Run, words: Sequence[str]) -> Iterator[int]:
+    """Yield where a run begins among the words of a text."""
+    *head, last = run
+    for at in range(len(words) - len(head)):
+        if list(words[at : at + len(head)]) == head:
+            word = words[at + len(head)]
+            if word == last or (last.endswith("*") and word.startswith(last[:-1])):
+                yield at
+
+
+def _closest(found: Sequence[tuple[int, int, int]]) -> tuple[int, int]:
+    """Return where the most distinct words begin that fit a snippet, of several the first; and how
+    many they are."""
+    best, most = 0, 0
+    for place, (start, _, _) in enumerate(found):
+        near = found[place : bisect_left(found, (start + _SNIPPET - _LEAD, 0, 0))]
+        distinct = len({number for *_, number in near})
+        if distinct > most:
+            best, most = start, distinct
+    return best, most
+
+
+def _window(text: str, best: int) -> tuple[int, int]:
+    """Return the range of a snippet."""
+    start = max(0, min(best - _LEAD, len(text) - _SNIPPET))
+    if start:  # not in the middle of a word
+        space = text.find(" ", start, min(best, start + _LEAD // 2))
+        start = space + 1 if space >= 0 else start
+    return start, min(len(text), start + _SNIPPET)

@@ -1,0 +1,296 @@
+"""The search index: a SQLite file with a full-text table (FTS5), whatever the archive is kept in.
+
+A block is indexed once, whatever versions and pages it is on: as a *document*. A *run* says that a
+document stood on a page in some consecutive versions. The full-text table is contentless and gets
+texts as tokens that we cut, split at spaces; the texts that hits show are compressed in *bundles*
+of neighbours. Changes are transactions, so an index is right whenever its writer dies.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+from zlib import crc32
+
+import zstandard
+
+from mmcrawl.archive.search.tokens import pinyin, tokens
+from mmcrawl.blocks.kinds import KINDS
+from mmcrawl.errors import StoreError
+
+__all__ = [
+    "BUNDLE",
+    "KIND_NUMBERS",
+    "KIND_WEIGHTS",
+    "DamagedError",
+    "Index",
+    "Text",
+    "bundles_of",
+    "pack",
+    "words_of",
+]
+
+logger = logging.getLogger(__name__)
+
+KIND_WEIGHTS: Mapping[str, float] = {
+    "title": 2.0,
+    "topic": 1.5,
+    "image": 1.0,
+    "small": 0.7,
+    "related-links": 0.6,
+    "navigation": 0.3,
+    "copyright": 0.2,
+    "noise-links": 0.2,
+    "advertisement": 0.1,
+}
+"""What a block of a kind counts; 1 for any other."""
+
+KIND_NUMBERS = {kind: number for number, kind in enumerate(("", *KINDS))}
+
+BUNDLE = 16_384
+"""Characters of texts that are compressed together: more are smaller, and slower to read."""
+
+_APPLICATION = 0x6D6D7378  # "mmsx"
+# How texts become tokens belongs to the format: documents are deleted by their tokens.
+_TOKENS = (2, *(version(name) for name in ("snowballstemmer", "pypinyin")), *KINDS)
+_FORMAT = crc32(repr(_TOKENS).encode()) >> 1
+_SCHEMA = f"""
+PRAGMA application_id = {_APPLICATION};
+PRAGMA user_version = {_FORMAT};
+CREATE TABLE IF NOT EXISTS page (id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE,
+  host TEXT NOT NULL, documents BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS version (page INTEGER, place INTEGER, number INTEGER NOT NULL,
+  time REAL NOT NULL, until REAL NOT NULL, language INTEGER NOT NULL, PRIMARY KEY (page, place))
+  WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS run (document INTEGER, page INTEGER, first INTEGER, kind INTEGER,
+  media INTEGER, last INTEGER NOT NULL, PRIMARY KEY (document, page, first, kind, media))
+  WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS document (id INTEGER PRIMARY KEY, digest BLOB NOT NULL,
+  encoding INTEGER NOT NULL, media INTEGER NOT NULL);
+CREATE INDEX IF NOT EXISTS document_digest ON document (substr(digest, 1, 4));
+CREATE TABLE IF NOT EXISTS bundle (first INTEGER PRIMARY KEY, content BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS name (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5 (text, pinyin, topic, content = '',
+  tokenize = "ascii tokenchars ''''");
+"""
+_TEMPORARY = """
+CREATE TEMP TABLE kind (id INTEGER PRIMARY KEY, name TEXT, weight REAL);
+CREATE TEMP TABLE found (page INTEGER, document INTEGER, kind INTEGER, media INTEGER,
+  version INTEGER, first INTEGER, score REAL, PRIMARY KEY (page, document)) WITHOUT ROWID;
+CREATE TEMP TABLE best (rank INTEGER PRIMARY KEY, page INTEGER);
+"""
+_FTS5 = "SELECT count(*) FROM pragma_module_list WHERE name = 'fts5'"
+_WAIT = 60.0  # seconds
+_DAMAGED = ("malformed", "corrupt", "no such table", "vtable constructor failed")
+_MOST_WORDS = 100_000  # of a block
+_LONGEST = 1_000_000  # characters of a block that are kept
+
+
+class DamagedError(StoreError):
+    """The index cannot be read; it can be made anew from the archive."""
+
+
+class Text(NamedTuple):
+    """What a document says: the topic of its block, and its visible text, line by line."""
+
+    document: int
+    topic: str
+    text: str
+
+
+def words_of(text: Text) -> tuple[int, str, str, str]:
+    """Return the row of the full-text table of a document."""
+    said = [token.word for token, _ in zip(tokens(text.text), range(_MOST_WORDS), strict=False)]
+    topic = " ".join(token.word for token in tokens(text.topic))
+    return text.document, " ".join(said), " ".join(filter(None, map(pinyin, said))), topic
+
+
+def pack(texts: Iterable[Text]) -> bytes:
+    """Return a bundle as stored."""
+    kept = [(one.document, one.topic[:_LONGEST], one.text[:_LONGEST]) for one in texts]
+    content = json.dumps(kept, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return zstandard.ZstdCompressor(level=9).compress(content)
+
+
+def bundles_of(db: sqlite3.Connection, documents: Iterable[int]) -> dict[int, list[Text]]:
+    """Return the texts of the bundles that hold some documents, by the key of the bundle.
+
+    Raises:
+        DamagedError: one cannot be read.
+    """
+    query = "SELECT first, content FROM bundle WHERE first <= ? ORDER BY first DESC LIMIT 1"
+    found = {first: content for one in documents for first, content in db.execute(query, (one,))}
+    try:
+        return {first: _unpacked(content) for first, content in found.items()}
+    except (ValueError, TypeError, zstandard.ZstdError) as error:
+        raise DamagedError(f"the search index is damaged ({error}); rebuild it") from error
+
+
+def _unpacked(content: bytes) -> list[Text]:
+    read = zstandard.ZstdDecompressor().decompress(content)
+    return [Text(*row) for row in json.loads(read.decode("utf-8", "surrogatepass"))]
+
+
+class Index:
+    """The file of an index. Any thread may use it; one at a time does.
+
+    Args:
+        path: Of the file; it is made if it is missing. An index in another form is emptied.
+        read_only: Never write. Where there is no file yet, or one in another form, nothing is
+            found.
+
+    Raises:
+        StoreError: SQLite has no FTS5, the file is of something else, or cannot be opened.
+    """
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self.name = str(path)
+        self._path = path
+        self._read_only = read_only
+        self._lock = threading.RLock()
+        with self._explained():
+            self._db = self._opened()
+
+    def _opened(self) -> sqlite3.Connection:
+        self._empty = self._read_only and not self._path.exists()
+        mode = "ro" if self._read_only else "rwc"
+        name = f"file:{quote(str(self._path.absolute()))}?mode={mode}"
+        db = _connected(":memory:" if self._empty else name)
+        try:
+            self._prepare(db)
+        except _OtherFormError:
+            db.close()
+            self._empty, db = True, _connected(":memory:")
+            db.executescript(_SCHEMA)
+        except BaseException:
+            db.close()
+            raise
+        db.executescript(_TEMPORARY)
+        rows = ((n, kind, KIND_WEIGHTS.get(kind, 1.0)) for kind, n in KIND_NUMBERS.items())
+        db.executemany("INSERT INTO kind VALUES (?, ?, ?)", rows)
+        return db
+
+    def _prepare(self, db: sqlite3.Connection) -> None:
+        tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        (application,), (form,) = db.execute(
+            "SELECT application_id FROM pragma_application_id UNION ALL"
+            " SELECT user_version FROM pragma_user_version"
+        )
+        if tables and application != _APPLICATION:
+            raise StoreError(f"{self.name} is not a search index of mmcrawl; move it away")
+        if tables and form != _FORMAT:
+            if self._read_only:
+                raise _OtherFormError
+            logger.warning("search index %s is of another form: it is made anew", self.name)
+            _empty(db)
+        elif not tables:
+            if not self._empty:
+                db.execute("PRAGMA journal_mode = WAL")
+            db.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection on which everything is as it was at one moment."""
+        with self._lock, self._explained():
+            if self._empty and self._path.exists():
+                self._db.close()
+                self._db = self._opened()
+            with _transaction(self._db, "DEFERRED"):
+                yield self._db
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection on which all changes are made, or none."""
+        with self._lock, self._explained(), _transaction(self._db, "IMMEDIATE"):
+            yield self._db
+
+    def tidy(self, *, thoroughly: bool = False) -> None:
+        """Leave nothing in the log of what was deleted; make the file small, if wished."""
+        with self._lock, self._explained():
+            if thoroughly:
+                self._db.execute("INSERT INTO word (word) VALUES ('optimize')")
+                self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def clear(self) -> None:
+        """Remove everything, also what is damaged."""
+        with self._lock, self._explained():
+            _empty(self._db)
+        self.tidy()
+
+    def size(self) -> int:
+        """Return the bytes that the index takes."""
+        paths = (self._path, Path(f"{self._path}-wal"))
+        return sum(path.stat().st_size for path in paths if path.exists())
+
+    def close(self) -> None:
+        """Close; may be called twice."""
+        with self._lock:
+            self._db.close()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            text = str(error)
+            if "not a database" in text:
+                advice = "it is no search index of mmcrawl; move it away"
+            elif any(sign in text for sign in _DAMAGED):
+                raise DamagedError(
+                    f"search index {self.name} is damaged ({text}); rebuild it"
+                ) from error
+            elif "full" in text:
+                advice = "make room and go on; no page is lost"
+            elif "locked" in text or "busy" in text:
+                advice = "another process writes it; wait for it"
+            else:
+                advice = "may you read and write there?"
+            raise StoreError(f"search index {self.name} failed ({text}); {advice}") from error
+
+
+class _OtherFormError(Exception):
+    """The index is in a form that is not read."""
+
+
+def _connected(name: str) -> sqlite3.Connection:
+    db = sqlite3.connect(
+        name, uri=True, timeout=_WAIT, isolation_level=None, check_same_thread=False
+    )
+    if not db.execute(_FTS5).fetchone()[0]:
+        db.close()
+        raise StoreError(
+            f"the SQLite {sqlite3.sqlite_version} of this Python has no FTS5, which searching"
+            " needs; use a Python whose sqlite3 has it"
+        )
+    db.execute("PRAGMA secure_delete = ON")  # what was purged is overwritten
+    db.execute("PRAGMA synchronous = NORMAL")  # a commit that is lost in a power cut is made again
+    db.execute("PRAGMA temp_store = MEMORY")
+    return db
+
+
+def _empty(db: sqlite3.Connection) -> None:
+    """Put an empty index in place of all there is, for other connections too."""
+    with closing(sqlite3.connect(":memory:")) as empty:
+        empty.executescript(_SCHEMA)
+        empty.backup(db)
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection, kind: str) -> Iterator[None]:
+    db.execute(f"BEGIN {kind}")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise

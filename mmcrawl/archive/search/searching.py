@@ -1,0 +1,263 @@
+"""Searching an archive, and keeping its index."""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.places import shown
+from mmcrawl.archive.search.finding import Counts, Order, counts, find
+from mmcrawl.archive.search.hits import ArchivedHit, Hit, hits_of, read_hit, still_there
+from mmcrawl.archive.search.index import DamagedError, Index
+from mmcrawl.archive.search.query import parse_query
+from mmcrawl.archive.search.updating import Tell, Updated, Updater
+from mmcrawl.errors import SearchError, StoreError
+
+__all__ = ["IndexStats", "Progress", "Results", "Search", "index_path", "open_search"]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What was found.
+
+    Attributes:
+        total: Pages.
+        hits: Those of them that are shown, each by its best block.
+        counts: Of all that were found.
+    """
+
+    total: int
+    hits: tuple[Hit, ...]
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStats:
+    """Numbers of the index: what it covers, and the bytes it takes."""
+
+    pages: int
+    versions: int
+    blocks: int
+    stored_bytes: int
+
+
+class Progress(NamedTuple):
+    """How many versions of the archive are in the index, and how many there are."""
+
+    indexed: int
+    total: int
+
+
+def open_search(uri: str, archive: Archive, *, read_only: bool = False) -> Search:
+    """Open the search index of an archive.
+
+    Args:
+        uri: Of the archive. The index of ``sqlite:///crawl.db`` is the file ``crawl.db-search``;
+            that of a MongoDB database is a file on this machine, in the folder ``mmcrawl`` of
+            ``$XDG_CACHE_HOME`` (``~/.cache``).
+        archive: Opened.
+        read_only: Search only.
+
+    Raises:
+        StoreError: the index cannot be opened.
+    """
+    path = index_path(uri)
+    if uri.startswith("mongodb") and not (read_only or path.exists()):
+        _drop_old_collections(uri)
+    return Search(archive, path, read_only=read_only)
+
+
+def index_path(uri: str) -> Path:
+    """Return the file of the search index of an archive; its folder is there afterwards.
+
+    Raises:
+        StoreError: there is no such archive, or the folder cannot be made.
+    """
+    if uri.startswith("sqlite:///"):
+        return Path(uri.removeprefix("sqlite:///") + "-search")
+    if not uri.startswith(("mongodb://", "mongodb+srv://")):
+        raise StoreError(f"archive {uri!r} is not understood; use sqlite:///FILE or mongodb://…")
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "mmcrawl"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"the search index of {shown(uri)} cannot be kept in {folder} ({error.strerror}); set"
+            " XDG_CACHE_HOME to a folder that can be written"
+        ) from error
+    return folder / f"{sha256(shown(uri).encode()).hexdigest()[:16]}.db-search"
+
+
+def _drop_old_collections(uri: str) -> None:
+    """Remove an index of the form of before, which may hold what was purged."""
+    from pymongo import MongoClient
+    from pymongo.errors import PyMongoError
+
+    try:
+        with MongoClient[dict[str, object]](uri) as client:
+            for name in ("search_head", "search_objects"):
+                client.get_default_database().drop_collection(name)
+    except PyMongoError as error:
+        logger.warning("search index of an old form in %s is left there: %s", shown(uri), error)
+
+
+class Search:
+    """Searches an archive. Use it ``with`` or :meth:`close` it; any thread may call any method.
+
+    While one thread updates the index, others find what it has so far.
+
+    Args:
+        archive: What is searched; it stays open.
+        path: Of the index.
+        read_only: Search only.
+    """
+
+    def __init__(self, archive: Archive, path: Path, *, read_only: bool = False) -> None:
+        self._archive = archive
+        self._path = path
+        self._read_only = read_only
+        self._index = Index(path, read_only=read_only)
+        self._updating = threading.Lock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the index."""
+        self._index.close()
+
+    def update(
+        self,
+        urls: Iterable[str] | None = None,
+        *,
+        processes: int = 1,
+        progress: Tell | None = None,
+    ) -> Updated:
+        """Bring the index up to date; interrupted at any point, it is right, and goes on later.
+
+        An index that is seen to be damaged is made anew.
+
+        Args:
+            urls: Look at these only, as stored, for instance those just stored. All by default,
+                which takes a look at each URL of the archive.
+            processes: How many read pages when there are many. More than one need a main module
+                that can be imported (``if __name__ == "__main__":``).
+            progress: Is told how many versions were read, and how many there are.
+
+        Raises:
+            StoreError: the archive or the index fails.
+        """
+        with self._updating, closing(self._writable()) as index:
+            updater = Updater(self._archive, index, processes=processes, tell=progress)
+            try:
+                return updater.update(urls)
+            except DamagedError as error:
+                logger.warning("%s: it is made anew now", error)
+                index.clear()
+                return updater.update()
+
+    def forget_purged(self) -> Updated:
+        """Take out what was purged from the archive, and nothing else: new versions wait.
+
+        Raises:
+            StoreError: the archive or the index fails.
+        """
+        with self._updating, closing(self._writable()) as index:
+            try:
+                return Updater(self._archive, index).update(only_purged=True)
+            except DamagedError:
+                index.clear()  # it may hold what was purged
+                return Updated()
+
+    def rebuild(self, *, processes: int = 1, progress: Tell | None = None) -> Updated:
+        """Make the index anew; the arguments are those of :meth:`update`."""
+        with self._updating, closing(self._writable()) as index:
+            index.clear()
+            return Updater(self._archive, index, processes=processes, tell=progress).update()
+
+    def _writable(self) -> Index:
+        if self._read_only:
+            raise StoreError(f"search index {self._index.name} was opened for reading only")
+        return Index(self._path)
+
+    def progress(self) -> Progress:
+        """Return how far the index is; it is cheap, and may be asked while it is being updated.
+
+        Raises:
+            StoreError: the archive or the index fails.
+        """
+        total = self._archive.counts()["versions"]
+        with self._index.reading() as db:
+            indexed = db.execute("SELECT count(*) FROM version").fetchone()[0]
+        return Progress(min(indexed, total), total)
+
+    def stats(self) -> IndexStats:
+        """Return numbers of the index."""
+        with self._index.reading() as db:
+            pages, versions, blocks = db.execute(
+                "SELECT (SELECT count(*) FROM page), (SELECT count(*) FROM version),"
+                " (SELECT count(*) FROM document)"
+            ).fetchone()
+        return IndexStats(pages, versions, blocks, self._index.size())
+
+    def search(
+        self,
+        query: str,
+        *,
+        order: Order = "relevance",
+        collapse: Mapping[str, object] | None = None,
+        limit: int = 20,
+        offset: int = 0,
+    ) -> Results:
+        """Find pages by their blocks.
+
+        Args:
+            query: As :mod:`mmcrawl.archive.search.query` describes.
+            order: ``relevance``, ``newest`` or ``oldest``, or the scores of pages by URL.
+            collapse: Of pages with one group here, by URL, only the first is found; pages that are
+                not here are of no group. See :mod:`mmcrawl.rank.duplicate_results`.
+            limit, offset: How many pages to show, and how many to skip; not negative. What was
+                purged since the last update is left out.
+
+        Raises:
+            SearchError: the query, or the order, is not understood.
+            StoreError: the archive or the index fails.
+        """
+        if limit < 0 or offset < 0:
+            raise SearchError("limit and offset must not be negative")
+        parsed = parse_query(query)
+        with self._index.reading() as db:
+            find(db, parsed, order, collapse)
+            total = db.execute("SELECT count(*) FROM best").fetchone()[0]
+            hits = hits_of(db, (*parsed.words, *parsed.topics), order, limit, offset)
+            found = counts(db)
+        return Results(total, tuple(still_there(self._archive, hits)), found)
+
+    def read(self, hit: Hit) -> ArchivedHit:
+        """Return where a hit stands in the archived page, and its media with their addresses.
+
+        It takes as long as cutting the page into blocks, if it was not cut yet.
+
+        Raises:
+            StoreError: the version was purged since, or the archive fails.
+        """
+        return read_hit(self._archive, hit)

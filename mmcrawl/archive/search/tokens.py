@@ -1,0 +1,125 @@
+"""The tokens of a text, as the index and its queries know them.
+
+Words of alphabetic scripts are stemmed (:func:`mmcrawl.text.stem`). Chinese and Japanese have no
+spaces: there each character is a token together with the next one of its run, the last one alone.
+So any part of a run is found, as a phrase of such pairs: 二泉 in 二泉映月. All forms are unified
+(力學 = 力学), and a pair of Chinese characters has its pinyin too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+from mmcrawl.text import has_han, stem, unify
+from mmcrawl.text.scripts import HAN
+
+__all__ = ["Run", "Token", "phrase_runs", "pinyin", "pinyin_runs", "tokens"]
+
+Run = tuple[str, ...]
+"""Tokens one behind the other; the last may end in ``*``, for any token that begins so."""
+
+_CJK = f"{HAN}\u3041-\u309f\u30a0-\u30ff\uff66-\uff9f"
+_WORD = f"[^\\W_{_CJK}]+"
+_RUN = re.compile(f"([{_CJK}]+)|{_WORD}(?:['’]{_WORD})*")
+_GAP = re.compile(rf"(?<=[{_CJK}])\s+(?=[{_CJK}])")
+_SYLLABLE = re.compile("[aeo]|[a-z]*[aeiouv][a-z]+|[a-z]+[aeiouv]")  # no interjections: hm, ng
+_LONGEST_PINYIN = 30  # letters: some words can be cut in exponentially many ways
+_MOST_SPLITS = 8
+
+
+class Token(NamedTuple):
+    """A token of a text, and the characters it stands for."""
+
+    word: str
+    start: int
+    end: int
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """Yield the tokens of a text in order; runs of more than 64 letters are none.
+
+    >>> [token.word for token in tokens("Levers 天气预報")]
+    ['lever', '天气', '气预', '预报', '报']
+    """
+    for run in _RUN.finditer(text):
+        start, end = run.span()
+        if run.lastindex is None:
+            if word := stem(unify(run[0])):
+                yield Token(word, start, end)
+            continue
+        plain = unify(run[0])  # half-width kana with a voicing mark become one character
+        for at in range(len(plain)):
+            yield Token(plain[at : at + 2], min(start + at, end - 1), min(start + at + 2, end))
+
+
+def phrase_runs(text: str) -> tuple[Run, ...]:
+    """Return the runs one of which stands where a text is a part of another; () if it has no token.
+
+    Spaces between Chinese characters count, or not.
+
+    >>> phrase_runs("学 和")
+    (('学', '和*'), ('学和',))
+    """
+    forms = (_run(text), _run(_GAP.sub("", text)))
+    return tuple(dict.fromkeys(form for form in forms if form))
+
+
+def _run(text: str) -> Run:
+    found = list(tokens(text))
+    words = [token.word for token in found]
+    if found and re.match(f"[{_CJK}]", words[-1]):
+        # What comes behind the last character of a query is not known.
+        before = len(found) > 1 and found[-2].end == found[-1].end
+        words[-1:] = [] if before else [words[-1] + "*"]
+    return tuple(words)
+
+
+@lru_cache(maxsize=65_536)
+def pinyin(pair: str) -> str:
+    """Return the pinyin of two Chinese characters without tones; "" for any other token.
+
+    >>> pinyin("二胡")
+    'erhu'
+    """
+    if len(pair) != 2 or not has_han(pair[0]) or not has_han(pair[1]):
+        return ""
+    from pypinyin import lazy_pinyin
+
+    read = "".join(lazy_pinyin(pair))
+    return read if read.isascii() else ""
+
+
+def pinyin_runs(word: str) -> tuple[Run, ...]:
+    """Return the pinyin of pairs that a word may stand for, if it can be cut into syllables; the
+    longest of these first.
+
+    >>> pinyin_runs("erquanyingyue")[0]
+    ('erquan', 'quanying', 'yingyue')
+    """
+    if len(word) > _LONGEST_PINYIN:
+        return ()
+    splits = islice(_splits(word.lower().replace("ü", "v")), _MOST_SPLITS)
+    pairs = (tuple(map("".join, pairwise(one))) for one in splits)
+    return tuple(dict.fromkeys(run for run in pairs if run))
+
+
+def _splits(word: str) -> Iterator[Sequence[str]]:
+    if not word:
+        yield ()
+    for size in range(min(6, len(word)), 0, -1):
+        if word[:size] in _syllables():
+            yield from ((word[:size], *rest) for rest in _splits(word[size:]))
+
+
+@cache
+def _syllables() -> frozenset[str]:
+    from pypinyin.contrib.tone_convert import to_normal
+    from pypinyin.pinyin_dict import pinyin_dict
+
+    toned = {one for readings in pinyin_dict.values() for one in readings.split(",")}
+    plain = {to_normal(one).replace("ü", "v") for one in toned}
+    return frozenset(one for one in plain if _SYLLABLE.fullmatch(one))

@@ -1,0 +1,247 @@
+"""Bringing the search index up to date with the archive.
+
+The archive is asked which versions a page has; what the index does not have of them is read. A
+version that comes behind all others continues the page; if one was purged, or came in between, the
+page is *reset*: forgotten, with all documents that are on no other page, and told anew. What was
+read is written every few seconds, so that it is found, and not lost if the update is interrupted.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.search.blocks import ReadVersion, Wanted, read_versions
+from mmcrawl.archive.search.index import Index
+from mmcrawl.archive.search.writing import (
+    Change,
+    LostError,
+    Row,
+    Writer,
+    documents_of,
+    forget,
+    rows_of,
+)
+from mmcrawl.errors import StoreError
+
+__all__ = ["Tell", "Updated", "Updater"]
+
+logger = logging.getLogger(__name__)
+
+_COMMIT_SECONDS = 2.0  # between two transactions
+_PIECE = 64  # versions of a page that are written at once
+_ATTEMPTS = 20
+
+Tell = Callable[[int, int], None]
+"""Is told how many versions were read, and how many there are to be read in this update."""
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """What an update did.
+
+    Attributes:
+        versions: That were taken in.
+        blocks: Of them, distinct ones that were new to the index.
+        reset: Pages that were told anew or forgotten, since versions were purged or came between.
+        failed: (URL, number) of versions that could not be read: they are not looked at again
+            until the index is rebuilt.
+    """
+
+    versions: int = 0
+    blocks: int = 0
+    reset: int = 0
+    failed: tuple[tuple[str, int], ...] = ()
+
+
+class Updater:
+    """Updates one index from one archive.
+
+    Args:
+        archive, index: Of them.
+        processes: How many read pages, at most.
+        tell: Is called before the first version and after each.
+    """
+
+    def __init__(
+        self, archive: Archive, index: Index, *, processes: int = 1, tell: Tell | None = None
+    ) -> None:
+        self._archive = archive
+        self._index = index
+        self._processes = processes
+        self._tell = tell or (lambda done, total: None)
+        self._versions = self._blocks = 0
+        self._reset: set[str] = set()
+        self._failed: list[tuple[str, int]] = []
+
+    def update(self, urls: Iterable[str] | None = None, *, only_purged: bool = False) -> Updated:
+        """Take in what is new; each part that is written is durable.
+
+        Args:
+            urls: Look at these only.
+            only_purged: Look only at pages of which something that is in the index is gone.
+        """
+        named = list(dict.fromkeys(urls)) if urls is not None else None
+        for _ in range(_ATTEMPTS):
+            reset, changes = self._compared(named, only_purged=only_purged)
+            dropped = self._forget(reset)
+            try:
+                self._take_in(changes)
+            except LostError:
+                continue
+            self._finish(dropped)
+            return Updated(self._versions, self._blocks, len(self._reset), tuple(self._failed))
+        raise StoreError(
+            f"search index {self._index.name} is written by others all the time; try again"
+        )
+
+    def _finish(self, dropped: bool) -> None:
+        if not (dropped or self._versions):
+            return
+        with self._index.reading() as db:
+            blocks = db.execute("SELECT count(*) FROM document").fetchone()[0]
+        # Most of the index is new: as small and fast as it can be from here on.
+        self._index.tidy(thoroughly=dropped or 2 * self._blocks > blocks)
+
+    # ---------------------------------------------------------------- comparing with the archive
+
+    def _compared(
+        self, named: Sequence[str] | None, *, only_purged: bool
+    ) -> tuple[list[str], list[Change]]:
+        """Return which pages are to be forgotten, and what is to be told then."""
+        reset: list[str] = []
+        changes: list[Change] = []
+        with self._index.reading() as db:
+            pages = dict(db.execute("SELECT url, id FROM page"))
+            there = self._there(named)
+            for url in named if named is not None else sorted(there.union(pages)):
+                if only_purged and url not in pages:
+                    continue
+                indexed = rows_of(db, pages[url]) if url in pages else []
+                archived = self._archived(url) if url in there else []
+                if archived == indexed:
+                    continue
+                if not _is_continued(indexed, archived):
+                    reset.append(url)
+                    indexed = []
+                elif only_purged:
+                    continue
+                changes += _pieces(url, indexed, archived)
+        return reset, changes
+
+    def _there(self, named: Sequence[str] | None) -> set[str]:
+        """Return which of some URLs, or of all, the archive has in exactly this spelling.
+
+        Asked for the visits of one that it does not have, it answers for another spelling of it.
+        """
+        if named is None:
+            return set(self._archive.urls())
+        return {url for url in named if next(self._archive.urls(prefix=url), None) == url}
+
+    def _archived(self, url: str) -> list[Row]:
+        """Return the versions of a URL, as the archive has them."""
+        rows: dict[int, Row] = {}
+        for visit in self._archive.visits(url):
+            if visit.version is None:
+                continue
+            known = rows.get(visit.version)
+            if visit.changed:  # its time names it; visits before that found it are no part of it
+                rows[visit.version] = Row(visit.version, visit.time, visit.time)
+            elif known is not None:
+                rows[visit.version] = known._replace(until=max(known.until, visit.time))
+        return sorted(rows.values(), key=lambda row: (row.time, row.number))
+
+    # ---------------------------------------------------------------- taking in
+
+    def _take_in(self, changes: Sequence[Change]) -> None:
+        total, done = sum(len(change.new) for change in changes), 0
+        if total:
+            self._tell(0, total)
+        batch: list[tuple[Change, list[ReadVersion]]] = []
+        began = time.monotonic()
+        wanted = self._wanted(changes)
+        with closing(read_versions(self._archive, wanted, total, self._processes)) as versions:
+            for change in changes:
+                read: list[ReadVersion] = []
+                batch.append((change, read))
+                for _ in change.new:
+                    read.append(next(versions))
+                    done += 1
+                    self._tell(done, total)
+                if time.monotonic() - began > _COMMIT_SECONDS:
+                    self._write(batch)
+                    batch, began = [], time.monotonic()
+        if batch:
+            self._write(batch)
+
+    def _wanted(self, changes: Sequence[Change]) -> Iterator[Wanted]:
+        for change in changes:
+            known = frozenset(self._known(change.url)) if change.known else frozenset()
+            for row in change.new:
+                yield Wanted(change.url, row.number, known)
+
+    def _known(self, url: str) -> list[tuple[str, str]]:
+        """Return digest and encoding of the documents of a page."""
+        with self._index.reading() as db:
+            found = [
+                db.execute(
+                    "SELECT lower(hex(digest)), text FROM document"
+                    " JOIN name ON name.id = encoding WHERE document.id = ?",
+                    (document,),
+                ).fetchone()
+                for document in documents_of(db, url)
+            ]
+        return [one for one in found if one]
+
+    def _write(self, batch: Sequence[tuple[Change, Sequence[ReadVersion]]]) -> None:
+        with self._index.writing() as db:
+            writer = Writer(db)
+            for change, versions in batch:
+                writer.write(change, versions)
+            writer.write_texts()
+        self._blocks += len(writer.texts)
+        for change, versions in batch:
+            for row, version in zip(change.new, versions, strict=True):
+                if version.problem:
+                    why = version.problem
+                    logger.warning(
+                        "Version %s of %s is not searchable: %s", row.number, change.url, why
+                    )
+                    self._failed.append((change.url, row.number))
+            self._versions += sum(not version.problem for version in versions)
+
+    # ---------------------------------------------------------------- forgetting
+
+    def _forget(self, urls: Sequence[str]) -> bool:
+        """Forget pages; return whether there were documents on no other page."""
+        if not urls:
+            return False
+        self._reset.update(urls)
+        with self._index.writing() as db:
+            return forget(db, urls)
+
+
+def _pieces(url: str, indexed: Sequence[Row], archived: Sequence[Row]) -> Iterator[Change]:
+    """Yield what is to be told of a page that is continued, in pieces of a few versions."""
+    known = len(indexed)
+    until = archived[known - 1].until if known else None
+    for start in range(known, max(len(archived), known + 1), _PIECE):
+        before = indexed if start == known else archived[:start]
+        if before or archived:
+            yield Change(url, before, until, archived[start : start + _PIECE])
+        until = None
+
+
+def _is_continued(indexed: Sequence[Row], archived: Sequence[Row]) -> bool:
+    """Return whether all that is indexed is still so; the last version may be seen for longer."""
+    if not indexed:
+        return True
+    known = len(indexed)
+    if len(archived) < known or list(archived[: known - 1]) != list(indexed[:-1]):
+        return False
+    last, now = indexed[-1], archived[known - 1]
+    return (last.number, last.time) == (now.number, now.time) and now.until >= last.until
