@@ -26,8 +26,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.rank.duplicates import find_duplicates
-from mmcrawl.rank.shingles import tokens_of
+from mmcrawl.rank.duplicates.finding import find_duplicates
+from mmcrawl.rank.duplicates.similar import tokens_of
 
 _TEXT = re.compile(rb">([^<]{40,})<")
 _WORD = re.compile(rb"[A-Za-z]{3,}|(?:[\xe4-\xe9][\x80-\xbf]{2})")

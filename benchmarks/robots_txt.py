@@ -17,7 +17,7 @@ from pathlib import Path
 
 MEGABYTE = 1_000_000
 USER_AGENT = "mmcrawl/0.1 (focused crawler)"
-PARSERS = ("scrapy.robotstxt.ProtegoRobotParser", "mmcrawl.robots.RobotsTxtParser")
+PARSERS = ("scrapy.robotstxt.ProtegoRobotParser", "mmcrawl.engine.robots.RobotsTxtParser")
 
 
 def many_rules(size: int) -> bytes:

@@ -47,9 +47,9 @@ PROJECT = Path(__file__).resolve().parents[1]
 
 def work(told: str, arguments: list[str]) -> None:
     """Be a worker that counts; write the counts into the file `told` at the end."""
-    from mmcrawl.shared.board import Board
-    from mmcrawl.shared.reign import Reign
-    from mmcrawl.shared.snapshots import Snapshots
+    from mmcrawl.sharing.leader import Leader
+    from mmcrawl.sharing.snapshots import Snapshots
+    from mmcrawl.sharing.store import SharedStore
 
     counts: dict[str, float] = {}
 
@@ -60,29 +60,29 @@ def work(told: str, arguments: list[str]) -> None:
         method = getattr(owner, name)
         setattr(owner, name, lambda *args, **options: count(method, *args, **options))
 
-    def append(method: Any, board: Any, number: int, entry: bytes) -> bool:
+    def append(method: Any, shared: Any, number: int, entry: bytes) -> bool:
         add("log_entries", 1)
         add("log_bytes", len(entry))
-        return bool(method(board, number, entry))
+        return bool(method(shared, number, entry))
 
-    def step(method: Any, reign: Any) -> bool:
+    def step(method: Any, leader: Any) -> bool:
         began = time.thread_time()
         try:
-            return bool(method(reign))
+            return bool(method(leader))
         finally:
             add("coordinator_cpu", time.thread_time() - began)
 
-    def begin(method: Any, reign: Any, *args: Any, **options: Any) -> bool:
+    def begin(method: Any, leader: Any, *args: Any, **options: Any) -> bool:
         gc.collect()
         memory, began = psutil.Process().memory_info().rss, time.thread_time()
-        led = bool(method(reign, *args, **options))
+        led = bool(method(leader, *args, **options))
         seconds = time.thread_time() - began
         gc.collect()
         # Only the first time: whoever is stopped by max_pages may lead once more before it ends.
         counts.setdefault("begin_cpu", seconds)
         counts.setdefault("begin_bytes", psutil.Process().memory_info().rss - memory)
-        counts.setdefault("links", len(reign._crawl.job.frontier))
-        counts.setdefault("begin_pages", reign._crawl.job.pages)
+        counts.setdefault("links", len(leader._crawl.job.frontier))
+        counts.setdefault("begin_pages", leader._crawl.job.pages)
         return led
 
     def make(method: Any, snapshots: Any, *args: Any) -> None:
@@ -98,18 +98,18 @@ def work(told: str, arguments: list[str]) -> None:
         add("snapshots", 1)
         add("snapshot_cpu", time.thread_time() - began)
 
-    def close(method: Any, board: Any) -> None:
-        counts["round_trips"] = board.round_trips
-        method(board)
+    def close(method: Any, shared: Any) -> None:
+        counts["round_trips"] = shared.round_trips
+        method(shared)
 
     def tell() -> None:
         counts["cpu"] = time.process_time()
         Path(told).write_text(json.dumps(counts))
 
-    around(Board, "append", append)
-    around(Board, "close", close)
-    around(Reign, "step", step)
-    around(Reign, "begin", begin)
+    around(SharedStore, "append", append)
+    around(SharedStore, "close", close)
+    around(Leader, "step", step)
+    around(Leader, "begin", begin)
     around(Snapshots, "make", make)
     around(Snapshots, "_keep", keep)
     atexit.register(tell)

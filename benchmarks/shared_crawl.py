@@ -43,7 +43,7 @@ from made_web import write_web
 from page_server import Running, Served, running
 from pymongo import MongoClient
 
-from mmcrawl.shared.board import open_board
+from mmcrawl.sharing.store import open_shared_store
 
 PROJECT = Path(__file__).resolve().parent.parent
 _STARTER = PROJECT / "tools" / "start_mongodb_server"
@@ -156,9 +156,9 @@ class Laboratory:
         seconds, cpu, round_trips = self._run(store, workers)
         used = self._database.cpu_seconds() - before
         passed = messages()
-        board = open_board(store, job=_JOB, arguments=None)
-        with closing(board):
-            media = frozenset(page.url for page in board.media_pages())
+        shared = open_shared_store(store, job=_JOB, arguments=None)
+        with closing(shared):
+            media = frozenset(page.url for page in shared.media_pages())
         return Run(seconds, cpu, used, round_trips, passed, self._server.served(), media)
 
     def _run(self, store: str, workers: int) -> tuple[float, float, int]:

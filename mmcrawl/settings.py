@@ -1,7 +1,7 @@
 """Scrapy settings of mmcrawl. Any can be changed with `-s NAME=VALUE`.
 
 They hold for every spider and command of the project. The scheduler, middlewares, pipelines and
-extensions of our own spiders are in `mmcrawl.components`.
+extensions of our own spiders are in `mmcrawl.engine.components`.
 
 Ours begin with MMCRAWL_:
 
@@ -37,7 +37,7 @@ COMMANDS_MODULE = "mmcrawl.commands"
 
 USER_AGENT = "mmcrawl/0.1 (focused crawler for teaching media; set USER_AGENT to say who runs it)"
 ROBOTSTXT_OBEY = True
-ROBOTSTXT_PARSER = "mmcrawl.robots.RobotsTxtParser"
+ROBOTSTXT_PARSER = "mmcrawl.engine.robots.RobotsTxtParser"
 AUTOTHROTTLE_ENABLED = True
 AUTOTHROTTLE_START_DELAY = 1.0
 AUTOTHROTTLE_MAX_DELAY = 30.0

@@ -15,12 +15,11 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred, succeed
 
 from mmcrawl.archive import Capture, Stored
-from mmcrawl.archive.groups import ArchiveStore, GroupStore, RefusedError, Unchanged
-from mmcrawl.archive.intake import Intake
+from mmcrawl.archive.intake import ArchiveStore, GroupStore, Intake, RefusedError, Unchanged
 from mmcrawl.archive.writer_process import ProcessStore
+from mmcrawl.engine.items import PageItem, VisitItem
+from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.errors import StoreError
-from mmcrawl.items import PageItem, VisitItem
-from mmcrawl.scheduler import scheduler_of
 
 __all__ = ["ArchivePipeline"]
 

@@ -10,7 +10,7 @@ from scrapy.exceptions import NotConfigured
 from mmcrawl.archive import Capture
 from mmcrawl.blocks import link_kinds, partition
 from mmcrawl.blocks.partition import DEFAULT_METHOD
-from mmcrawl.items import PageItem
+from mmcrawl.engine.items import PageItem
 from mmcrawl.page import Page
 
 __all__ = ["BlocksPipeline"]

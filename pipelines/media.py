@@ -6,9 +6,9 @@ from typing import Any, Self
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
-from mmcrawl.items import MediaPageItem, PageItem
-from mmcrawl.judging import media_page
-from mmcrawl.scheduler import scheduler_of
+from mmcrawl.crawling.intake import media_page
+from mmcrawl.engine.items import MediaPageItem, PageItem
+from mmcrawl.engine.scheduler import scheduler_of
 
 __all__ = ["MediaPipeline"]
 

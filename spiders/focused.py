@@ -11,15 +11,15 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.asyncio import run_in_thread
 from scrapy_spider_metadata import Args
 
-from mmcrawl.captures import capture_of
-from mmcrawl.components import FOCUSED, FRONTIER_SCHEDULER, use_components
-from mmcrawl.crawls import Crawl, archive_uri_of, make_job, with_stored_web
+from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.engine.captures import capture_of
+from mmcrawl.engine.components import FOCUSED, FRONTIER_SCHEDULER, use_components
+from mmcrawl.engine.crawls import Crawl, archive_uri_of, make_job, with_stored_web
+from mmcrawl.engine.items import NoPage, PageItem
+from mmcrawl.engine.scheduler import LINK_KEY, scheduler_of
 from mmcrawl.frontier import PrivateHosts, page_digest
-from mmcrawl.items import NoPage, PageItem
 from mmcrawl.page import Page, parse_page
-from mmcrawl.params import FocusedParams
 from mmcrawl.replay.handler import replay_settings, web_of
-from mmcrawl.scheduler import LINK_KEY, scheduler_of
 
 __all__ = ["FocusedSpider"]
 

@@ -20,18 +20,18 @@ from scrapy_spider_metadata import Args
 from twisted.python.failure import Failure
 
 from mmcrawl.archive import Archive, Version, open_archive
-from mmcrawl.archive.places import shown
+from mmcrawl.archive.opening import shown
 from mmcrawl.archive.revisits import NO_ANSWER, Due, due, is_answer
-from mmcrawl.archive_display import Revisits, revisit_tables
-from mmcrawl.archive_params import RevisitParams
-from mmcrawl.captures import capture_of, requested_at
-from mmcrawl.components import REVISIT, use_components
-from mmcrawl.crawls import revisit_rules, with_stored_web
+from mmcrawl.commands.archive.params import RevisitParams
+from mmcrawl.engine.captures import capture_of, requested_at
+from mmcrawl.engine.components import REVISIT, use_components
+from mmcrawl.engine.crawls import revisit_rules, with_stored_web
+from mmcrawl.engine.failures import reason_of
+from mmcrawl.engine.items import VisitItem
 from mmcrawl.errors import StoreError, fatal_error
-from mmcrawl.failures import reason_of
 from mmcrawl.frontier import PrivateHosts, host_of
-from mmcrawl.items import VisitItem
 from mmcrawl.replay.handler import replay_settings
+from mmcrawl.terminal.archive import Revisits, revisit_tables
 from mmcrawl.text import split_host
 
 __all__ = ["RevisitSpider"]

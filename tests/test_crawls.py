@@ -6,14 +6,14 @@ from types import SimpleNamespace
 import pytest
 from scrapy.settings import Settings
 
-from mmcrawl import extensions
-from mmcrawl.crawls import check_settings, make_job, with_stored_web
+from mmcrawl.crawling.job import CrawlJob
+from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.engine import extensions
+from mmcrawl.engine.crawls import check_settings, make_job, with_stored_web
+from mmcrawl.engine.extensions import CrawlProgress
+from mmcrawl.engine.scheduler import FocusedScheduler
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.extensions import CrawlProgress
-from mmcrawl.job import CrawlJob
 from mmcrawl.page import parse_page
-from mmcrawl.params import FocusedParams
-from mmcrawl.scheduler import FocusedScheduler
 
 SEED = "http://site.test/0"
 
@@ -97,7 +97,7 @@ def test_the_first_line_of_progress_has_the_rate_since_the_crawl_opened(
     )
     progress = CrawlProgress(crawler)  # type: ignore[arg-type]
     scheduler.job = open_job()
-    with scheduler.job.store, caplog.at_level(logging.INFO, "mmcrawl.extensions"):
+    with scheduler.job.store, caplog.at_level(logging.INFO, "mmcrawl.engine.extensions"):
         crawl_chain(scheduler.job, most=3)  # in an earlier run
         progress._opened()
         crawl_chain(scheduler.job, most=5)

@@ -7,8 +7,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from mmcrawl.display import Progress, Summary, closing_tables, progress_line, progress_panel
 from mmcrawl.frontier import MediaPageRecord, MediaResourceRecord, PatternRecord
+from mmcrawl.terminal.crawl import Progress, Summary, closing_tables, progress_line, progress_panel
 
 PROGRESS = Progress(
     pages=1234,

@@ -9,7 +9,7 @@ from twisted.internet import error
 from twisted.python.failure import Failure
 from twisted.web.client import ResponseFailed
 
-from mmcrawl.failures import reason_of
+from mmcrawl.engine.failures import reason_of
 
 REPLY = Response("http://a.test/", status=418)
 BOMB = "Ignored response <200 http://a.test/> because its body exceeded DOWNLOAD_MAXSIZE (9 B)"

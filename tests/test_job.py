@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.frontier import (
     Findings,
     Limits,
@@ -16,7 +17,6 @@ from mmcrawl.frontier import (
     open_store,
     page_digest,
 )
-from mmcrawl.job import CrawlJob
 from mmcrawl.page import Page, parse_page
 from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
 from mmcrawl.topic import topic_from_keywords

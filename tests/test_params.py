@@ -6,10 +6,10 @@ import pytest
 from pydantic import ValidationError
 from scrapy.settings import Settings
 
-from mmcrawl.crawls import topic_threshold
+from mmcrawl.crawling.params import DEMO_TOPIC, FocusedParams, explain
+from mmcrawl.engine.crawls import topic_threshold
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.frontier import open_store
-from mmcrawl.params import DEMO_TOPIC, FocusedParams, explain
 from spiders.focused import FocusedSpider
 
 SEEDED = {"seeds": "http://a.test/", "topic": "physics-senior"}

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
+from mmcrawl.crawling.seeds import Seed, read_seeds
 from mmcrawl.errors import SeedError
-from mmcrawl.seeds import Seed, read_seeds
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ attributes with their weights.
 
 First the pages are parted by site into five folds, and a model trained on four of them extracts
 the pages of the fifth: these are the figures printed, of pages whose sites the model has not seen.
-Then a model is trained on all pages and written to mmcrawl/blocks/content_model.npz.
+Then a model is trained on all pages and written to mmcrawl/blocks/content/content_model.npz.
 """
 
 from __future__ import annotations
@@ -35,13 +35,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from _content_scores import shingle_scores, word_f1
 from content import SETS, LabelledPage, Set, load
 
-from mmcrawl.blocks import content, content_model
-from mmcrawl.blocks.content_model import GENRES, ContentModel, Network, Scaling, network_input
-from mmcrawl.blocks.line_features import PAGE_COLUMNS, LineFeatures
-from mmcrawl.blocks.lines import PageLines
-from mmcrawl.blocks.measures import Measures
-from mmcrawl.blocks.metadata import page_metadata
-from mmcrawl.blocks.surroundings import words_around
+from mmcrawl.blocks.content.content import content
+from mmcrawl.blocks.content.content import model as content_model
+from mmcrawl.blocks.content.line_features import PAGE_COLUMNS, LineFeatures
+from mmcrawl.blocks.content.metadata import page_metadata
+from mmcrawl.blocks.content.model import GENRES, ContentModel, Network, Scaling, network_input
+from mmcrawl.blocks.content.surroundings import words_around
+from mmcrawl.blocks.layout.lines import PageLines
+from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import read_tree
 
 FOLDS = 5

@@ -32,8 +32,7 @@ from sklearn.linear_model import LogisticRegression
 
 from mmcrawl.blocks import page_content
 from mmcrawl.rank import page_class as room
-from mmcrawl.rank.page_class import PAGE_CLASSES, PageClassModel
-from mmcrawl.rank.page_features import page_features
+from mmcrawl.rank.page_class import PAGE_CLASSES, PageClassModel, page_features
 from mmcrawl.replay import DemoWeb
 
 FOLDS = 10

@@ -9,11 +9,14 @@ from math import inf
 from typing import Self
 
 from mmcrawl.archive.backend import Backend, UrlRow, VersionRow
-from mmcrawl.archive.checking import Checker
+from mmcrawl.archive.checking import Checker, stats_of
 from mmcrawl.archive.comparison import Side, difference
-from mmcrawl.archive.cutting import blocks_of_version, is_cut
-from mmcrawl.archive.facts import as_version
-from mmcrawl.archive.manifest import Entry
+from mmcrawl.archive.format.cutting import blocks_of_version, is_cut
+from mmcrawl.archive.format.facts import as_version
+from mmcrawl.archive.format.manifest import Entry
+from mmcrawl.archive.format.reading import Reader
+from mmcrawl.archive.format.sealing import Sealer
+from mmcrawl.archive.format.writing import Writer, key_of
 from mmcrawl.archive.model import (
     ArchiveStats,
     Capture,
@@ -25,15 +28,12 @@ from mmcrawl.archive.model import (
     Unchanged,
     Version,
     Visit,
+    as_text,
+    as_unix_time,
 )
 from mmcrawl.archive.purging import purge
-from mmcrawl.archive.reading import Reader
-from mmcrawl.archive.sealing import Sealer
-from mmcrawl.archive.statistics import stats_of
 from mmcrawl.archive.timeline import events_of, head_of, last_seen, next_seen
-from mmcrawl.archive.times import as_text, as_unix_time
-from mmcrawl.archive.writing import Writer, key_of
-from mmcrawl.blocks.registry import make_partitioner
+from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.urls import canonical
 

@@ -109,8 +109,9 @@ class VisitRow:
         time: Unix seconds.
         number: Of the version that it found, which may have been captured later.
         status: HTTP status of the answer.
-        head: What the answer came with, as :func:`mmcrawl.archive.facts.written_head` writes it;
-            None if it came with nothing, so that what was known before holds on.
+        head: What the answer came with, as
+            :func:`mmcrawl.archive.format.facts.written_head` writes it; None if it came with
+            nothing, so that what was known before holds on.
     """
 
     url: int

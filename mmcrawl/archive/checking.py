@@ -1,4 +1,7 @@
-"""Examining an archive: everything is read, every version is rebuilt and compared."""
+"""Examining an archive: everything is read, every version is rebuilt and compared.
+
+Numbers of a whole archive.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,18 @@ from itertools import islice, pairwise
 from operator import itemgetter
 
 from mmcrawl.archive.backend import SHIFT, Backend, PackRow, VersionRow, place
-from mmcrawl.archive.facts import as_version
-from mmcrawl.archive.manifest import Entry, Manifest, Run
-from mmcrawl.archive.model import CheckReport, Fault
+from mmcrawl.archive.format.facts import as_version, cut_by
+from mmcrawl.archive.format.manifest import Entry, Manifest, Run
+from mmcrawl.archive.format.reading import GoneError, Reader, live_entry, named
+from mmcrawl.archive.format.writing import CHUNK_DIGEST
+from mmcrawl.archive.model import ArchiveStats, CheckReport, Fault, HostStats, as_text
 from mmcrawl.archive.purging import remove_dead
-from mmcrawl.archive.reading import GoneError, Reader, live_entry, named
-from mmcrawl.archive.times import as_text
-from mmcrawl.archive.writing import CHUNK_DIGEST
 from mmcrawl.errors import StoreError
 
-__all__ = ["Checker"]
+__all__ = [
+    "Checker",
+    "stats_of",
+]
 
 _NUMBER = (1 << SHIFT) - 1
 _SORTED = 200_000  # chunks of the index that are held in memory at once
@@ -220,3 +225,39 @@ def _within(places: Sequence[int], runs: Iterable[Run]) -> Iterator[int]:
     """Yield those of some places, in order, that are in a run."""
     for start, count in runs:
         yield from places[bisect_left(places, start) : bisect_left(places, start + count)]
+
+
+def stats_of(backend: Backend, reader: Reader) -> ArchiveStats:
+    """Count what there is; reads every manifest, but no page.
+
+    Raises:
+        StoreError: a pack is damaged; the message names it.
+    """
+    counts = backend.counts()
+    hosts = {name: HostStats(*numbers) for name, numbers in backend.totals().items()}
+    blocks = uncut = raw = 0
+    for stream in backend.streams():
+        for pack in backend.packs(stream):
+            raw += pack.raw
+            try:
+                manifest = reader.manifest(pack)
+            except GoneError:
+                continue  # being replaced now; its blocks are few
+            except StoreError as error:
+                raise StoreError(
+                    f"{named(pack)} is damaged ({error}); check the archive"
+                ) from error
+            blocks += manifest.blocks
+            uncut += sum(bool(cut_by(entry)[0]) for entry in manifest.uncut())
+    return ArchiveStats(
+        urls=counts["urls"],
+        versions=counts["versions"],
+        visits=counts["versions"] + counts["visits"],
+        blocks=blocks,
+        uncut=uncut,
+        chunks=counts["chunks"],
+        raw_bytes=sum(host.raw_bytes for host in hosts.values()),
+        chunk_bytes=raw,
+        stored_bytes=backend.size(),
+        hosts=hosts,
+    )

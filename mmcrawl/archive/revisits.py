@@ -27,8 +27,7 @@ from math import exp, expm1
 from time import time
 from typing import Protocol
 
-from mmcrawl.archive.model import Visit
-from mmcrawl.archive.times import as_unix_time
+from mmcrawl.archive.model import Visit, as_unix_time
 
 __all__ = ["NO_ANSWER", "Due", "RevisitRules", "change_rate", "due", "is_answer", "next_visit"]
 

@@ -26,11 +26,11 @@ from itertools import repeat
 from logging.handlers import QueueHandler
 from typing import Any, BinaryIO, TypeVar, cast
 
-from mmcrawl.archive.groups import Answers, ArchiveStore, Visited
+from mmcrawl.archive.intake import Answers, ArchiveStore, Visited
 from mmcrawl.archive.model import Capture
-from mmcrawl.archive.places import shown
+from mmcrawl.archive.opening import shown
 from mmcrawl.errors import StoreError
-from mmcrawl.plain_values import PlainForm
+from mmcrawl.stores.plain_values import PlainForm
 
 __all__ = ["ProcessStore", "serve"]
 

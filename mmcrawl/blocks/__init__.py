@@ -5,12 +5,11 @@ is archived, labelled, ranked and searched works over the blocks of any of them.
 :func:`page_content` gives what a page says: headline, main text, related links.
 """
 
-from mmcrawl.blocks.base import Cut, Partitioner
-from mmcrawl.blocks.content import PageContent, page_content
+from mmcrawl.blocks.content.content import MergedPage, PageContent, merge_blocks, page_content
 from mmcrawl.blocks.link_kinds import link_kinds
-from mmcrawl.blocks.merging import MergedPage, merge_blocks
 from mmcrawl.blocks.partition import Block, BlockLink, Partition, partition
-from mmcrawl.blocks.registry import partitioner_names
+from mmcrawl.blocks.partitioners.base import Cut, Partitioner
+from mmcrawl.blocks.partitioners.registry import partitioner_names
 from mmcrawl.blocks.tree import PageTree, read_tree
 
 __all__ = [

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from mmcrawl.blocks.base import Cut
 from mmcrawl.blocks.kinds import BlockKind, block_kinds
-from mmcrawl.blocks.lines import joined_text
-from mmcrawl.blocks.link_texts import LinkTexts
-from mmcrawl.blocks.measures import Measures
-from mmcrawl.blocks.registry import make_partitioner
+from mmcrawl.blocks.layout.lines import joined_text
+from mmcrawl.blocks.layout.link_texts import LinkTexts
+from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.partitioners.base import Cut
+from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.blocks.topics import block_topic
 from mmcrawl.blocks.tree import TEXT, PageTree, read_tree
 from mmcrawl.errors import BlockError

@@ -9,19 +9,94 @@ after ``</body>``) stays where its bytes are.
 The tree is a table of nodes in document order, kept in parallel lists. A subtree is a run of
 indices, so that sums over subtrees are differences of running sums, "bottom-up" is a loop from the
 end, and no depth of nesting is too deep. Building takes time proportional to the body.
+
+The markup of a page, byte for byte, whatever its encoding.
+
+A tokenizer looks for ``<``, ``>``, quotes and letters. In nearly every encoding of the web these
+bytes mean nothing else (the trail bytes of GBK, Big5 and Shift_JIS never equal them). In UTF-16
+they take two bytes, and in ISO-2022 and HZ they occur inside of characters: there, a view of the
+body is read instead, in which each unit is one byte and all that is no ASCII character is masked.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from html import unescape
 
-from mmcrawl.blocks.building import ROOT, TEXT, TreeBuilder
-from mmcrawl.blocks.view import codec_name, markup_view
-from mmcrawl.page.encoding import page_encoding
+import numpy as np
 
-__all__ = ["ROOT", "TEXT", "PageTree", "read_tree"]
+from mmcrawl.blocks.building import ROOT, TEXT, TreeBuilder
+from mmcrawl.errors import BlockError
+from mmcrawl.page.encoding import codec_of, page_encoding
+
+__all__ = [
+    "ROOT",
+    "TEXT",
+    "MarkupView",
+    "PageTree",
+    "codec_name",
+    "markup_view",
+    "read_tree",
+]
+
+_MASK = 0xFF
+_ISO_2022 = re.compile(rb"\x1b(?:\$[@ABCD()*]|\([^BJ]).*?(?=\x1b\([BJ]|\Z)", re.DOTALL)
+_HZ = re.compile(rb"~~|~\{.*?(?=~\}|\n|\Z)", re.DOTALL)
+_UTF16 = {"utf-16": "<u2", "utf-16-le": "<u2", "utf-16-be": ">u2"}
+
+
+@dataclass(frozen=True, slots=True)
+class MarkupView:
+    """What to tokenize in place of a body, and how to come back.
+
+    Attributes:
+        markup: The bytes to tokenize.
+        unit: Bytes of the body for each byte of `markup`.
+    """
+
+    markup: bytes
+    unit: int = 1
+
+
+def markup_view(body: bytes, encoding: str) -> MarkupView:
+    """Return the view of a body in an encoding (a Python codec name)."""
+    if encoding in _UTF16:
+        kind = ">u2" if body.startswith(b"\xfe\xff") else _UTF16[encoding]
+        units = np.frombuffer(body, dtype=kind, count=len(body) // 2)
+        return MarkupView(np.where(units < 128, units, _MASK).astype(np.uint8).tobytes(), 2)
+    if encoding.startswith("iso2022"):
+        return MarkupView(_masked(_ISO_2022, body))
+    if encoding == "hz":
+        return MarkupView(_masked(_HZ, body))
+    return MarkupView(body)
+
+
+def codec_name(name: str, body: bytes) -> str:
+    """Return the Python name of an encoding; of UTF-16, with the order that a mark gives.
+
+    Raises:
+        BlockError: browsers know no such encoding.
+
+    >>> codec_name("UTF16", "\ufeff<p>".encode("utf-16-be"))
+    'utf-16-be'
+    """
+    known = codec_of(name)
+    if known is None:
+        raise BlockError(f"unknown encoding {name!r}: give one that browsers know, as gb18030")
+    if known.startswith("utf-16"):
+        if body.startswith(codecs.BOM_UTF16_BE):
+            return "utf-16-be"
+        if known == "utf-16" or body.startswith(codecs.BOM_UTF16_LE):
+            return "utf-16-le"
+    return known
+
+
+def _masked(runs: re.Pattern[bytes], body: bytes) -> bytes:
+    return runs.sub(lambda run: bytes((_MASK,)) * len(run[0]), body)
+
 
 _ATTRIBUTE = re.compile(
     rb"""([^\s/>=][^\s/>=]*+)\s*+(?:=\s*+(?:"([^"]*+)(?:"|\Z)|'([^']*+)(?:'|\Z)|([^\s>]*+)))?+"""

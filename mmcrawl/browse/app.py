@@ -15,22 +15,22 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from mmcrawl.archive.places import shown
-from mmcrawl.browse.asked import Asked
-from mmcrawl.browse.cdx import cdx_routes
+from mmcrawl.archive.opening import shown
+from mmcrawl.browse.arguments import Arguments
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.crawl_numbers import CrawlWatch
-from mmcrawl.browse.memento import memento_routes
 from mmcrawl.browse.problems import Problem
 from mmcrawl.browse.rendering import page
-from mmcrawl.browse.replay import replay_routes
+from mmcrawl.browse.replay.cdx import cdx_routes
+from mmcrawl.browse.replay.memento import memento_routes
+from mmcrawl.browse.replay.serving import replay_routes
 from mmcrawl.browse.safety import guarded
-from mmcrawl.browse.views_crawls import CrawlViews
-from mmcrawl.browse.views_media import MediaViews
-from mmcrawl.browse.views_pages import PageViews
-from mmcrawl.browse.views_search import SearchViews
-from mmcrawl.browse.views_sites import SiteViews
-from mmcrawl.browse.views_versions import VersionViews
+from mmcrawl.browse.views.crawls import CrawlViews
+from mmcrawl.browse.views.media import MediaViews
+from mmcrawl.browse.views.pages import PageViews
+from mmcrawl.browse.views.search import SearchViews
+from mmcrawl.browse.views.sites import SiteViews
+from mmcrawl.browse.views.versions import VersionViews
 from mmcrawl.errors import MmcrawlError
 
 __all__ = ["create_app"]
@@ -108,7 +108,7 @@ def _routes(context: Context) -> list[BaseRoute]:
 
 def _help(context: Context) -> Callable[[Request], Response]:
     def show(request: Request) -> Response:
-        return page(Asked(request), "help", programs=_PROGRAMS, archive=shown(context.uri))
+        return page(Arguments(request), "help", programs=_PROGRAMS, archive=shown(context.uri))
 
     return show
 
@@ -120,14 +120,14 @@ def _told(
 
     def handle(request: Request, error: Exception) -> Response:
         problem = problem_of(request, error)
-        words = Asked(request).words
+        words = Arguments(request).words
         what = words(f"problem.{problem.name}", **problem.values)
         do = words(f"problem.{problem.name}.do", **problem.values)
         headers = {"Retry-After": "5"} if problem.status == 503 else {}
         if request.url.path.endswith(".json"):
             return JSONResponse({"error": what, "do": do}, problem.status, headers)
         return page(
-            Asked(request),
+            Arguments(request),
             "problem",
             status=problem.status,
             headers=headers,

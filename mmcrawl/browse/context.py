@@ -1,15 +1,22 @@
-"""What all handlers share: the opened archive, its search index, ranks, limits, options."""
+"""What all handlers share: the opened archive, its search index, ranks, limits, options.
+
+Blocking work in a few threads, so that a slow archive neither stops nor floods the server.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
+from typing import TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,18 +24,81 @@ from starlette.routing import Route
 
 from mmcrawl.archive import Archive, Search, Version, open_archive, open_search
 from mmcrawl.archive.comparison import Side
-from mmcrawl.browse.asked import Asked
+from mmcrawl.browse.arguments import Arguments
 from mmcrawl.browse.overview import Surveyor
-from mmcrawl.browse.pool import Pool
+from mmcrawl.browse.problems import Problem
 from mmcrawl.errors import RankError, StoreError
 from mmcrawl.rank import Ranks, open_ranks
-from mmcrawl.rank.duplicate_results import open_duplicates
+from mmcrawl.rank.duplicates.results import open_duplicates
 
-__all__ = ["Context", "Limits", "Options", "View", "open_context"]
+__all__ = [
+    "Context",
+    "Limits",
+    "Options",
+    "Pool",
+    "View",
+    "open_context",
+]
+
+_R = TypeVar("_R")
+
+
+class Pool:
+    """Runs work in threads.
+
+    A thread cannot be stopped: work that takes too long is answered for, and goes on. It counts
+    until it ends, so there is never more of it than `threads`.
+
+    Args:
+        threads: At work at once, at least 1.
+        waiting: Pieces of work that may wait for a thread; more are refused.
+        seconds: Until work, waiting included, is given up.
+    """
+
+    def __init__(self, threads: int, waiting: int, seconds: float) -> None:
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="browse")
+        self._most = threads + waiting
+        self._seconds = seconds
+        self._lock = Lock()
+        self._count = 0
+
+    async def run(self, work: Callable[[], _R]) -> _R:
+        """Return what work returns, or raise what it raises.
+
+        Raises:
+            Problem: too much waits already (503), or it takes too long (504).
+        """
+        with self._lock:
+            if self._count >= self._most:
+                raise Problem(503, "busy")
+            self._count += 1
+        try:
+            future = self._executor.submit(work)
+        except BaseException:
+            self._done()
+            raise
+        future.add_done_callback(self._done)
+        result = asyncio.wrap_future(future)
+        try:
+            await asyncio.wait({result}, timeout=self._seconds)
+            if result.done():
+                return result.result()
+        finally:
+            result.cancel()  # what waits for a thread still is not begun
+        raise Problem(504, "slow", seconds=f"{self._seconds:g}")
+
+    def close(self) -> None:
+        """Take on nothing more; what runs goes on."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+    def _done(self, _: object = None) -> None:
+        with self._lock:
+            self._count -= 1
+
 
 logger = logging.getLogger(__name__)
 
-View = Callable[[Asked], Response]
+View = Callable[[Arguments], Response]
 """Answers a request; runs in a thread of the pool, so it may call the archive. May raise
 :class:`~mmcrawl.browse.problems.Problem`, or StoreError, which is shown as 503."""
 
@@ -122,8 +192,8 @@ class Context:
         """Return a route (GET and HEAD) whose answers are made in a thread of the pool."""
 
         async def endpoint(request: Request) -> Response:
-            asked = Asked(request, self.limits.longest_url)
-            return await self.pool.run(lambda: view(asked))
+            arguments = Arguments(request, self.limits.longest_url)
+            return await self.pool.run(lambda: view(arguments))
 
         return Route(path, endpoint, name=name or getattr(view, "__name__", None))
 

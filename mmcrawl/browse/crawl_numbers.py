@@ -106,7 +106,7 @@ class CrawlWatch:
         return self._shared()[::-1] if self._uri.startswith("mongodb") else []
 
     def _shared(self) -> list[CrawlNumbers]:
-        from mmcrawl.shared.observing import Observation, Observer
+        from mmcrawl.sharing.observing import Observation, Observer
 
         found = []
         with Observer(self._uri) as observer:

@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from mmcrawl.blocks.kinds import KINDS
-from mmcrawl.browse.asked import Asked
+from mmcrawl.browse.arguments import Arguments
 from mmcrawl.browse.links import address
 from mmcrawl.browse.text import around, live_address, long, marked, plain, short, size, when
 from mmcrawl.browse.words import LANGUAGES
@@ -18,7 +18,7 @@ __all__ = ["page"]
 
 
 def page(
-    asked: Asked,
+    arguments: Arguments,
     name: str,
     /,
     *,
@@ -34,7 +34,7 @@ def page(
         status, headers: Of the answer.
         values: What the template shows.
     """
-    words = asked.words
+    words = arguments.words
     lang = words.language if words.chosen else None
 
     def link(path: str, **parameters: object) -> str:
@@ -48,8 +48,8 @@ def page(
             t=words,
             link=link,
             lang=lang,
-            path=asked.request.url.path,
-            other_languages=_other_languages(asked),
+            path=arguments.request.url.path,
+            other_languages=_other_languages(arguments),
         )
     )
     language = "zh-CN" if words.language == "zh" else words.language
@@ -60,15 +60,17 @@ def page(
     )
 
 
-def _other_languages(asked: Asked) -> list[tuple[str, str]]:
+def _other_languages(arguments: Arguments) -> list[tuple[str, str]]:
     """Return the other languages, each with the address of this page in it."""
-    given = {name: value for name, value in asked.request.query_params.items() if name != "token"}
-    path = asked.request.scope.get("path", "/")
+    given = {
+        name: value for name, value in arguments.request.query_params.items() if name != "token"
+    }
+    path = arguments.request.scope.get("path", "/")
     names = {"en": "English", "zh": "中文"}
     return [
         (names[one], address(path, **(given | {"lang": one})))
         for one in LANGUAGES
-        if one != asked.words.language
+        if one != arguments.words.language
     ]
 
 

@@ -25,8 +25,8 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mmcrawl.browse.context import Context
-from mmcrawl.browse.replay_addresses import REPLAY, Place
-from mmcrawl.browse.replay_answers import ALONE, locked
+from mmcrawl.browse.replay.addresses import REPLAY, Place
+from mmcrawl.browse.replay.answers import ALONE, locked
 
 __all__ = ["guarded", "is_loopback"]
 
@@ -149,8 +149,8 @@ class _Guard:
         if scope["method"] not in ("GET", "HEAD"):
             only = {"Allow": "GET, HEAD"}
             return PlainTextResponse("Only GET and HEAD are answered.\n", 405, only)
-        asked = len(scope.get("raw_path") or scope["path"]) + len(scope["query_string"])
-        if asked > _ESCAPED * self._limits.longest_url:
+        arguments = len(scope.get("raw_path") or scope["path"]) + len(scope["query_string"])
+        if arguments > _ESCAPED * self._limits.longest_url:
             return PlainTextResponse("This address is too long.\n", 414)
         if not self._is_known_host(headers.getlist("host")):
             return PlainTextResponse(

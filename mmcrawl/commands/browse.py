@@ -17,11 +17,11 @@ from pydantic import ValidationError
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.archive.places import as_archive_uri, shown
-from mmcrawl.archive_params import ArchiveParams
+from mmcrawl.archive.opening import as_archive_uri, shown
 from mmcrawl.blocks.drawing import printable
+from mmcrawl.commands.archive.params import ArchiveParams
+from mmcrawl.crawling.params import DEMO_STORE, explain
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.params import DEMO_STORE, explain
 
 if TYPE_CHECKING:
     from mmcrawl.browse import Options

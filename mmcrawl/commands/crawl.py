@@ -18,10 +18,10 @@ from scrapy.settings import BaseSettings
 from scrapy.spiderloader import get_spider_loader
 from scrapy_spider_metadata import Args
 
-from mmcrawl.archive.places import shown
-from mmcrawl.crawls import check_settings, with_stored_web
+from mmcrawl.archive.opening import shown
+from mmcrawl.crawling.params import FocusedParams, explain
+from mmcrawl.engine.crawls import check_settings, with_stored_web
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.params import FocusedParams, explain
 
 __all__ = ["Command", "arguments_or_exit"]
 

@@ -4,7 +4,7 @@ import argparse
 
 from scrapy.commands.fetch import Command as ScrapyFetch
 
-from mmcrawl.commands.one_page import leave_crawl_out
+from mmcrawl.commands.blocks import leave_crawl_out
 
 __all__ = ["Command"]
 

@@ -9,12 +9,12 @@ from typing import Any
 from scrapy import Request
 from scrapy.commands.parse import Command as ScrapyParse
 
+from mmcrawl.commands.blocks import leave_crawl_out
 from mmcrawl.commands.crawl import arguments_or_exit
-from mmcrawl.commands.one_page import leave_crawl_out
-from mmcrawl.crawls import topic_threshold
-from mmcrawl.items import MediaPageItem, PageItem
-from mmcrawl.judging import media_page
-from mmcrawl.params import FocusedParams
+from mmcrawl.crawling.intake import media_page
+from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.engine.crawls import topic_threshold
+from mmcrawl.engine.items import MediaPageItem, PageItem
 from mmcrawl.scoring import TopicTest
 
 __all__ = ["Command"]

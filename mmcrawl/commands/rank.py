@@ -14,11 +14,11 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from mmcrawl.archive import open_archive
-from mmcrawl.archive.places import shown
-from mmcrawl.archive_params import ArchiveParams, as_time
+from mmcrawl.archive.opening import shown
 from mmcrawl.blocks.drawing import printable
+from mmcrawl.commands.archive.params import ArchiveParams, as_time
+from mmcrawl.crawling.params import explain
 from mmcrawl.errors import MmcrawlError, RankError
-from mmcrawl.params import explain
 from mmcrawl.rank import (
     ENGINES,
     METHODS,
@@ -29,9 +29,9 @@ from mmcrawl.rank import (
     method_named,
     save_ranks,
 )
+from mmcrawl.rank.output import COLUMNS, WRITERS, rows_of
 from mmcrawl.rank.parts import BLOCK_METHODS
-from mmcrawl.rank.writing import COLUMNS, WRITERS, rows_of
-from mmcrawl.rank_display import RankProgress, parts_table, rank_table
+from mmcrawl.terminal.rank import RankProgress, parts_table, rank_table
 from mmcrawl.topic import Topic, load_topics, topic_from_keywords
 
 __all__ = ["Command"]
@@ -139,7 +139,7 @@ class Command(ScrapyCommand):
             self._say(problem, 0)
         save_ranks(job.uri, ranked.pages)
         if figure is not None:
-            from mmcrawl.rank.figure import draw_distribution
+            from mmcrawl.rank.output import draw_distribution
 
             draw_distribution(ranked.pages, figure)
         if formats:
@@ -213,7 +213,7 @@ def _figure(name: str | None) -> Path | None:
     path = Path(os.path.expanduser(name))
     if find_spec("matplotlib") is None:
         raise ValueError("--figure needs matplotlib: pip install 'mmcrawl[experiment]'")
-    from mmcrawl.rank.figure import FORMATS
+    from mmcrawl.rank.output import FORMATS
 
     if path.suffix.lower() not in FORMATS:
         raise ValueError(f"--figure {name}: end the name with {', '.join(FORMATS)}")

@@ -13,13 +13,13 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.commands.one_page import HTML_TYPES, fetched
-from mmcrawl.crawls import topic_threshold
-from mmcrawl.display import literal
+from mmcrawl.commands.blocks import HTML_TYPES, fetched
+from mmcrawl.crawling.params import parse_kinds
+from mmcrawl.engine.crawls import topic_threshold
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page import Page, media_kind, parse_page
-from mmcrawl.params import parse_kinds
 from mmcrawl.scoring import FIELD_WEIGHTS, TopicTest, Verdict
+from mmcrawl.terminal.crawl import literal
 from mmcrawl.text import url_words
 from mmcrawl.topic import (
     MEDIA_KINDS,

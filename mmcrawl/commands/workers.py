@@ -14,11 +14,11 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from mmcrawl.blocks.drawing import printable
-from mmcrawl.display import literal, sentence
+from mmcrawl.crawling.params import checked_store, is_shared
 from mmcrawl.errors import MmcrawlError, StoreError
-from mmcrawl.params import checked_store, is_shared
-from mmcrawl.shared.observing import Observation, Observer
-from mmcrawl.workers_display import crawl_as_plain, crawl_tables, jobs_as_plain, jobs_table
+from mmcrawl.sharing.observing import Observation, Observer
+from mmcrawl.terminal.crawl import literal, sentence
+from mmcrawl.terminal.workers import crawl_as_plain, crawl_tables, jobs_as_plain, jobs_table
 
 __all__ = ["Command"]
 

@@ -10,10 +10,9 @@ imported from here.
 from mmcrawl.experiment.comparison import Change, Comparison, compare
 from mmcrawl.experiment.crawl import CrawlError
 from mmcrawl.experiment.laboratory import Outcome, run_experiment
-from mmcrawl.experiment.oracle import LinkGraph, oracle_order
 from mmcrawl.experiment.plan import Algorithm, ExperimentError, Plan, algorithms_of
 from mmcrawl.experiment.series import Series, read_series
-from mmcrawl.experiment.truth import Truth, truth_of
+from mmcrawl.experiment.truth import LinkGraph, Truth, oracle_order, truth_of
 
 __all__ = [
     "Algorithm",

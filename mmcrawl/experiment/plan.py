@@ -12,9 +12,9 @@ from typing import Any
 from pydantic import ValidationError
 
 import mmcrawl
+from mmcrawl.crawling.params import FocusedParams, explain
 from mmcrawl.errors import MmcrawlError, SeedError, WebError
 from mmcrawl.frontier import KnownLink, host_of
-from mmcrawl.params import FocusedParams, explain
 from mmcrawl.replay import open_web
 from mmcrawl.replay.opening import PORTAL, SIMULATED
 from mmcrawl.scoring import LinkSimilarity, make_scorer

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any, Self, TextIO
 
-from mmcrawl.items import PageItem
+from mmcrawl.engine.items import PageItem
 
 __all__ = ["CLOCK_SETTING", "RECORDER", "PageClock", "Recorder", "read_clock", "read_refused"]
 

@@ -8,9 +8,8 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from mmcrawl.experiment.figures import draw_figures, inline_svg, write_figure
+from mmcrawl.experiment.figures import draw_figures, inline_svg, styles_for, write_figure
 from mmcrawl.experiment.laboratory import Outcome
-from mmcrawl.experiment.styles import styles_for
 
 __all__ = ["write_report"]
 

@@ -1,16 +1,123 @@
-"""From the bytes of a page to a :class:`Page`, in one pass."""
+"""From the bytes of a page to a :class:`Page`, in one pass.
+
+From resolved references to a page's links, link groups and media.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from lxml import etree
 
 from mmcrawl.page.collector import PageCollector
 from mmcrawl.page.encoding import decode_page
-from mmcrawl.page.links import media_resources, page_links
-from mmcrawl.page.model import Page
-from mmcrawl.page.urls import Resolver, base_url
+from mmcrawl.page.groups import Run
+from mmcrawl.page.media import is_of_no_media, media_in_values, media_kind
+from mmcrawl.page.model import Link, LinkGroup, MediaResource, Page
+from mmcrawl.page.references import Reference
+from mmcrawl.page.urls import Resolver, Target, base_url, resource_key
+
+_LINK_TAGS = frozenset({"a", "area", "frame"})
+
+Resolved = tuple[Reference, Target]
+
+
+def media_resources(
+    references: Iterable[Resolved], resolve: Resolver, page_url: str, page_host: str
+) -> tuple[MediaResource, ...]:
+    """Return what the page plays or links to as a media file, each resource once.
+
+    Two URLs with the same :func:`resource_key` are one resource, under the first of them; the first
+    text that any of its references has is the resource's. The page itself is none.
+    """
+    found: dict[str, MediaResource] = {}
+    own_key = resource_key(page_url)
+    for reference, target in references:
+        if not (target.media or target.hosted or reference.tag not in _LINK_TAGS):
+            continue
+        for url, kind in _media_of(reference, target, resolve, page_host):
+            key = resource_key(url)
+            if key == own_key:
+                continue
+            known = found.get(key)
+            if known is None:
+                found[key] = MediaResource(url, kind, reference.tag, reference.text)
+            elif not known.text and reference.text:
+                found[key] = MediaResource(known.url, known.kind, known.tag, reference.text)
+    return tuple(found.values())
+
+
+def _media_of(
+    reference: Reference, target: Target, resolve: Resolver, page_host: str
+) -> Iterator[tuple[str, str]]:
+    kind = _kind(reference, target, page_host)
+    if kind is not None:
+        yield target.url, kind
+    if not reference.is_player or "?" not in target.url:
+        return
+    for value in media_in_values(target.url.partition("?")[2]):
+        inner = resolve(value)
+        if inner is not None and inner.media:
+            yield inner.url, inner.media
+
+
+def _kind(reference: Reference, target: Target, page_host: str) -> str | None:
+    kind = None if is_of_no_media(reference.mime) else reference.kind
+    if reference.only_kind and kind:
+        return kind
+    if target.hosted and not _is_navigation(reference, target, page_host):
+        return target.hosted
+    if reference.may_be_page:
+        return target.media
+    return target.media or media_kind("", reference.mime) or kind
+
+
+def _is_navigation(reference: Reference, target: Target, page_host: str) -> bool:
+    """On a media host itself the links between its items are its navigation."""
+    return reference.tag != "iframe" and reference.may_be_page and target.host == page_host
+
+
+def page_links(
+    references: Iterable[Resolved], page_url: str, page_host: str
+) -> tuple[tuple[Link, ...], tuple[LinkGroup, ...]]:
+    """Return the links to other pages, each URL once, and the groups they stand in.
+
+    Args:
+        references: In document order.
+        page_url: As the resolver writes it; links to it are left out.
+        page_host: Of page_url.
+    """
+    occurrences: dict[str, list[Reference]] = {}
+    for reference, target in references:
+        if not (reference.may_be_page and target.is_page):
+            continue
+        if target.hosted is None or _kind(reference, target, page_host) is None:
+            occurrences.setdefault(target.url, []).append(reference)
+    occurrences.pop(page_url, None)
+    groups: dict[Run, int] = {}
+    links = tuple(_link(url, found, groups) for url, found in occurrences.items())
+    sizes = [0] * len(groups)
+    for link in links:
+        if link.group >= 0:
+            sizes[link.group] += 1
+    return links, tuple(LinkGroup(run.title(), sizes[i]) for run, i in groups.items())
+
+
+def _link(url: str, occurrences: list[Reference], groups: dict[Run, int]) -> Link:
+    """Merge the occurrences of one URL; a place in the page tells more than a script."""
+    best = occurrences[0]
+    if len(occurrences) > 1:
+        best = _best(occurrences)
+    group = groups.setdefault(best.run.final(), len(groups)) if best.run is not None else -1
+    nofollow = best.nofollow and all(reference.nofollow for reference in occurrences)
+    return Link(url, best.text, best.tag, group, nofollow)
+
+
+def _best(occurrences: list[Reference]) -> Reference:
+    plain = [reference for reference in occurrences if reference.tag != "script"]
+    named = [reference for reference in plain or occurrences if reference.text]
+    return (named or plain or occurrences)[0]
+
 
 LONGEST_TEXT = 100_000
 

@@ -10,8 +10,8 @@ from mmcrawl.rank.engines import ENGINES, Ranked, RankJob, rank_locally
 from mmcrawl.rank.graph import ArchiveGraph, GraphBuilder
 from mmcrawl.rank.methods import METHODS, method_named
 from mmcrawl.rank.parts import PARTS, RankedParts, rank_blocks, rank_media
-from mmcrawl.rank.power import Ranking
 from mmcrawl.rank.ranks import (
+    Ranking,
     block_pagerank,
     block_ranks,
     hits,

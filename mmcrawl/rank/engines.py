@@ -18,7 +18,7 @@ from mmcrawl.errors import RankError
 from mmcrawl.rank.content import TopicContent
 from mmcrawl.rank.graph import ArchiveGraph, GraphBuilder, Numbers, page_links
 from mmcrawl.rank.methods import Method, method_named
-from mmcrawl.rank.power import Ranking
+from mmcrawl.rank.ranks import Ranking
 from mmcrawl.rank.reading import Progress, Reading
 from mmcrawl.rank.records import ReadPage
 from mmcrawl.rank.results import RankedPages

@@ -8,8 +8,7 @@ from difflib import get_close_matches
 
 from mmcrawl.errors import RankError
 from mmcrawl.rank.graph import ArchiveGraph, Numbers
-from mmcrawl.rank.power import Ranking
-from mmcrawl.rank.ranks import block_pagerank, hits, pagerank, quarkrank, topic_pagerank
+from mmcrawl.rank.ranks import Ranking, block_pagerank, hits, pagerank, quarkrank, topic_pagerank
 
 __all__ = ["METHODS", "Method", "method_named"]
 

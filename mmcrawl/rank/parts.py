@@ -26,8 +26,7 @@ from mmcrawl.errors import RankError
 from mmcrawl.rank.engines import RankJob, collect, page_ranking
 from mmcrawl.rank.graph import KIND_NAMES, KIND_WEIGHTS, ArchiveGraph, Numbers, block_importance
 from mmcrawl.rank.methods import method_named
-from mmcrawl.rank.power import Ranking
-from mmcrawl.rank.ranks import block_ranks
+from mmcrawl.rank.ranks import Ranking, block_ranks
 from mmcrawl.rank.reading import Progress, Reading
 from mmcrawl.rank.records import ReadPage
 

@@ -27,7 +27,7 @@ __all__ = ["RankStore", "RankedPages", "Ranks", "open_ranks", "open_store", "sav
 
 FORMAT = 1
 DUPLICATES = "duplicates"
-"""Name under which :mod:`mmcrawl.rank.duplicate_results` keeps what it keeps in the same store."""
+"""Name under which :mod:`mmcrawl.rank.duplicates.results` keeps what it keeps in the same store."""
 _LEVEL = 3
 
 
@@ -95,11 +95,11 @@ def open_store(uri: str, *, read_only: bool = False) -> RankStore:
         StoreError: it cannot be opened.
     """
     if uri.startswith("sqlite:///"):
-        from mmcrawl.rank.results_sqlite import SqliteRanks
+        from mmcrawl.rank.results_stores import SqliteRanks
 
         return SqliteRanks(uri.removeprefix("sqlite:///") + "-rank", read_only=read_only)
     if uri.startswith(("mongodb://", "mongodb+srv://")):
-        from mmcrawl.rank.results_mongodb import MongoRanks
+        from mmcrawl.rank.results_stores import MongoRanks
 
         return MongoRanks(uri)
     raise StoreError(f"archive {uri!r} is not understood; use sqlite:///FILE or mongodb://…")

@@ -22,7 +22,7 @@ from mmcrawl.errors import RankError
 from mmcrawl.rank.engines import Ranked, RankJob, nothing_to_rank
 from mmcrawl.rank.methods import method_named
 from mmcrawl.rank.parquet import export_facts, write_export
-from mmcrawl.rank.power import Ranking
+from mmcrawl.rank.ranks import Ranking
 from mmcrawl.rank.reading import Progress, Reading
 from mmcrawl.rank.results import RankedPages
 from mmcrawl.rank.spark_session import missing, spark_session

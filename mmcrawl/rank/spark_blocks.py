@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmcrawl.blocks import partition
-from mmcrawl.blocks.registry import make_partitioner
+from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.errors import RankError
 from mmcrawl.rank.parquet import COLUMNS, export_facts, record_batches
 from mmcrawl.rank.records import BlockRecord

@@ -1,4 +1,4 @@
-"""Power iteration over DataFrames, for ranks that share :mod:`mmcrawl.rank.power`'s steps.
+"""Power iteration over DataFrames, for ranks that share :mod:`mmcrawl.rank.ranks`'s steps.
 
 Edges are rows (source, target, weight). Besides those of the graph, every node has an edge to
 itself of weight 0 that is marked `own`: so each node is in every result, also one that nothing
@@ -17,7 +17,7 @@ from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as sf
 
 from mmcrawl.rank.graph import Numbers
-from mmcrawl.rank.power import MOST_STEPS, TOLERANCE, Ranking
+from mmcrawl.rank.ranks import MOST_STEPS, TOLERANCE, Ranking
 
 __all__ = ["Values", "authorities", "edges_of", "random_surfer", "settled_frame"]
 
@@ -92,7 +92,7 @@ def hop(values: Values, edges: DataFrame, kept: Column) -> tuple[DataFrame, Obse
 def random_surfer(
     edges: DataFrame, nodes: int, *, epsilon: float, progress: Progress | None = None
 ) -> Ranking:
-    """Solve what :func:`mmcrawl.rank.power.random_surfer` solves, by the same steps.
+    """Solve what :func:`mmcrawl.rank.ranks.random_surfer` solves, by the same steps.
 
     Args:
         edges: As :func:`edges_of` returns them; weights of each source sum to 1, or to 0.

@@ -9,9 +9,8 @@ not imported from here.
 
 from mmcrawl.replay.demo import DemoConfig, DemoWeb
 from mmcrawl.replay.folder import FolderWeb
-from mmcrawl.replay.latency import Latency
-from mmcrawl.replay.opening import open_web
-from mmcrawl.replay.portal import PortalWeb
+from mmcrawl.replay.handler import Latency
+from mmcrawl.replay.opening import PortalWeb, open_web
 from mmcrawl.replay.simulated import SimulatedWeb, SimulationConfig
 from mmcrawl.replay.warc import WarcWeb
 from mmcrawl.replay.web import SizedWeb, StoredResponse, StoredWeb

@@ -1,12 +1,21 @@
 """What an algorithm is: it is told what became of links, and answers with scores."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from math import inf
+from typing import ClassVar, Protocol, TypeAlias
 
 from mmcrawl.frontier import KnownLink, LinkScores, PatternRecord
 
-__all__ = ["NO_SCORES", "CrawledPage", "LinkSource", "LinkText", "Scorer"]
+__all__ = [
+    "NO_SCORES",
+    "CrawledPage",
+    "LinkSource",
+    "LinkText",
+    "Ranges",
+    "Scorer",
+    "check_ranges",
+]
 
 NO_SCORES = LinkScores([], [], [])
 
@@ -96,3 +105,19 @@ class Scorer(Protocol):
 
     def patterns(self) -> list[PatternRecord]:
         """Return what was learnt of the sites, empty for algorithms that learn no patterns."""
+
+
+Ranges: TypeAlias = Mapping[str, tuple[float, float]]
+"""Least and greatest value of parameters, by name; `inf` for no bound."""
+
+
+def check_ranges(ranges: Ranges, **values: float) -> None:
+    """Raise ValueError if a value is outside its range, or no finite number.
+
+    >>> check_ranges({"beta": (0, 1)}, beta=0.8)
+    """
+    for name, value in values.items():
+        least, greatest = ranges[name]
+        if not (least <= value <= greatest and value < inf):  # False for nan
+            bounds = f"{least:g} to {greatest:g}" if greatest < inf else f"{least:g} up"
+            raise ValueError(f"{name} must be a number from {bounds}, not {value}")

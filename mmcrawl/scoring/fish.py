@@ -30,9 +30,8 @@ from heapq import heappop, heappush
 from typing import ClassVar
 
 from mmcrawl.frontier import HELD, LinkScores, PatternRecord
-from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
-from mmcrawl.scoring.inlinks import InLinks
-from mmcrawl.scoring.ranges import Ranges, check_ranges
+from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, Ranges, check_ranges
+from mmcrawl.scoring.graph.inlinks import InLinks
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = ["Fish"]

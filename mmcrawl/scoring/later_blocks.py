@@ -4,7 +4,7 @@
 boxes that a site puts on all its pages come later than those of what a page is there for.
 """
 
-from mmcrawl.scoring.ranges import check_ranges
+from mmcrawl.scoring.base import check_ranges
 
 __all__ = ["later_blocks"]
 

@@ -24,23 +24,85 @@ Cost: a fetch updates both models and scores the links first found; all waiting 
 anew, with numpy, once for every 2 % of them that were fetched, and those whose score changed
 noticeably are passed on. 150 bytes of RAM a link, twice that while the columns grow, and 16 MB for
 the models.
+
+Logistic regression over hashed features, learnt from one example after another.
 """
 
 from array import array
 from collections.abc import Iterable, Sequence
+from math import exp
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.frontier import LinkScores, PatternRecord
-from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
+from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, Ranges, check_ranges
 from mmcrawl.scoring.link_features import BITS, WIDTH, directory_of, fit_features, link_features
-from mmcrawl.scoring.online_model import OnlineLogisticModel
-from mmcrawl.scoring.ranges import Ranges, check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 
-__all__ = ["Learned"]
+__all__ = [
+    "Learned",
+    "OnlineLogisticModel",
+]
+
+Rows = NDArray[np.uint32]
+Values = NDArray[np.float64]
+
+
+class OnlineLogisticModel:
+    """Predicts a probability from the features of a thing, and tells how sure it is.
+
+    Every weight is a normal variable of its own, with a mean and a variance; an example moves the
+    weights of its features, the uncertain ones most, and makes them surer. There is no step size.
+
+    Args:
+        bits: features are numbers in [1, 2**bits); 0 stands for no feature.
+        bias: log-odds of a thing nothing is known of.
+        variance: of a weight nothing is known of, > 0.
+
+    Notes:
+        The update is that of an extended Kalman filter with diagonal covariance for the logistic
+        likelihood, close to the Bayesian probit of Graepel et al. (2010) and the diagonal Laplace
+        approximation of Chapelle & Li (2011). An example costs time in the number of its features.
+    """
+
+    def __init__(self, bits: int, *, bias: float, variance: float) -> None:
+        self._bias = bias
+        self._mean = np.zeros(1 << bits, dtype=np.float32)
+        self._variance = np.full(1 << bits, variance, dtype=np.float32)
+        self._variance[0] = 0.0
+
+    def expect(self, feature: int, weight: float) -> None:
+        """Set what the weight of a feature is held to be before anything is learnt."""
+        self._mean[feature] = weight
+
+    def predict(self, rows: Rows, *, optimism: float = 0.0) -> Values:
+        """Return the probability for each row of features, shape (n, width) → (n,).
+
+        Args:
+            rows: features, padded with 0.
+            optimism: how many standard deviations are added to the log-odds; above 0 the unknown
+                looks better than it is expected to be.
+        """
+        logit = self._bias + self._mean[rows].sum(axis=-1, dtype=np.float64)
+        if optimism:
+            logit += optimism * np.sqrt(self._variance[rows].sum(axis=-1, dtype=np.float64))
+        probability: Values = 1 / (1 + np.exp(-logit))
+        return probability
+
+    def learn(self, row: Rows, outcome: bool) -> None:
+        """Learn from a thing with the features `row`, shape (width,), and what it was."""
+        row = np.unique(row[row > 0])
+        variance = self._variance[row].astype(np.float64)
+        total = float(variance.sum())
+        logit = self._bias + float(self._mean[row].sum(dtype=np.float64))
+        expected = 1 / (1 + exp(-max(min(logit, 30.0), -30.0)))
+        information = expected * (1 - expected)
+        gain = variance / (1 + total * information)
+        self._mean[row] += gain * (outcome - expected)
+        self._variance[row] = variance * (1 - gain * information)
+
 
 _UNKNOWN, _WAITING, _TAKEN = 0, 1, 2
 _SEED_SCORE = 10.0

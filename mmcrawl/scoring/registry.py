@@ -9,8 +9,7 @@ from pkgutil import resolve_name
 from typing import Any, cast
 
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.scoring.base import LinkSource, Scorer
-from mmcrawl.scoring.ranges import Ranges, check_ranges
+from mmcrawl.scoring.base import LinkSource, Ranges, Scorer, check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = [
@@ -31,15 +30,15 @@ can be set with `-a`, if their defaults are numbers, truth values or strings. It
 _OURS: Mapping[str, str] = {
     "breadth": "mmcrawl.scoring.breadth:Breadth",
     "fish": "mmcrawl.scoring.fish:Fish",
-    "hits": "mmcrawl.scoring.hits:Hits",
+    "hits": "mmcrawl.scoring.graph.hits:Hits",
     "learned": "mmcrawl.scoring.learned:Learned",
-    "pagerank": "mmcrawl.scoring.pagerank:PageRank",
+    "pagerank": "mmcrawl.scoring.graph.pagerank:PageRank",
     "shark": "mmcrawl.scoring.shark:Shark",
     "shark-improved": "mmcrawl.scoring.shark_improved:SharkImproved",
-    "topic-centric-pagerank": "mmcrawl.scoring.topic_centric_pagerank:TopicCentricPageRank",
-    "topicrank": "mmcrawl.scoring.topicrank:TopicRank",
+    "topic-centric-pagerank": "mmcrawl.scoring.graph.topic_centric_pagerank:TopicCentricPageRank",
+    "topicrank": "mmcrawl.scoring.graph.topicrank:TopicRank",
     "urlrule": "mmcrawl.scoring.urlrule:UrlRule",
-    "weighted-pagerank": "mmcrawl.scoring.weighted_pagerank:WeightedPageRank",
+    "weighted-pagerank": "mmcrawl.scoring.graph.weighted_pagerank:WeightedPageRank",
 }
 
 

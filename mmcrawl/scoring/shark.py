@@ -27,8 +27,7 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from mmcrawl.frontier import LinkScores, PatternRecord
-from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
-from mmcrawl.scoring.ranges import Ranges, check_ranges
+from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, Ranges, check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = ["Shark"]

@@ -46,9 +46,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mmcrawl.frontier import LinkScores, PatternRecord
-from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
-from mmcrawl.scoring.inlinks import InLinks
-from mmcrawl.scoring.ranges import Ranges, check_ranges
+from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, Ranges, check_ranges
+from mmcrawl.scoring.graph.inlinks import InLinks
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = ["SharkImproved"]

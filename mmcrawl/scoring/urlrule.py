@@ -38,10 +38,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mmcrawl.frontier import HELD, LinkScores, PatternRecord
-from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
-from mmcrawl.scoring.clusters import SitePatterns
-from mmcrawl.scoring.patterns import UrlParts, url_parts
-from mmcrawl.scoring.ranges import Ranges, check_ranges
+from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, Ranges, check_ranges
+from mmcrawl.scoring.patterns import SitePatterns, UrlParts, url_parts
 from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.scoring.site_state import Directories, Site
 

@@ -6,14 +6,11 @@ the same. :class:`Lexicon` finds a topic's words in Chinese and in alphabetic sc
 Dictionaries are read on first use.
 """
 
-from mmcrawl.text.lexicon import Lexicon
 from mmcrawl.text.public_suffixes import is_public_suffix, split_host
 from mmcrawl.text.scripts import has_han, unify
-from mmcrawl.text.segmentation import segment
-from mmcrawl.text.stop_words import is_stop_word
-from mmcrawl.text.url_splitting import split_url
-from mmcrawl.text.url_words import UrlWord, translate_url, url_text, url_words
-from mmcrawl.text.words import stem
+from mmcrawl.text.segmentation import Lexicon, segment
+from mmcrawl.text.url_words import UrlWord, split_url, translate_url, url_text, url_words
+from mmcrawl.text.words import is_stop_word, stem
 
 __all__ = [
     "Lexicon",

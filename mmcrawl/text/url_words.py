@@ -1,15 +1,184 @@
-"""The words of a URL in the language of the topic (section 4.1.2)."""
+"""The words of a URL in the language of the topic (section 4.1.2).
 
+Cutting a URL into words (section 4.1.2): host, path and query.
+
+What is asked again and again in a crawl is kept: the words of a host, of a directory, of a name.
+"""
+
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from urllib.parse import unquote_to_bytes
 
-from mmcrawl.text.scripts import has_han
-from mmcrawl.text.url_splitting import split_url
+from mmcrawl.text.public_suffixes import split_host
+from mmcrawl.text.resources import data_words
+from mmcrawl.text.scripts import HAN, has_han, unify
+from mmcrawl.text.segmentation import segment
 from mmcrawl.text.url_table import url_table
 from mmcrawl.text.words import stem
 
-__all__ = ["UrlWord", "translate_url", "url_text", "url_words"]
+__all__ = [
+    "UrlWord",
+    "split_url",
+    "translate_url",
+    "url_text",
+    "url_words",
+]
+
+LONGEST_URL = 2048
+"""Characters of a URL that are read."""
+
+_LONGEST_WORD = 40  # letters in a row that may still be a word, or words run together
+
+_PARTS = re.compile(r"[^\W_]+")
+_RUNS = re.compile(f"[{HAN}]+|[^\\W\\d_{HAN}]+")
+_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,5}$")
+_GUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+_HEX = re.compile(r"(?=.*\d.*\d)(?:[0-9a-f]{8,64}|[0-9A-F]{8,64})")
+_BASE64 = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d.*\d)[0-9A-Za-z]{16,}")
+
+
+def split_url(url: str) -> tuple[str, ...]:
+    """The words of a URL, in order and in lower case; no URL makes it fail.
+
+    Words are parted by delimiters, capitals, letter–digit borders, and, where they are run
+    together, by the table of URL words. Percent codes are read as UTF-8 or else as GBK; Han
+    characters are segmented. Left out: ``www`` and the public suffix of the host, the file
+    extension, numbers, single letters, session ids, and the words of ``url_words/noise.txt``.
+    Only the first 2,048 characters are read.
+
+    >>> split_url("http://www.school.com/gaozhongwuli/newtonLaws2.html?id=7")
+    ('school', 'gaozhong', 'wuli', 'newton', 'laws')
+    """
+    rest = url[:LONGEST_URL].partition("#")[0]
+    scheme, colon, after = rest.partition("//")
+    if not colon or "/" in scheme or "?" in scheme:
+        after = "/" + rest  # a relative URL: no host
+    path, _, query = after.partition("?")
+    directories, slash, name = path.rpartition("/")
+    words = _directory_words(directories if slash else path)
+    if name and slash:
+        words += _name_words(name)
+    for pair in query.split("&") if query else ():
+        words += _pair_words(pair)
+    return words
+
+
+@lru_cache(16_384)
+def _directory_words(path: str) -> tuple[str, ...]:
+    host, _, directories = path.partition("/")
+    words = _host_words(host)
+    for directory in directories.split("/"):
+        words += _segment_words(directory)
+    return words
+
+
+@lru_cache(4_096)
+def _host_words(host: str) -> tuple[str, ...]:
+    if not host:
+        return ()
+    parts = split_host(host)
+    labels = parts.subdomain.removeprefix("www").split(".")
+    if parts.suffix or labels == [""]:
+        labels.append(parts.domain)  # otherwise the domain is a top-level one that is not listed
+    return tuple(word for label in labels for word in _words(_without_punycode(label)))
+
+
+@lru_cache(65_536)
+def _name_words(name: str) -> tuple[str, ...]:
+    base, _, parameters = name.partition(";")
+    words = _words(_decode(_EXTENSION.sub("", base)))
+    return words + _pair_words(parameters) if parameters else words
+
+
+@lru_cache(16_384)
+def _segment_words(segment: str) -> tuple[str, ...]:
+    base, _, parameters = segment.partition(";")
+    words = _words(_decode(base))
+    return words + _pair_words(parameters) if parameters else words
+
+
+@lru_cache(16_384)
+def _pair_words(pair: str) -> tuple[str, ...]:
+    key, _, value = pair.partition("=")
+    if key.lower() in _session_keys():
+        return ()
+    return _words(_decode(key)) + _words(_decode(value))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    if "-" in text:
+        text = _GUID.sub(" ", text)
+    words: tuple[str, ...] = ()
+    for part in _PARTS.findall(text):
+        if not part.isdigit():
+            words += _part_words(part)
+    return words
+
+
+@lru_cache(65_536)
+def _part_words(part: str) -> tuple[str, ...]:
+    """Words of letters and digits without a delimiter between them."""
+    if part.isascii():
+        table, lower = url_table(), part.lower()
+        if lower in table.noise or _HEX.fullmatch(part) or _BASE64.fullmatch(part):
+            return ()
+        if lower in table.translations:
+            return (lower,)
+    words: list[str] = []
+    for run in _RUNS.findall(part):
+        if run.isascii():
+            words += _letter_words(run)
+        else:
+            words += segment(run) if has_han(run) else [unify(run)]
+    return tuple(words)
+
+
+def _letter_words(run: str) -> list[str]:
+    """Words of ASCII letters in a row: by the table if it knows them, else by capitals."""
+    if len(run) > _LONGEST_WORD:
+        return []
+    pieces = _CAMEL.findall(run)
+    together = _cut(run.lower())
+    if len(pieces) > 1 and together is None:
+        found = [word for piece in pieces for word in _cut(piece.lower()) or (piece.lower(),)]
+    else:
+        found = list(together or (run.lower(),))
+    noise = url_table().noise
+    return [word for word in found if len(word) > 1 and word not in noise]
+
+
+def _cut(letters: str) -> tuple[str, ...] | None:
+    table = url_table()
+    return (letters,) if letters in table.weights else table.cut(letters)
+
+
+def _decode(text: str) -> str:
+    if "%" not in text:
+        return text
+    data = unquote_to_bytes(text.encode("utf-8", "surrogatepass"))
+    for encoding in ("utf-8", "gb18030"):
+        try:
+            return data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return data.decode("utf-8", "replace")
+
+
+def _without_punycode(label: str) -> str:
+    if not label.startswith("xn--"):
+        return label
+    try:
+        return label[4:].encode("ascii").decode("punycode")
+    except UnicodeError:
+        return label
+
+
+@cache
+def _session_keys() -> frozenset[str]:
+    return data_words("url_words", "session_keys.txt")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""Words of alphabetic scripts: cutting them out of text, and their stems."""
+"""Words of alphabetic scripts: cutting them out of text, and their stems.
+
+Words that say nothing of a topic.
+"""
 
 import re
 import threading
@@ -8,10 +11,15 @@ from typing import Any
 
 import snowballstemmer
 
-from mmcrawl.text.resources import data_lines
+from mmcrawl.text.resources import data_lines, data_words
 from mmcrawl.text.scripts import HAN
 
-__all__ = ["LONGEST_WORD", "stem", "stems"]
+__all__ = [
+    "LONGEST_WORD",
+    "is_stop_word",
+    "stem",
+    "stems",
+]
 
 LONGEST_WORD = 64
 """Characters. A longer run of letters is no word but data, and is dropped."""
@@ -95,3 +103,17 @@ def _without_accents(word: str) -> str:
     if any("a" <= letter <= "z" for letter in apart):
         return "".join(letter for letter in apart if not unicodedata.combining(letter))
     return word
+
+
+def is_stop_word(word: str) -> bool:
+    """Whether `word`, in lower case or as :func:`~mmcrawl.text.segment` gives it, is a stop word.
+
+    Chinese and English function words; lists and their sources in ``dictionaries/stop_words``.
+    """
+    return word in _stop_words()
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    english = data_words("stop_words", "en.txt")
+    return english | {stem(word) for word in english} | data_words("stop_words", "zh.txt")

@@ -1,17 +1,158 @@
-"""Topics by name, from files, and from a few words."""
+"""Topics by name, from files, and from a few words.
+
+Topic files: TOML, or plain text with one concept a line. See dictionaries/README.
+"""
 
 import os
 import re
+import tomllib
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from mmcrawl.errors import TopicError
-from mmcrawl.topic.reading import parse_plain, parse_toml, split_words
-from mmcrawl.topic.topic import MEDIA_KINDS, Topic
+from mmcrawl.text import Lexicon
+from mmcrawl.topic.topic import MEDIA_KINDS, Concept, Topic
 
-__all__ = ["load_topic", "load_topics", "topic_from_keywords", "topic_names", "union"]
+__all__ = [
+    "load_topic",
+    "load_topics",
+    "parse_plain",
+    "parse_toml",
+    "split_words",
+    "topic_from_keywords",
+    "topic_names",
+    "union",
+]
+
+_TEXTS = ("name", "title", "title_en", "stage", "subject", "source")
+_LISTS = ("words", "subject_words")
+_COMMENT = re.compile(r"(?:^|\s)#.*")
+
+
+def parse_toml(data: bytes, file: str) -> Topic:
+    """The topic of a TOML file; `file` is how messages call it.
+
+    Raises :class:`~mmcrawl.errors.TopicError` with file and, where there is one, line.
+    """
+    text = decode(data, file)
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise TopicError(f"{file}: not valid TOML: {error}") from None
+    _check_keys(content, (*_TEXTS, *_LISTS, "media"), file)
+    fields = {key: _text(content, key, file) for key in _TEXTS}
+    if not fields["name"]:
+        raise TopicError(f'{file}: the topic has no name; add a line such as name = "optics"')
+    media = content.get("media", {})
+    if not isinstance(media, dict):
+        raise TopicError(f"{file}: media must be a table, as [media.video]")
+    _check_keys(media, MEDIA_KINDS, f"{file}: [media]")
+    return _topic(
+        file,
+        **(fields | {"title": fields["title"] or fields["name"]}),
+        concepts=_concepts(content, "words", file, text),
+        subject_words=_concepts(content, "subject_words", file, text),
+        media={kind: _media_concepts(media, kind, file, text) for kind in media},
+    )
+
+
+def parse_plain(data: bytes, file: str, name: str) -> Topic:
+    """The topic of a plain-text file: one concept a line, equivalents parted by ``|`` or a tab.
+
+    What follows a ``#`` at the start of a line or after a blank is a comment. Raises
+    :class:`~mmcrawl.errors.TopicError` with file and line.
+    """
+    concepts = []
+    for number, line in enumerate(decode(data, file).splitlines(), 1):
+        words = split_words(_COMMENT.sub("", line))
+        _check_words(words, f"{file}, line {number}")
+        if words:
+            concepts.append(words)
+    return _topic(file, name=name, title=name, concepts=tuple(concepts), source=file)
+
+
+def split_words(text: str) -> Concept:
+    """The equivalent words of one concept, written with ``|`` or a tab between them."""
+    return tuple(word for part in re.split(r"[|｜\t]", text) if (word := part.strip()))
+
+
+def decode(data: bytes, file: str) -> str:
+    """Text of a file in UTF-8 or else GB18030; :class:`~mmcrawl.errors.TopicError` otherwise."""
+    for encoding in ("utf-8-sig", "gb18030"):
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if "\0" not in text:
+            return text.replace("\r\n", "\n")
+    raise TopicError(f"{file}: neither UTF-8 nor GB18030 text; save it as UTF-8")
+
+
+def _topic(file: str, **fields: Any) -> Topic:
+    try:
+        return Topic(**fields)
+    except TopicError as error:
+        raise TopicError(f"{file}: {error}") from None
+
+
+def _check_keys(table: dict[str, Any], known: tuple[str, ...], where: str) -> None:
+    for key in table:
+        if key not in known:
+            raise TopicError(f"{where}: unknown key {key!r}; there are {', '.join(known)}")
+
+
+def _text(content: dict[str, Any], key: str, file: str) -> str:
+    value = content.get(key, "")
+    if not isinstance(value, str):
+        raise TopicError(f"{file}: {key} must be a text in quotes")
+    return value.strip()
+
+
+def _media_concepts(media: dict[str, Any], kind: str, file: str, text: str) -> tuple[Concept, ...]:
+    section = media[kind]
+    if not isinstance(section, dict):
+        raise TopicError(f"{file}: media.{kind} must be a table, as [media.{kind}] with words")
+    _check_keys(section, ("words",), f"{file}: [media.{kind}]")
+    return _concepts(section, "words", file, text)
+
+
+def _concepts(table: dict[str, Any], key: str, file: str, text: str) -> tuple[Concept, ...]:
+    value = table.get(key, [])
+    if not isinstance(value, list):
+        raise TopicError(f'{file}: {key} must be a list of concepts, as [["光学", "optics"]]')
+    concepts = []
+    for item in value:
+        words = [item] if isinstance(item, str) else item
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise TopicError(
+                f"{file}: {key} holds {item!r}, which is no list of words; "
+                'write a concept as ["光学", "optics"]'
+            )
+        concept = tuple(word.strip() for word in words)
+        for word in concept:
+            _check_words((word,), _place(file, text, word))
+        if concept:
+            concepts.append(concept)
+    return tuple(concepts)
+
+
+def _check_words(words: Concept, place: str) -> None:
+    key = Lexicon(()).key
+    for word in words:
+        try:
+            key(word)
+        except TopicError as error:
+            raise TopicError(f"{place}: {error}") from None
+
+
+def _place(file: str, text: str, word: str) -> str:
+    """File and line of a word in the text of a TOML file; the file alone if it is escaped there."""
+    before, quoted, _ = text.partition(f'"{word}"')
+    line = before.count("\n") + 1
+    return f"{file}, line {line}" if quoted else file
 
 
 def topic_names() -> list[str]:

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from mmcrawl.archive import Capture, Unchanged, open_archive
-from mmcrawl.archive.planning import look_up
+from mmcrawl.archive.format.planning import look_up
 from mmcrawl.errors import StoreError
 
 URL = "http://physics.test/levers.html"
@@ -182,7 +182,7 @@ def test_a_number_that_another_took_first_is_not_overwritten(uri, page, monkeypa
                 other.store_many([page("x", time=1.0), page("y", time=2.0)])
             return standings
 
-        monkeypatch.setattr("mmcrawl.archive.writing.look_up", look_up_late)
+        monkeypatch.setattr("mmcrawl.archive.format.writing.look_up", look_up_late)
         batch = [page("a", time=3.0), page("a", time=4.0), page("b", time=5.0), page("b", time=6.0)]
         stored = archive.store_many([*batch, *captures(3)])
         assert raced

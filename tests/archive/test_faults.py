@@ -19,7 +19,7 @@ KILLS = 50
 
 COMMON = """
 import random, resource, signal, sys
-import mmcrawl.archive.sealing as sealing
+import mmcrawl.archive.format.sealing as sealing
 from mmcrawl.archive import Capture, open_archive
 sealing.TAIL, sealing.SEGMENT = 1 << 20, 3 << 20
 
@@ -307,7 +307,7 @@ def test_a_tail_that_is_damaged_is_not_sealed_over(tmp_path, caplog):
 
 
 def test_intake_goes_on_beside_a_tail_that_cannot_be_sealed(tmp_path, caplog, monkeypatch):
-    monkeypatch.setattr("mmcrawl.archive.sealing.TAIL", 30_000)
+    monkeypatch.setattr("mmcrawl.archive.format.sealing.TAIL", 30_000)
     path = tmp_path / "archive.db"
     with open_archive(f"sqlite:///{path}") as archive:
         archive.store(Capture("http://a.test/", body(1), 1.0))

@@ -9,8 +9,8 @@ import pytest
 
 from mmcrawl.archive import Archive, Capture
 from mmcrawl.archive.backend import PackRow, place
-from mmcrawl.archive.frames import compressed, decompressed
-from mmcrawl.archive.manifest import Entry, pack_manifest
+from mmcrawl.archive.format.frames import compressed, decompressed
+from mmcrawl.archive.format.manifest import Entry, pack_manifest
 from mmcrawl.errors import StoreError
 
 URL = "http://h.test/"
@@ -130,7 +130,7 @@ def test_a_purge_that_meets_damage_removes_nothing(archive, column):
 
 
 def test_after_a_purge_the_index_knows_the_other_copy_of_a_chunk(archive, monkeypatch):
-    monkeypatch.setattr("mmcrawl.archive.packing.FAN_OUT", 0)  # so that a copy is stored
+    monkeypatch.setattr("mmcrawl.archive.format.packing.FAN_OUT", 0)  # so that a copy is stored
     body, gone = noise(1), noise(2)
     archive.store(Capture("http://a.test/", body, 1.0))
     archive.store(Capture("http://a.test/gone", gone, 1.0))
@@ -154,8 +154,8 @@ def test_a_wrong_index_is_found_without_decoding_a_pack_for_each_chunk(archive, 
         decoded.append(frame)
         return decompressed(frame, size, **more)
 
-    monkeypatch.setattr("mmcrawl.archive.reading.decompressed", counted)
-    monkeypatch.setattr("mmcrawl.archive.reading._FRAMES", 1)
+    monkeypatch.setattr("mmcrawl.archive.format.reading.decompressed", counted)
+    monkeypatch.setattr("mmcrawl.archive.format.reading._FRAMES", 1)
     report = archive.check(repair=True)
     assert [fault.what for fault in report.faults] == [
         "the index has 1 chunks that are not where it says, or damaged"

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.archive.chunking import LEAST, chunks_of
 from mmcrawl.archive.comparison import Side, difference
-from mmcrawl.archive.frames import compressed, decompressed, read_varints, varints
-from mmcrawl.archive.manifest import Entry, pack_manifest, read_manifest, runs_of
+from mmcrawl.archive.format.frames import compressed, decompressed, read_varints, varints
+from mmcrawl.archive.format.manifest import Entry, pack_manifest, read_manifest, runs_of
+from mmcrawl.archive.format.pages import digest_of
+from mmcrawl.archive.format.writing import LEAST, chunks_of
 from mmcrawl.archive.model import StoredBlock, Version
-from mmcrawl.archive.pages import digest_of
 from mmcrawl.errors import StoreError
 
 

@@ -7,8 +7,9 @@ import threading
 
 import pytest
 
-from mmcrawl.archive import Capture, open_archive, sealing
-from mmcrawl.archive.sealing import Sealer
+from mmcrawl.archive import Capture, open_archive
+from mmcrawl.archive.format import sealing
+from mmcrawl.archive.format.sealing import Sealer
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.archive.sqlite_file import connect
+from mmcrawl.archive.sqlite.file import connect
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import open_store
 
@@ -67,7 +67,7 @@ def test_an_unknown_uri():
 
 
 def test_one_that_is_locked_by_another(path, monkeypatch):
-    monkeypatch.setattr("mmcrawl.archive.sqlite_file._WAIT", 0.1)
+    monkeypatch.setattr("mmcrawl.archive.sqlite.file._WAIT", 0.1)
     with opened(path) as archive:
         other = connect(path, create=False, read_only=False)
         other.execute("BEGIN IMMEDIATE")

@@ -6,14 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmcrawl.blocks.gdom import Gdom
-from mmcrawl.blocks.measures import Measures
-from mmcrawl.blocks.nom import Nom
-from mmcrawl.blocks.places import node_places
-from mmcrawl.blocks.registry import make_partitioner
-from mmcrawl.blocks.sizes import node_sizes
+from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.layout.sizes import node_sizes
+from mmcrawl.blocks.partitioners.gdom import Gdom
+from mmcrawl.blocks.partitioners.nom import Nom
+from mmcrawl.blocks.partitioners.registry import make_partitioner
+from mmcrawl.blocks.partitioners.ypm import Ypm, node_places
 from mmcrawl.blocks.tree import TEXT, PageTree, read_tree
-from mmcrawl.blocks.ypm import Ypm
 from mmcrawl.errors import BlockError
 from mmcrawl.page.names import names
 

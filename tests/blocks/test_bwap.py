@@ -6,9 +6,8 @@ import random
 
 import pytest
 
-from mmcrawl.blocks.bwap import Bwap
-from mmcrawl.blocks.bwap_rules import RULES, BlockRules
 from mmcrawl.blocks.partition import MAX_LEVEL, Partition, partition
+from mmcrawl.blocks.partitioners.bwap import RULES, BlockRules, Bwap
 from mmcrawl.blocks.tree import PageTree, read_tree
 
 # Figures 1 and 2: bars above, three columns, bars below.

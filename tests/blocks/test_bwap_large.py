@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from mmcrawl.blocks.base import Cut
-from mmcrawl.blocks.bwap import Bwap
-from mmcrawl.blocks.bwap_rules import BlockRules
 from mmcrawl.blocks.partition import Partition, partition
+from mmcrawl.blocks.partitioners.base import Cut
+from mmcrawl.blocks.partitioners.bwap import BlockRules, Bwap
 from mmcrawl.blocks.tree import PageTree, read_tree
 
 

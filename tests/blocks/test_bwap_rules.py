@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import pytest
 
-from mmcrawl.blocks import bwap_rules
-from mmcrawl.blocks.bwap_rules import LEAST_AREAS, OTHER_LEAST_AREA, RULES, BlockRules
-from mmcrawl.blocks.page_structure import TAG_TYPES, NodeType, PageStructure
+from mmcrawl.blocks.layout.page_structure import TAG_TYPES, NodeType, PageStructure
+from mmcrawl.blocks.partitioners import bwap as bwap_rules
+from mmcrawl.blocks.partitioners.bwap import LEAST_AREAS, OTHER_LEAST_AREA, RULES, BlockRules
 from mmcrawl.blocks.tree import PageTree, read_tree
 
 LAID_OUT = "<div><p>Levers lift<p>Wheels turn</div>"

@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mmcrawl.blocks.content_model import (
+from mmcrawl.blocks.content.line_features import CROSSED, PAGE_COLUMNS, LineFeatures
+from mmcrawl.blocks.content.metadata import page_metadata
+from mmcrawl.blocks.content.model import (
     GENRES,
     ContentModel,
     Network,
@@ -19,10 +21,8 @@ from mmcrawl.blocks.content_model import (
     content_model,
     network_input,
 )
-from mmcrawl.blocks.line_features import CROSSED, PAGE_COLUMNS, LineFeatures
-from mmcrawl.blocks.lines import PageLines
-from mmcrawl.blocks.measures import Measures
-from mmcrawl.blocks.metadata import page_metadata
+from mmcrawl.blocks.layout.lines import PageLines
+from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import read_tree
 
 FILE = files("mmcrawl.blocks") / "content_model.npz"

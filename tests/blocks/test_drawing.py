@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from lxml import html as lxml_html
 
-from mmcrawl.blocks.base import Cut
 from mmcrawl.blocks.drawing import KIND_COLOURS, draw, printable, short_path
 from mmcrawl.blocks.kinds import KINDS, BlockKind
 from mmcrawl.blocks.partition import Partition
+from mmcrawl.blocks.partitioners.base import Cut
 from mmcrawl.blocks.safe_copy import safe_copy
 from mmcrawl.blocks.tree import PageTree, read_tree
 

@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from mmcrawl.blocks.base import Cut
 from mmcrawl.blocks.export import partition_json, partition_record
 from mmcrawl.blocks.kinds import BlockKind
 from mmcrawl.blocks.partition import Partition
+from mmcrawl.blocks.partitioners.base import Cut
 from mmcrawl.blocks.tree import read_tree
 
 BODY = (

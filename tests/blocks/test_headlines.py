@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mmcrawl.blocks import partition
-from mmcrawl.blocks.headlines import Headlines
-from mmcrawl.blocks.measures import Measures
+from mmcrawl.blocks.layout.headlines import Headlines
+from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import read_tree
 from tests.blocks.growth import assert_linear
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import Partition, partition
-from mmcrawl.blocks.features import FEATURES
 from mmcrawl.blocks.kinds import KINDS, block_kinds
-from mmcrawl.blocks.measures import Measures
+from mmcrawl.blocks.layout.features import FEATURES
+from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import read_tree
 
 TEXT = (

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmcrawl.blocks.content_model import content_model
-from mmcrawl.blocks.line_features import CROSSED, PAGE_COLUMNS, LineFeatures
-from mmcrawl.blocks.lines import PageLines
-from mmcrawl.blocks.measures import Measures
-from mmcrawl.blocks.metadata import page_metadata
-from mmcrawl.blocks.surroundings import words_around
+from mmcrawl.blocks.content.line_features import CROSSED, PAGE_COLUMNS, LineFeatures
+from mmcrawl.blocks.content.metadata import page_metadata
+from mmcrawl.blocks.content.model import content_model
+from mmcrawl.blocks.content.surroundings import words_around
+from mmcrawl.blocks.layout.lines import PageLines
+from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import read_tree
 from tests.blocks.growth import assert_linear
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mmcrawl.blocks import partition
-from mmcrawl.blocks.lines import PageLines, joined_text
-from mmcrawl.blocks.measures import Measures
+from mmcrawl.blocks.layout.lines import PageLines, joined_text
+from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import TEXT, read_tree
 
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import Partition, partition
+from mmcrawl.blocks.content.content import MergedPage, merge_blocks
 from mmcrawl.blocks.kinds import KINDS, BlockKind
-from mmcrawl.blocks.merging import MergedPage, merge_blocks
 
 
 class JudgedPage(Partition):

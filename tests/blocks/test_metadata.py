@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.blocks.metadata import PageMetadata, page_metadata
+from mmcrawl.blocks.content.metadata import PageMetadata, page_metadata
 from mmcrawl.blocks.tree import read_tree
 from tests.blocks.growth import assert_linear
 

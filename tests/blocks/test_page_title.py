@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from mmcrawl.blocks import page_content
-from mmcrawl.blocks.lines import PageLines
-from mmcrawl.blocks.measures import Measures
-from mmcrawl.blocks.metadata import page_metadata
-from mmcrawl.blocks.page_title import page_headline
+from mmcrawl.blocks.content.content import page_headline
+from mmcrawl.blocks.content.metadata import page_metadata
+from mmcrawl.blocks.layout.lines import PageLines
+from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import read_tree
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from mmcrawl.blocks import page_content
-from mmcrawl.blocks.content_model import GENRES
-from mmcrawl.blocks.lines import PageLines
-from mmcrawl.blocks.measures import Measures
-from mmcrawl.blocks.page_type import ContentLinks, page_type
+from mmcrawl.blocks.content.model import GENRES
+from mmcrawl.blocks.content.page_type import ContentLinks, page_type
+from mmcrawl.blocks.layout.lines import PageLines
+from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import read_tree
 
 TEXT = (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from mmcrawl.blocks import Cut, Partition, partition, partitioner_names, read_tree
 from mmcrawl.blocks.partition import MAX_LEVEL
-from mmcrawl.blocks.registry import make_partitioner
+from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.errors import BlockError
 from mmcrawl.page.names import names
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import partition
-from mmcrawl.blocks.measures import Measures
-from mmcrawl.blocks.quark import TAG_CLASSES, Quark
+from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.partitioners.quark import TAG_CLASSES, Quark
 from mmcrawl.blocks.tree import TEXT, read_tree
 from mmcrawl.errors import BlockError
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks.measures import Measures
-from mmcrawl.blocks.sizes import (
+from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.layout.sizes import (
     CHARACTER_WIDTH,
     IMAGE_SIDE,
     LINE_HEIGHT,

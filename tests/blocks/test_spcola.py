@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import partition
-from mmcrawl.blocks.measures import Measures
-from mmcrawl.blocks.spcola import Spcola
-from mmcrawl.blocks.styles import Sheets
+from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.layout.styles import Sheets
+from mmcrawl.blocks.partitioners.spcola import Spcola
 from mmcrawl.blocks.tree import TEXT, read_tree
 from mmcrawl.errors import BlockError
 

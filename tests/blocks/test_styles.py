@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mmcrawl.blocks.styles import RULES_PER_KEY, Sheets, Style, node_styles
+from mmcrawl.blocks.layout.styles import RULES_PER_KEY, Sheets, Style, node_styles
 from mmcrawl.blocks.tree import TEXT, read_tree
 from tests.blocks.growth import assert_linear, least_of_three
 

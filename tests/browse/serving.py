@@ -16,10 +16,10 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from mmcrawl.browse.cdx import cdx_routes
 from mmcrawl.browse.context import Context
-from mmcrawl.browse.memento import memento_routes
-from mmcrawl.browse.replay import replay_routes
+from mmcrawl.browse.replay.cdx import cdx_routes
+from mmcrawl.browse.replay.memento import memento_routes
+from mmcrawl.browse.replay.serving import replay_routes
 from mmcrawl.browse.safety import guarded
 
 

@@ -9,9 +9,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.browse.cdx import FIELDS, sort_key
 from mmcrawl.browse.context import Limits, open_context
-from mmcrawl.browse.replay_addresses import read_stamp
+from mmcrawl.browse.replay.addresses import read_stamp
+from mmcrawl.browse.replay.cdx import FIELDS, sort_key
 from tests.browse import hostile
 from tests.browse.serving import small_app
 
@@ -123,7 +123,7 @@ def test_hostile_values_neither_add_lines_nor_fields(tmp_path: Path) -> None:
 def test_a_search_that_takes_too_long_ends_with_what_it_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mmcrawl.browse.cdx._SHARE_OF_TIME", 0.0)
+    monkeypatch.setattr("mmcrawl.browse.replay.cdx._SHARE_OF_TIME", 0.0)
     with open_context(hostile.make_archive(tmp_path), limits=Limits()) as context:
         answer = TestClient(small_app(context), ORIGIN).get("/cdx?url=hostile.test&matchType=host")
         assert answer.headers["x-limited"] == "time"

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.browse.context import Options, open_context
-from mmcrawl.browse.replay_addresses import Mode, replay_address
+from mmcrawl.browse.replay.addresses import Mode, replay_address
 from tests.browse import hostile
 from tests.browse.chromium import chromium, needs_chromium
 from tests.browse.serving import Outside, free_port, served, small_app

@@ -15,8 +15,8 @@ from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.browse import Context, Options, open_context
-from mmcrawl.rank.duplicate_results import save_duplicates
-from mmcrawl.rank.duplicates import find_duplicates
+from mmcrawl.rank.duplicates.finding import find_duplicates
+from mmcrawl.rank.duplicates.results import save_duplicates
 from mmcrawl.rank.results import RankedPages, save_ranks
 from tests.browse.shelf import DAY, FILM, HTML, LEVER, START, browsing, fill, lever
 
@@ -110,17 +110,19 @@ def test_a_search_shows_the_block_that_matches_marked(client: TestClient) -> Non
         ({"q": "oars", "to": "2024-01-01"}, 0),
     ],
 )
-def test_a_search_can_be_narrowed(client: TestClient, asked: dict[str, str], found: int) -> None:
-    page = tree(client, "/search", **asked)
+def test_a_search_can_be_narrowed(
+    client: TestClient, arguments: dict[str, str], found: int
+) -> None:
+    page = tree(client, "/search", **arguments)
     assert text(page.cssselect(".found")[0]).startswith(f"{found} page")
-    answer = client.get("/search.json", params=asked).json()
+    answer = client.get("/search.json", params=arguments).json()
     assert answer["total"] == found == len(answer["hits"])
 
 
 def test_the_order_of_a_search_can_be_chosen(client: TestClient) -> None:
     def times(order: str, which: str) -> list[float]:
-        asked = {"q": "kind:title", "order": order}
-        return [hit[which] for hit in client.get("/search.json", params=asked).json()["hits"]]
+        arguments = {"q": "kind:title", "order": order}
+        return [hit[which] for hit in client.get("/search.json", params=arguments).json()["hits"]]
 
     newest, oldest = times("newest", "time"), times("oldest", "first_time")
     assert newest == sorted(newest, reverse=True)
@@ -246,16 +248,16 @@ def test_media_tell_where_they_were_found(client: TestClient) -> None:
 
 
 def test_media_are_played_only_on_demand(client: TestClient) -> None:
-    asked = {"url": FILM, "n": 1, "m": "http://films.test/waves.mp4"}
-    before = client.get("/media/item", params=asked)
+    arguments = {"url": FILM, "n": 1, "m": "http://films.test/waves.mp4"}
+    before = client.get("/media/item", params=arguments)
     assert "<video" not in before.text
     assert "media-src" not in before.headers["content-security-policy"]
-    playing = client.get("/media/item", params=asked | {"play": "1"})
+    playing = client.get("/media/item", params=arguments | {"play": "1"})
     assert '<video controls preload="metadata" src="http://films.test/waves.mp4">' in playing.text
     policy = playing.headers["content-security-policy"]
     assert "media-src http://films.test" in policy
     assert "script-src" not in policy
-    swf = client.get("/media/item", params=asked | {"m": "http://films.test/ripple.swf"})
+    swf = client.get("/media/item", params=arguments | {"m": "http://films.test/ripple.swf"})
     assert "Ruffle" in swf.text
     assert "<object" not in swf.text
 
@@ -315,10 +317,10 @@ def test_flash_plays_where_ruffle_is_installed(tmp_path: Path) -> None:
     ruffle = tmp_path / "ruffle"
     ruffle.mkdir()
     (ruffle / "ruffle.js").write_text("// player")
-    asked = {"url": FILM, "n": 1, "m": "http://films.test/ripple.swf"}
+    arguments = {"url": FILM, "n": 1, "m": "http://films.test/ripple.swf"}
     with browsing(fill(tmp_path), Options(ruffle=ruffle)) as (client, _):
-        assert "/ruffle/" not in client.get("/media/item", params=asked).text
-        answer = client.get("/media/item", params=asked | {"play": "1"})
+        assert "/ruffle/" not in client.get("/media/item", params=arguments).text
+        answer = client.get("/media/item", params=arguments | {"play": "1"})
         page = html.document_fromstring(answer.content)
         assert page.cssselect("object")[0].get("data") == "http://films.test/ripple.swf"
         assert page.cssselect("script[src='/ruffle/ruffle.js']")

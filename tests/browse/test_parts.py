@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from mmcrawl.archive import BlockChange, Difference, StoredBlock, Version, Visit
 from mmcrawl.browse import Problem
-from mmcrawl.browse.block_lives import lives_of
+from mmcrawl.browse.context import Pool
 from mmcrawl.browse.figures import growth_of, months_of, timeline_of
 from mmcrawl.browse.links import address
-from mmcrawl.browse.pool import Pool
 from mmcrawl.browse.text import around, isolated, live_address, marked, plain, short, size, when
+from mmcrawl.browse.views.pages import lives_of
 from mmcrawl.browse.words import LANGUAGES, Words, words_for
 from mmcrawl.browse.words_table import TABLE
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.browse.replay_addresses import (
+from mmcrawl.browse.replay.addresses import (
     Mode,
     archived_url,
     read_stamp,
@@ -16,9 +16,8 @@ from mmcrawl.browse.replay_addresses import (
     stamp,
     written_url,
 )
-from mmcrawl.browse.replay_css import rewrite_css
-from mmcrawl.browse.replay_html import rewrite_html
-from mmcrawl.browse.replay_links import Links
+from mmcrawl.browse.replay.html import rewrite_css, rewrite_html
+from mmcrawl.browse.replay.links import Links
 from tests.browse import hostile
 
 BASE = "http://h.test/dir/page.html"
@@ -189,7 +188,7 @@ def test_what_is_read_grows_no_faster_than_the_page(
     unit: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Counted in attributes that are read, not in seconds."""
-    import mmcrawl.browse.replay_html as module
+    import mmcrawl.browse.replay.html as module
 
     whole = module._attributes
     read = 0
@@ -208,7 +207,7 @@ def test_what_is_read_grows_no_faster_than_the_page(
 
 def test_what_is_written_for_links_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short links of a page with a long address would grow a thousandfold."""
-    monkeypatch.setattr("mmcrawl.browse.replay_links.MOST_WRITTEN", 1_000_000)
+    monkeypatch.setattr("mmcrawl.browse.replay.links.MOST_WRITTEN", 1_000_000)
     long = Links(f"http://h.test/{'d' * 7_000}/", "utf-8", AT, Mode.PAGE, PLACE)
     page = rewrite_html(b"<a href=x>" * 10_000 + b"<iframe src=http://o.test/>", "utf-8", long)
     assert len(page) < 1_300_000

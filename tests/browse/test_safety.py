@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from mmcrawl.browse.context import Context, Limits, Options, open_context
-from mmcrawl.browse.replay_addresses import replay_address
+from mmcrawl.browse.replay.addresses import replay_address
 from mmcrawl.browse.safety import guarded, is_loopback
 from tests.browse import hostile
 from tests.browse.serving import small_app

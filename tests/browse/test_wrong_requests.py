@@ -125,11 +125,11 @@ def test_more_than_may_wait_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
 
         monkeypatch.setattr(context.archive, "hosts", slow)
 
-        def asked(_: int) -> int:
+        def arguments(_: int) -> int:
             return client_of(context).get("/sites").status_code
 
         with ThreadPoolExecutor(6) as readers:
-            answers = [readers.submit(asked, n) for n in range(6)]
+            answers = [readers.submit(arguments, n) for n in range(6)]
             deadline = time.monotonic() + 15
             while sum(one.done() for one in answers) < 4 and time.monotonic() < deadline:
                 time.sleep(0.01)

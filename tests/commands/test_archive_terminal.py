@@ -15,8 +15,8 @@ import pytest
 
 from mmcrawl.archive import Capture, Version, Visit, open_archive
 from mmcrawl.archive.revisits import Due
-from mmcrawl.archive_display import Revisits, due_lines, revisit_tables, version_lines
 from mmcrawl.commands import archive as module
+from mmcrawl.terminal.archive import Revisits, due_lines, revisit_tables, version_lines
 
 ROOT = Path(__file__).parents[2]
 URL = "http://optics.test/lens.html"

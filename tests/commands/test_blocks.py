@@ -17,10 +17,10 @@ from rich.cells import cell_len
 from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.settings import Settings
 
-from mmcrawl.archive_display import KIND_STYLES
 from mmcrawl.blocks import partitioner_names
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.commands import blocks as module
+from mmcrawl.terminal.archive import KIND_STYLES
 
 ROOT = Path(__file__).parents[2]
 PAGE = """<html><head><title>光学实验</title></head><body>

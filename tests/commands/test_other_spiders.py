@@ -144,7 +144,7 @@ def test_a_generated_spider_crawls_with_scrapys_own_parts(
     assert json.loads(crawled.stdout) == [{"url": site}]
     assert asked == ["/robots.txt", "/"]
     assert "Dumping Scrapy stats" in crawled.stderr
-    assert "mmcrawl.middlewares" not in crawled.stderr
+    assert "mmcrawl.engine.middlewares" not in crawled.stderr
 
 
 def settings_of(spider: type[Spider], **given: object) -> Settings:
@@ -159,7 +159,7 @@ def test_other_spiders_have_scrapys_parts_and_ours_have_ours() -> None:
     plain = settings_of(Spider)
     assert {name: plain[name] for name in PLAIN} == PLAIN
     ours = settings_of(FocusedSpider)
-    assert ours["SCHEDULER"] == "mmcrawl.scheduler.FocusedScheduler"
+    assert ours["SCHEDULER"] == "mmcrawl.engine.scheduler.FocusedScheduler"
     assert all(ours.getdict(name) for name in PLAIN.keys() - {"SCHEDULER"})
     revisits = settings_of(RevisitSpider)
     assert revisits["SCHEDULER"] == PLAIN["SCHEDULER"]
@@ -175,7 +175,7 @@ def test_what_the_user_gives_stays_beside_our_parts() -> None:
     assert settings["SCHEDULER"] == "theirs.Scheduler"
     assert settings["CONCURRENT_ITEMS"] == 9
     assert settings["EXTENSIONS"]["theirs.Extension"] == 7
-    assert settings["EXTENSIONS"]["mmcrawl.extensions.CrawlProgress"] == 500
+    assert settings["EXTENSIONS"]["mmcrawl.engine.extensions.CrawlProgress"] == 500
     assert settings["ITEM_PIPELINES"]["theirs.Pipeline"] == 300
     assert settings["ITEM_PIPELINES"]["pipelines.archive.ArchivePipeline"] is None
     assert settings["ITEM_PIPELINES"]["pipelines.media.MediaPipeline"] == 900

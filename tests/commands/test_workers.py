@@ -26,10 +26,10 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from mmcrawl.commands import workers as module
-from mmcrawl.shared.board import Board, open_board
-from mmcrawl.shared.observing import CrawlView, JobView, WorkerView
-from mmcrawl.totals import Totals
-from mmcrawl.workers_display import crawl_tables, jobs_table
+from mmcrawl.crawling.reports import Totals
+from mmcrawl.sharing.observing import CrawlView, JobView, WorkerView
+from mmcrawl.sharing.store import SharedStore, open_shared_store
+from mmcrawl.terminal.workers import crawl_tables, jobs_table
 
 ROOT = Path(__file__).parents[2]
 SERVER = "MMCRAWL_TEST_MONGODB"
@@ -83,11 +83,11 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]):  # 
     return run
 
 
-def begin(store: str, job: str) -> Board:
-    return open_board(store, job=job, arguments={"topic": "optics"})
+def begin(store: str, job: str) -> SharedStore:
+    return open_shared_store(store, job=job, arguments={"topic": "optics"})
 
 
-def tell(board: Board, *, sign: int, gone: bool = False) -> None:
+def tell(board: SharedStore, *, sign: int, gone: bool = False) -> None:
     """Write what a coordinator and a worker write."""
     board.lead({"term": 3, "worker": ANN, "sign": sign} | ({"gone": True} if gone else {}))
     workers = {ANN: {"hosts": 2, "leased": 9, "pages": 1_000}}

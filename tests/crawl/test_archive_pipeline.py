@@ -21,8 +21,7 @@ import pytest
 import twisted.internet
 
 from mmcrawl.archive import Archive, Capture, Stored, open_archive
-from mmcrawl.archive.groups import Answers, ArchiveStore, RefusedError, Unchanged, Visited
-from mmcrawl.archive.intake import Intake
+from mmcrawl.archive.intake import Answers, ArchiveStore, Intake, RefusedError, Unchanged, Visited
 from mmcrawl.archive.writer_process import ProcessStore
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import canonical
@@ -38,7 +37,7 @@ import mmcrawl.archive.intake as intake
 import pipelines.archive
 from mmcrawl.archive import Archive
 from mmcrawl.errors import StoreError
-from mmcrawl.job import CrawlJob
+from mmcrawl.crawling.job import CrawlJob
 from spiders.focused import FocusedSpider
 
 store_many, crawled = Archive.store_many, CrawlJob.crawled
@@ -640,7 +639,7 @@ def test_a_full_group_and_the_last_one_wait_for_no_others() -> None:
 def test_a_page_too_large_for_any_archive_fails_alone(
     held: Held, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mmcrawl.archive.groups.LARGEST_BODY", 1_000)
+    monkeypatch.setattr("mmcrawl.archive.intake.LARGEST_BODY", 1_000)
     held.go.set()
     answers = ArchiveStore(held).store([capture(0), capture(1, 1_001), capture(2)])
     assert answers.failure is None

@@ -11,11 +11,11 @@ import pytest
 from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture
-from mmcrawl.crawls import check_settings
+from mmcrawl.crawling.job import CrawlJob
+from mmcrawl.engine.crawls import check_settings
+from mmcrawl.engine.items import PageItem
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier import Limits, LinkScores, NewLink, SqliteFrontier, open_store
-from mmcrawl.items import PageItem
-from mmcrawl.job import CrawlJob
 from mmcrawl.page import parse_page
 from mmcrawl.scoring import LinkSimilarity, TopicTest, later_blocks, make_scorer
 from mmcrawl.topic import topic_from_keywords

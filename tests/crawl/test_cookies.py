@@ -8,7 +8,7 @@ from scrapy.settings import Settings
 from scrapy.utils.conf import build_component_list
 from scrapy.utils.test import get_crawler
 
-from mmcrawl.cookies import BoundedCookieJar, CookiesMiddleware
+from mmcrawl.engine.cookies import BoundedCookieJar, CookiesMiddleware
 from spiders.focused import FocusedSpider
 
 
@@ -55,7 +55,9 @@ def test_a_crawl_uses_it_in_place_of_scrapys() -> None:
     settings = Settings()
     FocusedSpider.update_settings(settings)
     used = build_component_list(settings.getwithbase("DOWNLOADER_MIDDLEWARES"))
-    assert [name for name in used if "Cookies" in name] == ["mmcrawl.cookies.CookiesMiddleware"]
+    assert [name for name in used if "Cookies" in name] == [
+        "mmcrawl.engine.cookies.CookiesMiddleware"
+    ]
 
 
 def jar_after(*cookies: tuple[str, str]) -> BoundedCookieJar:

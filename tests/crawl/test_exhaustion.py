@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import pytest
 
 from mmcrawl.archive import Archive, Capture, open_archive
-from mmcrawl.archive.groups import ArchiveStore
+from mmcrawl.archive.intake import ArchiveStore
 from mmcrawl.archive.levels import LevelManager
 from mmcrawl.errors import ExhaustedError, StoreError, fatal_error
 
@@ -37,11 +37,11 @@ for place in PLACES:
     fail_from_the_third_call(place)
 """
 PLACES = [
-    "mmcrawl.job.CrawlJob.judge",  # in the pipeline
-    "mmcrawl.job.CrawlJob.next",
-    "mmcrawl.job.CrawlJob.take_in",
-    "mmcrawl.scheduler.FocusedScheduler.new_link",  # of what a page asks for
-    "mmcrawl.scheduler.FocusedScheduler._request_for",
+    "mmcrawl.crawling.job.CrawlJob.judge",  # in the pipeline
+    "mmcrawl.crawling.job.CrawlJob.next",
+    "mmcrawl.crawling.job.CrawlJob.take_in",
+    "mmcrawl.engine.scheduler.FocusedScheduler.new_link",  # of what a page asks for
+    "mmcrawl.engine.scheduler.FocusedScheduler._request_for",
     "mmcrawl.scoring.breadth.Breadth.crawled",
     "scrapy.core.downloader.handlers.DownloadHandlers.download_request_async",
     "spiders.focused.parse_page",

@@ -172,7 +172,7 @@ def test_a_crawl_that_is_asked_to_stop_goes_on_later_and_ends_once(
 DIES = """
 import json, os, sys
 from mmcrawl.frontier import Limits, open_store
-from mmcrawl.job import CrawlJob
+from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.page import parse_page
 from mmcrawl.replay import FolderWeb
 from mmcrawl.scoring import LinkSimilarity, TopicTest, UrlRule

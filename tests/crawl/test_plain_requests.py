@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scrapy import FormRequest, Request, Spider
 from scrapy.http import JsonRequest
 
+from mmcrawl.engine.requests import as_json, from_json
 from mmcrawl.errors import RequestError
-from mmcrawl.plain_requests import as_json, from_json
 
 plain_values = st.recursive(
     st.none()

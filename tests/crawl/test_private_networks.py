@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.frontier import Limits, NewLink, open_store
-from mmcrawl.job import CrawlJob
 from mmcrawl.page import parse_page
 from mmcrawl.scoring import Breadth, LinkSimilarity, TopicTest
 from mmcrawl.topic import topic_from_keywords

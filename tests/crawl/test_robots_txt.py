@@ -7,7 +7,7 @@ import pytest
 from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
-from mmcrawl.robots import LIMIT
+from mmcrawl.engine.robots import LIMIT
 
 AGENT = "mmcrawl/0.1 (focused crawler)"
 

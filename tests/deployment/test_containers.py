@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from mmcrawl.params import FocusedParams
+from mmcrawl.crawling.params import FocusedParams
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTAINERFILE = ROOT / "Containerfile"

@@ -8,8 +8,8 @@ import pytest
 import mmcrawl
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment import Algorithm, ExperimentError, Plan, algorithms_of
+from mmcrawl.experiment.figures import styles_for
 from mmcrawl.experiment.plan import code_digest
-from mmcrawl.experiment.styles import styles_for
 from mmcrawl.scoring import algorithm_names
 from tests.experiment.conftest import write_web
 
@@ -110,7 +110,7 @@ def test_the_code_digest_follows_what_takes_part_in_a_crawl(
 ) -> None:
     shown = (
         "mmcrawl/experiment/report.py",
-        "mmcrawl/experiment/styles.py",
+        "mmcrawl/experiment/figures.py",
         "mmcrawl/commands/x.py",
     )
     told = (

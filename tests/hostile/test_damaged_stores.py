@@ -25,10 +25,10 @@ import json, logging, random, resource
 from pathlib import Path
 from scrapy.settings import Settings
 from mmcrawl.browse.crawl_numbers import CrawlWatch
-from mmcrawl.crawls import make_job
+from mmcrawl.engine.crawls import make_job
 from mmcrawl.errors import StoreError
 from mmcrawl.page import parse_page
-from mmcrawl.params import FocusedParams
+from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.replay import open_web
 
 logging.disable(logging.CRITICAL)

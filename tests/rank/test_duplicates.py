@@ -12,11 +12,17 @@ from hypothesis import strategies as st
 from mmcrawl.archive import Archive, open_search
 from mmcrawl.errors import RankError, StoreError
 from mmcrawl.rank import open_ranks
-from mmcrawl.rank.duplicate_results import open_duplicates, save_duplicates
-from mmcrawl.rank.duplicates import find_duplicates
+from mmcrawl.rank.duplicates.finding import find_duplicates
+from mmcrawl.rank.duplicates.results import open_duplicates, save_duplicates
+from mmcrawl.rank.duplicates.similar import (
+    LEAST_TOKENS,
+    bands,
+    digest,
+    groups_of,
+    sketch,
+    tokens_of,
+)
 from mmcrawl.rank.results import DUPLICATES, open_store
-from mmcrawl.rank.shingles import LEAST_TOKENS, digest, sketch, tokens_of
-from mmcrawl.rank.similar import bands, groups_of
 from tests.rank.conftest import Keep
 
 dice = random.Random(2026)

@@ -12,13 +12,14 @@ from mmcrawl.archive import Archive
 from mmcrawl.errors import RankError
 from mmcrawl.rank import Reading
 from mmcrawl.rank.page_class import (
+    FEATURES,
     PAGE_CLASSES,
     PageClassModel,
     classes_of,
     page_class,
     page_class_model,
+    page_features,
 )
-from mmcrawl.rank.page_features import FEATURES, page_features
 from tests.rank.conftest import Keep
 
 TEXT = "A lever is a rigid beam on a pivot; effort at one end moves the load at the other end. "

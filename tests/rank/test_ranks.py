@@ -23,7 +23,7 @@ from mmcrawl.rank import (
     topic_pagerank,
 )
 from mmcrawl.rank.graph import KIND_WEIGHTS, block_importance, blocks_to_pages, page_links
-from mmcrawl.rank.power import converge, random_surfer
+from mmcrawl.rank.ranks import converge, random_surfer
 from tests.rank.graphs import dense_ranks, graph_of, read_page, simple, webs
 
 Rank = Callable[[ArchiveGraph], Ranking]

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from scrapy.settings import Settings
 
-from mmcrawl.crawls import make_job
+from mmcrawl.crawling.params import FocusedParams, explain
+from mmcrawl.engine.crawls import make_job
 from mmcrawl.errors import WebError
 from mmcrawl.frontier import NewLink, page_digest
 from mmcrawl.page import Page, parse_page
-from mmcrawl.params import FocusedParams, explain
 from mmcrawl.replay import SimulatedWeb, SimulationConfig, StoredResponse, open_web
 from mmcrawl.replay.demo.texts import lessons
 from mmcrawl.replay.simulated import pages

@@ -2,8 +2,7 @@
 
 import pytest
 
-from mmcrawl.scoring.clusters import SitePatterns
-from mmcrawl.scoring.patterns import url_parts
+from mmcrawl.scoring.patterns import SitePatterns, url_parts
 
 
 def parts(path):

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from mmcrawl.frontier import KnownLink
 from mmcrawl.scoring import CrawledPage, LinkSimilarity, LinkText
-from mmcrawl.scoring.link_graph import shares_within
-from mmcrawl.scoring.pagerank import PageRank
-from mmcrawl.scoring.topic_centric_pagerank import TopicCentricPageRank
-from mmcrawl.scoring.topicrank import TopicRank
-from mmcrawl.scoring.weighted_pagerank import WeightedPageRank
+from mmcrawl.scoring.graph.link_graph import shares_within
+from mmcrawl.scoring.graph.pagerank import PageRank
+from mmcrawl.scoring.graph.topic_centric_pagerank import TopicCentricPageRank
+from mmcrawl.scoring.graph.topicrank import TopicRank
+from mmcrawl.scoring.graph.weighted_pagerank import WeightedPageRank
 from mmcrawl.topic import Topic
 
 OPTICS = Topic("optics", "光学", (("光学", "optics"), ("透镜", "lens"), ("棱镜", "prism")))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mmcrawl.frontier import NewLink, PageRecord, PastFailure, SqliteFrontier, open_store
 from mmcrawl.scoring import CrawledPage, LinkSimilarity, LinkText
-from mmcrawl.scoring.inlinks import InLinks
+from mmcrawl.scoring.graph.inlinks import InLinks
 from mmcrawl.scoring.shark_improved import SharkImproved
 from mmcrawl.topic import Topic
 

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mmcrawl.frontier import HELD
-from mmcrawl.scoring.clusters import SitePatterns
-from mmcrawl.scoring.patterns import url_parts
+from mmcrawl.scoring.patterns import SitePatterns, url_parts
 
 D, ALPHA, NUM2 = 0.85, 0.4, 12
 

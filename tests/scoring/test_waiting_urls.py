@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.scoring.patterns import ANY, Pattern, url_parts
-from mmcrawl.scoring.waiting_urls import WaitingUrls
+from mmcrawl.scoring.site_state import WaitingUrls
 
 WAITING, FETCHED = 1, 2
 names = st.sampled_from(["a", "b", "c.htm", "*", ""])

@@ -24,11 +24,11 @@ from functools import lru_cache
 from typing import NamedTuple, NoReturn
 
 from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.format.pages import blocks_of_page
 from mmcrawl.archive.model import StoredBlock, Version, leaves
-from mmcrawl.archive.pages import blocks_of_page
 from mmcrawl.archive.search.query import media_bit
-from mmcrawl.blocks.lines import PageLines
-from mmcrawl.blocks.measures import Measures
+from mmcrawl.blocks.layout.lines import PageLines
+from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import read_tree
 from mmcrawl.errors import StoreError
 from mmcrawl.page import MediaResource, parse_page

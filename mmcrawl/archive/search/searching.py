@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.places import shown
+from mmcrawl.archive.opening import shown
 from mmcrawl.archive.search.finding import Counts, Order, counts, find
 from mmcrawl.archive.search.hits import ArchivedHit, Hit, hits_of, read_hit, still_there
 from mmcrawl.archive.search.index import DamagedError, Index
@@ -234,7 +234,7 @@ class Search:
             query: As :mod:`mmcrawl.archive.search.query` describes.
             order: ``relevance``, ``newest`` or ``oldest``, or the scores of pages by URL.
             collapse: Of pages with one group here, by URL, only the first is found; pages that are
-                not here are of no group. See :mod:`mmcrawl.rank.duplicate_results`.
+                not here are of no group. See :mod:`mmcrawl.rank.duplicates.results`.
             limit, offset: How many pages to show, and how many to skip; not negative. What was
                 purged since the last update is left out.
 

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 
-from mmcrawl.replay.demo import lessons_en, lessons_zh, prose_en, prose_zh
+from mmcrawl.replay.demo import texts_en as lessons_en
+from mmcrawl.replay.demo import texts_en as prose_en
+from mmcrawl.replay.demo import texts_zh as lessons_zh
+from mmcrawl.replay.demo import texts_zh as prose_zh
 from mmcrawl.replay.demo.dice import Dice
 
 __all__ = ["Lesson", "Prose", "about", "fill", "lessons", "paragraphs", "prose"]

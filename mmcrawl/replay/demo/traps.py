@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from mmcrawl.replay.demo import physics, wuli
 from mmcrawl.replay.demo.config import DemoConfig
-from mmcrawl.replay.demo.dress import respond
+from mmcrawl.replay.demo.designs.choice import respond
 from mmcrawl.replay.demo.model import Group, Link, Page
 from mmcrawl.replay.web import StoredResponse, answer, moved
 

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from urllib.parse import urlsplit, urlunsplit
 
 from mmcrawl.replay.demo.config import DemoConfig
-from mmcrawl.replay.demo.dress import respond
+from mmcrawl.replay.demo.designs.choice import respond
 from mmcrawl.replay.demo.embedding import fake_file
 from mmcrawl.replay.demo.plan import HOSTS, ROBOTS, Plan, plan
 from mmcrawl.replay.demo.traps import answer_trap, with_sessions, without_session

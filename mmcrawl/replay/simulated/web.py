@@ -6,7 +6,7 @@ from functools import cached_property
 from types import MappingProxyType
 from urllib.parse import urlsplit, urlunsplit
 
-from mmcrawl.replay.demo.dress import respond
+from mmcrawl.replay.demo.designs.choice import respond
 from mmcrawl.replay.demo.embedding import ENDINGS, fake_file
 from mmcrawl.replay.demo.model import Page
 from mmcrawl.replay.media_types import content_type

@@ -8,7 +8,7 @@ import uuid
 import pytest
 from pymongo import MongoClient
 
-from mmcrawl.archive.mongodb import MongoBackend
+from mmcrawl.archive.mongodb.backend import MongoBackend
 
 SERVER = "MMCRAWL_TEST_MONGODB"
 

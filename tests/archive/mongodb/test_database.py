@@ -12,8 +12,8 @@ from pymongo.errors import AutoReconnect, OperationFailure
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.archive.backend import PackRow, VersionRow, place
-from mmcrawl.archive.mongodb import MongoBackend
-from mmcrawl.archive.mongodb_server import explained
+from mmcrawl.archive.mongodb.backend import MongoBackend
+from mmcrawl.archive.mongodb.server import explained
 from mmcrawl.errors import StoreError
 
 

@@ -1,0 +1,1 @@
+"""How versions become bytes: chunks, packs, segments, manifests, and back."""

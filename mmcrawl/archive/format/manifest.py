@@ -1,0 +1,262 @@
+"""Manifests: what stands in a pack besides the bytes of pages.
+
+An :class:`Entry` says of one version how its body is put together, how it was cut into blocks, and
+what came with it. The manifest of a pack keeps the entries by column: all headers, then all sizes
+of blocks, … Versions of one page differ little, so that the compression of the manifest as a whole
+is the delta coding; each entry can still be read by itself.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+import numpy as np
+
+from mmcrawl.archive.format.frames import compressed, decompressed, read_varints, varints
+from mmcrawl.archive.format.pages import digest_of
+from mmcrawl.archive.model import StoredBlock
+from mmcrawl.errors import StoreError
+
+__all__ = ["Entry", "Manifest", "Run", "pack_manifest", "read_manifest", "runs_of"]
+
+Run = tuple[int, int]
+"""Place of a chunk, and how many stand in a row from there."""
+
+_FORMAT = 1
+_HEAD = struct.Struct("<BIII")
+_SIZE = struct.Struct("<I")
+_IDENTITY = struct.Struct("<QIHBd")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One version, as a pack keeps it.
+
+    Attributes:
+        url, number, time, status: As in the version's row, to prove that row.
+        facts: As :mod:`mmcrawl.archive.format.facts` writes them.
+        runs: The chunks that are the body, in order.
+        columns: The blocks, as :func:`_block_columns` writes them; None for a page that was not
+            cut yet, and for what is no page.
+    """
+
+    url: int
+    number: int
+    time: float
+    status: int
+    facts: bytes
+    runs: tuple[Run, ...]
+    columns: tuple[bytes, ...] | None = None
+
+    def with_blocks(self, blocks: Sequence[StoredBlock]) -> Entry:
+        """Return the entry of a page that was cut."""
+        return replace(self, columns=_block_columns(blocks))
+
+    def blocks(self, body: bytes) -> list[StoredBlock] | None:
+        """Return the blocks in order, None if they are not kept.
+
+        Args:
+            body: Of the version; digests are not kept, but made of it.
+        """
+        return None if self.columns is None else _read_blocks(self.columns, body)
+
+
+def _block_columns(blocks: Sequence[StoredBlock]) -> tuple[bytes, ...]:
+    starts = [0, *(block.start for block in blocks)]
+    return (
+        varints(block.start - before for block, before in zip(blocks, starts, strict=False)),
+        varints(block.end - block.start for block in blocks),
+        bytes(min(block.level, 255) for block in blocks),
+        "\n".join(block.kind for block in blocks).encode(),
+        _path_column([block.path for block in blocks]),
+        "\n".join(block.topic for block in blocks).encode("utf-8", "surrogatepass"),
+    )
+
+
+def _path_column(paths: Sequence[str]) -> bytes:
+    """Keep of each path what differs from the one before: steps in common, then the rest."""
+    lines = []
+    before: list[str] = []
+    for path in paths:
+        steps = path.split("/")
+        common = 0
+        for step, other in zip(steps, before, strict=False):
+            if step != other:
+                break
+            common += 1
+        lines.append(f"{common}/" + "/".join(steps[common:]))
+        before = steps
+    return "\n".join(lines).encode("utf-8", "surrogatepass")
+
+
+def _read_paths(column: bytes, count: int) -> list[str]:
+    paths = []
+    before: list[str] = []
+    for line in _lines(column, count):
+        common, _, rest = line.partition("/")
+        before = [*before[: int(common)], *(rest.split("/") if rest else [])]
+        paths.append("/".join(before))
+    return paths
+
+
+def _lines(column: bytes, count: int) -> list[str]:
+    return column.decode("utf-8", "surrogatepass").split("\n") if count else []
+
+
+def _read_blocks(columns: Sequence[bytes], body: bytes) -> list[StoredBlock]:
+    gaps, sizes, levels, kinds, paths, topics = columns
+    count = len(levels)
+    rows = zip(
+        accumulate(read_varints(gaps)[0]),
+        read_varints(sizes)[0],
+        levels,
+        _lines(kinds, count),
+        _read_paths(paths, count),
+        _lines(topics, count),
+        strict=True,
+    )
+    return [
+        StoredBlock(
+            start, start + size, kind, topic, level, path, digest_of(body[start : start + size])
+        )
+        for start, size, level, kind, path, topic in rows
+    ]
+
+
+def runs_of(places: Iterable[int]) -> list[Run]:
+    """Return places in order as runs.
+
+    >>> runs_of([7, 8, 9, 4])
+    [(7, 3), (4, 1)]
+    """
+    runs: list[Run] = []
+    for place in places:
+        if runs and sum(runs[-1]) == place:
+            runs[-1] = (runs[-1][0], runs[-1][1] + 1)
+        else:
+            runs.append((place, 1))
+    return runs
+
+
+def _run_column(runs: Iterable[Run]) -> bytes:
+    numbers: list[int] = []
+    after = 0
+    for start, count in runs:
+        step = start - after
+        numbers += (step << 1 if step >= 0 else (-step << 1) - 1, count)
+        after = start + count
+    return varints(numbers)
+
+
+def _read_runs(column: bytes) -> tuple[Run, ...]:
+    numbers, _ = read_varints(column)
+    runs = []
+    after = 0
+    for step, count in zip(numbers[::2], numbers[1::2], strict=True):
+        start = after + (-((step + 1) >> 1) if step & 1 else step >> 1)
+        runs.append((start, count))
+        after = start + count
+    return tuple(runs)
+
+
+def pack_manifest(entries: Sequence[Entry], sizes: Sequence[int], level: int) -> bytes:
+    """Return the manifest of a pack.
+
+    Args:
+        entries: In order; a blank one stands for what was purged.
+        sizes: Of the pack's chunks, in bytes.
+        level: Of zstd. The frame has a checksum: no digest covers the headers.
+    """
+    rows = [_cells(entry) for entry in entries]
+    columns = [b"".join(column) for column in zip(*rows, strict=True)]
+    lengths = varints(len(cell) for row in rows for cell in row)
+    planes = np.array(sizes, dtype="<u4").view(np.uint8).reshape(-1, 4).T.tobytes()
+    head = _HEAD.pack(_FORMAT, len(rows), len(sizes), len(lengths))
+    body = b"".join([head, lengths, *columns, planes])
+    return _SIZE.pack(len(body)) + compressed(body, level, checksum=True)
+
+
+def _cells(entry: Entry) -> tuple[bytes, ...]:
+    cut = entry.columns is not None
+    identity = _IDENTITY.pack(entry.url, entry.number, entry.status, cut, entry.time)
+    return (identity, entry.facts, _run_column(entry.runs), *(entry.columns or _NOT_CUT))
+
+
+_NOT_CUT = (b"",) * 6
+_CELLS = 3 + len(_NOT_CUT)
+_LEVELS = 5
+
+
+class Manifest:
+    """A manifest that was read.
+
+    Attributes:
+        offsets: Where the chunks begin and end in the bytes of the pack: one more than chunks.
+    """
+
+    def __init__(self, body: bytes) -> None:
+        form, count, chunks, lengths_size = _HEAD.unpack_from(body)
+        self._count: int = count
+        if form != _FORMAT:
+            raise StoreError(f"a manifest has format {form}, which this version does not know")
+        lengths, position = read_varints(body, _HEAD.size, self._count * _CELLS)
+        self._body = body
+        self._cells: list[list[int]] = []
+        for column in range(_CELLS):
+            ends = list(accumulate(lengths[column::_CELLS], initial=position))
+            self._cells.append(ends)
+            position = ends[-1]
+        if position + 4 * chunks != len(body) or lengths_size + _HEAD.size > position:
+            raise StoreError("a manifest is damaged (its lengths)")
+        planes = np.frombuffer(body, np.uint8, offset=position).reshape(4, chunks)
+        sizes = np.ascontiguousarray(planes.T).view("<u4").ravel()
+        self.offsets: list[int] = [0, *np.cumsum(sizes, dtype=np.int64).tolist()]
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def weight(self) -> int:
+        """Bytes that it takes in memory, roughly."""
+        numbers: int = len(self.offsets) + _CELLS * self._count
+        return len(self._body) + 36 * numbers
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks its versions have together."""
+        levels = self._cells[_LEVELS]
+        return levels[-1] - levels[0]
+
+    def uncut(self) -> Iterator[Entry]:
+        """Yield the entries without blocks: pages that were not cut yet, and what is no page."""
+        for index, start in enumerate(self._cells[0][:-1]):
+            _, number, _, cut, _ = _IDENTITY.unpack_from(self._body, start)
+            if number and not cut:
+                yield self.entry(index)
+
+    def entry(self, index: int) -> Entry:
+        """Return an entry; a blank one has number 0."""
+        cells = [self._body[ends[index] : ends[index + 1]] for ends in self._cells]
+        url, number, status, cut, time = _IDENTITY.unpack(cells[0])
+        columns = tuple(cells[3:]) if cut else None
+        return Entry(url, number, time, status, cells[1], _read_runs(cells[2]), columns)
+
+    def entries(self) -> list[Entry]:
+        """Return all entries in order."""
+        return [self.entry(index) for index in range(self._count)]
+
+
+def read_manifest(frame: bytes) -> Manifest:
+    """Read a manifest.
+
+    Raises:
+        StoreError: it is damaged.
+    """
+    try:
+        (size,) = _SIZE.unpack_from(frame)
+        return Manifest(decompressed(frame[_SIZE.size :], size))
+    except (struct.error, ValueError, IndexError) as error:
+        raise StoreError(f"a manifest is damaged ({error})") from error

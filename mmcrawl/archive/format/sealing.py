@@ -1,0 +1,340 @@
+"""Sealing: the tail of a stream, small packs compressed alone, becomes part of a solid segment.
+
+A version is written at once and cheaply, without reading what was stored before. When the tail of
+a stream has grown, it is compressed again together with the open segment, the last one that is not
+full yet; there, the versions of a page stand in one window of the compressor. The work is done
+outside of a transaction, every version of the new segment is rebuilt and compared with its digest,
+and only then it takes the place of the old packs.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import sha256
+from itertools import pairwise
+
+from mmcrawl.archive.backend import Backend, PackRow, place
+from mmcrawl.archive.format.cutting import cut_entries
+from mmcrawl.archive.format.frames import compressed, is_frame_of, parts_of
+from mmcrawl.archive.format.manifest import Entry, pack_manifest, read_manifest
+from mmcrawl.archive.format.reading import GoneError, Reader, live_entry, named
+from mmcrawl.errors import StoreError
+
+__all__ = ["MANIFEST_LEVEL", "SEALED_LEVEL", "SEGMENT", "TAIL", "TAIL_LEVEL", "Sealer", "is_closed"]
+
+logger = logging.getLogger(__name__)
+
+SEGMENT = 14 << 20
+"""Bytes from which on a segment is full: closed, never compressed again by itself."""
+
+LARGEST_SEGMENT = (16 << 20) - 1
+"""Bytes that packs are put together up to: what is larger needs tables of twice the size."""
+
+TAIL = 8 << 20
+"""Bytes of a stream's tail from which on it is sealed."""
+
+TAIL_LEVEL = 3
+SEALED_LEVEL = 12
+MANIFEST_LEVEL = 19
+_WORTH_IT = 4  # on closing, a tail is sealed if it is at least this part of the open segment
+_STREAMS = 10_000  # whose tails are kept count of
+_ASKED_FROM = 4  # what tails were before is asked for when they have grown by this part of TAIL
+PATIENCE = 60.0  # seconds that who stores waits for sealing
+_LOOK = 1.0  # seconds between two looks whether the thread still lives
+
+
+def is_closed(pack: PackRow) -> bool:
+    """Return whether a pack is a full segment."""
+    return pack.sealed and pack.raw >= SEGMENT
+
+
+@dataclass(frozen=True, slots=True)
+class _Tail:
+    """Bytes that a tail has, and whether those from before were asked for."""
+
+    raw: int
+    asked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """Packs put together."""
+
+    entries: list[Entry]
+    sizes: list[int]
+    content: bytearray
+
+
+class Sealer:
+    """Seals the tails of streams in a thread of its own.
+
+    Nobody waits for that thread longer than it lives, and who stores waits a while at most: sealing
+    makes the archive smaller, and what is not sealed is as safe.
+    """
+
+    def __init__(self, backend: Backend, reader: Reader) -> None:
+        self._backend = backend
+        self._reader = reader
+        self._changed = threading.Condition()  # of what follows; no store is asked inside of it
+        self._tails: OrderedDict[int, _Tail] = OrderedDict()
+        self._waiting: OrderedDict[int, None] = OrderedDict()
+        self._running: int | None = None
+        self._thread: threading.Thread | None = None
+        self._sealed = False
+
+    def grown(self, raw: Mapping[int, int]) -> None:
+        """Take note of the bytes that streams have grown by; waits if sealing does not keep up.
+
+        Not to be called while the backend is being written to: sealing would wait for that.
+        """
+        for stream, more in raw.items():
+            tail = self._grown(stream, more)
+            if tail >= TAIL:
+                self._ask(stream)
+            if tail >= 3 * TAIL and not self._wait_while(partial(self._has, stream), PATIENCE):
+                logger.warning("The archive is written faster than it can be sealed")
+
+    def _grown(self, stream: int, more: int) -> int:
+        """Return the bytes of a tail. Small ones are not asked for: they may be greater."""
+        with self._changed:
+            tail = self._tails.pop(stream, _Tail(0, False))
+        tail = replace(tail, raw=tail.raw + more)
+        if not tail.asked and tail.raw * _ASKED_FROM >= TAIL:
+            packs = self._backend.tail(stream)
+            tail = _Tail(sum(pack.raw for pack in packs if not pack.sealed), True)
+        with self._changed:
+            self._tails[stream] = tail
+            if len(self._tails) > _STREAMS:
+                self._tails.popitem(last=False)
+        return tail.raw
+
+    def finish(self) -> None:
+        """Seal what is worth it, give space back, and end."""
+        self.wait()
+        for stream, tail in list(self._tails.items()):
+            if tail.raw and self._is_worth_it(stream):
+                self._seal_quietly(stream)
+        if self._sealed:
+            try:
+                self._backend.compact()
+            except StoreError as error:
+                logger.warning("The archive was not made smaller: %s", error)
+
+    def wait(self) -> None:
+        """Wait until nothing is being sealed."""
+        self._wait_while(lambda: self._running is not None or bool(self._waiting))
+
+    # -- the thread ---------------------------------------------------------------------------
+
+    def _ask(self, stream: int) -> None:
+        """Have a stream sealed, by a thread that ends when there is nothing left to do."""
+        with self._changed:
+            if self._has(stream):
+                return
+            self._waiting[stream] = None
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(
+                    target=self._work, name="archive-sealing", daemon=True
+                )
+                self._thread.start()
+
+    def _has(self, stream: int) -> bool:
+        return stream == self._running or stream in self._waiting
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                self._running = None
+                self._changed.notify_all()
+                if not self._waiting:
+                    self._thread = None
+                    return
+                self._running, _ = self._waiting.popitem(last=False)
+            self._seal_quietly(self._running)
+
+    def _wait_while(self, is_so: Callable[[], bool], seconds: float | None = None) -> bool:
+        """Wait until something is no longer so; return whether that came to be in time."""
+        end = None if seconds is None else time.monotonic() + seconds
+        with self._changed:
+            while is_so():
+                if self._thread is None or not self._thread.is_alive():
+                    self._waiting.clear()
+                    self._running = None
+                    return True
+                if end is not None and time.monotonic() >= end:
+                    return False
+                self._changed.wait(_LOOK)
+        return True
+
+    # -- sealing ------------------------------------------------------------------------------
+
+    def seal_all(self) -> None:
+        """Seal every tail.
+
+        Raises:
+            StoreError: some could not be sealed; the others are.
+        """
+        self.wait()
+        failed = None
+        for stream in self._backend.streams():
+            try:
+                self.seal(stream)
+            except StoreError as error:
+                failed = error
+        if failed is not None:
+            raise failed
+
+    def seal(self, stream: int) -> None:
+        """Seal the tail of a stream, if it has one.
+
+        Raises:
+            StoreError: a pack is damaged, or the store fails; nothing is lost.
+        """
+        try:
+            for packs in _portions(self._backend.tail(stream)):
+                if not all(pack.sealed for pack in packs):
+                    self._replace(packs, SEALED_LEVEL)
+        except GoneError:
+            return  # another process seals the same stream
+        with self._changed:
+            self._tails.pop(stream, None)
+
+    def recompress(self, level: int) -> None:
+        """Compress every segment anew."""
+        for stream in self._backend.streams():
+            for pack in self._backend.packs(stream):
+                if pack.level != level:
+                    self._replace([pack], level)
+
+    def cut_all(self) -> None:
+        """Keep the blocks of all versions whose pages were not cut yet."""
+        for stream in self._backend.streams():
+            for pack in self._backend.packs(stream):
+                with suppress(GoneError):  # another process packs the same stream
+                    entries = cut_entries(self._backend, self._reader, pack)
+                    if entries is not None:
+                        self._keep_entries(pack, entries)
+
+    def _keep_entries(self, pack: PackRow, entries: Sequence[Entry]) -> None:
+        """Write a pack again with other entries and the same chunks."""
+        offsets = self._reader.manifest(pack).offsets
+        sizes = [end - start for start, end in pairwise(offsets)]
+        manifest = pack_manifest(entries, sizes, MANIFEST_LEVEL)
+        data = self._backend.data(pack)
+        if data is not None:
+            new = replace(pack, size=len(manifest) + len(data))
+            self._backend.replace_packs([pack], new, manifest, data)
+
+    def _seal_quietly(self, stream: int) -> None:
+        """Seal; what cannot be sealed stays as it is, and is safe."""
+        try:
+            self.seal(stream)
+        except StoreError as error:
+            logger.warning("A tail of the archive was not sealed: %s", error)
+        except Exception:
+            logger.exception("A tail of the archive was not sealed")
+        else:
+            return
+        with self._changed:
+            self._tails[stream] = _Tail(0, True)  # tried again when as much has come
+
+    def _is_worth_it(self, stream: int) -> bool:
+        packs = self._backend.tail(stream)
+        tail = sum(pack.raw for pack in packs if not pack.sealed)
+        segment = sum(pack.raw for pack in packs if pack.sealed and not is_closed(pack))
+        return tail * _WORTH_IT >= segment
+
+    def _replace(self, packs: Sequence[PackRow], level: int) -> None:
+        """Put one segment in place of packs that follow each other."""
+        joined = self._joined(packs)
+        manifest = pack_manifest(joined.entries, joined.sizes, MANIFEST_LEVEL)
+        data = compressed(joined.content, level)
+        first = packs[0]
+        segment = PackRow(
+            stream=first.stream,
+            entry=first.entry,
+            entries=len(joined.entries),
+            chunk=first.chunk,
+            chunks=len(joined.sizes),
+            raw=len(joined.content),
+            level=level,
+            size=len(manifest) + len(data),
+        )
+        self._verify(segment, manifest, data, joined.content)
+        self._backend.replace_packs(packs, segment, manifest, data)
+        self._sealed = True
+
+    def _joined(self, packs: Sequence[PackRow]) -> _Joined:
+        entries: list[Entry] = []
+        sizes: list[int] = []
+        content = bytearray(sum(pack.raw for pack in packs))
+        position = 0
+        for pack in packs:
+            manifest = self._reader.manifest(pack)
+            entries += manifest.entries()
+            sizes += [end - start for start, end in pairwise(manifest.offsets)]
+            if pack.raw:
+                frame = self._backend.data(pack)
+                if frame is None:
+                    raise GoneError
+                for part in parts_of(frame):
+                    content[position : position + len(part)] = part
+                    position += len(part)
+        if position != sum(pack.raw for pack in packs):
+            raise StoreError(f"{named(packs[0])} or one behind it is damaged (its size)")
+        return _Joined(entries, sizes, content)
+
+    def _verify(
+        self, segment: PackRow, manifest_frame: bytes, data: bytes, joined: bytearray
+    ) -> None:
+        """Rebuild every version of a segment from what is about to be written."""
+        manifest = read_manifest(manifest_frame)
+        if segment.raw and not is_frame_of(data, joined):
+            raise StoreError(f"{named(segment)} was compressed wrongly; its packs stay as they are")
+        content = memoryview(joined)
+        offsets = manifest.offsets
+        for index, entry in enumerate(manifest.entries()):
+            version = live_entry(self._backend, segment, index, entry)
+            if version is None:
+                continue
+            pieces: list[bytes | memoryview] = []
+            for start, count in entry.runs:
+                first = start - place(segment.stream, segment.chunk)
+                if first >= 0 and first + count <= segment.chunks:
+                    pieces.append(content[offsets[first] : offsets[first + count]])
+                else:
+                    pieces.append(self._reader.body([(start, count)]))
+            if sha256(b"".join(pieces)).digest() != version.digest:
+                raise StoreError(
+                    f"archive {self._backend.name} is damaged: {named(segment)}, version"
+                    f" {version.number} of URL {version.url}; check it"
+                )
+
+
+def _portions(tail: Sequence[PackRow]) -> Iterator[list[PackRow]]:
+    """Yield the packs to be joined: the open segment and what follows it without a gap.
+
+    A number that was reserved by a process that died leaves a gap, which ends a segment.
+    """
+    portion: list[PackRow] = []
+    for pack in tail:
+        if is_closed(pack):
+            continue
+        before = portion[-1] if portion else None
+        adjacent = before is not None and (
+            before.entry + before.entries == pack.entry
+            and before.chunk + before.chunks == pack.chunk
+        )
+        raw = sum(p.raw for p in portion)
+        if portion and (not adjacent or raw + pack.raw > LARGEST_SEGMENT):
+            yield portion
+            portion = []
+        portion.append(pack)
+    yield portion

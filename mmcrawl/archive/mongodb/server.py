@@ -1,0 +1,89 @@
+"""An archive's MongoDB database: its collections, and what tells it from others.
+
+How it is reached and what is said when it cannot be used, see :mod:`mmcrawl.stores.mongodb`. All
+collections begin with ``archive_``, so that a crawl's store may live in the same database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from pymongo.errors import BulkWriteError
+
+from mmcrawl.archive.backend import SCHEMA_VERSION
+from mmcrawl.stores import mongodb
+from mmcrawl.stores.mongodb import Documents, Server
+
+__all__ = [
+    "PREFIX",
+    "TABLES",
+    "Documents",
+    "Server",
+    "connect",
+    "explained",
+    "insert_new",
+    "only_duplicates",
+]
+
+PREFIX = "archive_"
+TABLES = ("url", "stream", "claim", "version", "visit", "pack", "part", "chunk", "counter", "lease")
+
+_DUPLICATE = 11000
+_ARCHIVE = mongodb.Kind(
+    noun="archive",
+    application="mmcrawl archive",
+    version=SCHEMA_VERSION,
+    prefix=PREFIX,
+    tables=TABLES,
+    missing="store a page there first, or name another database",
+    indexes={
+        "url": (({"url": 1}, True), ({"key": 1}, False), ({"host": 1, "url": 1}, False)),
+        "stream": (({"name": 1}, True),),
+        "version": (({"url": 1, "time": 1, "number": 1}, False),),
+        "pack": (({"chunk": 1, "entry": 1}, False),),
+    },
+    compressed=frozenset({"part"}),
+)
+
+
+def connect(uri: str, *, create: bool, read_only: bool) -> Server:
+    """Connect, and set the archive up if wished.
+
+    Raises:
+        StoreError: it cannot be reached, is missing, or is no archive that this version can use.
+    """
+    return mongodb.connect(_ARCHIVE, uri, create=create, read_only=read_only)
+
+
+def explained(name: str) -> AbstractContextManager[None]:
+    """Turn what the driver raises into a StoreError of one sentence.
+
+    Args:
+        name: of the archive.
+    """
+    return mongodb.explained(f"archive {name}")
+
+
+def insert_new(documents: Documents, rows: Sequence[dict[str, Any]]) -> set[int]:
+    """Insert documents, in any order; return the indexes of those whose key is taken."""
+    if not rows:
+        return set()
+    try:
+        documents.insert_many(rows, ordered=False)
+    except BulkWriteError as error:
+        return only_duplicates(error)
+    return set()
+
+
+def only_duplicates(error: BulkWriteError) -> set[int]:
+    """Return the indexes of what was refused in a bulk because its key was taken.
+
+    Raises:
+        BulkWriteError: something was refused for another reason.
+    """
+    refused = error.details["writeErrors"]
+    if error.details["writeConcernErrors"] or any(one["code"] != _DUPLICATE for one in refused):
+        raise error
+    return {one["index"] for one in refused}

@@ -1,0 +1,376 @@
+"""The MongoDB collections of URLs, versions and visits.
+
+Keys are strings, as wide as the greatest number, so that their order is that of the numbers and
+what is asked for most is found by ``_id``, the one index that every server uses:
+
+* ``url``: its number in hexadecimal; fields ``url`` (unique), ``key``, ``host``, ``stream``,
+  ``last``, ``late``. ``last`` says from which number on the last version is looked for; it is
+  raised now and then, and before versions are removed, so that no number is given again.
+* ``version``: ``URL/NUMBER`` in hexadecimal.
+* ``visit``: ``URL/TIME``, the time's bits such that they ascend with it. Where an answer came with
+  nothing, there is no field ``head``.
+* ``counter``: of URLs and of streams, by the name of the collection; the number given last.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
+
+from pymongo import ASCENDING, DESCENDING, ReplaceOne, ReturnDocument
+from pymongo.errors import BulkWriteError, DuplicateKeyError
+
+from mmcrawl.archive.backend import UrlRow, VersionRow, VisitRow
+from mmcrawl.archive.mongodb.leases import SOLE, WRITE, Leases
+from mmcrawl.archive.mongodb.rows import (
+    Row,
+    all_of,
+    read_url,
+    read_version,
+    read_visit,
+    url_key,
+    url_update,
+    version_key,
+    visit_key,
+    written_version,
+    written_visit,
+)
+from mmcrawl.archive.mongodb.server import (
+    Documents,
+    connect,
+    explained,
+    insert_new,
+    only_duplicates,
+)
+from mmcrawl.errors import StoreError
+
+__all__ = ["PAGE", "UrlCollections", "guarded"]
+
+PAGE = 1_000
+"""Documents that are asked for at once. No cursor stays open: what follows is asked for by key."""
+
+_RANGES = 200  # of keys that are asked for at once
+_ATTEMPTS = 1_000
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_S = TypeVar("_S", bound="UrlCollections")
+
+
+def guarded(
+    method: Callable[Concatenate[_S, _P], _R],
+) -> Callable[Concatenate[_S, _P], _R]:
+    """Explain what fails."""
+
+    @wraps(method)
+    def explaining(self: _S, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        with explained(self.name):
+            return method(self, *args, **kwargs)
+
+    return explaining
+
+
+class UrlCollections:
+    """An open database, and what of it is about URLs.
+
+    Reading asks the server at once. One thread at a time writes; other processes write at the same
+    time, except beside :meth:`sole`.
+    """
+
+    def __init__(self, uri: str, *, create: bool = True, read_only: bool = False) -> None:
+        self._server = connect(uri, create=create, read_only=read_only)
+        self.name = self._server.name
+        self.read_only = read_only
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._leases = Leases(self._server.documents("lease"), self.name)
+        self._urls = self._server.documents("url")
+        self._versions = self._server.documents("version")
+        self._visits = self._server.documents("visit")
+        self._counters = self._server.documents("counter")
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep others from a purge meanwhile. What was written when it fails is harmless."""
+        with self._holding(WRITE):
+            yield
+
+    @contextmanager
+    def sole(self) -> Iterator[None]:
+        """Keep others from writing meanwhile."""
+        with self._holding(SOLE):
+            yield
+
+    @contextmanager
+    def _holding(self, kind: str) -> Iterator[None]:
+        with self._lock:
+            if self._depth:
+                yield
+                return
+            if self.read_only:
+                raise StoreError(f"archive {self.name} was opened for reading only")
+            with explained(self.name), self._leases.held(kind):
+                self._depth = 1
+                try:
+                    yield
+                finally:
+                    self._depth = 0
+
+    @contextmanager
+    def _withdrawn_if_late(
+        self, documents: Documents, rows: Sequence[Row], own: str
+    ) -> Iterator[None]:
+        """Take back what is written inside if this process was taken for dead before it was.
+
+        Another may have purged meanwhile what the rows refer to.
+
+        Args:
+            documents, rows: What is written.
+            own: The field that tells a row from that of another with the same key.
+        """
+        yield
+        try:
+            self._leases.confirm()
+        except StoreError:
+            for row in rows:
+                documents.delete_one({"_id": row["_id"], own: row[own]})
+            raise
+
+    # -- URLs and streams ---------------------------------------------------------------------
+
+    @guarded
+    def url(self, url: str) -> UrlRow | None:
+        row = self._urls.find_one({"url": url})
+        return read_url(row) if row else None
+
+    @guarded
+    def urls_named(self, urls: Iterable[str]) -> dict[str, UrlRow]:
+        rows = map(read_url, self._named(self._urls, "url", list(urls)))
+        return {row.url: row for row in rows}
+
+    def _named(self, documents: Documents, field: str, names: Sequence[str]) -> Iterator[Row]:
+        for start in range(0, len(names), PAGE):
+            condition = {field: {"$in": list(names[start : start + PAGE])}}
+            yield from documents.find(condition).batch_size(PAGE)
+
+    @guarded
+    def urls_by_key(self, key: int) -> list[UrlRow]:
+        return [read_url(row) for row in self._urls.find({"key": key}).sort("_id", ASCENDING)]
+
+    @guarded
+    def url_by_id(self, number: int) -> UrlRow | None:
+        row = self._urls.find_one({"_id": url_key(number)})
+        return read_url(row) if row else None
+
+    def urls(self, host: str | None = None, prefix: str | None = None) -> Iterator[UrlRow]:
+        after, comparison = prefix or "", "$gte"
+        while rows := self._urls_from({"url": {comparison: after}}, host):
+            for row in rows:
+                if prefix and not row.url.startswith(prefix):
+                    return
+                yield row
+            after, comparison = rows[-1].url, "$gt"
+
+    @guarded
+    def _urls_from(self, condition: Row, host: str | None) -> list[UrlRow]:
+        if host is not None:
+            condition = {"host": host, **condition}
+        rows = self._urls.find(condition).sort("url", ASCENDING).limit(PAGE)
+        return [read_url(row) for row in rows]
+
+    @guarded
+    def hosts(self) -> list[str]:
+        # Not by distinct(), whose answer is one document of at most 16 MB.
+        return sorted(row["_id"] for row in self._urls.aggregate([{"$group": {"_id": "$host"}}]))
+
+    def add_urls(self, urls: Mapping[str, tuple[int, str]]) -> dict[str, UrlRow]:
+        with self.writing():
+            rows = [
+                {"url": url, "key": key, "host": host, "last": 0}
+                for url, (key, host) in urls.items()
+            ]
+            return {row["url"]: read_url(row) for row in self._numbered(self._urls, "url", rows)}
+
+    def _numbered(self, documents: Documents, field: str, rows: Sequence[Row]) -> list[Row]:
+        """Insert documents with the next numbers; where there is one of the same name, return that.
+
+        A server that counts wrongly when several ask at once gives a number twice; the unique
+        key refuses it then, and the counter is set right.
+        """
+        found: list[Row] = []
+        for attempt in range(_ATTEMPTS):
+            if attempt:
+                found += self._named(documents, field, [row[field] for row in rows])
+                known = {row[field] for row in found}
+                rows = [row for row in rows if row[field] not in known]
+            if not rows:
+                return found
+            try:
+                if attempt:
+                    self._set_right(documents)
+                first = self._next(documents.name, len(rows))
+            except DuplicateKeyError:  # another process made the counter just now
+                continue
+            made = [{"_id": url_key(first + n), **row} for n, row in enumerate(rows)]
+            refused = insert_new(documents, made)
+            found += [row for n, row in enumerate(made) if n not in refused]
+            rows = [row for n, row in enumerate(rows) if n in refused]
+        raise StoreError(f"archive {self.name} gives no new numbers; is a counter damaged?")
+
+    def _set_right(self, documents: Documents) -> None:
+        for last in documents.find().sort("_id", DESCENDING).limit(1):
+            greatest = {"$max": {"last": int(last["_id"], 16)}}
+            self._counters.update_one({"_id": documents.name}, greatest, upsert=True)
+
+    def _next(self, counter: str, count: int) -> int:
+        """Take numbers; return the first."""
+        row = self._counters.find_one_and_update(
+            {"_id": counter},
+            {"$inc": {"last": count}},
+            upsert=True,
+            return_document=ReturnDocument.AFTER,
+        )
+        return (int(row["last"]) if row else count) - count + 1
+
+    def note_urls(self, rows: Sequence[UrlRow]) -> None:
+        with self.writing():
+            if rows:
+                self._urls.bulk_write([url_update(row) for row in rows], ordered=False)
+
+    def remove_url(self, url: int) -> None:
+        with self.writing():
+            self._urls.delete_one({"_id": url_key(url)})
+            self._versions.delete_many(all_of(url))
+
+    # -- versions and visits ------------------------------------------------------------------
+
+    def add_versions(self, versions: Sequence[VersionRow]) -> list[VersionRow]:
+        with self.writing():
+            if not versions:
+                return []
+            rows = [written_version(version) for version in versions]
+            with self._withdrawn_if_late(self._versions, rows, "entry"):
+                refused = [rows[n] for n in sorted(insert_new(self._versions, rows))]
+            there = self._named(self._versions, "_id", [row["_id"] for row in refused])
+            # The same one, if the driver sent it again because it heard nothing.
+            known = {row["_id"]: read_version(row) for row in there}
+            return [
+                read_version(row) for row in refused if read_version(row) != known.get(row["_id"])
+            ]
+
+    @guarded
+    def version(self, url: int, number: int) -> VersionRow | None:
+        row = self._versions.find_one({"_id": version_key(url, number)})
+        return read_version(row) if row else None
+
+    @guarded
+    def versions(self, url: int) -> list[VersionRow]:
+        return [
+            read_version(row) for row in self._versions.find(all_of(url)).sort("_id", ASCENDING)
+        ]
+
+    @guarded
+    def version_at(self, url: int, time: float | None) -> VersionRow | None:
+        condition: Row = {"url": url}
+        if time is not None:
+            condition["time"] = {"$lte": float(time)}
+        order = [("time", DESCENDING), ("number", DESCENDING)]
+        return self._first_version(condition, order)
+
+    @guarded
+    def version_after(self, url: int, time: float) -> VersionRow | None:
+        order = [("time", ASCENDING), ("number", ASCENDING)]
+        return self._first_version({"url": url, "time": {"$gt": float(time)}}, order)
+
+    def _first_version(self, condition: Row, order: Sequence[tuple[str, int]]) -> VersionRow | None:
+        rows = list(self._versions.find(condition).sort(order).limit(1))
+        return read_version(rows[0]) if rows else None
+
+    @guarded
+    def last_versions(self, urls: Sequence[UrlRow]) -> dict[int, VersionRow]:
+        found: dict[int, VersionRow] = {}
+        keys = [(version_key(url.id, url.last), f"{url.id:016x}0") for url in urls]
+        for row in self._in_ranges(self._versions, keys):
+            version = read_version(row)
+            if version.url not in found or found[version.url].number < version.number:
+                found[version.url] = version
+        return found
+
+    def _in_ranges(
+        self,
+        documents: Documents,
+        ranges: Sequence[tuple[str, str]],
+        shown: Mapping[str, int] | None = None,
+    ) -> Iterator[Row]:
+        """Yield the documents whose keys are from one up to, not including, another."""
+        for start in range(0, len(ranges), _RANGES):
+            some = [{"_id": {"$gte": a, "$lt": b}} for a, b in ranges[start : start + _RANGES]]
+            yield from documents.find({"$or": some}, shown).batch_size(PAGE)
+
+    @guarded
+    def last_number(self, url: int) -> int:
+        rows = self._versions.find(all_of(url), {"_id": 1}).sort("_id", DESCENDING).limit(1)
+        greatest = max((int(row["_id"].rpartition("/")[2], 16) for row in rows), default=0)
+        known = self.url_by_id(url)
+        return max(greatest, known.last if known is not None else 0)
+
+    def remove_versions(self, url: int, numbers: Sequence[int]) -> None:
+        with self.writing():
+            last = {"$max": {"last": self.last_number(url)}}
+            self._urls.update_one({"_id": url_key(url)}, last)
+            self._delete(self._versions, [version_key(url, number) for number in numbers])
+
+    def add_visits(self, visits: Sequence[VisitRow]) -> None:
+        with self.writing():
+            rows = {visit_key(visit.url, visit.time): written_visit(visit) for visit in visits}
+            writes = [ReplaceOne({"_id": key}, row, upsert=True) for key, row in rows.items()]
+            if not writes:
+                return
+            try:
+                self._visits.bulk_write(writes, ordered=False)
+            except BulkWriteError as error:
+                only_duplicates(error)  # others wrote them just now
+                self._visits.bulk_write(writes, ordered=False)
+
+    @guarded
+    def visits(self, url: int) -> list[VisitRow]:
+        return [read_visit(row) for row in self._visits.find(all_of(url)).sort("_id", ASCENDING)]
+
+    @guarded
+    def visit_at(self, url: int, time: float | None) -> VisitRow | None:
+        condition = all_of(url)
+        if time is not None:
+            condition["_id"] |= {"$lte": visit_key(url, time)}
+        return self._first_visit(condition, DESCENDING)
+
+    @guarded
+    def visit_after(self, url: int, time: float) -> VisitRow | None:
+        after = {"$gt": visit_key(url, time), "$lt": f"{url:016x}0"}
+        return self._first_visit({"_id": after}, ASCENDING)
+
+    @guarded
+    def visit_with_head(self, version: VersionRow, after: float, until: float) -> VisitRow | None:
+        span = {"$gt": visit_key(version.url, after), "$lte": visit_key(version.url, until)}
+        condition = {"_id": span, "number": version.number, "head": {"$exists": True}}
+        return self._first_visit(condition, DESCENDING)
+
+    def _first_visit(self, condition: Row, order: int) -> VisitRow | None:
+        rows = list(self._visits.find(condition).sort("_id", order).limit(1))
+        return read_visit(rows[0]) if rows else None
+
+    @guarded
+    def visited_since(self, times: Mapping[int, float]) -> set[int]:
+        keys = [(visit_key(url, time), f"{url:016x}0") for url, time in times.items()]
+        rows = self._in_ranges(self._visits, keys, {"_id": 1})
+        return {int(row["_id"].partition("/")[0], 16) for row in rows}
+
+    def remove_visits(self, url: int, times: Sequence[float]) -> None:
+        with self.writing():
+            self._delete(self._visits, [visit_key(url, time) for time in times])
+
+    def _delete(self, documents: Documents, keys: Sequence[str]) -> None:
+        for start in range(0, len(keys), PAGE):
+            documents.delete_many({"_id": {"$in": list(keys[start : start + PAGE])}})

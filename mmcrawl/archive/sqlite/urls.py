@@ -1,0 +1,294 @@
+"""The SQLite tables of URLs, versions and visits, and the transactions that change them."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple
+from functools import wraps
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
+
+from mmcrawl.archive.backend import UrlRow, VersionRow, VisitRow
+from mmcrawl.archive.sqlite.file import connect, explained
+from mmcrawl.errors import StoreError
+
+__all__ = ["PAGE", "UrlTables", "guarded"]
+
+PAGE = 1_000
+"""Rows that are read at once, so that none is being read while others are written."""
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_S = TypeVar("_S", bound="UrlTables")
+_URL = "SELECT url.id, url, name, stream, last, late FROM url JOIN host ON host.id = url.host"
+_VISIT = "SELECT url, time, number, status, head FROM visit"
+_VERSION = (
+    "SELECT url, number, time, status, digest, size, entry, method, level, location FROM version"
+)
+
+
+def guarded(
+    method: Callable[Concatenate[_S, _P], _R],
+) -> Callable[Concatenate[_S, _P], _R]:
+    """Let one thread at a time into a method, and explain what fails."""
+
+    @wraps(method)
+    def one_at_a_time(self: _S, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        with self._lock, explained(self.name):
+            return method(self, *args, **kwargs)
+
+    return one_at_a_time
+
+
+class UrlTables:
+    """An open file, and what of it is about URLs."""
+
+    def __init__(self, path: Path, *, create: bool = True, read_only: bool = False) -> None:
+        self.name = str(path)
+        self.read_only = read_only
+        self._path = path
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._db: sqlite3.Connection = connect(path, create=create, read_only=read_only)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """One transaction."""
+        with self._lock:
+            if self._depth:
+                yield
+                return
+            if self.read_only:
+                raise StoreError(f"archive {self.name} was opened for reading only")
+            with explained(self.name):
+                try:
+                    self._db.execute("BEGIN IMMEDIATE")
+                    self._depth = 1
+                    yield
+                    self._db.execute("COMMIT")
+                except BaseException:
+                    if self._db.in_transaction:
+                        self._db.execute("ROLLBACK")
+                    raise
+                finally:
+                    self._depth = 0
+
+    sole = writing
+
+    # -- URLs and streams ---------------------------------------------------------------------
+
+    @guarded
+    def url(self, url: str) -> UrlRow | None:
+        return self._url(url)
+
+    def _url(self, url: str) -> UrlRow | None:
+        row = self._db.execute(f"{_URL} WHERE url = ?", (url,)).fetchone()
+        return _url(row) if row else None
+
+    @guarded
+    def urls_named(self, urls: Iterable[str]) -> dict[str, UrlRow]:
+        return {url: row for url in urls if (row := self._url(url)) is not None}
+
+    @guarded
+    def urls_by_key(self, key: int) -> list[UrlRow]:
+        rows = self._db.execute(f"{_URL} WHERE key = ? ORDER BY url.id", (key,))
+        return [_url(row) for row in rows]
+
+    @guarded
+    def url_by_id(self, number: int) -> UrlRow | None:
+        row = self._db.execute(f"{_URL} WHERE url.id = ?", (number,)).fetchone()
+        return _url(row) if row else None
+
+    def urls(self, host: str | None = None, prefix: str | None = None) -> Iterator[UrlRow]:
+        after, inclusive = prefix or "", True
+        while rows := self._urls_from(after, inclusive, host):
+            for row in rows:
+                if prefix and not row.url.startswith(prefix):
+                    return
+                yield row
+            after, inclusive = rows[-1].url, False
+
+    @guarded
+    def _urls_from(self, url: str, inclusive: bool, host: str | None) -> list[UrlRow]:
+        rows = self._db.execute(
+            f"{_URL} WHERE url {'>=' if inclusive else '>'} ? AND (? IS NULL OR name = ?)"
+            f" ORDER BY url LIMIT {PAGE}",
+            (url, host, host),
+        )
+        return [_url(row) for row in rows]
+
+    @guarded
+    def hosts(self) -> list[str]:
+        rows = self._db.execute(
+            "SELECT name FROM host WHERE EXISTS (SELECT 1 FROM url WHERE host = host.id)"
+            " ORDER BY name"
+        )
+        return [name for (name,) in rows]
+
+    def add_urls(self, urls: Mapping[str, tuple[int, str]]) -> dict[str, UrlRow]:
+        with self.writing():
+            hosts = {host: self._numbered("host", host) for host in {h for _, h in urls.values()}}
+            added = {}
+            for url, (key, host) in urls.items():
+                done = self._db.execute(
+                    "INSERT OR IGNORE INTO url (url, key, host) VALUES (?, ?, ?)",
+                    (url, key, hosts[host]),
+                )
+                if done.rowcount == 1 and done.lastrowid is not None:
+                    added[url] = UrlRow(done.lastrowid, url, host, None)
+            return {**added, **self.urls_named(url for url in urls if url not in added)}
+
+    def _numbered(self, table: str, name: str) -> int:
+        """Return the number of a host or a stream, made now if there is none."""
+        find = f"SELECT id FROM {table} WHERE name = ?"  # noqa: S608
+        row = self._db.execute(find, (name,)).fetchone()
+        if row is None:
+            self._db.execute(f"INSERT INTO {table} (name) VALUES (?)", (name,))  # noqa: S608
+            row = self._db.execute(find, (name,)).fetchone()
+        return int(row[0])
+
+    def note_urls(self, rows: Sequence[UrlRow]) -> None:
+        with self.writing():
+            self._db.executemany(
+                "UPDATE url SET stream = coalesce(?, stream), last = max(last, ?),"
+                " late = max(late, ?) WHERE id = ?",
+                [(row.stream, row.last, row.late, row.id) for row in rows],
+            )
+
+    def remove_url(self, url: int) -> None:
+        with self.writing():
+            self._db.execute("DELETE FROM url WHERE id = ?", (url,))
+
+    # -- versions and visits ------------------------------------------------------------------
+
+    def add_versions(self, versions: Sequence[VersionRow]) -> list[VersionRow]:
+        with self.writing():
+            return [version for version in versions if not self._is_added(version)]
+
+    def _is_added(self, version: VersionRow) -> bool:
+        done = self._db.execute(
+            "INSERT OR IGNORE INTO version (url, number, time, status, digest, size, entry, method,"
+            " level, location) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                version.url,
+                version.number,
+                version.time,
+                version.status,
+                version.digest,
+                version.size,
+                version.entry,
+                version.method,
+                version.level,
+                version.location,
+            ),
+        )
+        return done.rowcount == 1
+
+    @guarded
+    def version(self, url: int, number: int) -> VersionRow | None:
+        return self._one_version("WHERE url = ? AND number = ?", (url, number))
+
+    @guarded
+    def versions(self, url: int) -> list[VersionRow]:
+        rows = self._db.execute(f"{_VERSION} WHERE url = ? ORDER BY number", (url,))
+        return [VersionRow(*row) for row in rows]
+
+    @guarded
+    def version_at(self, url: int, time: float | None) -> VersionRow | None:
+        return self._one_version(
+            "WHERE url = ? AND (? IS NULL OR time <= ?) ORDER BY time DESC, number DESC LIMIT 1",
+            (url, time, time),
+        )
+
+    @guarded
+    def version_after(self, url: int, time: float) -> VersionRow | None:
+        condition = "WHERE url = ? AND time > ? ORDER BY time, number LIMIT 1"
+        return self._one_version(condition, (url, time))
+
+    def _one_version(self, condition: str, values: tuple[object, ...]) -> VersionRow | None:
+        row = self._db.execute(f"{_VERSION} {condition}", values).fetchone()
+        return VersionRow(*row) if row else None
+
+    @guarded
+    def last_versions(self, urls: Sequence[UrlRow]) -> dict[int, VersionRow]:
+        found = {}
+        for url in urls:
+            condition = "WHERE url = ? AND number >= ? ORDER BY number DESC LIMIT 1"
+            version = self._one_version(condition, (url.id, url.last))
+            if version is not None:
+                found[url.id] = version
+        return found
+
+    @guarded
+    def last_number(self, url: int) -> int:
+        row = self._db.execute(
+            "SELECT max(last, coalesce((SELECT max(number) FROM version WHERE url = id), 0))"
+            " FROM url WHERE id = ?",
+            (url,),
+        ).fetchone()
+        return int(row[0]) if row else 0
+
+    def remove_versions(self, url: int, numbers: Sequence[int]) -> None:
+        with self.writing():
+            self._db.execute(
+                "UPDATE url SET last = ? WHERE id = ?", (self.last_number(url), url)
+            )  # a number is never given again
+            self._db.executemany(
+                "DELETE FROM version WHERE url = ? AND number = ?",
+                ((url, number) for number in numbers),
+            )
+
+    def add_visits(self, visits: Sequence[VisitRow]) -> None:
+        with self.writing():
+            self._db.executemany(
+                "INSERT OR REPLACE INTO visit (url, time, number, status, head)"
+                " VALUES (?, ?, ?, ?, ?)",
+                [astuple(visit) for visit in visits],
+            )
+
+    @guarded
+    def visits(self, url: int) -> list[VisitRow]:
+        rows = self._db.execute(f"{_VISIT} WHERE url = ? ORDER BY time", (url,))
+        return [VisitRow(*row) for row in rows]
+
+    @guarded
+    def visit_at(self, url: int, time: float | None) -> VisitRow | None:
+        condition = "WHERE url = ? AND time <= ifnull(?, 9e999) ORDER BY time DESC LIMIT 1"
+        return self._one_visit(condition, (url, time))
+
+    @guarded
+    def visit_after(self, url: int, time: float) -> VisitRow | None:
+        return self._one_visit("WHERE url = ? AND time > ? ORDER BY time LIMIT 1", (url, time))
+
+    @guarded
+    def visit_with_head(self, version: VersionRow, after: float, until: float) -> VisitRow | None:
+        return self._one_visit(
+            "WHERE url = ? AND time > ? AND time <= ? AND number = ? AND head IS NOT NULL"
+            " ORDER BY time DESC LIMIT 1",
+            (version.url, after, until, version.number),
+        )
+
+    def _one_visit(self, condition: str, values: tuple[object, ...]) -> VisitRow | None:
+        row = self._db.execute(f"{_VISIT} {condition}", values).fetchone()
+        return VisitRow(*row) if row else None
+
+    @guarded
+    def visited_since(self, times: Mapping[int, float]) -> set[int]:
+        find = "SELECT 1 FROM visit WHERE url = ? AND time >= ? LIMIT 1"
+        return {
+            url for url, time in times.items() if self._db.execute(find, (url, time)).fetchone()
+        }
+
+    def remove_visits(self, url: int, times: Sequence[float]) -> None:
+        with self.writing():
+            self._db.executemany(
+                "DELETE FROM visit WHERE url = ? AND time = ?", ((url, time) for time in times)
+            )
+
+
+def _url(row: tuple[int, str, str, int | None, int, int]) -> UrlRow:
+    number, url, host, stream, last, late = row
+    return UrlRow(number, url, host, stream, last, bool(late))

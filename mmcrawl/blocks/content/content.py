@@ -1,0 +1,341 @@
+"""What a page says: its headline, its main text in paragraphs, the links that go with it.
+
+The lines of the page are given probabilities of being content
+(:mod:`mmcrawl.blocks.content.model`); of all choices of lines, the one with the greatest expected
+F1 is taken, so that a page on which little is certain still gives its best part.
+
+The headline of a page.
+
+A page's blocks put together again: its topic text, and the links that go with it.
+
+Wang & Zhu 2012, section 3, steps 1 to 5: a page cut finely has many small blocks; those of one text
+are merged, those that only help to get around are kept apart, and noise is dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcrawl.blocks.content.line_features import LineFeatures
+from mmcrawl.blocks.content.metadata import PageMetadata, page_metadata
+from mmcrawl.blocks.content.model import GENRES, content_model
+from mmcrawl.blocks.content.page_type import PAGE_TYPES, ContentLinks, page_type
+from mmcrawl.blocks.layout.lines import PageLines
+from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.partition import Block, BlockLink, Partition
+from mmcrawl.blocks.partitioners.base import Cut
+from mmcrawl.blocks.partitioners.registry import make_partitioner
+from mmcrawl.blocks.tree import PageTree, read_tree
+from mmcrawl.text import has_han
+
+__all__ = [
+    "PAGE_TYPES",
+    "Content",
+    "MergedPage",
+    "PageContent",
+    "merge_blocks",
+    "page_content",
+    "page_headline",
+]
+
+_SEPARATOR = re.compile(r"\s+[|·•»:—–-]\s+|[_|｜]|\s*--\s*")
+_LONGEST = 300
+
+
+def page_headline(tree: PageTree, lines: PageLines, prose: int, metadata: PageMetadata) -> str:
+    """Return the headline of a page, "" if nothing is one.
+
+    A main heading that the page's title repeats; else the last main heading before the prose, or
+    the first; else the heading that metadata gives; else the title without the site's name.
+
+    Args:
+        tree, lines: The page.
+        prose: The element that holds most of the prose, an index into the tree.
+        metadata: Of the page.
+    """
+    title = " ".join(metadata.title.split())
+    main = [
+        (first, text)
+        for first, container, text in zip(lines.firsts, lines.containers, lines.texts, strict=True)
+        if tree.tags[container] == "h1" and len(text) <= _LONGEST
+    ]
+    for _, text in main:
+        if len(text) > 3 and text.casefold() in title.casefold():
+            return text
+    if main:
+        before = [text for first, text in main if first < tree.after[prose]]
+        return before[-1] if before else main[0][1]
+    if metadata.headline:
+        return metadata.headline
+    for container, text in zip(lines.containers, lines.texts, strict=True):
+        heading = tree.tags[container] in ("h2", "h3")
+        if heading and len(text) > 3 and text.casefold() in title.casefold():
+            return text
+    return _without_site(title)
+
+
+def _without_site(title: str) -> str:
+    """Return the longest part of a title between its separators."""
+    parts = [part.strip() for part in _SEPARATOR.split(title) if part.strip()]
+    if len(parts) < 2:
+        return title
+    longest = max(parts, key=len)
+    return longest if len(longest) * 2 > len(title) or len(parts[0]) < 4 else parts[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Content:
+    """Blocks that belong to one text.
+
+    Attributes:
+        blocks: In order; the first is the title block, if the text has one.
+    """
+
+    blocks: tuple[Block, ...]
+
+    @property
+    def title(self) -> str:
+        """The text of its title block, or ""."""
+        first = self.blocks[0]
+        return first.text if first.kind == "title" else ""
+
+    @property
+    def text(self) -> str:
+        """The text of its blocks, the title's included, one line for each."""
+        return "\n".join(filter(None, (block.text for block in self.blocks)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MergedPage:
+    """What is left of a page without its noise.
+
+    Attributes:
+        contents: The merged blocks, in order.
+        related_links: Blocks with links to pages on the page's topic.
+        navigation: Blocks with links through the site.
+    """
+
+    contents: tuple[Content, ...]
+    related_links: tuple[Block, ...]
+    navigation: tuple[Block, ...]
+
+    @property
+    def topic_text(self) -> str:
+        """The text of all contents, a blank line between two."""
+        return "\n\n".join(filter(None, (content.text for content in self.contents)))
+
+    @property
+    def topic_blocks(self) -> Iterator[Block]:
+        """All blocks that what the page says stands in, in order."""
+        return (block for content in self.contents for block in content.blocks)
+
+
+def merge_blocks(partition: Partition) -> MergedPage:
+    """Merge the blocks of a page by their kinds.
+
+    A title closes the block that is being gathered and opens the next one; topic, small and
+    picture blocks join it; blocks of links are kept apart; advertisements, notices of rights and
+    links that are noise are dropped; the end of the page closes the last one.
+
+    Small and picture blocks with no title or topic block among them are no text, and dropped.
+    """
+    contents: list[Content] = []
+    gathered: list[Block] = []
+    related: list[Block] = []
+    navigation: list[Block] = []
+    for block in partition.blocks:
+        match block.kind:
+            case "title":
+                contents += _closed(gathered)
+                gathered = [block]
+            case "topic" | "small" | "image":
+                gathered.append(block)
+            case "related-links":
+                related.append(block)
+            case "navigation":
+                navigation.append(block)
+    contents += _closed(gathered)
+    return MergedPage(tuple(contents), tuple(related), tuple(navigation))
+
+
+def _closed(gathered: list[Block]) -> list[Content]:
+    if any(block.kind in ("title", "topic") for block in gathered):
+        return [Content(tuple(gathered))]
+    return []
+
+
+_FORUM = GENRES.index("forum")
+_LEAST_FORUM = 0.35  # from here on, what readers write is the page's content
+_BELOW_A_TEXT = 0.15  # of their probability that comments keep elsewhere
+_LONGEST_REPEATED = 60  # characters; a longer line counts once
+
+
+@dataclass(frozen=True, eq=False)
+class PageContent:
+    """The content of a page.
+
+    Attributes:
+        title: The headline; where the page has none, its title without the site's name; else "".
+        paragraphs: The main text, in order.
+        genres: The probability of each of :data:`mmcrawl.blocks.content.model.GENRES`.
+        ranges: Where on the page its lines stand: (start, end) in bytes, in order.
+    """
+
+    title: str
+    paragraphs: tuple[str, ...]
+    genres: dict[str, float]
+    ranges: tuple[tuple[int, int], ...] = field(repr=False)
+    _tree: PageTree = field(repr=False)
+    _measures: Measures = field(repr=False)
+    _metadata: PageMetadata = field(repr=False)
+    _lines: PageLines = field(repr=False)
+    _chosen: NDArray[np.bool_] = field(repr=False)
+    _url: str | None = field(repr=False)
+
+    @property
+    def text(self) -> str:
+        """The main text, a blank line between two paragraphs."""
+        return "\n\n".join(self.paragraphs)
+
+    @cached_property
+    def related_links(self) -> tuple[BlockLink, ...]:
+        """The links of the blocks that lead on from the text (Wang & Zhu 2012, section 3)."""
+        cut = make_partitioner("spcola")
+        cuts: list[Cut] = cut(self._tree, 1)
+        page = Partition(self._tree, cuts, method="spcola", level=1, url=self._url)
+        blocks = merge_blocks(page).related_links
+        return tuple(link for block in blocks for link in block.links)
+
+    @cached_property
+    def page_type(self) -> str:
+        """One of :data:`PAGE_TYPES`."""
+        return page_type(
+            self._tree,
+            self._url,
+            title=self._metadata.title,
+            paragraphs=self.paragraphs,
+            links=ContentLinks.of(self._tree, self._measures, self._lines, self._chosen),
+            genres=self.genres,
+        )
+
+
+def page_content(
+    body: bytes,
+    url: str | None = None,
+    *,
+    encoding: str | None = None,
+    content_type: str | None = None,
+) -> PageContent:
+    """Read the content of a page; never fails for what the bytes are.
+
+    Args:
+        body: The page as received, without content encoding (gzip, …).
+        url: Of the page; helps to tell related links from others.
+        encoding: Python codec name of the body, where it is known; else it is found out.
+        content_type: The ``Content-Type`` header, if any, which may name it.
+
+    >>> page_content(b"<title>Levers</title><p>A lever is a rigid bar on a pivot.").text
+    'A lever is a rigid bar on a pivot.'
+    """
+    tree = read_tree(body, encoding=encoding, content_type=content_type)
+    measures = Measures(tree)
+    lines = PageLines.of(tree, measures)
+    metadata = page_metadata(tree)
+    if not len(lines):
+        genres = dict.fromkeys(GENRES, 0.0)
+        none = np.zeros(0, dtype=np.bool_)
+        return PageContent(
+            metadata.title, (), genres, (), tree, measures, metadata, lines, none, url
+        )
+    return _content(tree, measures, lines, metadata, url)
+
+
+def _content(
+    tree: PageTree,
+    measures: Measures,
+    lines: PageLines,
+    metadata: PageMetadata,
+    url: str | None,
+) -> PageContent:
+    model = content_model()
+    features = LineFeatures(tree, measures, lines, metadata, model.class_weights)
+    genres = model.genres(features)
+    probabilities = model.probabilities(features, genres)
+    if genres[_FORUM] < _LEAST_FORUM:
+        probabilities = np.where(features.in_comments, _BELOW_A_TEXT * probabilities, probabilities)
+    chosen = _without_repeats(best_lines(probabilities, line_words(lines.texts)), lines)
+    return PageContent(
+        title=page_headline(tree, lines, features.best, metadata),
+        paragraphs=_paragraphs(tree, lines, chosen),
+        genres=dict(zip(GENRES, genres.tolist(), strict=True)),
+        ranges=tuple(
+            (tree.starts[lines.firsts[row]], tree.ends[lines.afters[row] - 1])
+            for row in np.flatnonzero(chosen).tolist()
+        ),
+        _tree=tree,
+        _measures=measures,
+        _metadata=metadata,
+        _lines=lines,
+        _chosen=chosen,
+        _url=url,
+    )
+
+
+def line_words(texts: list[str]) -> NDArray[np.float64]:
+    """Return about how many words each line has; Chinese characters count one each."""
+    return np.array(
+        [len(text) if has_han(text) else text.count(" ") + 1 for text in texts], dtype=np.float64
+    )
+
+
+def best_lines(probabilities: NDArray[np.float32], words: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Choose the lines whose F1 may be expected to be greatest.
+
+    Of the k likeliest lines, 2·Σp·w over the chosen / (Σw over the chosen + Σp·w over all) is the
+    ratio of expectations that F1 is made of; the best k is taken.
+    """
+    expected = probabilities * words
+    order = np.argsort(-probabilities, kind="stable")
+    measure = 2 * np.cumsum(expected[order]) / (np.cumsum(words[order]) + expected.sum())
+    chosen = np.zeros(len(words), dtype=np.bool_)
+    chosen[order[: int(np.argmax(measure)) + 1]] = True
+    return chosen
+
+
+def _without_repeats(chosen: NDArray[np.bool_], lines: PageLines) -> NDArray[np.bool_]:
+    seen: set[str] = set()
+    for row in np.flatnonzero(chosen).tolist():
+        text = lines.texts[row]
+        if len(text) > _LONGEST_REPEATED:
+            chosen[row] = text not in seen
+            seen.add(text)
+    return chosen
+
+
+def _paragraphs(tree: PageTree, lines: PageLines, chosen: NDArray[np.bool_]) -> tuple[str, ...]:
+    """Join lines that a single ``<br>`` parts, and items of one list."""
+    paragraphs: list[str] = []
+    before = -1
+    for row in np.flatnonzero(chosen).tolist():
+        text = _line_text(tree, lines, row)
+        same = row == before + 1 and lines.breaks[row] == 1
+        if paragraphs and same and lines.containers[row] == lines.containers[before]:
+            paragraphs[-1] += "\n" + text
+        else:
+            paragraphs.append(text)
+        before = row
+    return tuple(paragraphs)
+
+
+def _line_text(tree: PageTree, lines: PageLines, row: int) -> str:
+    """The text of a line; of preformatted text, with its line ends."""
+    if tree.tags[lines.containers[row]] != "pre":
+        return lines.texts[row]
+    raw = "".join(tree.raw_text(node) for node in range(lines.firsts[row], lines.afters[row]))
+    return "\n".join(line.rstrip() for line in raw.strip("\r\n").splitlines())

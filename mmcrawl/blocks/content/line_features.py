@@ -1,0 +1,363 @@
+"""What is known of each line of a page: the numbers that content is told from noise by.
+
+Content features (how long, how many links, sentences, digits), tag features (which elements and
+which words of class attributes stand around it), spatial features (its place on the page and in
+the element that holds most of the prose), and those of its neighbours and of the whole page.
+
+What a page says of its lines elsewhere: in the headings above them, and in its metadata.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcrawl.blocks.content.line_texts import TEXT_COLUMNS, LineTexts
+from mmcrawl.blocks.content.metadata import PageMetadata
+from mmcrawl.blocks.content.surroundings import AROUND, AROUND_COLUMNS, COMMENTS, Surroundings
+from mmcrawl.blocks.layout.lines import PageLines
+from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.tags import HEADINGS
+from mmcrawl.blocks.tree import PageTree
+from mmcrawl.page.names import names
+
+__all__ = [
+    "CROSSED",
+    "PAGE_COLUMNS",
+    "SECTIONS",
+    "LineFeatures",
+    "metadata_columns",
+    "section_columns",
+]
+
+Floats = NDArray[np.float32]
+
+SECTIONS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"^(?:\d+ )?(?:comments?|leave a (?:reply|comment)|discussion|join the|responses|"
+        r"(?:网友|用户|读者|最新|热门)?评论|留言|发表)\b|\bcomments?(?: \(?\d+\)?)?$|"
+        r"^\d+ (?:comments|responses|replies)",
+        r"^(?:related|recommended|more (?:from|in|on|stories|news|articles|like)|"
+        r"you (?:may|might)|also |read (?:more|next)|see also|similar|trending|popular|most |"
+        r"latest|up next|what to read|editor|customers (?:also|who)|people also|recently|"
+        r"sponsored|around the web|相关|推荐|猜你|热门|更多|延伸|最新)",
+        r"review|rating|testimonial|what (?:our )?(?:customers|people) |评价",
+        r"\bfaqs?\b|questions|常见问题",
+        r"newsletter|subscribe|sign up|stay (?:in|up)|get (?:the|our)|join |follow us|connect|"
+        r"contact|订阅|关注",
+        r"shipping|delivery|returns?\b|refund|warranty|payment|privacy|cookie|terms|policy|"
+        r"disclaimer|legal|about (?:us|the author)|footnotes?|references|sources|notes|免责|版权|"
+        r"声明",
+    )
+)
+"""What a heading says of the lines below it: comments, related pages, reviews, questions, …"""
+
+_LONGEST_HEADING = 90
+_LONGEST_BARE_HEADING = 50
+
+
+def section_columns(tree: PageTree, lines: PageLines, linked: NDArray[np.float64]) -> Floats:
+    """What the heading above each line says of it."""
+    tags = tree.tags
+    rows: list[list[float]] = []
+    distances: list[int] = []
+    said = [0.0] * len(SECTIONS)
+    since = 0
+    for row, (text, container) in enumerate(zip(lines.texts, lines.containers, strict=True)):
+        tag = tags[container]
+        heading = int(tag[1]) if tag in HEADINGS else 0
+        if heading or len(text) < _LONGEST_BARE_HEADING:
+            found = _sections_named(text, heading > 0)
+            if heading:
+                said, since = found, row
+            elif found[0] or (found[1] and linked[row] == 0):
+                said = [max(a, b) for a, b in zip(said, found, strict=False)] + said[2:]
+                since = row
+        rows.append([*said, float(heading)])
+        distances.append(row - since)
+    named = np.array(rows, dtype=np.float32).reshape(len(rows), len(SECTIONS) + 1)
+    return np.hstack([named, np.log1p(distances)[:, None]]).astype(np.float32)
+
+
+def _sections_named(text: str, heading: bool) -> list[float]:
+    """Return which sections a line names, of the first two only if it is no heading."""
+    if len(text) >= _LONGEST_HEADING:
+        return [0.0] * (len(SECTIONS) if heading else 2)
+    # The first two patterns hold at the start of a line, but for the word "comments" at its end.
+    comments, others = SECTIONS[:2]
+    is_comments = comments.match(text) or ("comment" in text.lower() and comments.search(text))
+    found = [float(bool(is_comments)), float(bool(others.match(text)))]
+    if heading:
+        found += [float(bool(pattern.search(text))) for pattern in SECTIONS[2:]]
+    return found
+
+
+def metadata_columns(lines: PageLines, metadata: PageMetadata) -> Floats:
+    """Which lines the page's own metadata repeats."""
+    title = metadata.title.casefold()
+    headline = metadata.headline.casefold()
+    summary = metadata.description[:50]
+    rows = []
+    for text in lines.texts:
+        start = text[:60]
+        long = len(text) >= 25 or (len(text) > 9 and not text.isascii())
+        folded = text.casefold() if len(text) < 300 else ""
+        rows.append(
+            (
+                float(long and start in metadata.data),
+                float(long and start in metadata.description),
+                float(len(text) > 3 and bool(folded) and folded in title),
+                float(len(folded) > 10 and len(title) > 10 and title in folded),
+                float(len(text) > 3 and bool(folded) and folded in headline),
+                float(len(summary) > 25 and summary in text),
+            )
+        )
+    return np.array(rows, dtype=np.float32).reshape(len(rows), 6)
+
+
+_CONTAINERS: tuple[frozenset[str], ...] = tuple(
+    names(group)
+    for group in (
+        "p", "h1", "h2", "h3", "h4 h5 h6", "li", "td th", "dt dd", "blockquote", "pre",
+        "figcaption caption", "div", "section article main", "label legend button",
+    )
+)  # fmt: skip
+_CONTAINER_COLUMN = {tag: i for i, group in enumerate(_CONTAINERS) for tag in group}
+
+_SCALES = (0.05, 0.2, 0.5)  # shares of the page's text
+_NEIGHBOURS = (-3, -2, -1, 1, 2, 3)
+_WINDOW = 5  # lines to each side
+_COUNTED = (
+    "h1", "h2", "h3", "p", "li", "td", "img", "pre", "article", "time", "form", "button", "a",
+)  # fmt: skip
+_LEAVES = names("p li td blockquote pre h1 h2 h3 h4 h5 h6 dd dt")
+
+# Columns of the matrix, in the order in which the constructor stacks them.
+_AROUND_AT = TEXT_COLUMNS + len(_CONTAINERS)
+_SECTIONS_AT = _AROUND_AT + AROUND_COLUMNS + 5
+_CROSSED_CLASSES = (0, 1, 2, 11, 12, 13, 14, 15, 18, 20)
+CROSSED = [
+    *(_AROUND_AT + len(AROUND) + group for group in _CROSSED_CLASSES),
+    *range(_SECTIONS_AT, _SECTIONS_AT + len(SECTIONS)),
+    0,
+    1,
+    2,
+]
+"""Columns that mean another thing in another genre of page."""
+
+PAGE_COLUMNS = 93
+"""How many columns, the last ones, are the same for all lines of a page."""
+
+
+class LineFeatures:
+    """The features of the lines of a page.
+
+    Attributes:
+        matrix: One row a line, one column a feature.
+        in_comments: Of each line, whether it stands among readers' comments.
+        best: The element that holds most of the prose, an index into the tree; 0 if none does.
+    """
+
+    def __init__(
+        self,
+        tree: PageTree,
+        measures: Measures,
+        lines: PageLines,
+        metadata: PageMetadata,
+        class_weights: Mapping[str, float],
+    ) -> None:
+        self._tree = tree
+        self._lines = lines
+        self._chars = measures.chars
+        self._link_chars = measures.link_chars
+        self._firsts = np.array(lines.firsts, dtype=np.int64)
+        self._after = np.array(tree.after, dtype=np.int64)
+        links = measures.link_chars[np.array(lines.afters)] - measures.link_chars[self._firsts]
+        self._texts = texts = LineTexts(lines.texts, links, lines.breaks)
+        self._around = around = Surroundings(tree, measures, lines, class_weights)
+        self.in_comments = around.columns[:, len(AROUND) + COMMENTS] > 0
+        kinds = self._container_kinds()
+        self.best = 0
+        prose, place = self._prose()
+        context = np.hstack([texts.columns[:, [0, 1, 2, 3]], kinds[:, [0, 1, 2, 3, 5]]])
+        page = self._page(kinds, metadata)
+        self.matrix: Floats = np.hstack(
+            [
+                texts.columns, kinds, around.columns, self._repeated(),
+                section_columns(tree, lines, texts.linked), metadata_columns(lines, metadata),
+                place, prose,
+                *(_shifted(context, by) for by in _NEIGHBOURS),
+                self._window(), np.repeat(page[None, :], len(lines), axis=0),
+            ]
+        ).astype(np.float32)  # fmt: skip
+
+    def _repeated(self) -> Floats:
+        """How many elements look like the one each line stands in, and what they hold.
+
+        Elements look alike that have the same tag and class names, and whose parents do.
+        """
+        looks = np.array([self._around.looks[c] for c in self._lines.containers], dtype=np.int64)
+        alike = np.maximum(np.bincount(looks), 1)
+        text = np.bincount(looks, self._texts.lengths)
+        linked = np.bincount(looks, self._texts.linked) / np.maximum(text, 1)
+        sentences = np.bincount(looks, self._texts.sentences) / alike
+        columns = [
+            np.log(alike), np.log1p(text / alike), linked, np.log1p(sentences),
+            text / max(1.0, float(self._texts.lengths.sum())),
+        ]  # fmt: skip
+        return np.stack([column[looks] for column in columns], axis=1).astype(np.float32)
+
+    def _container_kinds(self) -> Floats:
+        kinds = np.zeros((len(self._lines), len(_CONTAINERS)), dtype=np.float32)
+        for row, container in enumerate(self._lines.containers):
+            column = _CONTAINER_COLUMN.get(self._tree.tags[container])
+            if column is not None:
+                kinds[row, column] = 1
+        return kinds
+
+    def _prose(self) -> tuple[Floats, Floats]:
+        """What surrounds each line at several scales, and where it lies to the prose."""
+        count = len(self._tree)
+        total = max(1, int(self._chars[-1]))
+        nodes = np.arange(count)
+        chars = (self._chars[self._after] - self._chars[nodes]).astype(np.float64)
+        linked = (self._link_chars[self._after] - self._link_chars[nodes]).astype(np.float64)
+        prose = np.where(
+            (self._texts.sentences > 0) & (self._texts.weights > 40), self._texts.lengths, 0
+        )
+        inner_lines = self._inside(np.ones(len(self._lines)))
+        inner_prose = self._inside(prose)
+        columns = []
+        for holders in self._holders(chars.tolist(), total):
+            at = np.array([holders[node] for node in self._around.around_first], dtype=np.int64)
+            size = np.maximum(chars[at], 1)
+            columns += [
+                size / total, linked[at] / size, inner_prose[at] / size,
+                np.log1p(size / np.maximum(inner_lines[at], 1)),
+            ]  # fmt: skip
+        place = self._place(prose, chars, linked, total)
+        return np.stack(columns, axis=1).astype(np.float32), place
+
+    def _holders(self, chars: list[float], total: int) -> list[list[int]]:
+        """Return for each scale the innermost large element around each element with text."""
+        parents = self._tree.parents
+        found = []
+        for scale in _SCALES:
+            least = scale * total
+            holders = [0] * len(self._tree)
+            for node in self._around.elements:
+                holders[node] = node if chars[node] >= least else holders[parents[node]]
+            found.append(holders)
+        return found
+
+    def _inside(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sum a value of the lines over the subtree of each node."""
+        sums = np.concatenate([[0.0], np.cumsum(values)])
+        nodes = np.arange(len(self._tree))
+        upto = np.searchsorted(self._firsts, self._after)
+        result: NDArray[np.float64] = sums[upto] - sums[np.searchsorted(self._firsts, nodes)]
+        return result
+
+    def _place(
+        self,
+        prose: NDArray[np.float64],
+        chars: NDArray[np.float64],
+        linked: NDArray[np.float64],
+        total: int,
+    ) -> Floats:
+        """Where each line stands on the page, to its main heading and to its prose."""
+        tree, firsts = self._tree, self._firsts
+        before = self._chars[firsts].astype(np.float64)
+        rank = np.arange(len(firsts)) / max(1, len(firsts))
+        heading = next((n for n, tag in enumerate(tree.tags) if tag == "h1" and chars[n]), -1)
+        below = firsts >= heading if heading >= 0 else np.zeros(len(firsts))
+        distance = (
+            np.log1p(np.abs(before - self._chars[max(heading, 0)])) if heading >= 0 else below
+        )
+        best = self.best = self._best_element(chars, linked)
+        start, end, size = self._chars[best], self._chars[self._after[best]], max(chars[best], 1)
+        inside = (firsts >= best) & (firsts < self._after[best])
+        parent = max(tree.parents[best], 0)
+        spread = np.flatnonzero(inside & (prose > 0))
+        first, last = (spread[0], spread[-1]) if len(spread) else (0, 0)
+        row = np.arange(len(firsts))
+        columns = [
+            rank, before / total, np.full(len(firsts), heading >= 0), below, distance,
+            inside, firsts < best, firsts >= self._after[best],
+            (firsts >= parent) & (firsts < self._after[parent]),
+            np.where(inside, (before - start) / size, -1),
+            np.where(firsts < best, np.log1p(np.maximum(start - before, 0)), 0),
+            np.where(firsts >= self._after[best], np.log1p(np.maximum(before - end, 0)), 0),
+            (row >= first) & (row <= last),
+            np.clip((row - first) / max(1, last - first), -2, 3),
+            np.full(len(firsts), size / total), np.full(len(firsts), linked[best] / size),
+            np.minimum(self._steps_below(best), 12) / 4,
+        ]  # fmt: skip
+        return np.stack(columns, axis=1).astype(np.float32)
+
+    def _best_element(self, chars: NDArray[np.float64], linked: NDArray[np.float64]) -> int:
+        """Return the element whose own paragraphs hold most of the prose of the page."""
+        tree, lines = self._tree, self._lines
+        weights = (1 + 2 * self._texts.sentences + np.minimum(self._texts.weights / 100, 6)) * (
+            1 - self._texts.linked / np.maximum(self._texts.lengths, 1)
+        )
+        scores: dict[int, float] = {}
+        for row in np.flatnonzero(self._texts.weights >= 25).tolist():
+            node, share = lines.containers[row], float(weights[row])
+            if tree.tags[node] in _LEAVES:
+                node = tree.parents[node]
+            for _ in range(4):
+                if node <= 0:
+                    break
+                scores[node] = scores.get(node, 0.0) + share
+                share *= 0.55
+                node = tree.parents[node]
+        unlinked = 1 - linked / np.maximum(chars, 1)
+        return max(scores, key=lambda node: scores[node] * float(unlinked[node]), default=0)
+
+    def _steps_below(self, best: int) -> NDArray[np.int64]:
+        depths = self._around.depths
+        base = depths[best]
+        return np.array([max(0, depths[c] - base) for c in self._lines.containers])
+
+    def _window(self) -> Floats:
+        """Text, links and sentences of the lines around each line."""
+        kernel = np.ones(2 * _WINDOW + 1)
+
+        def around(values: NDArray[np.float64]) -> NDArray[np.float64]:
+            return np.convolve(values, kernel, "full")[_WINDOW : _WINDOW + len(values)]
+
+        text = np.maximum(around(self._texts.lengths), 1)
+        links = around(self._texts.linked) / text
+        sentences = around(self._texts.sentences)
+        return np.stack([np.log1p(text), links, np.log1p(sentences)], axis=1).astype(np.float32)
+
+    def _page(self, kinds: Floats, metadata: PageMetadata) -> Floats:
+        """What the page as a whole is like; the same for all of its lines."""
+        total = max(1.0, float(self._texts.lengths.sum()))
+        share = self._texts.lengths / total
+        times = Counter(self._tree.tags)
+        counts = [times[tag] for tag in _COUNTED]
+        classes = self._around.class_groups
+        return np.concatenate(
+            [
+                [np.log1p(total), np.log1p(len(share)), float(self._texts.linked.sum() / total)],
+                share @ self._texts.columns[:, [2, 9, 14]], share @ kinds, np.log1p(counts),
+                share @ classes, np.log1p(classes.sum(axis=0)), metadata.types,
+            ]
+        ).astype(np.float32)  # fmt: skip
+
+
+def _shifted(values: Floats, by: int) -> Floats:
+    """Return the row `by` lines further on of each line; -1 beyond the page."""
+    result = np.full_like(values, -1)
+    if by > 0:
+        result[:-by] = values[by:]
+    else:
+        result[-by:] = values[:by]
+    return result

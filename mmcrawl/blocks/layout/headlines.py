@@ -1,0 +1,98 @@
+"""Headings of a page: by tag, by look, by the page's ``<title>``."""
+
+from __future__ import annotations
+
+import re
+
+from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.tags import BLOCK_TAGS, HEADINGS
+from mmcrawl.blocks.tree import TEXT, PageTree
+from mmcrawl.page.looks import PLAIN, Look, look_of
+from mmcrawl.page.names import names
+from mmcrawl.text import unify
+
+__all__ = ["LONGEST_HEADING", "Headlines"]
+
+LONGEST_HEADING = 160
+"""Characters."""
+
+_BOLD = names("b strong th")
+_CLASS = re.compile(
+    r"title(?![a-z])|(?<![a-z])(?:headline|heading|caption|biaoti|subject)(?![a-z])", re.I
+)
+_PARTS = re.compile(r"\s+[-|_–—·•»:/]+\s+|[|_–—·•»]|\s-|-\s|::")
+_LOOKED_UP = 8  # elements around a text
+
+
+class Headlines:
+    """What is a heading on a page, and how much it says that it is *the* headline.
+
+    Attributes:
+        title: What the page's ``<title>`` says, "" without one.
+    """
+
+    def __init__(self, tree: PageTree, measures: Measures) -> None:
+        self._tree = tree
+        self._hidden = measures.hidden
+        node = tree.tags.index("title") if "title" in tree.tags else 0
+        self.title = " ".join(tree.raw_content(node).split())[:500] if node else ""
+        self._bare_title = _bare(self.title)
+        self._parts = [part for part in map(_bare, _PARTS.split(self.title)) if len(part) > 1]
+
+    @property
+    def parts(self) -> list[str]:
+        """The title's parts, without white space and in lower case."""
+        return self._parts
+
+    def level(self, nodes: range) -> int:
+        """Return 1 to 6 for a block that is a heading ``h1`` to ``h6``, 7 for one that looks so.
+
+        0 is for any other block: what has text outside of its heading, or plain text.
+        """
+        text_nodes = (i for i in nodes if self._tree.tags[i] == TEXT and not self._hidden[i])
+        first = next(text_nodes, None)
+        if first is None:
+            return 0
+        level = self._text_level(first, nodes)
+        if not level:
+            return 0
+        return level if all(self._text_level(node, nodes) for node in text_nodes) else 0
+
+    def agreement(self, text: str) -> float:
+        """Return how much a text is what the page's title says: 1 is all of one of its parts."""
+        bare = _bare(text)
+        if len(bare) < 2 or not self._bare_title:
+            return 0.0
+        if bare in self._parts or bare == self._bare_title:
+            return 1.0
+        if bare in self._bare_title or self._bare_title in bare:
+            return 0.8
+        return 0.7 if any(len(part) > 3 and part in bare for part in self._parts) else 0.0
+
+    def _text_level(self, node: int, block: range) -> int:
+        tree = self._tree
+        chain: list[int] = []
+        while len(chain) < _LOOKED_UP:
+            node = tree.parents[node]
+            if node <= 0 or tree.tags[node] == "body":
+                break
+            chain.append(node)
+            if tree.tags[node] in HEADINGS:
+                return int(tree.tags[node][1])
+            if node < block.start and tree.tags[node] in BLOCK_TAGS:
+                break
+        return 7 if self._looks_so(chain) else 0
+
+    def _looks_so(self, chain: list[int]) -> bool:
+        look, bold, named = PLAIN, False, False
+        for node in reversed(chain):
+            tag, attributes = self._tree.tags[node], self._tree.attributes(node)
+            look = look_of(tag, attributes, look)
+            style = attributes.get("style", "")
+            bold = bold or tag in _BOLD or "bold" in style
+            named = named or bool(_CLASS.search(attributes.get("class", "")))
+        return bold or named or look.size > Look().size
+
+
+def _bare(text: str) -> str:
+    return "".join(unify(text).split())

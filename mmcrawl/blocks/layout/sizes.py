@@ -1,0 +1,178 @@
+"""How large the elements of a page are, in CSS pixels, without rendering it.
+
+What is declared counts: ``width`` and ``height`` as attributes or in the element's own ``style``,
+percentages being those of the parent. What is not declared is estimated: a box is as wide as its
+parent, the cells of a row share what is left of it, text is set in characters of
+:data:`CHARACTER_WIDTH` in lines of :data:`LINE_HEIGHT`, an image of unknown size is a small square,
+boxes stand below each other and cells side by side. Style sheets are not read. Good enough to tell
+a spacer from a column, not to draw a page.
+"""
+
+from __future__ import annotations
+
+import re
+from math import ceil
+
+from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.tags import BLOCK_TAGS
+from mmcrawl.blocks.tree import TEXT, PageTree
+from mmcrawl.page.names import names
+
+__all__ = [
+    "CHARACTER_WIDTH",
+    "IMAGE_SIDE",
+    "LINE_HEIGHT",
+    "PAGE_WIDTH",
+    "declared_size",
+    "node_sizes",
+    "start_tag_has",
+]
+
+PAGE_WIDTH = 1000.0
+CHARACTER_WIDTH = 8.0
+LINE_HEIGHT = 20.0
+IMAGE_SIDE = 60.0
+"""Width and height of an image, player or control that declares none."""
+
+_LARGEST = 20_000.0
+_PLACED = names(
+    "img image svg canvas video audio object embed applet iframe frame input select textarea button"
+)
+_CELLS = names("td th")
+_UNITS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0}
+_LENGTH = re.compile(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*(px|pt|em|rem|%)?\s*(?:;|!|\Z)")
+_STYLE = re.compile(
+    r"(?:^|;)\s*(width|height)\s*:\s*(\d{1,6}(?:\.\d{1,6})?\s*(?:px|pt|em|rem|%)?)\s*(?=;|!|\Z)"
+)
+
+
+def node_sizes(tree: PageTree, measures: Measures) -> tuple[list[float], list[float]]:
+    """Return the widths and the heights of all nodes, in CSS pixels; of what is hidden, 0.
+
+    The width of an inline element is that of the line it may fill. Linear in the nodes.
+
+    Args:
+        tree, measures: The page.
+    """
+    estimate = _Estimate(tree, measures)
+    estimate.place()
+    estimate.stack()
+    return estimate.widths, estimate.heights
+
+
+def declared_size(
+    tree: PageTree, node: int, around: tuple[float, float] = (0.0, 0.0)
+) -> tuple[float, float]:
+    """Return the width and height that an element declares, 0 where it declares none.
+
+    Args:
+        tree: The page.
+        node: An element.
+        around: Size of its parent, for percentages; 0 is unknown.
+    """
+    if not start_tag_has(tree, node, (b"width", b"height")):
+        return 0.0, 0.0
+    attributes = tree.attributes(node)
+    found = {name: attributes.get(name, "") for name in ("width", "height")}
+    if style := attributes.get("style"):
+        found.update(_STYLE.findall(style.lower()))
+    return _pixels(found["width"], around[0]), _pixels(found["height"], around[1])
+
+
+def start_tag_has(tree: PageTree, node: int, words: tuple[bytes, ...]) -> bool:
+    """Whether one of the words (lower case, ASCII) stands in the start tag of an element.
+
+    Most elements declare nothing: this says so without reading their attributes.
+    """
+    start, end = tree.starts[node], tree.inner_starts[node]
+    if end - start <= len(tree.tags[node]) + 2:
+        return False
+    tag = tree.body[start:end].lower()
+    if b"\x00" in tag:  # UTF-16
+        tag = tag.replace(b"\x00", b"")
+    return any(word in tag for word in words)
+
+
+def _pixels(length: str, around: float) -> float:
+    match = _LENGTH.match(length)
+    if match is None:
+        return 0.0
+    factor = around / 100 if match[2] == "%" else _UNITS[match[2] or ""]
+    return min(float(match[1]) * factor, _LARGEST)
+
+
+class _Estimate:
+    """Sizes of all nodes: widths from the outside inwards, then heights from the inside outwards.
+
+    Attributes:
+        widths, heights: Of each node; until `stack`, the heights are those declared.
+    """
+
+    def __init__(self, tree: PageTree, measures: Measures) -> None:
+        self._tree = tree
+        self._hidden = measures.hidden
+        self._chars: list[int] = (measures.chars[1:] - measures.chars[:-1]).tolist()
+        self.widths = [0.0] * len(tree)
+        self.heights = [0.0] * len(tree)
+        self.widths[0] = PAGE_WIDTH
+
+    def place(self) -> None:
+        """Find the widths, and the heights that are declared."""
+        tree, widths, heights = self._tree, self.widths, self.heights
+        tags, parents = tree.tags, tree.parents
+        for node in range(1, len(tree)):
+            if self._hidden[node] and tags[node] not in _PLACED:
+                continue
+            around = widths[parents[node]]
+            if tags[node] == TEXT:
+                widths[node] = min(around, self._chars[node] * CHARACTER_WIDTH)
+                continue
+            if tags[node] in _CELLS and widths[node]:
+                continue  # placed with its row
+            width, height = declared_size(tree, node, (around, heights[parents[node]]))
+            default = min(IMAGE_SIDE, around) if tags[node] in _PLACED else around
+            widths[node], heights[node] = width or default, height
+            if tags[node] == "tr":
+                self._place_cells(node)
+
+    def _place_cells(self, row: int) -> None:
+        """Put the cells of a row side by side; those that declare no width share the rest."""
+        tree, around = self._tree, (self.widths[row], self.heights[row])
+        cells = [cell for cell in tree.children(row) if tree.tags[cell] in _CELLS]
+        declared = [declared_size(tree, cell, around) for cell in cells]
+        open_cells = sum(not width for width, _ in declared)
+        rest = max(around[0] - sum(width for width, _ in declared), 0.0) / max(open_cells, 1)
+        for cell, (width, height) in zip(cells, declared, strict=True):
+            self.widths[cell], self.heights[cell] = width or rest, height
+
+    def stack(self) -> None:
+        """Find the heights that are not declared."""
+        tree, widths, heights = self._tree, self.widths, self.heights
+        tags, parents = tree.tags, tree.parents
+        boxes = [0.0] * len(tree)  # height of the boxes in an element
+        lines = [0.0] * len(tree)  # area of what stands in lines in it
+        for node in range(len(tree) - 1, -1, -1):
+            tag, parent, width = tags[node], parents[node], widths[node]
+            if tag == TEXT:
+                lines[node] = self._chars[node] * CHARACTER_WIDTH * LINE_HEIGHT
+                heights[node] = _text_height(lines[node], widths[parent])
+                lines[parent] += lines[node]
+                continue
+            if self._hidden[node] and tag not in _PLACED:
+                continue
+            if not heights[node]:
+                least = IMAGE_SIDE if tag in _PLACED else 0.0
+                heights[node] = max(boxes[node] + _text_height(lines[node], width), least)
+            if node == 0:
+                break
+            if tag in _CELLS:
+                boxes[parent] = max(boxes[parent], heights[node])
+            elif tag in BLOCK_TAGS or boxes[node]:
+                boxes[parent] += heights[node]
+            else:
+                lines[parent] += lines[node] or (width * heights[node] if tag in _PLACED else 0.0)
+
+
+def _text_height(area: float, width: float) -> float:
+    # A column is as wide as a pixel at least: halved a thousand times, a width is next to nothing.
+    return ceil(area / max(width, 1.0) / LINE_HEIGHT) * LINE_HEIGHT if width else 0.0

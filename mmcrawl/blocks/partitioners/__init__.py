@@ -1,0 +1,1 @@
+"""The methods that cut a page into blocks, one module each."""

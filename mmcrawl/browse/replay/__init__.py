@@ -1,0 +1,1 @@
+"""Archived pages as they were, for browsers and for programs (Memento, CDX)."""

@@ -1,0 +1,312 @@
+"""HTML and SVG with their links rewritten to the archive; all other bytes stay as they came.
+
+Only the values of attributes, and style sheets, are replaced, by their places: a page's own markup,
+faulty as it may be, reaches the browser unchanged. What the rewriter does not find, or finds where
+a browser does not, is no hole: nothing but the archive may be asked for, by the policy that comes
+with the page. What opens a connection, though nothing is asked through it, is no request to every
+browser: links that connect in advance, and frames, are rewritten wherever they might be markup.
+
+Style sheets with their addresses rewritten; all other bytes stay.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from html import escape, unescape
+
+from mmcrawl.browse.replay.links import Links
+from mmcrawl.page.names import names
+
+__all__ = [
+    "rewrite_css",
+    "rewrite_html",
+]
+
+# Comments are matched so that nothing is found in them; strings but for those of @import likewise.
+_ADDRESS = re.compile(
+    rb"""/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)
+    | (?P<import>@import\s++)(?P<string>"[^"\n]*+"|'[^'\n]*+')
+    | \burl\(\s*+(?P<url>"[^"\n]*+"|'[^'\n]*+'|[^\s"'()]++)\s*+\)
+    | "(?:[^"\\\n]++|\\.)*+"? | '(?:[^'\\\n]++|\\.)*+'?""",
+    re.VERBOSE | re.IGNORECASE | re.DOTALL,
+)
+_ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|(\n)|(.))", re.IGNORECASE | re.DOTALL)
+
+
+def rewrite_css(sheet: bytes, encoding: str, rewrite: Callable[[str], str | None]) -> bytes:
+    """Return a style sheet with other addresses in ``url()`` and ``@import``.
+
+    Args:
+        sheet: As received, or the value of a ``style`` attribute.
+        encoding: Python codec name; one in which ASCII is ASCII.
+        rewrite: Returns what to write for an address, ASCII without double quotes and
+            backslashes, or None to leave it.
+
+    >>> rewrite_css(b"a{background:url( 'b.gif' )}", "utf-8", lambda url: "/r/" + url)
+    b'a{background:url("/r/b.gif")}'
+    """
+
+    def replaced(match: re.Match[bytes]) -> bytes:
+        written = match["string"] or match["url"]
+        if written is None:
+            return match[0]
+        new = rewrite(_text(written, encoding))
+        if new is None:
+            return match[0]
+        quoted = b'"' + new.encode("ascii", "replace") + b'"'
+        return match["import"] + quoted if match["string"] else b"url(" + quoted + b")"
+
+    return _ADDRESS.sub(replaced, sheet)
+
+
+def _text(written: bytes, encoding: str) -> str:
+    """Return what a string or a bare address of a sheet says."""
+    text = written.decode(encoding, "replace")
+    if text[:1] in ('"', "'"):
+        text = text[1:-1]
+    return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    if match[1]:
+        code = int(match[1], 16)
+        return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
+    return match[3] or ""
+
+
+# White space of HTML; a vertical tab, which \s takes too, is none.
+_START = re.compile(rb"<(?:(!--)|([a-zA-Z][^\t\n\f\r />]*+))")
+_ATTRIBUTE = re.compile(
+    rb"""[\t\n\f\r /]*+([^\t\n\f\r />][^\t\n\f\r />=]*+)
+    (?:[\t\n\f\r ]*+=[\t\n\f\r ]*+("[^"]*+"|'[^']*+'|(?=["'])|[^\t\n\f\r >"'][^\t\n\f\r >]*+|))?""",
+    re.VERBOSE,
+)
+# The attributes of most start tags, to their end, if none of them is rewritten.
+_PLAIN = re.compile(
+    rb"""(?:[\t\n\f\r ]++
+        (?!href|src|style|target|content|http-equiv|action|formaction|xlink|longdesc|background|poster
+        |lowsrc|dynsrc|data|code|archive|value|rel|imagesrcset|integrity|crossorigin|ping
+        |attributionsrc|manifest|nonce)
+        [a-zA-Z-]++(?:=(?:"[^"]*+"|'[^']*+'|[^\t\n\f\r >"'][^\t\n\f\r >"'/]*+(?=[\t\n\f\r >])))?+
+    )*+[\t\n\f\r ]*+>""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_TAG_END = re.compile(rb"[\t\n\f\r /]*+>")
+_COMMENT_END = re.compile(rb"--!?>")
+_HIDING = re.compile(rb"<(?:link|i?frame)(?=[\t\n\f\r />])", re.IGNORECASE)
+_RAW = {
+    tag.encode(): re.compile(rb"</" + tag.encode() + rb"(?=[\t\n\f\r />])", re.IGNORECASE)
+    for tag in names("script style textarea title xmp iframe noembed noframes")
+}
+_QUOTES = (b'"', b"'")
+_LONGEST_TAG = 60
+# Bytes of attributes that are read, at most, for each of a page, and of any page.
+_MOST_READ, _LEAST_READ = 4, 100_000
+_DEEPEST = 3  # pages within the attributes of pages
+
+_FOLLOWED = names("href action formaction xlink:href longdesc")
+_EMBEDDED = names("src background poster lowsrc dynsrc data code archive")
+_CANDIDATES = names("srcset imagesrcset")
+_SHOWN_BY_HREF = names("link image use feimage script")
+_REMOVED = names("integrity crossorigin ping attributionsrc manifest nonce")
+_PLAYER_PARAMETERS = names("movie src filename url data")
+_OUTER_FRAMES = names("_blank _top _parent _new")
+_READ = names("target style content http-equiv name value rel srcdoc").union(
+    _FOLLOWED, _EMBEDDED, _CANDIDATES
+)
+_CONNECTS = names("preconnect dns-prefetch prerender prefetch")
+# Written in place of what is put out of force. To cut it out might join what stood around it.
+_NOTHING = b'data-archived=""'
+
+
+@dataclass(frozen=True, slots=True)
+class _Attribute:
+    """An attribute of a start tag: where it stands, and what it says."""
+
+    name: str
+    start: int
+    end: int
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """Bytes to be written in place of others."""
+
+    start: int
+    end: int
+    new: bytes
+
+
+def rewrite_html(body: bytes, encoding: str, links: Links, *, depth: int = 0) -> bytes:
+    """Return a page with its links rewritten.
+
+    Args:
+        body: As received.
+        encoding: Python codec name of the body; one in which ASCII is ASCII.
+        links: Rewrites the addresses.
+        depth: How many pages it stands within, as the value of an attribute.
+    """
+    body = _spliced(body, _Rewriter(body, encoding, links).edits())
+    return _spliced(body, _hidden(body, encoding, links, depth))
+
+
+class _Rewriter:
+    def __init__(self, body: bytes, encoding: str, links: Links) -> None:
+        self._body, self._encoding, self._links = body, encoding, links
+        self._based = False
+
+    def edits(self) -> Iterator[_Edit]:
+        """Yield what is to be changed, in order."""
+        body, place = self._body, 0
+        while match := _START.search(body, place):
+            if match[1]:
+                place = _behind_comment(body, match.end())
+                continue
+            tag = match[2][:_LONGEST_TAG].lower()
+            if plain := _PLAIN.match(body, match.end()):
+                place = plain.end()
+            else:
+                attributes, place = _attributes(body, match.end(), self._encoding)
+                if place < 0:  # the file ends inside of a tag: a browser drops it
+                    return
+                yield from self._of_tag(tag.decode("latin-1"), attributes)
+            if tag == b"plaintext":
+                return
+            if tag in _RAW:
+                end = _RAW[tag].search(body, place)
+                stop = end.start() if end else len(body)
+                if tag == b"style":
+                    sheet = rewrite_css(body[place:stop], self._encoding, self._links.embedded)
+                    yield _Edit(place, stop, sheet)
+                place = stop
+
+    def _of_tag(self, tag: str, attributes: list[_Attribute]) -> Iterator[_Edit]:
+        values = {a.name: a.value for a in reversed(attributes)}
+        if tag == "base" and "href" in values and not self._based:
+            self._based = True
+            self._links.set_base(values["href"])
+        for attribute in attributes:
+            if attribute.name in _REMOVED:
+                yield _Edit(attribute.start, attribute.end, _NOTHING)
+                continue
+            new = self._new_value(tag, attribute, values)
+            if new is not None:
+                written = f'{attribute.name}="{escape(new)}"'
+                yield _Edit(
+                    attribute.start, attribute.end, written.encode(self._encoding, "replace")
+                )
+
+    def _new_value(self, tag: str, attribute: _Attribute, values: dict[str, str]) -> str | None:
+        name, value = attribute.name, attribute.value
+        if name in _EMBEDDED or (name in ("href", "xlink:href") and tag in _SHOWN_BY_HREF):
+            return self._links.embedded(value)
+        if name in _FOLLOWED:
+            return self._links(value)
+        if name in _CANDIDATES:
+            return self._links.candidates(value)
+        if name == "style":
+            return self._new_style(value)
+        return self._new_setting(tag, name, value, values)
+
+    def _new_style(self, value: str) -> str | None:
+        if "url(" not in value.lower():
+            return None
+        sheet = value.encode(self._encoding, "replace")
+        return rewrite_css(sheet, self._encoding, self._links.embedded).decode(
+            self._encoding, "replace"
+        )
+
+    def _new_setting(self, tag: str, name: str, value: str, values: dict[str, str]) -> str | None:
+        """Return what to write for a value that means an address, or a frame, only with others."""
+        if name == "target":
+            return "_self" if value.strip().lower() in _OUTER_FRAMES else None
+        if tag == "param" and name == "value":
+            player = values.get("name", "").lower() in _PLAYER_PARAMETERS
+            return self._links.embedded(value) if player else None
+        effect = values.get("http-equiv", "").strip().lower() if tag == "meta" else ""
+        if effect == "refresh" and name == "content":
+            return self._links.refresh(value)
+        # A page's own policy was made for its own addresses, not for those it is given here.
+        if effect.startswith("content-security-policy") and name == "http-equiv":
+            return "x-archived-policy"
+        return None
+
+
+def _attributes(body: bytes, place: int, encoding: str) -> tuple[list[_Attribute], int]:
+    """Return the attributes of a start tag, and where it ends; -1 if it does not."""
+    found: list[_Attribute] = []
+    while not (end := _TAG_END.match(body, place)):
+        match = _ATTRIBUTE.match(body, place)
+        if match is None or (not match[2] and body[match.end() : match.end() + 1] in _QUOTES):
+            return found, -1  # the file, or a value in quotes, does not end
+        name = match[1].lower().decode("latin-1")
+        written = match[2] or b""
+        if written[:1] in _QUOTES:
+            written = written[1:-1]
+        read = name in _READ and written
+        value = unescape(written.decode(encoding, "replace")) if read else ""
+        found.append(_Attribute(name, match.start(1), match.end(), value))
+        place = match.end()
+    return found, end.end()
+
+
+def _behind_comment(body: bytes, place: int) -> int:
+    for closed in (b">", b"->"):
+        if body.startswith(closed, place):
+            return place + len(closed)
+    end = _COMMENT_END.search(body, place)
+    return end.end() if end else len(body)
+
+
+def _hidden(body: bytes, encoding: str, links: Links, depth: int) -> Iterator[_Edit]:
+    """Yield what must be changed wherever it stands, be it within a script or a comment.
+
+    A tag whose attributes do not end, or too many of which hold one another, is renamed: to read
+    them all again for each would take the square of the time.
+    """
+    behind, left = 0, _MOST_READ * len(body) + _LEAST_READ
+    for match in _HIDING.finditer(body):
+        if match.start() < behind:
+            continue
+        attributes, end = _attributes(body, match.end(), encoding) if left > 0 else ([], -1)
+        left -= (end if end >= 0 else len(body)) - match.end()
+        if end < 0:
+            yield _Edit(match.start() + 1, match.end(), b"x-archived")
+            behind = match.end()
+        for attribute in attributes if end >= 0 else ():
+            if (new := _harmless(attribute, encoding, links, depth)) is not None:
+                yield _Edit(attribute.start, attribute.end, new)
+                behind = attribute.end
+
+
+def _harmless(attribute: _Attribute, encoding: str, links: Links, depth: int) -> bytes | None:
+    """Return what to write for an attribute of a link or a frame; None to leave it."""
+    if attribute.name == "rel":
+        words = attribute.value.lower().split()
+        return None if _CONNECTS.isdisjoint(words) else _NOTHING
+    if attribute.name == "src" and not links.leads_in(attribute.value):
+        new = links.embedded(attribute.value)
+        return f'src="{escape(new)}"'.encode() if new is not None else None
+    if attribute.name == "srcdoc":
+        return _page_within(attribute.value, encoding, links, depth)
+    return None
+
+
+def _page_within(page: str, encoding: str, links: Links, depth: int) -> bytes:
+    """Return the attribute that holds a page, with its links rewritten."""
+    if depth >= _DEEPEST:
+        return _NOTHING
+    within = rewrite_html(page.encode("utf-8", "replace"), "utf-8", links, depth=depth + 1)
+    written = escape(within.decode("utf-8", "replace"))
+    return b'srcdoc="' + written.encode(encoding, "xmlcharrefreplace") + b'"'
+
+
+def _spliced(body: bytes, edits: Iterator[_Edit]) -> bytes:
+    pieces, place = [], 0
+    for edit in edits:
+        pieces += [body[place : edit.start], edit.new]
+        place = edit.end
+    return b"".join([*pieces, body[place:]])

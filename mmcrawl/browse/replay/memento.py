@@ -1,0 +1,221 @@
+"""Memento (RFC 7089): datetime negotiation for clients that know the address a page had.
+
+``/timegate/URL`` leads to the version seen nearest to ``Accept-Datetime``; ``/timemap/link/URL``
+and ``/timemap/json/URL`` list all versions, in pages where there are many. Mementos themselves are
+what :mod:`mmcrawl.browse.replay.serving` serves.
+
+TimeMaps (RFC 7089): all versions of an address, as a list of links or as JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from mmcrawl.browse.context import Context
+from mmcrawl.browse.replay.addresses import http_date, moment
+from mmcrawl.browse.replay.history import History, Memento, history_of
+from mmcrawl.browse.replay.memento_links import (
+    LINK_FORMAT,
+    Related,
+    asked_url,
+    link,
+    memento_links,
+    origin_of,
+)
+
+__all__ = [
+    "PER_PAGE",
+    "TimeMap",
+    "memento_routes",
+    "read_http_date",
+]
+
+PER_PAGE = 1_000
+"""Mementos in a page of a TimeMap."""
+
+_PAGE = re.compile(r"([0-9]{1,9})/(?=[a-z][a-z0-9+.-]*:)", re.IGNORECASE)
+
+
+class TimeMap:
+    """Answers a request of a TimeMap, or of a further page of one."""
+
+    def __init__(self, context: Context, request: Request) -> None:
+        self._context, self._request = context, request
+
+    def response(self) -> Response:
+        form = self._request.path_params["form"]
+        if form not in ("link", "json"):
+            return PlainTextResponse("A TimeMap is had as link or json: /timemap/link/URL\n", 404)
+        try:
+            url, page = self._arguments()
+        except ValueError as error:
+            return PlainTextResponse(f"{error}\n", 400)
+        url, history = history_of(self._context.archive, url)
+        pages = -(-len(history.mementos) // PER_PAGE)
+        if not pages:
+            return PlainTextResponse("This address is not in the archive.\n", 404)
+        if not 1 <= page <= pages:
+            return PlainTextResponse(f"There is no page {page}; the last is {pages}.\n", 404)
+        listed = _Listed(Related(origin_of(self._request), url), history, page, pages)
+        headers = {"Cache-Control": "no-cache"}
+        if form == "json":
+            return JSONResponse(listed.as_json(), headers=headers)
+        return Response(listed.as_links(), headers={**headers, "Content-Type": LINK_FORMAT})
+
+    def _arguments(self) -> tuple[str, int]:
+        """Return the URL, and which page of its TimeMap is wanted."""
+        longest = self._context.limits.longest_url
+        url = asked_url(self._request, 2, longest)
+        found = _PAGE.match(url.removeprefix("http://"))
+        if found is None:
+            return url, 1
+        return asked_url(self._request, 3, longest), int(found[1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """A page of a TimeMap."""
+
+    related: Related
+    history: History
+    page: int
+    pages: int
+
+    @property
+    def chosen(self) -> list[Memento]:
+        return self.of_page(self.page)
+
+    def of_page(self, page: int) -> list[Memento]:
+        return self.history.mementos[(page - 1) * PER_PAGE : page * PER_PAGE]
+
+    def as_links(self) -> str:
+        """Return it in the format of RFC 6690."""
+        related = self.related
+        links = [
+            link(related.original, "original"),
+            link(related.timegate, "timegate"),
+            self._timemap(self.page, "self"),
+            *(self._timemap(other, "timemap") for other in self._beside()),
+            *related.entries(self.history, self.chosen),
+        ]
+        return ",\n".join(links) + "\n"
+
+    def _beside(self) -> list[int]:
+        return [page for page in (self.page - 1, self.page + 1) if 1 <= page <= self.pages]
+
+    def _timemap(self, page: int, rel: str) -> str:
+        of_page = self.of_page(page)
+        return link(
+            self.related.timemap("link", page),
+            rel,
+            type=LINK_FORMAT,
+            **{"from": http_date(of_page[0].time), "until": http_date(of_page[-1].time)},
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as values, under the names that Memento's own service uses."""
+        related, mementos = self.related, self.history.mementos
+        pages = {
+            name: {"uri": related.timemap("json", page)}
+            for name, page in (("prev", self.page - 1), ("next", self.page + 1))
+            if 1 <= page <= self.pages
+        }
+        return {
+            "original_uri": related.original,
+            "self": related.timemap("json", self.page),
+            "timegate_uri": related.timegate,
+            "timemap_uri": {
+                "link_format": related.timemap("link"),
+                "json_format": related.timemap("json"),
+            },
+            "mementos": {
+                "first": self._entry(mementos[0]),
+                "last": self._entry(mementos[-1]),
+                "list": [self._entry(memento) for memento in self.chosen],
+            },
+            **({"pages": pages} if pages else {}),
+        }
+
+    def _entry(self, memento: Memento) -> dict[str, str]:
+        at = moment(memento.time).isoformat().replace("+00:00", "Z")
+        return {"datetime": at, "uri": self.related.memento(memento)}
+
+
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+_DAYS = "Mon|Tue|Wed|Thu|Fri|Sat|Sun"
+_DATE = re.compile(
+    rf"(?:{_DAYS}), ([0-9]{{2}}) ({'|'.join(_MONTHS)}) ([0-9]{{4}})"
+    r" ([0-9]{2}):([0-9]{2}):([0-9]{2}) GMT"
+)
+
+
+def memento_routes(context: Context) -> list[Route]:
+    """Return the routes of TimeGate and TimeMaps."""
+
+    def answer_to(request: Request) -> Response:
+        return _TimeGate(context, request).response()
+
+    def list_for(request: Request) -> Response:
+        return TimeMap(context, request).response()
+
+    async def timegate(request: Request) -> Response:
+        return await context.pool.run(lambda: answer_to(request))
+
+    async def timemap(request: Request) -> Response:
+        return await context.pool.run(lambda: list_for(request))
+
+    return [
+        Route("/timegate/{url:path}", timegate, name="timegate"),
+        Route("/timemap/{form}/{url:path}", timemap, name="timemap"),
+    ]
+
+
+def read_http_date(text: str) -> float:
+    """Return Unix seconds of a date of RFC 1123, the only form that RFC 7089 allows.
+
+    Raises:
+        ValueError: it is none.
+
+    >>> read_http_date("Thu, 31 May 2007 20:35:00 GMT")
+    1180643700.0
+    """
+    found = _DATE.fullmatch(text.strip(" \t"))
+    if found is None:
+        raise ValueError(f"{text[:100]!r} is no date; write it as Thu, 31 May 2007 20:35:00 GMT")
+    day, month, year, hour, minute, second = found.groups()
+    at = datetime(
+        int(year), _MONTHS.index(month) + 1, int(day), int(hour), int(minute), int(second)
+    )
+    return at.replace(tzinfo=UTC).timestamp()
+
+
+class _TimeGate:
+    def __init__(self, context: Context, request: Request) -> None:
+        self._context, self._request = context, request
+
+    def response(self) -> Response:
+        headers = {"Vary": "accept-datetime", "Cache-Control": "no-cache"}
+        try:
+            url = asked_url(self._request, 1, self._context.limits.longest_url)
+        except ValueError as error:
+            return PlainTextResponse(f"{error}\n", 400, headers)
+        url, history = history_of(self._context.archive, url)
+        origin = origin_of(self._request)
+        headers["Link"] = memento_links(origin, url, history)
+        arguments = self._request.headers.get("accept-datetime")
+        try:
+            time = read_http_date(arguments) if arguments is not None else float("inf")
+        except ValueError as error:
+            return PlainTextResponse(f"Accept-Datetime: {error}\n", 400, headers)
+        if not history.mementos:
+            return PlainTextResponse("This address is not in the archive.\n", 404, headers)
+        memento = history.nearest(time)
+        headers["Link"] = memento_links(origin, url, history, memento)
+        headers["Location"] = Related(origin, url).memento(memento)
+        return Response(status_code=302, headers=headers)

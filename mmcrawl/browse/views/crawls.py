@@ -1,0 +1,144 @@
+"""Crawls, as they run, and reports of experiments.
+
+Reports of experiments: folders with ``report.html`` and ``results.json``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
+
+from mmcrawl.archive.opening import shown
+from mmcrawl.browse.arguments import Arguments
+from mmcrawl.browse.context import Context
+from mmcrawl.browse.crawl_numbers import CrawlWatch
+from mmcrawl.browse.problems import Problem
+from mmcrawl.browse.rendering import page
+
+__all__ = [
+    "CrawlViews",
+    "Report",
+    "reports_in",
+]
+
+_MOST = 200
+_LARGEST_RESULTS = 20 << 20  # characters; of a larger one only the report is shown
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report.
+
+    Attributes:
+        name: In addresses: the folder, by name.
+        folder: Where it is.
+        time: When it was written, Unix seconds.
+        web, topic: What the experiment was about.
+        rows: For each algorithm its label, pages fetched, recall and precision, as far as told.
+    """
+
+    name: str
+    folder: Path
+    time: float
+    web: str
+    topic: str
+    rows: tuple[dict[str, Any], ...]
+
+
+def reports_in(folders: Sequence[Path]) -> list[Report]:
+    """Return the reports in some folders, or one level below, those written last first."""
+    places = [place for folder in folders for place in (folder, *_inside(folder))]
+    found: dict[str, Report] = {}
+    for place in places[:_MOST]:
+        file = place / "report.html"
+        if file.is_file():
+            name = place.resolve().name
+            while name in found:
+                name += "~"
+            found[name] = _read(name, place, file.stat().st_mtime)
+    return sorted(found.values(), key=lambda report: -report.time)
+
+
+def _inside(folder: Path) -> list[Path]:
+    try:
+        return sorted(place for place in folder.iterdir() if place.is_dir())[:_MOST]
+    except OSError:
+        return []
+
+
+def _read(name: str, folder: Path, time: float) -> Report:
+    file = folder / "results.json"
+    try:
+        with file.open(encoding="utf-8") as opened:
+            results = json.loads(opened.read(_LARGEST_RESULTS))
+        experiment = results["experiment"]
+        rows = tuple(_row(row) for row in results["algorithms"])
+        return Report(
+            name, folder, time, str(experiment["web"]), str(experiment.get("topic", "")), rows
+        )
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError):
+        return Report(name, folder, time, "", "", ())  # the report itself can be read still
+
+
+def _row(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "label": str(row["label"]),
+        "fetched": _mean(row.get("fetched")),
+        "recall": _mean(row.get("recall")),
+        "precision": _mean(row.get("precision")),
+    }
+
+
+def _mean(value: Any) -> float | None:
+    if isinstance(value, dict):
+        value = value.get("mean")
+    return float(value) if isinstance(value, int | float) else None
+
+
+_REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none';"
+    " form-action 'none'; frame-ancestors 'none'; sandbox"
+)
+_AGAIN = 5  # seconds until the numbers of running crawls are shown anew
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlViews:
+    """Crawls and experiments."""
+
+    context: Context
+    watch: CrawlWatch
+
+    def crawls(self, arguments: Arguments) -> Response:
+        """Show where crawls stand, and what reports there are."""
+        crawls = self.watch.crawls()
+        runs = any(crawl.state in ("running", "starting") for crawl in crawls)
+        return page(
+            arguments,
+            "crawls",
+            store=shown(self.context.options.store),
+            crawls=crawls,
+            again=_AGAIN if runs else None,
+            reports=reports_in(self.context.options.reports),
+        )
+
+    def json(self, _: Arguments) -> Response:
+        """Answer with where crawls stand as JSON."""
+        return JSONResponse({"crawls": [asdict(crawl) for crawl in self.watch.crawls()]})
+
+    def report(self, arguments: Arguments) -> Response:
+        """Show a report as it was written."""
+        name = arguments.request.path_params["name"]
+        for report in reports_in(self.context.options.reports):
+            if report.name == name:
+                return Response(
+                    (report.folder / "report.html").read_bytes(),
+                    media_type="text/html",
+                    headers={"Content-Security-Policy": _REPORT_POLICY},
+                )
+        raise Problem(404, "report", name=name)

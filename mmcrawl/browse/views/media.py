@@ -1,0 +1,183 @@
+"""The media that pages show or link to: a gallery, and one of them with a player on demand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from starlette.responses import Response
+
+from mmcrawl.archive import Hit, as_filter
+from mmcrawl.archive.search import MEDIA, DamagedError
+from mmcrawl.browse.arguments import Arguments
+from mmcrawl.browse.context import Context
+from mmcrawl.browse.problems import Problem, not_stored
+from mmcrawl.browse.rendering import page
+from mmcrawl.browse.text import live_address
+from mmcrawl.errors import SearchError, StoreError
+from mmcrawl.page import MediaResource, parse_page
+
+__all__ = ["MediaViews"]
+
+_PER_PAGE = 12  # blocks with media
+_MOST_PAGES = 1_000
+_MOST_OF_BLOCK = 12
+_FLASH = (".swf", ".spl")
+_HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)*\.?")
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A resource, in a block of a page, seen from `first` to `last` (Unix seconds)."""
+
+    resource: MediaResource
+    hit: Hit
+
+
+@dataclass(frozen=True, slots=True)
+class MediaViews:
+    """Media."""
+
+    context: Context
+
+    def gallery(self, arguments: Arguments) -> Response:
+        """Show the media of blocks, those seen last first."""
+        kind, number = arguments.choice("kind", MEDIA), arguments.whole("p", 1)
+        topic, site = arguments.text("topic", longest=200), arguments.text("site", longest=300)
+        filters = [as_filter("media", one) for one in ([kind] if kind else MEDIA)]
+        filters += [as_filter("topic", topic)] if topic else []
+        filters += [as_filter("site", site)] if site else []
+        wrong, items, total = "", [], 0
+        try:
+            results = self.context.search.search(
+                " ".join(filters),
+                order="newest",
+                limit=_PER_PAGE,
+                offset=_PER_PAGE * (number - 1),
+            )
+            items, total = list(self._items(results.hits, kind)), results.total
+        except SearchError as error:
+            wrong = str(error)
+        except DamagedError:
+            raise Problem(503, "index") from None
+        last = max(1, min(_MOST_PAGES, -(-total // _PER_PAGE)))
+        if number > last:
+            raise Problem(404, "far", last=last)
+        return page(
+            arguments,
+            "media",
+            status=400 if wrong else 200,
+            wrong=wrong,
+            items=items,
+            total=total,
+            kind=kind,
+            topic=topic,
+            site=site,
+            number=number,
+            last=last,
+        )
+
+    def item(self, arguments: Arguments) -> Response:
+        """Show one of the media of a version; its player only if that is asked for."""
+        url, archive = arguments.url(), self.context.archive
+        visits = archive.visits(url)
+        if not visits:
+            raise not_stored(url)
+        number = arguments.whole("n", most=(1 << 32) - 1)
+        if number not in {visit.version for visit in visits}:
+            raise Problem(404, "version", url=url, number=number)
+        version = archive.version(url, number)
+        found = parse_page(archive.rebuild(version).body, version.url, version.content_type).media
+        wanted = arguments.url("m")
+        resource = next((one for one in found if one.url == wanted), None)
+        if resource is None:
+            raise Problem(404, "medium", url=url, media=wanted)
+        address = live_address(resource.url)
+        player = _player(resource, self.context.options.ruffle is not None) if address else ""
+        play = bool(arguments.choice("play", ("1",))) and bool(player)
+        return page(
+            arguments,
+            "media_item",
+            headers={"Content-Security-Policy": _policy(arguments, address, player)}
+            if play
+            else None,
+            resource=resource,
+            version=version,
+            address=address,
+            player=player,
+            play=play,
+            needs_ruffle=resource.kind == "animation" and not player and _is_flash(resource),
+            archived=bool(archive.visits(resource.url)),
+        )
+
+    def _items(self, hits: tuple[Hit, ...], kind: str) -> Iterator[_Item]:
+        shown = set()
+        for hit in hits:
+            for resource in _media_of(self.context, hit):
+                if (not kind or resource.kind == kind) and resource.url not in shown:
+                    shown.add(resource.url)
+                    yield _Item(resource, hit)
+
+
+@lru_cache(maxsize=4_096)
+def _media_of(context: Context, hit: Hit) -> tuple[MediaResource, ...]:
+    """Return the media of a hit: of its block if the blocks are kept, else of its page.
+
+    To cut a gallery of pages into blocks takes longer than a reader waits.
+    """
+    archive = context.archive
+    try:
+        version = archive.version(hit.url, hit.version)
+        if archive.kept_blocks(version) is not None:
+            return context.search.read(hit).media[:_MOST_OF_BLOCK]
+        body = archive.rebuild(version).body
+    except StoreError:  # purged since, or its pack is damaged: the page itself tells
+        return ()
+    found = parse_page(body, version.url, version.content_type).media
+    return tuple(one for one in found if one.kind in hit.media)[:_MOST_OF_BLOCK]
+
+
+def _is_flash(resource: MediaResource) -> bool:
+    try:
+        return urlsplit(resource.url).path.lower().endswith(_FLASH)
+    except ValueError:
+        return False
+
+
+def _player(resource: MediaResource, has_ruffle: bool) -> str:
+    """Return what plays a resource: ``audio``, ``video``, ``ruffle``, or "" for nothing."""
+    if not _origin(resource.url):
+        return ""
+    if resource.kind in ("audio", "video") and resource.tag != "iframe":
+        return resource.kind
+    return "ruffle" if has_ruffle and _is_flash(resource) else ""
+
+
+def _origin(url: str) -> str:
+    """Return the origin of an address as a policy names it; "" if it cannot be named there."""
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port else ""
+        host = (parts.hostname or "").encode("idna").decode()
+    except ValueError:
+        return ""
+    named = parts.scheme in ("http", "https") and _HOST.fullmatch(host)
+    return f"{parts.scheme}://{host}{port}" if named else ""
+
+
+def _policy(arguments: Arguments, address: str, player: str) -> str:
+    """Return the policy of a page with a player: it may ask the host of the file, nothing else."""
+    own = str(arguments.request.base_url).rstrip("/")
+    policy = (
+        f"default-src 'none'; style-src {own}/static/; img-src {own}/static/; form-action 'self';"
+        " base-uri 'none'; frame-ancestors 'none'"
+    )
+    if player == "ruffle":
+        return (
+            f"{policy}; script-src {own}/ruffle/ 'wasm-unsafe-eval'; connect-src {own}/ruffle/"
+            f" {_origin(address)}; style-src-elem {own}/static/ 'unsafe-inline'"
+        )
+    return f"{policy}; media-src {_origin(address)}"

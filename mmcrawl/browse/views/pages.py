@@ -1,0 +1,195 @@
+"""A page through time: its visits and versions, and which of its blocks change how often.
+
+Which block of a page changes how often.
+
+A block lives from version to version: where :meth:`mmcrawl.archive.Archive.diff` says that it was
+kept, moved or changed, it is the same block still.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from starlette.responses import RedirectResponse, Response
+
+from mmcrawl.archive import Difference, StoredBlock, Visit
+from mmcrawl.archive.comparison import difference
+from mmcrawl.browse.arguments import Arguments
+from mmcrawl.browse.block_texts import block_texts
+from mmcrawl.browse.context import Context
+from mmcrawl.browse.figures import months_of, timeline_of
+from mmcrawl.browse.links import address
+from mmcrawl.browse.problems import Problem, not_stored
+from mmcrawl.browse.rendering import page
+from mmcrawl.browse.text import when
+from mmcrawl.frontier import host_of
+
+__all__ = [
+    "BlockLife",
+    "PageViews",
+    "lives_of",
+]
+
+
+@dataclass(slots=True)
+class BlockLife:
+    """A block over several versions.
+
+    Attributes:
+        block: As it was last.
+        first, last: Numbers of the first and the last version with it.
+        steps: From one version to the next, while it was there.
+        changes: Of these, those that changed its bytes.
+        pattern: For each step ``kept``, ``moved`` or ``changed``; ``absent`` before it appeared and
+            after it went.
+    """
+
+    block: StoredBlock
+    first: int
+    last: int
+    steps: int = 0
+    changes: int = 0
+    pattern: list[str] = field(default_factory=list)
+
+    @property
+    def share(self) -> float:
+        """How many of the steps changed it, in [0, 1]."""
+        return self.changes / self.steps if self.steps else 0.0
+
+
+def lives_of(differences: Iterable[Difference]) -> list[BlockLife]:
+    """Return the blocks of a page, those that changed most often first.
+
+    Args:
+        differences: Of each version to the next, in order.
+    """
+    lives: list[BlockLife] = []
+    now: dict[tuple[int, int], BlockLife] = {}
+    for step, told in enumerate(differences):
+        later: dict[tuple[int, int], BlockLife] = {}
+        for change in told.blocks:
+            life = None
+            if change.old is not None:
+                life = now.get((change.old.start, change.old.end))
+                if life is None:
+                    number = told.old.number
+                    life = BlockLife(change.old, number, number, pattern=["absent"] * step)
+                    lives.append(life)
+            if change.new is None:
+                continue
+            if life is None:
+                number = told.new.number
+                life = BlockLife(change.new, number, number, pattern=["absent"] * (step + 1))
+                lives.append(life)
+            else:
+                life.steps += 1
+                life.changes += change.change == "changed"
+                life.pattern.append(change.change)
+            life.block, life.last = change.new, told.new.number
+            later[change.new.start, change.new.end] = life
+        for life in lives:
+            life.pattern += ["absent"] * (step + 1 - len(life.pattern))
+        now = later
+    return sorted(lives, key=lambda life: (-life.changes, -life.share, -life.steps))
+
+
+_COMPARED = ("6", "12", "24", "48")  # versions, of which is told what changes how often
+_MOST_LIVES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class PageViews:
+    """A page through time."""
+
+    context: Context
+
+    def through_time(self, arguments: Arguments) -> Response:
+        """Show the visits and versions of a page."""
+        url, visits = self._visits(arguments.url())
+        number, per_page = arguments.whole("p", 1), self.context.limits.per_page
+        month = arguments.text("month", longest=20)
+        listed = [v for v in reversed(visits) if not month or when(v.time, "%Y-%m") == month]
+        only_new = bool(arguments.choice("only", ("new",)))
+        if only_new:
+            listed = [visit for visit in listed if visit.changed]
+        last = max(1, -(-len(listed) // per_page))
+        if number > last:
+            raise Problem(404, "far", last=last)
+        if not listed:
+            raise Problem(404, "month", month=month)
+        numbers = _numbers(visits)
+        return page(
+            arguments,
+            "page",
+            url=url,
+            host=host_of(url) or "",
+            visits=visits,
+            listed=listed[per_page * (number - 1) : per_page * number],
+            versions=len(numbers),
+            month=month,
+            only_new=only_new,
+            timeline=timeline_of(visits),
+            calendar=months_of(visits),
+            before=dict(zip(numbers[1:], numbers, strict=False)),
+            number=number,
+            last=last,
+            newest=numbers[-2:] if len(numbers) > 1 else None,
+        )
+
+    def blocks(self, arguments: Arguments) -> Response:
+        """Show which blocks change how often."""
+        url, visits = self._visits(arguments.url())
+        archive = self.context.archive
+        count = arguments.choice("of", _COMPARED, _COMPARED[0])
+        numbers = _numbers(visits)
+        some = [archive.version(url, number) for number in numbers[-int(count) :]]
+        versions = [version for version in some if version.method]
+        if len(versions) < 2:
+            raise Problem(404, "alone", url=url)
+        sides = map(self.context.side, versions)
+        lives = lives_of(difference(old, new) for old, new in pairwise(sides))
+        shown = lives[:_MOST_LIVES]
+        texts: dict[tuple[int, int, int], str] = {}
+        for version in versions:
+            of = [life.block for life in shown if life.last == version.number]
+            found = block_texts(self.context.side(version), of, longest=300) if of else {}
+            texts |= {(version.number, start, end): text for (start, end), text in found.items()}
+        return page(
+            arguments,
+            "page_blocks",
+            url=url,
+            versions=versions,
+            lives=[
+                (life, texts.get((life.last, life.block.start, life.block.end), ""))
+                for life in shown
+            ],
+            left_out=len(lives) - len(shown),
+            counts=[one for one in _COMPARED if len(numbers) > int(one) or one == count],
+            count=count,
+        )
+
+    def find(self, arguments: Arguments) -> Response:
+        """Lead to the page whose address was typed, with or without the scheme."""
+        typed = arguments.url()
+        for url in (typed, f"http://{typed}", f"https://{typed}", f"{typed}/"):
+            if self.context.archive.visits(url):
+                lang = arguments.words.language if arguments.words.chosen else None
+                return RedirectResponse(address("/page", url=url, lang=lang), 303)
+        raise not_stored(typed)
+
+    def _visits(self, url: str) -> tuple[str, list[Visit]]:
+        """Return the visits of a URL, and the URL as it is stored."""
+        visits = self.context.archive.visits(url)
+        if not visits:
+            raise not_stored(url)
+        number = next((visit.version for visit in visits if visit.version), None)
+        if number is None:
+            raise not_stored(url)
+        return self.context.archive.version(url, number).url, visits
+
+
+def _numbers(visits: Sequence[Visit]) -> list[int]:
+    """Return the numbers of the versions in order of time."""
+    return [visit.version for visit in visits if visit.changed and visit.version]

@@ -1,0 +1,187 @@
+"""One version of a page, the same as it was, and two versions side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from mmcrawl.archive import BlockChange, Difference, StoredBlock, Version, Visit, leaves
+from mmcrawl.archive.comparison import Side, difference
+from mmcrawl.browse.arguments import Arguments
+from mmcrawl.browse.block_texts import block_texts
+from mmcrawl.browse.context import Context
+from mmcrawl.browse.problems import Problem, not_stored
+from mmcrawl.browse.rendering import page
+from mmcrawl.browse.replay.addresses import Mode, replay_address, seconds
+from mmcrawl.page import parse_page
+
+__all__ = ["VersionViews"]
+
+_MOST_BLOCKS = 400
+_CHANGES = ("changed", "added", "removed", "moved", "kept")
+_MODES = {"page": Mode.PAGE, "blocks": Mode.BLOCKS, "scripts": Mode.SCRIPTS}
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row of a comparison: what became of a block, and the text of either side."""
+
+    change: BlockChange
+    old_text: str
+    new_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionViews:
+    """Versions."""
+
+    context: Context
+
+    def version(self, arguments: Arguments) -> Response:
+        """Show the facts, headers and blocks of a version."""
+        archive, version = self.context.archive, self._asked_version(arguments)
+        visits = archive.visits(version.url)
+        numbers = _numbers(visits)
+        before, after = _beside(numbers, version.number)
+        side = self.context.side(version)
+        blocks = list(side.blocks) if version.method else []
+        innermost = leaves(blocks)
+        texts = block_texts(side, innermost[:_MOST_BLOCKS], longest=400)
+        parsed = (
+            parse_page(side.body, version.url, version.content_type) if version.method else None
+        )
+        return page(
+            arguments,
+            "version",
+            version=version,
+            title=parsed.title if parsed else "",
+            media=parsed.media[:20] if parsed else (),
+            blocks=[(block, texts.get((block.start, block.end), "")) for block in blocks],
+            leaves={(block.start, block.end) for block in innermost},
+            previous=before,
+            following=after,
+            total=len(numbers),
+            place=numbers.index(version.number) + 1 if version.number in numbers else 0,
+            seen=[visit for visit in visits if visit.version == version.number],
+        )
+
+    def view(self, arguments: Arguments) -> Response:
+        """Show a version as it was, in a frame of ours that nothing gets out of."""
+        version = self._asked_version(arguments)
+        mode = arguments.choice("as", tuple(_MODES), "page")
+        if mode == "blocks" and not version.method:
+            raise Problem(404, "nopage", url=version.url)
+        numbers = _numbers(self.context.archive.visits(version.url))
+        before, after = _beside(numbers, version.number)
+        return page(
+            arguments,
+            "view",
+            version=version,
+            mode=mode,
+            modes=list(_MODES) if version.method else ["page"],
+            source=replay_address(version.url, seconds(version.time), _MODES[mode]),
+            previous=before,
+            following=after,
+        )
+
+    def diff(self, arguments: Arguments) -> Response:
+        """Show two versions side by side."""
+        url, archive = arguments.url(), self.context.archive
+        visits = archive.visits(url)
+        if not visits:
+            raise not_stored(url)
+        numbers = _numbers(visits)
+        if len(numbers) < 2:
+            raise Problem(404, "alone", url=url)
+        pair = arguments.whole("old", numbers[-2]), arguments.whole("new", numbers[-1])
+        for number in pair:
+            if number not in numbers:
+                raise Problem(404, "version", url=url, number=number)
+        older, newer = (
+            self.context.side(archive.version(url, number))
+            for number in sorted(pair, key=numbers.index)
+        )
+        found = difference(older, newer)
+        ads = bool(arguments.choice("ads", ("1",)))
+        without = found if ads else found.without()
+        return page(
+            arguments,
+            "diff",
+            difference=found,
+            rows=_rows(older, newer, without),
+            counts={name: found.count(name) for name in _CHANGES},
+            ads=ads,
+            hidden=len(found.blocks) - len(without.blocks),
+            numbers=numbers,
+            url=older.version.url,
+            steps=_steps(numbers, older.version.number, newer.version.number),
+        )
+
+    def _asked_version(self, arguments: Arguments) -> Version:
+        url, archive = arguments.url(), self.context.archive
+        versions = archive.visits(url)
+        if not versions:
+            raise not_stored(url)
+        if arguments.text("n"):
+            number = arguments.whole("n", most=(1 << 32) - 1)
+            if number not in {visit.version for visit in versions}:
+                raise Problem(404, "version", url=url, number=number)
+            return archive.version(url, number)
+        at = arguments.time("at")
+        if at is not None and at < versions[0].time:
+            raise Problem(404, "early", url=url, time=arguments.text("at"))
+        return archive.get(url, at)
+
+
+def _numbers(visits: Iterable[Visit]) -> list[int]:
+    """Return the numbers of the versions in order of time."""
+    return [visit.version for visit in visits if visit.changed and visit.version]
+
+
+def _beside(numbers: list[int], number: int) -> tuple[int | None, int | None]:
+    """Return the numbers of the versions before and after one."""
+    if number not in numbers:
+        return None, None
+    at = numbers.index(number)
+    after = numbers[at + 1] if at + 1 < len(numbers) else None
+    return (numbers[at - 1] if at else None), after
+
+
+def _rows(older: Side, newer: Side, found: Difference) -> list[_Row | int]:
+    """Return what is shown of a difference: changes, and numbers of blocks that were kept."""
+    changes = found.blocks
+    shown = [change for change in changes if change.change != "kept"][:_MOST_BLOCKS]
+    old = block_texts(older, _blocks(change.old for change in shown))
+    new = block_texts(newer, _blocks(change.new for change in shown))
+    rows: list[_Row | int] = []
+    wanted = {id(change) for change in shown}
+    for change in changes:
+        if change.change == "kept":
+            if rows and isinstance(rows[-1], int):
+                rows[-1] += 1
+            else:
+                rows.append(1)
+        elif id(change) in wanted:
+            rows.append(_Row(change, _text(old, change.old), _text(new, change.new)))
+    return rows
+
+
+def _blocks(blocks: Iterable[StoredBlock | None]) -> list[StoredBlock]:
+    return [block for block in blocks if block is not None]
+
+
+def _text(texts: dict[tuple[int, int], str], block: StoredBlock | None) -> str:
+    return texts.get((block.start, block.end), "") if block is not None else ""
+
+
+def _steps(numbers: list[int], old: int, new: int) -> dict[str, tuple[int, int] | None]:
+    """Return the pairs of versions before and after, if the two follow each other."""
+    at = numbers.index(new)
+    if at == 0 or numbers[at - 1] != old:
+        return {"before": None, "after": None}
+    return {
+        "before": (numbers[at - 2], old) if at > 1 else None,
+        "after": (new, numbers[at + 1]) if at + 1 < len(numbers) else None,
+    }

@@ -1,0 +1,265 @@
+"""`scrapy archive`: what the block archive holds, and its upkeep."""
+
+import argparse
+import os
+import sys
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pydantic import ValidationError
+from rich.console import Console
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
+from scrapy.exceptions import UsageError
+
+from mmcrawl.archive import open_archive
+from mmcrawl.archive.search import ORDERS
+from mmcrawl.blocks.drawing import printable
+from mmcrawl.blocks.kinds import KINDS
+from mmcrawl.commands.archive.actions import ACTIONS
+from mmcrawl.commands.archive.options import Options
+from mmcrawl.commands.archive.params import ArchiveParams
+from mmcrawl.commands.archive.search import BY_RANK
+from mmcrawl.commands.ending import ended_by_signal
+from mmcrawl.crawling.params import explain
+from mmcrawl.engine.crawls import revisit_rules
+from mmcrawl.errors import MmcrawlError, SearchError
+
+__all__ = ["Command"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What a subcommand does and how it is given: arguments, how many, the options it takes."""
+
+    what: str
+    arguments: str
+    least: int
+    most: int
+    options: frozenset[str]
+    writes: bool = False
+    creates: bool = False
+
+
+def _form(
+    what: str, arguments: str, least: int, most: int, options: str = "", **more: bool
+) -> _Form:
+    return _Form(what, arguments, least, most, frozenset(options.split()), **more)
+
+
+_ANY = 1_000_000
+_FORMS = {
+    "list": _form("pages with their versions and visits", "[HOST|PREFIX]", 0, 1, "json"),
+    "versions": _form("versions of a page", "URL", 1, 1, "json"),
+    "show": _form(
+        "facts and blocks of a version",
+        "URL [--at TIME|--version N] [--body]",
+        1,
+        1,
+        "at version body json",
+    ),
+    "diff": _form(
+        "what changed from one version to another",
+        "URL [V1 V2] [--kinds KINDS|--all]",
+        1,
+        3,
+        "kinds all json",
+    ),
+    "rebuild": _form(
+        "write a version, byte for byte",
+        "URL [--at TIME|--version N] -o FILE",
+        1,
+        1,
+        "at version output",
+    ),
+    "search": _form(
+        "blocks in which words stand, of all versions",
+        "QUERY [--order ORDER] [--collapse] [--skip N]",
+        1,
+        _ANY,
+        "limit order collapse skip json",
+    ),
+    "stats": _form("how much is archived, and in how many bytes", "", 0, 0, "json"),
+    "check": _form(
+        "examine everything; exit code 1 if damaged", "[--repair]", 0, 0, "repair json", writes=True
+    ),
+    "due": _form(
+        "pages that `scrapy crawl revisit` would visit", "[--at TIME]", 0, 0, "at limit json"
+    ),
+    "import-warc": _form("take in WARC files", "FILE…", 1, _ANY, "json", writes=True, creates=True),
+    "export-warc": _form(
+        "write a WARC file",
+        "FILE [--host H] [--url URL] [--since T] [--until T]",
+        1,
+        1,
+        "host url since until json",
+    ),
+    "export-parquet": _form(
+        "write pages, blocks and links as Parquet files",
+        "FOLDER [--at TIME] [--bodies]",
+        1,
+        1,
+        "at bodies json",
+    ),
+    "duplicates": _form(
+        "pages that say the same or nearly, kept for search --collapse",
+        "[--near SHARE] [--at TIME]",
+        0,
+        0,
+        "near at limit json",
+    ),
+    "classes": _form(
+        "what each page is there for: topic, hub, media, other", "[--at TIME]", 0, 0, "at json"
+    ),
+    "pack": _form("cut and compress all, give space back", "", 0, 0, writes=True),
+    "purge": _form(
+        "remove versions for good",
+        "--host H|--url URL [--before T] [--yes]",
+        0,
+        0,
+        "host url before yes json",
+        writes=True,
+    ),
+}
+_OPTIONS = {
+    "at": "--at", "version": "--version", "body": "--body", "kinds": "--kinds", "all": "--all",
+    "output": "-o", "repair": "--repair", "host": "--host", "url": "--url", "since": "--since",
+    "until": "--until", "before": "--before", "yes": "--yes", "limit": "--limit",
+    "order": "--order", "skip": "--skip", "json": "--json", "collapse": "--collapse",
+    "near": "--near", "bodies": "--bodies",
+}  # fmt: skip
+
+
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter, ScrapyHelpFormatter):
+    """Scrapy's help, with the lines of the description as they are."""
+
+
+class Command(ScrapyCommand):
+    """Show and keep the archive."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        """Return how the command is used."""
+        return "WHAT [ARGUMENTS] [-a store=URI|-a archive=URI] [--json]"
+
+    def short_desc(self) -> str:
+        """Return what the command does."""
+        return "Versions of archived pages: list, show, compare, rebuild, search, check, exchange"
+
+    def long_desc(self) -> str:
+        """Return the subcommands, a line for each."""
+        wide = max(map(len, _FORMS)) + 2
+        return "\n".join(
+            f"{name:<{wide}}{form.what}"
+            + (f"\n{'':<{wide}}  {form.arguments}" if form.arguments else "")
+            for name, form in _FORMS.items()
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options of all subcommands."""
+        super().add_options(parser)
+        parser.formatter_class = _HelpFormatter
+        add = parser.add_argument
+        add(
+            "-a",
+            dest="place",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="store=URI of the crawl (default: sqlite:///crawl.db), or archive=URI",
+        )
+        time = "as 2024-05-17 or 2024-05-17T08:30"
+        add("--at", metavar="TIME", help=f"the version of that time, {time}")
+        add("--version", metavar="N", help="the version of that number")
+        add("--body", action="store_true", help="show: write the page as it was received")
+        add("--kinds", help=f"diff: only these kinds of blocks: {','.join(KINDS)}")
+        add("--all", action="store_true", help="diff: unchanged blocks and advertisements too")
+        add("-o", dest="output", metavar="FILE", help="rebuild: where to, - for standard output")
+        add("--limit", metavar="N", help="search, due, duplicates: most results")
+        add("--order", help=f"search: {', '.join((*ORDERS, BY_RANK))}")
+        add("--collapse", action="store_true", help="search: one page of those that are alike")
+        add("--near", metavar="SHARE", help="duplicates: of the text, from which on (default: 0.8)")
+        add("--bodies", action="store_true", help="export-parquet: the pages themselves too")
+        add("--skip", metavar="N", help="search: leave out so many results, to see the next ones")
+        add("--repair", action="store_true", help="check: repair what can be")
+        add("--host", help="only this host")
+        add("--url", help="only this URL")
+        add("--since", metavar="TIME", help=f"from this time on, {time}")
+        add("--until", metavar="TIME", help="before this time")
+        add("--before", metavar="TIME", help="purge: versions that were replaced before this time")
+        add("--yes", action="store_true", help="purge: do not ask")
+        add("--json", action="store_true", help="for programs: a line of JSON for each result")
+
+    @ended_by_signal()
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Do what the first argument says."""
+        name, form, given = _checked(args, opts)
+        try:
+            uri = self._uri(opts.place)
+            options = Options.read(name, given, opts)
+            options.uri = uri
+            options.rules = revisit_rules(self.settings)  # type: ignore[arg-type]
+        except (MmcrawlError, ValueError) as error:
+            self._say(error, 2)
+            return
+        known = sys.stdout.isatty() or "COLUMNS" in os.environ
+        console = Console(width=None if known else 110, highlight=False)
+        read_only = not form.writes or (name == "check" and not opts.repair)
+        try:
+            with open_archive(uri, create=form.creates, read_only=read_only) as archive:
+                self.exitcode = ACTIONS[name](archive, options, console)
+            sys.stdout.flush()
+        except MmcrawlError as error:
+            self._say(error, 2 if isinstance(error, SearchError) else 1)
+        except BrokenPipeError:  # the reader has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            self.exitcode = 1
+        except OSError as error:
+            self._say(f"{error.filename}: {error.strerror}" if error.filename else error, 1)
+        except KeyboardInterrupt:
+            self._say("stopped", 130)
+
+    def _uri(self, given: list[str]) -> str:
+        pairs = [pair.partition("=") for pair in given]
+        for name, sign, _ in pairs:
+            if not sign:
+                raise ValueError(f"-a {name}: give NAME=VALUE, as -a store=sqlite:///crawl.db")
+        try:
+            params = ArchiveParams.model_validate({name: value for name, _, value in pairs})
+        except ValidationError as error:
+            raise ValueError("; ".join(explain(error))) from error
+        setting = self.settings.get("MMCRAWL_ARCHIVE")  # type: ignore[union-attr]
+        if setting and not given:
+            params = ArchiveParams.model_validate({"archive": setting})
+        return params.archive_uri or ""
+
+    def _say(self, problem: object, code: int) -> None:
+        print(f"scrapy archive: {printable(str(problem))}", file=sys.stderr)
+        self.exitcode = code
+
+
+def _checked(args: list[str], opts: argparse.Namespace) -> tuple[str, _Form, list[str]]:
+    """Return the subcommand and its arguments; UsageError if they do not fit."""
+    unknown = [arg for arg in args if arg.startswith("-") and arg != "-"]
+    if unknown:
+        hint = " (a query with - stands in quotes, as 'lever -rope')" if "search" in args else ""
+        raise UsageError(f"there is no option {unknown[0]}{hint}")
+    if not args or args[0] not in _FORMS:
+        what = f"there is no {args[0]!r}; " if args else ""
+        raise UsageError(f"{what}say one of {', '.join(_FORMS)}")
+    name, given = args[0], args[1:]
+    form = _FORMS[name]
+    if not form.least <= len(given) <= form.most or (name == "diff" and len(given) == 2):
+        raise UsageError(f"it is scrapy archive {name} {form.arguments}")
+    for option, flag in _OPTIONS.items():
+        if getattr(opts, option) not in (None, False) and option not in form.options:
+            raise UsageError(f"scrapy archive {name} takes no {flag}")
+    if opts.at and opts.version:
+        raise UsageError("give either --at or --version")
+    if name == "rebuild" and not opts.output:
+        raise UsageError("say where to with -o FILE, or -o - for standard output")
+    if name == "purge" and not (opts.host or opts.url or opts.before):
+        raise UsageError("say what to remove: --host, --url, --before")
+    return name, form, given

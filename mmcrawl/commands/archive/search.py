@@ -1,0 +1,142 @@
+"""`scrapy archive search`: the index brought up to date, asked, and what it found shown."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from mmcrawl.archive import Archive, Hit, Results, Search, open_search
+from mmcrawl.archive.search import ORDERS, DamagedError, Order
+from mmcrawl.blocks.drawing import printable
+from mmcrawl.commands.archive.options import Options
+from mmcrawl.errors import SearchError
+from mmcrawl.rank import open_ranks
+from mmcrawl.rank.duplicates.results import open_duplicates
+from mmcrawl.terminal.archive import hits_view
+from mmcrawl.terminal.archive_json import as_json
+
+__all__ = ["BY_RANK", "forget_purged", "search"]
+
+BY_RANK = "rank"
+"""Order by the ranks that are kept beside the archive."""
+
+_MOST_HITS = 20
+_MOST_PROCESSES = 4
+_WORTH_SAYING = 20  # versions
+
+
+def search(archive: Archive, options: Options, console: Console) -> int:
+    """Search; 1 if nothing is found."""
+    with open_search(options.uri, archive) as index:
+        with _progress() as progress:
+            updated = index.update(processes=_processes(), progress=progress)
+        for url, number in updated.failed:
+            _say(f"version {number} of {url} cannot be searched; `scrapy archive check` says why")
+        results = _found(archive, index, options)
+        if options.json:
+            for hit in results.hits:
+                print(as_json(_record(index, hit)))
+        else:
+            console.print(hits_view(results))
+    return 0 if results.total else 1
+
+
+def _found(archive: Archive, index: Search, options: Options) -> Results:
+    order, groups = _order(archive, options), _groups(archive, options)
+
+    def found() -> Results:
+        return index.search(
+            " ".join(options.args),
+            order=order,
+            collapse=groups,
+            limit=options.limit or _MOST_HITS,
+            offset=options.skip or 0,
+        )
+
+    try:
+        return found()
+    except DamagedError:
+        _say("the search index is damaged; it is made anew from the archive")
+        with _progress() as progress:
+            index.rebuild(processes=_processes(), progress=progress)
+        return found()
+
+
+def _order(archive: Archive, options: Options) -> Order:
+    """Return the order that is asked for; of ranks, those computed last."""
+    if options.order in ORDERS:
+        return options.order
+    if options.order != BY_RANK:
+        orders = ", ".join((*ORDERS, BY_RANK))
+        raise SearchError(f"there is no order {options.order!r}; use {orders}")
+    with open_ranks(options.uri) as ranks:
+        if ranks.is_stale(archive):
+            _say("the archive has changed since it was ranked; `scrapy rank` ranks it anew")
+    return ranks
+
+
+def _groups(archive: Archive, options: Options) -> Mapping[str, int] | None:
+    if not options.collapse:
+        return None
+    groups = open_duplicates(options.uri)
+    if groups.is_stale(archive):
+        _say("the archive has changed since its pages were compared; `scrapy archive duplicates`")
+    return groups
+
+
+def _record(index: Search, hit: Hit) -> dict[str, Any]:
+    """Return a hit for programs, with the addresses of its media."""
+    media = index.read(hit).media if hit.media else ()
+    return asdict(hit) | {"media": [asdict(resource) for resource in media]}
+
+
+def forget_purged(archive: Archive, uri: str) -> None:
+    """Take out of the index, if there is one, what was purged from the archive."""
+    with open_search(uri, archive, read_only=True) as index:
+        try:
+            if not index.stats().stored_bytes:
+                return
+        except DamagedError:
+            pass  # it is cleared below
+    with open_search(uri, archive) as index:
+        index.forget_purged()
+
+
+def _processes() -> int:
+    return min(_MOST_PROCESSES, os.cpu_count() or 1)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None]]:
+    """Show on standard error how far an update is; a line only where nobody watches."""
+    bar = Progress(
+        TextColumn("indexing new versions"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    task = bar.add_task("", total=None)
+
+    def tell(done: int, total: int) -> None:
+        if total >= _WORTH_SAYING:
+            if bar.disable and not done:
+                _say(f"indexing {total:,} new versions")
+            bar.start()
+            bar.update(task, completed=done, total=total)
+
+    try:
+        yield tell
+    finally:
+        bar.stop()
+
+
+def _say(what: str) -> None:
+    print(f"scrapy archive: {printable(what)}", file=sys.stderr)

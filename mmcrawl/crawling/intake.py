@@ -1,0 +1,203 @@
+"""Which links of a page come into the frontier, and as what.
+
+Whether pages are relevant, as far as the crawl knows: media of a whole site count for none.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from mmcrawl.crawling.reports import PageReport, ReportedLink
+from mmcrawl.frontier import (
+    Admission,
+    Findings,
+    MediaPageRecord,
+    MediaResourceRecord,
+    NewLink,
+    Sightings,
+    SqliteFrontier,
+)
+from mmcrawl.page import MediaResource, Page, physical_layer
+from mmcrawl.scoring import LinkText, Scorer, Signs, TopicTest, Verdict
+from mmcrawl.text import translate_url, url_text
+
+__all__ = [
+    "Judge",
+    "LinkIntake",
+    "media_page",
+    "seed_link",
+]
+
+logger = logging.getLogger(__name__)
+
+
+class LinkIntake:
+    """Adds the links of pages to the frontier.
+
+    Args:
+        frontier: where they go.
+        admission: tells which may be followed.
+        scorer: tells what their own words say.
+        obey_nofollow: leave links alone that the page asks not to follow.
+
+    Attributes:
+        refused: links that were not followed, by reason.
+    """
+
+    def __init__(
+        self,
+        frontier: SqliteFrontier,
+        admission: Admission,
+        scorer: Scorer,
+        *,
+        obey_nofollow: bool,
+    ) -> None:
+        self._frontier = frontier
+        self._admission = admission
+        self._scorer = scorer
+        self._obey_nofollow = obey_nofollow
+        self.refused: Counter[str] = Counter()
+
+    def take(
+        self,
+        report: PageReport,
+        parent: int,
+        requests: Sequence[NewLink],
+        kinds_of: Callable[[], Mapping[str, str]],
+    ) -> list[int]:
+        """Add the links of a page that may be followed; return the ids of all such links.
+
+        Args:
+            report: of the page.
+            parent: id of the link that led to it.
+            requests: further links, which the spider asked for.
+            kinds_of: gives the kind of the block that a link stands in, by its address; asked only
+                if there are new links.
+        """
+        if report.links_left:
+            self.refused["too many on one page"] += report.links_left
+            logger.warning(
+                "%s has %d links; the last %d are left out (MMCRAWL_LINKS_PER_PAGE)",
+                report.url,
+                len(report.links) + report.links_left,
+                report.links_left,
+            )
+        links = self._links_of(report, parent, kinds_of)
+        links += [number for number, _ in self._frontier.add(list(requests), parent)]
+        return list(dict.fromkeys(links))
+
+    def _links_of(
+        self, report: PageReport, parent: int, kinds_of: Callable[[], Mapping[str, str]]
+    ) -> list[int]:
+        if self._obey_nofollow and report.nofollow:
+            self.refused["nofollow"] += len(report.links)
+            return []
+        known, new = [], []
+        kinds: Mapping[str, str] | None = None
+        for link in report.links:
+            number = self._frontier.lookup(link.url)
+            if number is not None:
+                known.append(number)
+                continue
+            if self._obey_nofollow and link.nofollow:
+                self.refused["nofollow"] += 1
+                continue
+            depth = physical_layer(link.url)
+            reason = self._admission.refuse(link.url, depth, report.layer + 1)
+            if reason is None:
+                kinds = kinds_of() if kinds is None else kinds
+                block = kinds.get(link.url, link.block)
+                new.append(self._new_link(link, depth, report.layer + 1, block))
+            else:
+                self.refused[reason] += 1
+        return known + [number for number, _ in self._frontier.add(new, parent)]
+
+    def _new_link(self, link: ReportedLink, depth: int, layer: int, block: str) -> NewLink:
+        words = LinkText(link.anchor, url_text(link.url), link.group_title, link.from_script)
+        return NewLink(
+            url=link.url,
+            anchor=link.anchor,
+            group_title=link.group_title,
+            url_words=" ".join(translate_url(link.url)),
+            logical_layer=layer,
+            physical_layer=depth,
+            content_score=self._scorer.content(words),
+            block=block,
+        )
+
+
+def seed_link(url: str) -> NewLink:
+    """Return the link of a seed."""
+    return NewLink(url, url_words=" ".join(translate_url(url)), physical_layer=physical_layer(url))
+
+
+logger = logging.getLogger(__name__)
+
+
+class Judge:
+    """The topic test with what the crawl has seen.
+
+    Args:
+        test: tells of a page by itself whether it is relevant.
+        sightings: knows the media that stand on most pages of a site.
+        frontier: knows the pages that were found before.
+        findings: the media pages so far.
+    """
+
+    def __init__(
+        self, test: TopicTest, sightings: Sightings, frontier: SqliteFrontier, findings: Findings
+    ) -> None:
+        self._test = test
+        self._sightings = sightings
+        self._frontier = frontier
+        self._findings = findings
+
+    def verdict(
+        self, url: str, signs: Signs, media: Sequence[MediaResource], digest: int
+    ) -> Verdict:
+        """Return whether a page is relevant, and why.
+
+        Site-wide media do not count, and a page whose bytes were found at another address of its
+        host is not found again.
+        """
+        own = [resource for resource in media if resource.url not in self._sightings]
+        verdict = self._test.verdict(url, signs, own)
+        twin = self._frontier.twin(url, digest) if verdict.relevant else None
+        return replace(verdict, relevant=False, twin=twin) if twin else verdict
+
+    def see(self, page: PageReport) -> list[int]:
+        """Count the media of a page; take back pages whose only media turn out to be site-wide.
+
+        Returns the links of those pages.
+        """
+        wanted = [r.url for r in page.media if r.kind in self._test.kinds]
+        site_wide = self._sightings.add(page.url, wanted)
+        lost = []
+        for record in self._findings.pages_showing(site_wide) if site_wide else ():
+            left = tuple(r for r in record.resources if r.url not in self._sightings)
+            if left:
+                self._findings.add_media_page(record.with_resources(left))
+                continue
+            self._findings.drop_media_page(record.url)
+            number = self._frontier.lookup(record.url)
+            if number is not None:
+                lost.append(number)
+        for resource in site_wide:
+            logger.info("%s stands on most pages of its site and counts for none", resource)
+        return lost
+
+
+def media_page(
+    page: Page | PageReport, verdict: Verdict, http_status: int, visited_at: float
+) -> MediaPageRecord:
+    """Return the record of a relevant page with its media (the paper's MultiMedia)."""
+    return MediaPageRecord(
+        url=page.url,
+        title=page.title,
+        topic_score=verdict.score,
+        words=verdict.words,
+        status=http_status,
+        visited_at=visited_at,
+        resources=tuple(MediaResourceRecord(r.url, r.kind, r.tag, r.text) for r in verdict.media),
+    )

@@ -1,0 +1,469 @@
+"""One crawl, without the network: frontier, scoring, topic test and findings working together.
+
+Whoever fetches pages (Scrapy's scheduler here, anything in a test) asks for the `next` link and
+reports what became of it; all that follows from the report becomes durable in one commit.
+"""
+
+import logging
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from mmcrawl.crawling.intake import Judge, LinkIntake, media_page, seed_link
+from mmcrawl.crawling.reports import PageReport, Reporter, Totals
+from mmcrawl.errors import StoreError, raise_if_fatal
+from mmcrawl.frontier import (
+    TRAP,
+    Admission,
+    Findings,
+    Job,
+    Limits,
+    LinkScores,
+    MediaPageRecord,
+    NewLink,
+    PageRecord,
+    PastFailure,
+    PatternRecord,
+    PrivateHosts,
+    Sightings,
+    SqliteFrontier,
+    SqliteStore,
+    Status,
+    WaitingLink,
+    damaged,
+    host_of,
+)
+from mmcrawl.page import Page
+from mmcrawl.scoring import CrawledPage, LinkSimilarity, Scorer, TopicTest, Verdict
+from mmcrawl.topic import Topic
+
+__all__ = ["CrawlJob"]
+
+logger = logging.getLogger(__name__)
+
+_PAGES_BETWEEN_CHECKPOINTS = 500
+_HARVEST_PAGES = 500
+_MOST_POINTLESS_LINKS = 200
+_REDIRECT = "redirects to "
+
+
+class CrawlJob:
+    """The state of a crawl and what is done with each page of it.
+
+    Args:
+        store: an open store.
+        job: which job of the store this is; one that was begun goes on where it stood.
+        test: tells whether a page is relevant.
+        similarity: scores the words of links; its counts are kept with the job.
+        make_scorer: makes the algorithm, given the frontier to look links up in.
+        limits: which links may be followed.
+        seeds: addresses the crawl starts from, in order. Hosts they redirect to count as theirs.
+        aliases: other names of hosts; links to them are followed under the name they stand for.
+        obey_nofollow: leave links alone that the page asks not to follow.
+        later_blocks: kinds of blocks whose links come later, see `SqliteFrontier`.
+
+    Attributes:
+        shared: False, other than of a crawl that several processes work on.
+        interrupted: whether the last `next` gave up early, see there.
+        passed_over: the links that the last `next` marked in error, with the reasons.
+        moved_hosts: hosts of seeds, and the hosts they turned out to redirect to.
+    """
+
+    shared = False
+
+    def __init__(
+        self,
+        store: SqliteStore,
+        job: Job,
+        *,
+        test: TopicTest,
+        similarity: LinkSimilarity,
+        make_scorer: Callable[[SqliteFrontier], Scorer],
+        limits: Limits,
+        seeds: Sequence[str],
+        aliases: Mapping[str, str] | None = None,
+        obey_nofollow: bool = True,
+        later_blocks: Mapping[str, float] | None = None,
+    ) -> None:
+        self.store = store
+        self.job = job
+        self.frontier = SqliteFrontier(store, job, later_blocks)
+        self.findings = Findings(store, job)
+        self.scorer = make_scorer(self.frontier)
+        self.interrupted = False
+        self.passed_over: list[tuple[int, str]] = []
+        self.moved_hosts: list[tuple[str, str]] = []
+        self._moved_seeds: set[int] = set()
+        self.reporter = Reporter(test, similarity, dict(aliases or {}), limits.per_page)
+        seeds = [self.reporter.real(seed) for seed in seeds]
+        self._admission = Admission(limits, seeds)
+        self._intake = LinkIntake(
+            self.frontier, self._admission, self.scorer, obey_nofollow=obey_nofollow
+        )
+        self.refused = self._intake.refused
+        self._judge = Judge(test, Sightings(store, job), self.frontier, self.findings)
+        self._test = test
+        self._similarity = similarity
+        self._patterns = self.findings.patterns()
+        self._recent: deque[tuple[int, bool]] = deque(maxlen=_HARVEST_PAGES)
+        self._recall()
+        self._add([seed_link(seed) for seed in seeds], None)
+        self.commit()
+
+    @property
+    def topic(self) -> Topic:
+        """What the crawl looks for."""
+        return self._test.topic
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The media kinds it looks for."""
+        return self._test.kinds
+
+    @property
+    def harvest_rate(self) -> float:
+        """Share of relevant pages among the last 500 crawled in this run, in [0, 1]."""
+        found = sum(relevant for _, relevant in self._recent)
+        return found / len(self._recent) if self._recent else 0.0
+
+    @property
+    def pages(self) -> int:
+        """How many pages were crawled, earlier runs of the job included."""
+        return self.frontier.pages
+
+    @property
+    def algorithm(self) -> str:
+        """Name of the algorithm that orders the frontier."""
+        return self.scorer.name
+
+    @property
+    def more_may_come(self) -> bool:
+        """Whether links may come from elsewhere: never, this crawl is this process's own."""
+        return False
+
+    def best(self, most: int) -> list[MediaPageRecord]:
+        """Return the media pages with the best topic scores."""
+        return self.findings.best(most)
+
+    def media_pages(self) -> Iterator[MediaPageRecord]:
+        """Yield the media pages, best topic score first."""
+        return self.findings.media_pages()
+
+    def patterns(self) -> list[PatternRecord]:
+        """Return the learnt patterns."""
+        return self.findings.patterns()
+
+    def error_reasons(self) -> Counter[str]:
+        """Return how many links ended in error, by reason."""
+        return self.frontier.errors()
+
+    def totals(self) -> Totals:
+        """Return where the crawl stands."""
+        counts, media = self.frontier.counts, self.findings.counts()
+        return Totals(
+            pages=self.frontier.pages,
+            media_pages=media.pop("pages"),
+            media=media,
+            harvest_rate=self.harvest_rate,
+            waiting=self.frontier.ready,
+            held=counts[Status.WAITING] - self.frontier.ready,
+            patterns=len(self.scorer.patterns()),
+            errors=counts[Status.ERROR],
+            refused=dict(self.refused),
+        )
+
+    @property
+    def ready(self) -> int:
+        """How many links wait and may be fetched."""
+        return self.frontier.ready
+
+    @property
+    def kept(self) -> bool:
+        """Whether the job can be taken up again by another process."""
+        return self.store.path is not None
+
+    @property
+    def private_hosts(self) -> PrivateHosts:
+        """The hosts in private networks that may be asked."""
+        return self._admission.private_hosts
+
+    # -- what a fetcher calls -------------------------------------------------------------------
+
+    def watch(
+        self,
+        *,
+        news: Callable[[], object],
+        stopped: Callable[[str], object],
+        failed: Callable[[StoreError], object],
+    ) -> None:
+        """Do nothing: there is nobody else to hear from."""
+
+    def next(self, ready: Callable[[str], bool] = lambda origin: True) -> WaitingLink | None:
+        """Take the best link of a host that is `ready` (given its origin) to be fetched.
+
+        A link that has become pointless while it waited, because pages like it hold nothing, is
+        marked in error with that reason, and the one after it taken. After many such links None is
+        returned although there are more, so that a trap left behind does not hold up everything
+        else; `interrupted` tells.
+        """
+        self.interrupted = False
+        self.passed_over.clear()
+        for _ in range(_MOST_POINTLESS_LINKS):
+            link = self.frontier.next(ready)
+            if link is None:
+                return None
+            self.frontier.apply(self.scorer.started(link.id))
+            reason = None if link.parent is None else self._admission.exhausted(link.url)
+            if reason is None:
+                return link
+            self.failed(link.id, reason)
+            self.passed_over.append((link.id, reason))
+        self.interrupted = True
+        return None
+
+    def start(self, link: int) -> WaitingLink:
+        """Take a certain waiting link to be fetched, whatever its place in the order."""
+        taken = self.frontier.take(link)
+        self.frontier.apply(self.scorer.started(link))
+        return taken
+
+    def judge(self, page: Page, digest: int = 0) -> Verdict:
+        """Return whether a page is relevant, and why.
+
+        Site-wide media do not count, and a page whose bytes were found at another address of its
+        host is not found again. `digest` is the page's `page_digest`.
+        """
+        return self._judge.verdict(page.url, self._test.signs(page), page.media, digest)
+
+    def crawled(
+        self,
+        link: int,
+        page: Page,
+        verdict: Verdict | None = None,
+        requests: Sequence[NewLink] = (),
+        *,
+        layer: int = 1,
+        digest: int = 0,
+        http_status: int = 200,
+        link_kinds: Callable[[], Mapping[str, str]] | None = None,
+    ) -> bool:
+        """Take in a fetched page: its record, its links, its media, and what they change.
+
+        Args:
+            link: id of the link that led to the page.
+            page: the parsed page.
+            verdict: what `judge` said of it; asked now if it was not before.
+            requests: further links the spider asked for.
+            layer: logical layer of the link.
+            digest: the page's `page_digest`.
+            http_status: status it came with.
+            link_kinds: gives the kind of the block that a link stands in, by its address; asked
+                only if there are new links.
+
+        Returns:
+            Whether the page is relevant after all: its media may turn out to be site-wide, or the
+            same page may have come in under another address since it was judged.
+        """
+        report = self.reporter.report(
+            page,
+            verdict,
+            visited_at=time.time(),
+            layer=layer,
+            digest=digest,
+            http_status=http_status,
+        )
+        return self.take_in(link, report, requests, verdict=verdict, link_kinds=link_kinds)
+
+    def take_in(
+        self,
+        link: int,
+        report: PageReport,
+        requests: Sequence[NewLink] = (),
+        *,
+        verdict: Verdict | None = None,
+        link_kinds: Callable[[], Mapping[str, str]] | None = None,
+    ) -> bool:
+        """Take in the report of a page; for the arguments and the answer see `crawled`."""
+        self._take_back(self._judge.see(report))
+        if verdict is None or verdict.relevant:
+            verdict = self._judge.verdict(report.url, report.signs, report.media, report.digest)
+        if verdict.relevant:
+            self.findings.add_media_page(
+                media_page(report, verdict, report.http_status, report.visited_at)
+            )
+        self._similarity.count(report.words)
+        links = self._intake.take(report, link, requests, lambda: self._block_kinds(link_kinds))
+        record = PageRecord(
+            url=report.url,
+            title=report.title,
+            keywords=report.keywords,
+            description=report.description,
+            contains_media=bool(verdict.media),
+            relevant=verdict.relevant,
+            links_on_page=len(report.links) + report.links_left,
+            visited_at=report.visited_at,
+            digest=report.digest,
+            topic_score=verdict.score,
+        )
+        self.frontier.complete(link, record, links)
+        self._admission.crawled(report.url, relevant=verdict.relevant)
+        crawled = CrawledPage(
+            link, report.url, verdict.relevant, bool(verdict.media), links, verdict.score
+        )
+        self.frontier.apply(self._scores_after(crawled))
+        self.store.note(self.job.number, self._similarity.note(report.words))
+        self._recent.append((link, verdict.relevant))
+        if self.frontier.pages % _PAGES_BETWEEN_CHECKPOINTS == 0:
+            self._remember()
+        return verdict.relevant
+
+    def redirected(self, link: int, target: NewLink) -> bool:
+        """Note that a link only leads on; tell whether its target is new and may be followed."""
+        real = self.reporter.real(target.url)
+        self._follow_seed(link, real)
+        reason = self._admission.refuse(real, target.physical_layer, target.logical_layer)
+        self.frontier.leave(link, _REDIRECT + real)
+        self.frontier.apply(self.scorer.failed(link))
+        if reason is not None:
+            self.refused[reason] += 1
+            return False
+        return bool(self._add([replace(target, url=real)], link))
+
+    def is_running(self, link: int) -> bool:
+        """Tell whether a link is being fetched."""
+        return self.frontier.is_running(link)
+
+    def referrer(self, link: WaitingLink) -> str | None:
+        """Return the address of the page a link was found on, None for a seed."""
+        return None if link.parent is None else self.frontier.url(link.parent)
+
+    def retry(self, link: int, request: bytes | None, priority: int) -> None:
+        """Let a link that is being fetched wait again."""
+        self.frontier.requeue(link, request, priority)
+
+    def failed(self, link: int, reason: str, requests: Sequence[NewLink] = ()) -> None:
+        """Note that a link that is being fetched cannot be had, and why.
+
+        `requests` are links the spider asked for all the same.
+        """
+        self._count_failure(self.frontier.url(link), reason)
+        self.frontier.fail(link, reason)
+        self.frontier.apply(self.scorer.failed(link))
+        if requests:
+            self._add(requests, link)
+
+    def add(self, links: Sequence[NewLink]) -> bool:
+        """Add links that come from no page; tell whether any of them is new."""
+        return bool(self._add(links, None))
+
+    def commit(self) -> None:
+        """Make everything reported so far durable."""
+        patterns = self.scorer.patterns()
+        if patterns != self._patterns:
+            self.findings.keep_patterns(patterns)
+            self._patterns = patterns
+        self.frontier.commit()
+
+    def stop(self, reason: str, *, finished: bool) -> None:
+        """Commit, and note why the crawl stopped and whether the job is done."""
+        self._remember()
+        self.commit()
+        self.store.stop_job(self.job.number, reason, finished=finished)
+
+    def roll_back(self) -> None:
+        """Give up what was not committed."""
+        self.store.roll_back()
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _add(self, links: Sequence[NewLink], parent: int | None) -> list[int]:
+        new = [number for number, is_new in self.frontier.add(links, parent) if is_new]
+        self.frontier.apply(self.scorer.added(new))
+        return new
+
+    def _block_kinds(self, kinds: Callable[[], Mapping[str, str]] | None) -> Mapping[str, str]:
+        """Return the kinds of blocks by the addresses that links are told under."""
+        return {self.reporter.real(url): kind for url, kind in kinds().items()} if kinds else {}
+
+    def _take_back(self, links: Sequence[int]) -> None:
+        """Note that crawled pages called relevant are not."""
+        if not links:
+            return
+        for link in links:
+            self._admission.revised(self.frontier.url(link))
+        recent = ((link, relevant and link not in links) for link, relevant in self._recent)
+        self._recent = deque(recent, maxlen=_HARVEST_PAGES)
+        self.frontier.revise(links)
+        self.frontier.apply(self.scorer.revised(links))
+
+    def _remember(self) -> None:
+        self.store.remember(self.job.number, {"similarity": self._similarity.state()})
+
+    def _recall(self) -> None:
+        """Bring the scorer and the bounds to where they stood when the job was left."""
+        try:
+            if state := self.store.memory(self.job.number).get("similarity"):
+                self._similarity.restore(state)
+            for note in self.store.notes(self.job.number):
+                self._similarity.take_note(note)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise damaged(self.store.name, "its word counts") from error
+        self.scorer.added(self.frontier.without_parent())
+        for past in self.frontier.history():
+            self.scorer.started(past.id)
+            if isinstance(past, PastFailure):
+                self.scorer.failed(past.id)
+                self._count_failure(past.url, past.error)
+                if past.error.startswith(_REDIRECT):
+                    self._recall_redirect(past.id, past.error.removeprefix(_REDIRECT))
+            else:
+                self.scorer.crawled(
+                    CrawledPage(
+                        past.id,
+                        past.url,
+                        past.relevant,
+                        past.contains_media,
+                        past.links,
+                        past.topic_score,
+                    )
+                )
+                self._admission.crawled(past.url, relevant=past.relevant)
+        self.scorer.added(self.frontier.waiting())
+        self.frontier.apply(self.scorer.added(self.frontier.held()))
+
+    def _recall_redirect(self, link: int, target: str) -> None:
+        self._follow_seed(link, target)
+        number = self.frontier.lookup(target)
+        if number is not None and self.frontier.known(number).parent == link:
+            self.scorer.added([number])
+
+    def _scores_after(self, page: CrawledPage) -> LinkScores:
+        """Return what the algorithm says to a page; one that fails there loses no link."""
+        try:
+            return self.scorer.crawled(page)
+        except Exception as error:
+            raise_if_fatal(error)
+            logger.exception("Algorithm %s failed at %s", self.scorer.name, page.url)
+            nothing = [0.0] * len(page.links)
+            return LinkScores(list(page.links), nothing, nothing)
+
+    def _follow_seed(self, link: int, target: str) -> None:
+        """Take the host a seed redirects to, at once or by steps, for one of the crawl's."""
+        known = self.frontier.known(link)
+        if known.parent is None or known.parent in self._moved_seeds:
+            self._moved_seeds.add(link)
+            self._admission.admit(target)
+            move = host_of(known.url), host_of(target)
+            self._test.moved(*move)
+            if move[0] != move[1] and move not in self.moved_hosts:
+                self.moved_hosts.append(move)
+
+    def _count_failure(self, url: str, reason: str) -> None:
+        """Count a page that cannot be had against the bounds: dead links can be endless too."""
+        if not reason.startswith((TRAP, _REDIRECT)):
+            self._admission.crawled(url, relevant=False)

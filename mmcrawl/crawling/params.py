@@ -1,0 +1,317 @@
+"""The spider's arguments, checked: a wrong value is one sentence that says what it may be."""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from mmcrawl.archive.opening import as_archive_uri, file_uri
+from mmcrawl.crawling.seeds import Seed, read_seeds
+from mmcrawl.errors import WebError
+from mmcrawl.frontier import canonical, host_of
+from mmcrawl.replay.opening import WHAT_IT_CAN_BE, check_web
+from mmcrawl.scoring import (
+    algorithm_names,
+    default_parameters,
+    parameter_names,
+    parse_parameters,
+)
+from mmcrawl.topic import MEDIA_KINDS, Topic, load_topic, load_topics, topic_from_keywords, union
+
+__all__ = [
+    "DEMO_STORE",
+    "DEMO_TOPIC",
+    "FocusedParams",
+    "checked_store",
+    "checked_web",
+    "explain",
+    "is_shared",
+    "parse_kinds",
+]
+
+DEMO_TOPIC = "physics-senior"
+DEMO_STORE = "sqlite:///demo.db"
+_KIND_NAMES = {"swf": "animation", "flash": "animation"}
+
+
+class FocusedParams(BaseModel):
+    """Arguments of `scrapy crawl focused`, each given as `-a NAME=VALUE`.
+
+    Others than these are parameters of the algorithm, e.g. `-a algo=urlrule -a alpha=0.5`.
+    """
+
+    model_config = ConfigDict(extra="allow", ignored_types=(cached_property,))
+
+    algo: str = Field("urlrule", description="how waiting links are ordered")
+    topic: str = Field("", description="topics by name or file, parted by commas")
+    keywords: str = Field("", description="words to look for instead of a topic: 光学|optics, lens")
+    seeds: str = Field("", description="seed file, URL, or URLs parted by commas")
+    job: str = Field("", description="name of the crawl in its store")
+    media: str = Field("audio,video,animation", description="media kinds that are wanted")
+    max_pages: int = Field(0, ge=0, description="most pages to fetch, 0 for all")
+    max_layer: int = Field(20, ge=0, description="deepest directory layer, 0 for any")
+    max_depth: int = Field(0, ge=0, description="most clicks from a seed, 0 for any")
+    sites: Literal["hosts", "domains", "anywhere"] = Field(
+        "hosts", description="follow links to hosts of the seeds, their domains, or anywhere"
+    )
+    hard: bool = Field(False, description="urlrule: fetch only what matches a learnt pattern")
+    store: str = Field(
+        "",
+        description="where the crawl is kept: sqlite:///FILE, memory: or mongodb://HOST/DATABASE",
+    )
+    archive: str = Field(
+        "",
+        description="where pages are archived: sqlite:///FILE, mongodb://HOST/DATABASE or none"
+        " (default: by the store)",
+    )
+    web: str = Field("", description="stored web to crawl instead of the network")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_job_id(cls, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Leave out the `_job` that scrapyd gives every spider."""
+        return {name: value for name, value in arguments.items() if name != "_job"}
+
+    @field_validator("algo")
+    @classmethod
+    def _known_algorithm(cls, name: str) -> str:
+        if name not in algorithm_names():
+            raise ValueError(f"there is no algorithm {name!r}")
+        return name
+
+    @field_validator("seeds")
+    @classmethod
+    def _some_seeds(cls, text: str) -> str:
+        if not text.strip():
+            raise ValueError("there are none")
+        return text
+
+    @field_validator("job")
+    @classmethod
+    def _good_name(cls, name: str) -> str:
+        if not all(c.isalnum() or c in "_.-" or not c.isascii() for c in name):
+            raise ValueError(f"{name!r} is not allowed")
+        if not name.isprintable():
+            raise ValueError(f"{name!r} holds what cannot be printed")
+        return name
+
+    @field_validator("media")
+    @classmethod
+    def _known_kinds(cls, text: str) -> str:
+        return ",".join(parse_kinds(text))
+
+    @field_validator("store")
+    @classmethod
+    def _known_store(cls, uri: str) -> str:
+        return checked_store(uri)
+
+    @field_validator("archive")
+    @classmethod
+    def _known_archive(cls, text: str) -> str:
+        return as_archive_uri(text) or text
+
+    @field_validator("web")
+    @classmethod
+    def _existing_web(cls, text: str) -> str:
+        return checked_web(text)
+
+    @model_validator(mode="after")
+    def _complete(self) -> "FocusedParams":
+        if self.topic and self.keywords:
+            raise ValueError("give either topic or keywords, not both")
+        if not self.topic and not self.keywords:
+            if self.is_demo:
+                self.topic = DEMO_TOPIC
+            elif not self.seed_list or not all(seed.topic for seed in self.seed_list):
+                raise ValueError(
+                    "no topic: give -a topic=NAME (`scrapy topic list` shows them)"
+                    " or -a keywords=WORDS"
+                )
+        _ = self.whole_topic, self.parameters
+        return self
+
+    @property
+    def is_demo(self) -> bool:
+        """Whether neither seeds nor a web were given, so that the demo web is crawled."""
+        return not self.seeds and self.web in {"", "demo"}
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The wanted media kinds."""
+        return frozenset(self.media.split(","))
+
+    @cached_property
+    def seed_list(self) -> list[Seed]:
+        """The seeds given, in order; none for those a stored web brings."""
+        return read_seeds(self.seeds) if self.seeds else []
+
+    @cached_property
+    def own_topic(self) -> Topic | None:
+        """The topic of the crawl as given by `topic` or `keywords`."""
+        if self.keywords:
+            return topic_from_keywords(self.keywords)
+        return load_topics(self.topic) if self.topic else None
+
+    @cached_property
+    def topics_by_host(self) -> dict[str, Topic]:
+        """The topics that seeds brought along, by the host of the seed."""
+        return {host_of(seed.url): load_topic(seed.topic) for seed in self.seed_list if seed.topic}
+
+    @cached_property
+    def whole_topic(self) -> Topic:
+        """All topics of the crawl as one."""
+        topics = [*([self.own_topic] if self.own_topic else []), *self.topics_by_host.values()]
+        distinct = list({topic.name: topic for topic in topics}.values())
+        return distinct[0] if len(distinct) == 1 else union(distinct)
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """Parameters of the algorithm."""
+        own = [name for name in parameter_names(self.algo) if name not in type(self).model_fields]
+        texts = {name: str(value) for name, value in (self.model_extra or {}).items()}
+        for name in texts.keys() - own:
+            arguments = ", ".join(type(self).model_fields)
+            more = f"; {self.algo} has {', '.join(own)} as well" if own else ""
+            raise ValueError(f"there is no argument {name!r}; there are {arguments}{more}")
+        hard = {"hard": self.hard} if "hard" in parameter_names(self.algo) else {}
+        return default_parameters(self.algo) | hard | parse_parameters(self.algo, texts)
+
+    @property
+    def store_uri(self) -> str:
+        """Where the crawl is kept."""
+        return self.store or (DEMO_STORE if self.is_demo else "sqlite:///crawl.db")
+
+    @property
+    def made_afresh(self) -> bool:
+        """Whether each run begins anew: that of the demo does, unless a store is named."""
+        return self.is_demo and not self.store
+
+    def identity(self) -> dict[str, Any]:
+        """Return what decides which pages the crawl is about, however it was written.
+
+        Defaults and other spellings of a value are the value; the order of topics, keywords and
+        seeds, and what is named twice, make no difference. `max_pages` may change on resuming; the
+        bounds of layers and clicks may not: links beyond them were not kept.
+        """
+        topics = {host: topic.name for host, topic in self.topics_by_host.items()}
+        seeds = {(canonical(s.url), topics.get(host_of(s.url), "")) for s in self.seed_list}
+        keywords = self.own_topic.concepts if self.own_topic and self.keywords else ()
+        return {
+            **self.parameters,
+            "algo": self.algo,
+            "topic": ",".join(
+                sorted({_place(name.strip()) for name in self.topic.split(",")} - {""})
+            ),
+            "keywords": ",".join(sorted({"|".join(sorted(set(words))) for words in keywords})),
+            "seeds": [list(seed) for seed in sorted(seeds)],
+            "web": _place(self.web) or ("demo" if self.is_demo else ""),
+            "media": self.media,
+            "sites": self.sites,
+            "max_layer": self.max_layer,
+            "max_depth": self.max_depth,
+        }
+
+    @property
+    def job_name(self) -> str:
+        """The job's name: the one given, or one made of the arguments that tell crawls apart."""
+        if self.job:
+            return self.job
+        digest = hashlib.sha256(json.dumps(self.identity(), sort_keys=True).encode()).hexdigest()
+        topics = ",".join(sorted(set(self.whole_topic.name.split(","))))
+        topic = re.sub(r"[^\w.-]+", "-", topics)
+        return f"{self.algo}-{topic}-{digest[:6]}"
+
+
+def is_shared(uri: str) -> bool:
+    """Tell whether a store is a database server, which several processes share.
+
+    >>> is_shared("mongodb://localhost/crawls")
+    True
+    """
+    return uri.startswith(("mongodb://", "mongodb+srv://"))
+
+
+def checked_store(uri: str) -> str:
+    """Return the URI of a store in its full form; ValueError for one of no known kind.
+
+    >>> checked_store("crawl.db")
+    'sqlite:///crawl.db'
+    """
+    if uri == ":memory:":
+        return "memory:"
+    if uri in {"", "memory:"} or is_shared(uri):
+        return uri
+    return file_uri(uri)
+
+
+def _place(text: str) -> str:
+    """Return the name of a file or folder in one spelling, relative if it is below this folder.
+
+    So it stays the same when all is moved together. What is no file is returned as it is.
+    """
+    path = os.path.abspath(os.path.expanduser(text))
+    if not text or not os.path.exists(path):
+        return text
+    here = os.path.join(os.getcwd(), "")
+    return path.removeprefix(here)
+
+
+def checked_web(text: str) -> str:
+    """Return the name of a stored web; ValueError if there is none."""
+    if text not in {"", "demo"}:
+        try:
+            check_web(text)
+        except WebError as error:
+            raise ValueError(str(error).removesuffix(f": {WHAT_IT_CAN_BE}.").rstrip(".")) from error
+    return text
+
+
+def parse_kinds(text: str) -> list[str]:
+    """Return the media kinds that `text` names, parted by commas; ValueError for an unknown one.
+
+    >>> parse_kinds("swf, video")
+    ['video', 'animation']
+    """
+    kinds = [_KIND_NAMES.get(kind.strip(), kind.strip()) for kind in text.split(",")]
+    unknown = [kind for kind in kinds if kind not in MEDIA_KINDS]
+    if unknown:
+        raise ValueError(f"there is no media kind {unknown[0]!r}")
+    return [kind for kind in MEDIA_KINDS if kind in kinds]
+
+
+def explain(error: ValidationError) -> list[str]:
+    """Return a sentence for each wrong argument: its name, what was wrong, what it may be."""
+    return [_sentence(dict(details)) for details in error.errors()]
+
+
+_WHOLE = "it may be a whole number from 0"
+_MAY_BE: dict[str, Callable[[], str]] = {
+    "algo": lambda: f"it may be {', '.join(algorithm_names())}",
+    "media": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas",
+    "store": lambda: "it may be sqlite:///FILE, memory: or mongodb://HOST/DATABASE",
+    "archive": lambda: "it may be sqlite:///FILE, mongodb://HOST/DATABASE or none",
+    "seeds": lambda: "they may be a seed file, a URL, or URLs parted by commas",
+    "sites": lambda: "it may be hosts, domains or anywhere",
+    "hard": lambda: "it may be true or false",
+    "job": lambda: "it may hold letters, digits, dots, dashes and underscores",
+    "web": lambda: (
+        "it may be demo, a folder with one folder per host, or a .warc or .warc.gz file,"
+        " sim:NAME=VALUE,… or portal:WEB;WEB;…"
+    ),
+    **dict.fromkeys(("limit", "max_pages", "max_layer", "max_depth"), lambda: _WHOLE),
+}
+
+
+def _sentence(details: dict[str, Any]) -> str:
+    cause = details.get("ctx", {}).get("error")
+    name = str(details["loc"][0]) if details["loc"] else ""
+    if cause is not None and not name:
+        return str(cause)
+    message = str(cause) if cause is not None else f"{details['input']!r} is not allowed"
+    hint = _MAY_BE.get(name)
+    return f"{name}: {message}" + (f"; {hint()}" if hint else "")

@@ -1,0 +1,1 @@
+"""What Scrapy calls: scheduler, middlewares, extensions, items."""

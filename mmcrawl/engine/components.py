@@ -1,0 +1,72 @@
+"""The parts of Scrapy that our own spiders exchange; every other spider keeps Scrapy's.
+
+They are not in `mmcrawl.settings`, which holds for `scrapy shell`, `fetch`, `bench` and the spiders
+that `scrapy genspider` makes as well: those have no crawl that a frontier could work on.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+
+__all__ = ["FOCUSED", "FRONTIER_SCHEDULER", "REVISIT", "WELL_BEHAVED", "use_components"]
+
+FRONTIER_SCHEDULER = "mmcrawl.engine.scheduler.FocusedScheduler"
+
+WELL_BEHAVED: Mapping[str, Any] = {
+    "DOWNLOAD_HANDLERS": {
+        "http": "mmcrawl.engine.connections.DownloadHandler",
+        "https": "mmcrawl.engine.connections.DownloadHandler",
+    },
+    "DOWNLOADER_MIDDLEWARES": {
+        "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
+        "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+        "mmcrawl.engine.middlewares.RobotsTxtMiddleware": 100,
+        "mmcrawl.engine.cookies.CookiesMiddleware": 700,
+    },
+}
+"""What whoever asks other people's servers needs."""
+
+REVISIT: Mapping[str, Any] = {
+    **WELL_BEHAVED,
+    "ITEM_PIPELINES": {"pipelines.archive.ArchivePipeline": 100},
+    "EXTENSIONS": {
+        "mmcrawl.engine.extensions.MediaFeedExporter": 0,
+        "scrapy.extensions.feedexport.FeedExporter": None,
+        "scrapy.extensions.logstats.LogStats": None,
+    },
+    "FEED_EXPORTERS": {"csv": "mmcrawl.engine.extensions.MediaCsvExporter"},
+    "CONCURRENT_ITEMS": 4,  # Scrapy starts as many tasks for every response; ours brings one item
+    "RETRY_GIVE_UP_LOG_LEVEL": "DEBUG",  # the spider's line says it with the reason
+    "STATS_DUMP": False,
+}
+
+FOCUSED: Mapping[str, Any] = {
+    **REVISIT,
+    "SCHEDULER": FRONTIER_SCHEDULER,
+    "SPIDER_MIDDLEWARES": {
+        "mmcrawl.engine.middlewares.FrontierMiddleware": 10,
+        "mmcrawl.engine.dynamic_links.DynamicLinksMiddleware": 900,
+    },
+    "ITEM_PIPELINES": {
+        "pipelines.archive.ArchivePipeline": 100,
+        "pipelines.blocks.BlocksPipeline": 200,
+        "pipelines.media.MediaPipeline": 900,
+    },
+    "EXTENSIONS": {"mmcrawl.engine.extensions.CrawlProgress": 500, **REVISIT["EXTENSIONS"]},
+}
+
+
+def use_components(settings: BaseSettings, components: Mapping[str, Any]) -> None:
+    """Put components into the settings of a spider's class, for its `update_settings`.
+
+    What the user says stays: a single value given with `-s` or by the spider, and every entry of a
+    dictionary, beside which ours are added (an entry of None leaves one of ours out).
+    """
+    spider = SETTINGS_PRIORITIES["spider"]
+    for name, ours in components.items():
+        priority = settings.getpriority(name) or 0
+        if isinstance(ours, Mapping):
+            settings.set(name, {**ours, **settings.getdict(name)}, max(priority, spider))
+        elif priority < spider:
+            settings.set(name, ours, spider)

@@ -1,0 +1,344 @@
+"""From arguments and settings to an open crawl."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from hashlib import sha256
+from math import inf
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+
+from mmcrawl import __version__
+from mmcrawl.archive import open_archive
+from mmcrawl.archive.opening import archive_beside, archive_uri, shown
+from mmcrawl.archive.revisits import RevisitRules
+from mmcrawl.blocks.partition import DEFAULT_METHOD
+from mmcrawl.blocks.partitioners.registry import make_partitioner
+from mmcrawl.crawling.job import CrawlJob
+from mmcrawl.crawling.params import FocusedParams, is_shared
+from mmcrawl.crawling.reports import Reporter
+from mmcrawl.errors import MmcrawlError, SeedError, StoreError
+from mmcrawl.frontier import Admission, Job, Limits, SqliteStore, open_store
+from mmcrawl.frontier.store import remove_own_file
+from mmcrawl.replay import StoredWeb
+from mmcrawl.scoring import LinkSimilarity, TopicTest, later_blocks, make_scorer
+from mmcrawl.sharing.rules import Rules
+from mmcrawl.sharing.store import open_shared_store
+from mmcrawl.sharing.worker import SharedJob, worker_name
+
+__all__ = [
+    "Crawl",
+    "SettingsLike",
+    "archive_uri_of",
+    "check_settings",
+    "later_link_blocks",
+    "make_job",
+    "revisit_rules",
+    "topic_threshold",
+    "with_stored_web",
+]
+
+_WHOLE_NUMBERS = (
+    "MMCRAWL_BARREN_PAGES_PER_SHAPE",
+    "MMCRAWL_BLOCKS_LEVEL",
+    "MMCRAWL_HEAD_REQUESTS",
+    "MMCRAWL_LINKS_PER_PAGE",
+    "MMCRAWL_PAGES_PER_HOST",
+)
+_THRESHOLD = "MMCRAWL_TOPIC_THRESHOLD"
+_ARCHIVE = "MMCRAWL_ARCHIVE"
+_FACTORS = "MMCRAWL_LINK_BLOCK_FACTORS"
+_REVISIT = "MMCRAWL_REVISIT_"
+_LEASE = "MMCRAWL_LEASE_SECONDS"
+_SHORTEST_LEASE = 4.0
+_HOUR = 3_600.0
+_FILE = "sqlite:///"
+
+Crawl: TypeAlias = CrawlJob | SharedJob
+"""What Scrapy's side of a crawl talks to: all of it, or a worker's part of it."""
+
+
+class SettingsLike(Protocol):
+    """The part of Scrapy's settings that is asked here."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a setting as it stands."""
+
+    def getint(self, name: str, default: int = 0) -> int:
+        """Return a whole number."""
+
+    def getfloat(self, name: str, default: float = 0.0) -> float:
+        """Return a number."""
+
+    def getbool(self, name: str, default: bool = False) -> bool:
+        """Return a truth value."""
+
+
+def topic_threshold(settings: SettingsLike) -> float:
+    """Return the score a page must reach to be on topic, in (0, 1).
+
+    Raises:
+        MmcrawlError: MMCRAWL_TOPIC_THRESHOLD is something else.
+    """
+    try:
+        threshold = settings.getfloat(_THRESHOLD, 0.5)
+    except (TypeError, ValueError):
+        threshold = 0.0
+    if not 0 < threshold < 1:
+        raise MmcrawlError(f"{_THRESHOLD} must be a number between 0 and 1, as 0.5")
+    return threshold
+
+
+def archive_uri_of(argument: str, store: str, settings: SettingsLike) -> str | None:
+    """Return where a crawl archives its pages; None for nowhere.
+
+    Args:
+        argument: the spider's argument `archive`; "" takes MMCRAWL_ARCHIVE, and if that is not set
+            either, the place beside the store.
+        store: URI of the crawl's store.
+        settings: see `mmcrawl.settings`.
+
+    Raises:
+        MmcrawlError: the argument or the setting is not understood.
+    """
+    try:
+        return archive_uri(argument or settings.get(_ARCHIVE), store)
+    except ValueError as error:
+        raise MmcrawlError(
+            f"{_ARCHIVE}: {error}; it may be sqlite:///FILE, mongodb://HOST/DATABASE or none"
+        ) from error
+
+
+def revisit_rules(settings: SettingsLike) -> RevisitRules:
+    """Return the bounds of the time between two visits.
+
+    Raises:
+        MmcrawlError: a setting is no number, or they contradict each other.
+    """
+    hours = {}
+    for name, usual in (("DEFAULT", 24.0), ("SHORTEST", 1.0), ("LONGEST", 720.0)):
+        try:
+            hours[name] = settings.getfloat(_REVISIT + name, usual)
+        except (TypeError, ValueError):
+            hours[name] = 0.0
+        if not 0 < hours[name] < inf:
+            raise MmcrawlError(f"{_REVISIT}{name} must be a number of hours above 0, as {usual:g}")
+    if hours["SHORTEST"] > hours["LONGEST"]:
+        raise MmcrawlError(f"{_REVISIT}SHORTEST is more than {_REVISIT}LONGEST")
+    return RevisitRules(
+        default=hours["DEFAULT"] * _HOUR,
+        shortest=hours["SHORTEST"] * _HOUR,
+        longest=hours["LONGEST"] * _HOUR,
+    )
+
+
+def later_link_blocks(settings: SettingsLike) -> dict[str, float]:
+    """Return the kinds of blocks whose links come later, with their factors; none if that is off.
+
+    Raises:
+        MmcrawlError: MMCRAWL_LINK_BLOCK_FACTORS names another kind, or a factor is out of range;
+            pages cannot be cut as MMCRAWL_BLOCKS_METHOD and MMCRAWL_BLOCKS_LEVEL say.
+    """
+    if not settings.getbool("MMCRAWL_LINK_BLOCKS"):
+        return {}
+    make_partitioner(settings.get("MMCRAWL_BLOCKS_METHOD") or DEFAULT_METHOD)
+    given = settings.get(_FACTORS) or {}
+    try:
+        own = dict(json.loads(given) if isinstance(given, str) else given)
+        return later_blocks(**{str(kind).replace("-", "_"): float(own[kind]) for kind in own})
+    except (TypeError, ValueError) as error:
+        raise MmcrawlError(
+            f"{_FACTORS} must give kinds of blocks ({', '.join(later_blocks())}) numbers from 0 to"
+            ' 1, as {"navigation": 0.8}'
+        ) from error
+
+
+def _lease_seconds(settings: SettingsLike) -> float:
+    try:
+        seconds = settings.getfloat(_LEASE, 15.0)
+    except (TypeError, ValueError):
+        seconds = 0.0
+    if not _SHORTEST_LEASE <= seconds < inf:
+        raise MmcrawlError(f"{_LEASE} must be a number of seconds from {_SHORTEST_LEASE:g}, as 15")
+    return seconds
+
+
+def check_settings(settings: SettingsLike) -> None:
+    """Check the settings that are numbers or places.
+
+    Raises:
+        MmcrawlError: one of them is none, or out of its range.
+    """
+    topic_threshold(settings)
+    archive_uri_of("", "memory:", settings)
+    revisit_rules(settings)
+    later_link_blocks(settings)
+    _lease_seconds(settings)
+    for name in _WHOLE_NUMBERS:
+        try:
+            good = settings.getint(name) >= 0
+        except (TypeError, ValueError):
+            good = False
+        if not good:
+            raise MmcrawlError(f"{name} must be a whole number from 0")
+
+
+def with_stored_web(arguments: Mapping[str, Any], settings: SettingsLike) -> dict[str, Any]:
+    """Return spider arguments in which `web` is what MMCRAWL_WEB names, if it was not given."""
+    stored = settings.get("MMCRAWL_WEB")
+    return {**arguments, "web": arguments.get("web") or str(stored)} if stored else {**arguments}
+
+
+def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None) -> Crawl:
+    """Open the job that `args` describe, a new one or one that goes on.
+
+    Args:
+        args: the checked spider arguments.
+        settings: see `mmcrawl.settings` for the names with MMCRAWL_.
+        web: the stored web that is crawled, None for the network.
+
+    Raises:
+        MmcrawlError: the store cannot be used, the job was begun with other arguments, its archive
+            is gone, there are no seeds, or a setting is wrong.
+    """
+    check_settings(settings)
+    parts = _Parts(args, settings, web)
+    if is_shared(args.store_uri):
+        return _shared_job(parts)
+    store = open_store(args.store_uri, afresh=args.made_afresh)
+    try:
+        if args.made_afresh:
+            _remove_archive(args, settings)
+        job = parts.job(store, store.job(args.job_name, args.identity()))
+        _miss_no_archive(job, archive_uri_of(args.archive, args.store_uri, settings))
+    except BaseException:
+        store.close()
+        raise
+    return job
+
+
+def _miss_no_archive(job: CrawlJob, uri: str | None) -> None:
+    """Refuse to go on with an archive file that has lost all pages the job put there."""
+    if uri is None or not uri.startswith(_FILE) or job.job.finished_at is not None:
+        return
+    name = shown(uri)
+    archived = job.pages - job.store.archived_since(job.job.number, name, job.pages)
+    if archived and _holds_nothing(uri):
+        raise StoreError(
+            f"archive {name} is missing or empty, but job {job.job.name!r} has put {archived:,}"
+            " pages there; put it back from a copy, or give -a archive=FILE for another one with"
+            " the pages from now on, or -a job=NAME to fetch all of them again"
+        )
+
+
+def _holds_nothing(uri: str) -> bool:
+    path = Path(uri.removeprefix(_FILE))
+    if not path.is_file() or not path.stat().st_size:
+        return True
+    with open_archive(uri, read_only=True) as archive:
+        return next(archive.urls(), None) is None
+
+
+def _remove_archive(args: FocusedParams, settings: SettingsLike) -> None:
+    """Remove the archive beside the store, its index and ranks, if it is this crawl's."""
+    beside = archive_beside(args.store_uri)
+    if beside and archive_uri_of(args.archive, args.store_uri, settings) == beside:
+        for ending in ("", "-search", "-rank"):
+            remove_own_file(Path(beside.removeprefix("sqlite:///") + ending))
+
+
+class _Parts:
+    """What a crawl is made of, apart from its store."""
+
+    def __init__(self, args: FocusedParams, settings: SettingsLike, web: StoredWeb | None) -> None:
+        self.args, self.settings = args, settings
+        self.seeds = [seed.url for seed in args.seed_list]
+        self.seeds = self.seeds or list(web.start_urls() if web else ())
+        if not self.seeds:
+            raise SeedError("no seeds: give -a seeds=FILE or URL")
+        self.aliases = dict(web.aliases()) if web else {}
+        self.limits = _limits(args, settings, replayed=web is not None)
+        self.obey_nofollow = settings.getbool("ROBOTSTXT_OBEY")
+        self.later_blocks = later_link_blocks(settings)
+
+    def reporter(self) -> Reporter:
+        """Return what makes the reports of pages."""
+        args = self.args
+        test = TopicTest(
+            args.own_topic or args.whole_topic,
+            args.kinds,
+            topic_threshold(self.settings),
+            topics_by_host=args.topics_by_host,
+        )
+        similarity = LinkSimilarity(args.whole_topic.wanting(args.kinds))
+        return Reporter(test, similarity, self.aliases, self.limits.per_page)
+
+    def job(self, store: SqliteStore, job: Job) -> CrawlJob:
+        """Return the crawl over a store."""
+        reporter, args = self.reporter(), self.args
+        return CrawlJob(
+            store,
+            job,
+            test=reporter.test,
+            similarity=reporter.similarity,
+            make_scorer=lambda source: make_scorer(
+                args.algo, source, reporter.similarity, **args.parameters
+            ),
+            limits=self.limits,
+            seeds=self.seeds,
+            aliases=self.aliases,
+            obey_nofollow=self.obey_nofollow,
+            later_blocks=self.later_blocks,
+        )
+
+    def identity(self) -> dict[str, Any]:
+        """Return what all workers of a shared crawl must have in common."""
+        topic = self.args.whole_topic
+        words = repr((topic.concepts, topic.subject_words, sorted(topic.media.items())))
+        return self.args.identity() | {
+            "mmcrawl": __version__,
+            "topic_words": sha256(words.encode()).hexdigest()[:16],
+            "lease_seconds": _lease_seconds(self.settings),
+            **{f"limits.{name}": limit for name, limit in asdict(self.limits).items()},
+            "threshold": topic_threshold(self.settings),
+            "obey_nofollow": self.obey_nofollow,
+            "later_blocks": self.later_blocks,
+        }
+
+
+def _shared_job(parts: _Parts) -> SharedJob:
+    """Join a crawl that several processes work on."""
+    args, settings = parts.args, parts.settings
+    delay = settings.getfloat("DOWNLOAD_DELAY")
+    if settings.getbool("AUTOTHROTTLE_ENABLED"):
+        delay = max(delay, settings.getfloat("AUTOTHROTTLE_START_DELAY"))
+    rules = Rules(
+        lease=_lease_seconds(settings),
+        rest=delay,
+        per_host=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
+        max_pages=args.max_pages,
+    )
+    shared = open_shared_store(args.store_uri, job=args.job_name, arguments=parts.identity())
+    return SharedJob(
+        shared,
+        parts.job,
+        parts.reporter(),
+        rules,
+        algorithm=args.algo,
+        private_hosts=Admission(parts.limits, parts.seeds).private_hosts,
+        name=worker_name(),
+    )
+
+
+def _limits(args: FocusedParams, settings: SettingsLike, *, replayed: bool) -> Limits:
+    most_clicks = settings.getint("DEPTH_LIMIT")  # Scrapy counts a seed as 0
+    return Limits(
+        sites=args.sites,
+        max_layer=args.max_layer,
+        max_depth=args.max_depth or (most_clicks + 1 if most_clicks else 0),
+        url_length=settings.getint("URLLENGTH_LIMIT", 2083),
+        per_host=settings.getint("MMCRAWL_PAGES_PER_HOST"),
+        per_shape=settings.getint("MMCRAWL_BARREN_PAGES_PER_SHAPE", 200),
+        per_page=settings.getint("MMCRAWL_LINKS_PER_PAGE", 20_000),
+        private=replayed or settings.getbool("MMCRAWL_PRIVATE_NETWORKS"),
+    )

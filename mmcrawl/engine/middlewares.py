@@ -1,0 +1,206 @@
+"""Middlewares: the report of each page to the frontier, and obedience to robots.txt."""
+
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any, Self
+from weakref import WeakKeyDictionary
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.robotstxt import (
+    RobotsTxtMiddleware as ScrapyRobotsTxtMiddleware,
+)
+from scrapy.exceptions import StopDownload
+from scrapy.http import Response
+from scrapy.http.request import NO_CALLBACK
+from scrapy.robotstxt import RobotParser
+from scrapy.utils.httpobj import urlparse_cached
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
+
+from mmcrawl.engine.crawls import Crawl
+from mmcrawl.engine.items import NoPage, PageItem
+from mmcrawl.engine.robots import LIMIT
+from mmcrawl.engine.scheduler import LINK_KEY, FocusedScheduler, scheduler_of
+from mmcrawl.errors import StoreError
+from mmcrawl.page import parse_page
+
+__all__ = ["FrontierMiddleware", "RobotsTxtMiddleware"]
+
+logger = logging.getLogger(__name__)
+
+# What takes 50 ms or more: to add so many links, to cut so many bytes into blocks.
+_MANY_LINKS = 500
+_MANY_BYTES = 50_000
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """What a spider has said of a response so far."""
+
+    response: Response
+    page: PageItem | None = None
+    requests: list[Request] = field(default_factory=list)
+    trouble: str = ""
+    items_under_way: int = 0
+    complete: bool = False
+
+
+class FrontierMiddleware:
+    """Spider middleware: tells the frontier of a page when all that came of it is settled.
+
+    Requests of a callback are held back and handed over with the page, so that page and links
+    become durable together; items go on to the pipelines, and the report waits for them. So a page
+    is in the archive before its link counts as crawled; one that a pipeline could not store (it
+    raises StoreError) ends in error. Responses to requests that are not of the frontier pass
+    untouched.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self._outcomes: dict[int, _Outcome] = {}
+        for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
+            crawler.signals.connect(self._item_settled, signal)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    async def process_spider_output(
+        self, response: Response, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
+        """Pass items on, keep requests and the page for the report."""
+        link = self._link_under_way(response)
+        if link is None:
+            async for output in result:
+                yield output
+            return
+        outcome = self._outcomes[link] = _Outcome(response)
+        try:
+            async for output in result:
+                if isinstance(output, Request):
+                    outcome.requests.append(output)
+                elif isinstance(output, NoPage):
+                    outcome.trouble = output.reason
+                else:
+                    if isinstance(output, PageItem):
+                        outcome.page = output
+                    outcome.items_under_way += 1
+                    yield output
+        except Exception as error:
+            outcome.trouble = self._trouble_of(error)
+            raise
+        finally:
+            outcome.complete = True
+            self._report_if_settled(link)
+
+    def process_spider_exception(self, response: Response, exception: Exception) -> None:
+        """Report a page whose callback failed before it gave anything that could be passed on."""
+        link = self._link_under_way(response)
+        if link is not None and link not in self._outcomes:
+            trouble = self._trouble_of(exception)
+            self._outcomes[link] = _Outcome(response, trouble=trouble, complete=True)
+            self._report_if_settled(link)
+
+    def _link_under_way(self, response: Response) -> int | None:
+        """Return the link that led to a response; None if its report was made, or is not ours."""
+        scheduler = scheduler_of(self.crawler)
+        link: int | None = response.meta.get(LINK_KEY)
+        return link if scheduler is not None and scheduler.is_under_way(link) else None
+
+    def _item_settled(
+        self, response: Response | None, failure: Failure | None = None, **_: Any
+    ) -> None:
+        link = response.meta.get(LINK_KEY) if isinstance(response, Response) else None
+        if link in self._outcomes:
+            outcome = self._outcomes[link]
+            outcome.items_under_way -= 1
+            problem = None if failure is None else failure.value
+            if isinstance(problem, StoreError):
+                outcome.page, outcome.trouble = None, str(problem)[:200]
+            else:
+                self._give_up_at(problem)
+            self._report_if_settled(link)
+
+    def _trouble_of(self, error: Exception) -> str:
+        self._give_up_at(error)
+        return f"spider failed: {type(error).__name__}: {error}"[:200]
+
+    def _give_up_at(self, error: BaseException | None) -> None:
+        """Stop the crawl at an error that is no fault of the page: then nothing is reported."""
+        scheduler = scheduler_of(self.crawler)
+        if scheduler is not None:
+            scheduler.gives_up(error)
+
+    def _report_if_settled(self, link: int) -> None:
+        outcome = self._outcomes[link]
+        if not outcome.complete or outcome.items_under_way > 0:
+            return
+        del self._outcomes[link]
+        scheduler = scheduler_of(self.crawler)
+        if scheduler is not None:
+            scheduler.report(
+                link,
+                lambda job: _tell(job, link, outcome, scheduler),
+                takes_long=_takes_long(outcome.page),
+            )
+
+
+def _takes_long(item: PageItem | None) -> bool:
+    """Tell whether the reactor should not wait until a page is taken in."""
+    if item is None:
+        return False
+    cut = len(item.capture.body) if item.link_kinds and item.capture else 0
+    return len(item.page.links) > _MANY_LINKS or cut > _MANY_BYTES
+
+
+def _tell(job: Crawl, link: int, outcome: _Outcome, scheduler: FocusedScheduler) -> None:
+    """Tell the job what came of a response."""
+    response = outcome.response
+    requests = [scheduler.new_link(request) for request in outcome.requests]
+    if outcome.trouble and outcome.page is None:
+        job.failed(link, outcome.trouble, requests)
+        return
+    item = outcome.page or PageItem(parse_page(b"", response.url), response.status)
+    job.crawled(
+        link,
+        item.page,
+        item.verdict,
+        requests,
+        layer=int(response.meta.get("depth", 0)) + 1,
+        digest=item.digest,
+        http_status=item.http_status,
+        link_kinds=item.link_kinds,
+    )
+
+
+class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
+    """Scrapy's, with all requests obeying that wait while a robots.txt is being read.
+
+    In Scrapy 2.19 only the first of several waiting requests gets the parser; the others get None
+    and pass. No more of a robots.txt is received than is read.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._received: WeakKeyDictionary[Request, int] = WeakKeyDictionary()
+        crawler.signals.connect(self._stop_at_limit, signals.bytes_received)
+
+    async def robot_parser(self, request: Request) -> RobotParser | None:
+        """Return the parser of the request's host once there is one; None if all is allowed."""
+        await super().robot_parser(request)
+        parser = self._parsers[urlparse_cached(request).netloc]
+        return None if isinstance(parser, Deferred) else parser
+
+    def _stop_at_limit(self, data: bytes, request: Request) -> None:
+        if request.callback is NO_CALLBACK and request.meta.get("dont_obey_robotstxt"):
+            self._received[request] = self._received.get(request, 0) + len(data)
+            if self._received[request] > LIMIT:
+                raise StopDownload(fail=False)
+
+    def _robots_error(self, exc: Exception, netloc: str) -> None:
+        scheduler = scheduler_of(self.crawler)
+        if scheduler is not None:
+            scheduler.gives_up(exc)  # else a host would count as one without rules
+        super()._robots_error(exc, netloc)

@@ -1,0 +1,498 @@
+"""Scrapy's scheduler interface over the frontier: which request is fetched next.
+
+A request handed out carries the id of its link in `meta[LINK_KEY]`. Retries and redirects are made
+from it and bring the id back: a retry lets the link wait again, a redirect ends it and adds its
+target. Every other request is a new link; what it carries besides its URL (meta, cookies, headers,
+callback, errback, priority …) is kept with the link and given back. One that holds what JSON cannot
+is refused: an error is logged, and the link ends in error with the reason.
+
+The spider whose crawl this is makes the job: `spider.make_job() -> CrawlJob`, or a
+`SharedJob` if several processes work on it.
+"""
+
+import gc
+import logging
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from math import inf
+from time import time
+from typing import Any, ParamSpec, Self, cast
+from urllib.parse import urlsplit
+
+from scrapy import Request, Spider, signals
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider
+from scrapy.spidermiddlewares.referer import DefaultReferrerPolicy
+from scrapy.utils.asyncio import call_later, create_looping_call
+from scrapy.utils.defer import deferred_from_coro
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
+
+from mmcrawl.engine.crawls import Crawl
+from mmcrawl.engine.failures import reason_of
+from mmcrawl.engine.requests import as_json, from_json
+from mmcrawl.engine.threads import in_thread
+from mmcrawl.errors import MmcrawlError, RequestError, StoreError, fatal_error, raise_if_fatal
+from mmcrawl.frontier import NewLink, WaitingLink, canonical
+from mmcrawl.page import physical_layer
+
+__all__ = ["LINK_KEY", "FocusedScheduler", "scheduler_of"]
+
+logger = logging.getLogger(__name__)
+P = ParamSpec("P")
+
+LINK_KEY = "mmcrawl_link"
+_COMMIT_SECONDS = 1.0
+_COMMIT_REPORTS = 100
+
+
+class FocusedScheduler(BaseScheduler):
+    """Hands out the best waiting link of a host that is free.
+
+    A host is free while it has fewer requests under way than it may have at once; with a delay
+    between requests that is one. So no request waits behind those of a slow host, and the choice
+    is made as late as it can be.
+
+    A store that fails stops the crawl with the reason `store_error`, and so does a process that has
+    run out of memory or open files: what was not committed is fetched again when the same command
+    is run once there is room.
+
+    Pages that take long to take in are handed to a thread. Only that thread changes the job then:
+    no link is given out, and what is told meanwhile is done afterwards, in order.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self.job: Crawl | None = None
+        self.max_pages = 0
+        self._spider: Spider | None = None
+        self._under_way: dict[int, Request] = {}
+        self._reports = 0
+        self._asked_at = inf
+        self._failed = False
+        self._at_work: Deferred[None] | None = None
+        self._afterwards: deque[Callable[[], object]] = deque()
+        self._commits = create_looping_call(self._commit)
+        self._referrer = DefaultReferrerPolicy()
+        self._concurrency = crawler.settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    # -- what the engine calls ------------------------------------------------------------------
+
+    def open(self, spider: Spider) -> None:
+        """Open the spider's job; a job that cannot be opened closes the spider with one line."""
+        self._spider = spider
+        try:
+            self.job = spider.make_job()  # type: ignore[attr-defined]
+        except MmcrawlError as error:
+            logger.error("%s", error)  # noqa: TRY400 - for a person, not for a debugger
+            self._close_at_once("store_error" if isinstance(error, StoreError) else "bad_input")
+            return
+        self.max_pages = getattr(spider, "max_pages", 0)
+        self.crawler.signals.connect(self._release_store, signals.engine_stopped)
+        self.crawler.signals.connect(self._name_end, signals.spider_idle)
+        if self.job.job.finished_at is not None:
+            self._close_at_once("already_finished")
+            return
+        self.job.watch(
+            news=self._in_reactor(self._ask),
+            stopped=self._in_reactor(self._close),
+            failed=self._in_reactor(self.give_up),
+        )
+        self._commits.start(_COMMIT_SECONDS, now=False)
+        gc.collect()
+        gc.freeze()  # dictionaries and lexicons stay: no collection need walk them again
+
+    def close(self, reason: str) -> Deferred[None] | None:
+        """Commit and note why the crawl stopped. The store stays open for those who report.
+
+        To take leave of other processes their server is needed, which may be away: that is waited
+        for beside the reactor, so that a second Ctrl-C ends the process.
+        """
+        if self._commits.running:
+            self._commits.stop()
+        if self._at_work is not None:
+            return self._at_work.addCallback(lambda _: self.close(reason))
+        if self.job is None or self._failed or reason == "already_finished":
+            return None
+        job, finished = self.job, reason == "finished"
+        if job.shared:
+            stopped = in_thread(lambda: job.stop(reason, finished=finished))
+            return stopped.addErrback(self._give_up_at_end)
+        with self._giving_up():
+            job.stop(reason, finished=finished)
+        return None
+
+    def has_pending_requests(self) -> bool:
+        """Tell whether a link waits that may be fetched, or other processes may bring one."""
+        if self._at_work is not None:
+            return True
+        return (
+            self.job is not None
+            and not self._failed
+            and (self.job.ready > 0 or self.job.more_may_come)
+            and not self.limit_reached
+        )
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Take in a request: a retry or redirect of one under way, or a new one.
+
+        Returns False for a request that is not new, cannot be kept, or whose target is not to be
+        followed.
+        """
+        if self.job is None or self._failed:
+            return False
+        if self._at_work is not None:
+            self._afterwards.append(lambda: self.enqueue_request(request))
+            return True
+        with self._giving_up():
+            link = request.meta.get(LINK_KEY)
+            if link in self._under_way:
+                return self._take_back(link, request)
+            new = self.new_link(request)
+            return self._open_job.add([new]) and not new.refused
+        return False
+
+    def next_request(self) -> Request | None:
+        """Return the best request of a free host; None if there is none, or all hosts are busy."""
+        if self.job is None or self._failed or self._at_work or self.limit_reached:
+            return None
+        with self._giving_up():
+            link = self.job.next(self._free_hosts())
+            if link is None:
+                if self.job.interrupted:
+                    self._ask_again(0.0)
+                return None
+            request = self._request_or_none(link)
+            if request is not None:
+                self._under_way[link.id] = request
+            return request
+        return None
+
+    # -- what the spider middleware calls -------------------------------------------------------
+
+    @property
+    def limit_reached(self) -> bool:
+        """Whether pages fetched and under way are as many as the crawl may have.
+
+        The bound of a crawl that is shared is its coordinator's business.
+        """
+        if self.job is None or not self.max_pages or self.job.shared:
+            return False
+        return self.job.pages + len(self._under_way) >= self.max_pages
+
+    @property
+    def at_work(self) -> bool:
+        """Whether a thread takes in a page: until it has, the job is only asked for verdicts."""
+        return self._at_work is not None
+
+    def is_under_way(self, link: int | None) -> bool:
+        """Tell whether a link was handed out and nothing was reported of it yet."""
+        return link in self._under_way
+
+    def report(
+        self, link: int, tell: Callable[[Crawl], object], *, takes_long: bool = False
+    ) -> None:
+        """End a link that is under way.
+
+        Args:
+            link: its id.
+            tell: reports to the job what became of it.
+            takes_long: it holds up the reactor, if it is not given to a thread.
+        """
+        if self.job is None or self._failed or link not in self._under_way:
+            return
+        if self._at_work is not None:
+            self._afterwards.append(lambda: self.report(link, tell, takes_long=takes_long))
+            return
+        del self._under_way[link]
+        if takes_long and not self.job.shared:
+            self._at_work = in_thread(lambda: self._tell(link, tell))
+            self._at_work.addErrback(self._give_up_at_work)
+            self._at_work.addCallback(lambda _: self._end_work())
+            return
+        with self._giving_up():
+            self._tell(link, tell)
+            self._count_report()
+
+    def gives_up(self, error: BaseException | None) -> bool:
+        """Stop the crawl if an error is no fault of the page it came up at; tell whether it is."""
+        fatal = fatal_error(error)
+        if fatal is not None:
+            self.give_up(fatal)
+        return fatal is not None
+
+    def new_link(self, request: Request) -> NewLink:
+        """Return the link record of a request that is to be fetched as it stands, or is refused."""
+        kept, refused = self._serialise(request)
+        extra = b"" if request.method == "GET" else request.method.encode() + request.body
+        return NewLink(
+            url=request.url,
+            logical_layer=int(request.meta.get("depth", 0)) + 1,
+            physical_layer=physical_layer(request.url),
+            priority=request.priority,
+            request=kept,
+            filtered=not request.dont_filter,
+            extra=extra,
+            refused=refused,
+        )
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _count_report(self) -> None:
+        self._reports += 1
+        if self._reports >= _COMMIT_REPORTS:
+            self._commit()
+
+    def _give_up_at_work(self, failure: Failure) -> None:
+        self._at_work = None
+        if not self.gives_up(failure.value):
+            failure.raiseException()
+
+    def _end_work(self) -> None:
+        """Do what had to wait for the thread, up to the next page that takes long."""
+        self._at_work = None
+        self._count_report()
+        while self._afterwards and self._at_work is None:
+            self._afterwards.popleft()()
+        self._ask()
+
+    @contextmanager
+    def _giving_up(self) -> Iterator[None]:
+        """Stop the crawl at an error that is no fault of a page."""
+        try:
+            yield
+        except Exception as error:
+            if not self.gives_up(error):
+                raise
+
+    def _tell(self, link: int, tell: Callable[[Crawl], object]) -> None:
+        """Report to the job; a page that makes it fail is one lost page, not a stuck link."""
+        try:
+            tell(self._open_job)
+        except Exception as error:
+            raise_if_fatal(error)
+            logger.exception("Page of link %d could not be taken in", link)
+            self.crawler.stats.inc_value("mmcrawl/internal_errors")
+            if self._open_job.is_running(link):
+                reason = f"internal error: {type(error).__name__}: {error}"[:200]
+                self._open_job.failed(link, reason)
+
+    @property
+    def _open_job(self) -> Crawl:
+        if self.job is None:
+            raise RuntimeError("the scheduler is not open")
+        return self.job
+
+    @property
+    def _open_spider(self) -> Spider:
+        if self._spider is None:
+            raise RuntimeError("the scheduler is not open")
+        return self._spider
+
+    def _take_back(self, link: int, request: Request) -> bool:
+        """Handle the retry or redirect of a request under way."""
+        before = self._under_way.pop(link)
+        target = canonical(request.url)
+        if target == canonical(before.url) and request.method == before.method:
+            kept, refused = self._serialise(request)
+            if refused:
+                self._open_job.failed(link, refused)
+            else:
+                self._open_job.retry(link, kept, request.priority)
+            return not refused
+        if target in map(canonical, before.meta.get("redirect_urls", ())):
+            self._open_job.failed(link, "redirect loop")
+            return False
+        return self._open_job.redirected(link, self.new_link(request))
+
+    def _request_or_none(self, link: WaitingLink) -> Request | None:
+        """Return the request of a link; where none is stored that can be made, the link fails."""
+        try:
+            return self._request_for(link)
+        except (RequestError, ValueError) as error:
+            logger.error("What is stored as the request of %s: %s", link.url, error)  # noqa: TRY400
+            self._open_job.failed(link.id, f"stored request: {error}"[:200])
+            self._ask_again(0.0)
+            return None
+
+    def _request_for(self, link: WaitingLink) -> Request:
+        """Return the request of a link, ready to be fetched and to tell of its failure."""
+        if not link.url.startswith(("http://", "https://")):  # a stranger may have made the store
+            raise RequestError("only http and https addresses are crawled")
+        if link.request is not None:
+            request = self._deserialise(link.request, link.url)
+        else:
+            request = Request(link.url, meta={"depth": link.logical_layer - 1})
+            self._set_referrer(request, link)
+        request.meta.update({LINK_KEY: link.id, "depth": link.logical_layer - 1})
+        return request.replace(errback=_FailureReport(self, link.id, request.errback))
+
+    def _set_referrer(self, request: Request, link: WaitingLink) -> None:
+        page = self._open_job.referrer(link)
+        if page is None or not self.crawler.settings.getbool("REFERER_ENABLED"):
+            return
+        referrer = self._referrer.referrer(page, link.url)
+        if referrer:
+            request.headers["Referer"] = referrer
+
+    def _free_hosts(self) -> Callable[[str], bool]:
+        """Return a test that tells of an origin whether a request may be sent there now.
+
+        A host whose delay is not over is not free: its request would wait in the downloader, where
+        it takes the place of one to another host.
+        """
+        downloader = self.crawler.engine.downloader
+        busy = Counter(downloader.get_slot_key(request) for request in downloader.active)
+        now = time()
+
+        def free(origin: str) -> bool:
+            host = urlsplit(origin).hostname or ""
+            slot = downloader.slots.get(host)
+            if slot is None:
+                most = self._concurrency if not downloader._delay else 1
+            else:
+                most = slot.concurrency if not slot.delay else 1
+                wait = slot.lastseen + slot.delay - now
+                if wait > 0 and slot.delay:
+                    self._ask_again(wait)
+                    return False
+            return busy[host] < most
+
+        return free
+
+    def _ask_again(self, seconds: float) -> None:
+        """Let the engine ask for a request after some time, unless it will before."""
+        due = time() + seconds
+        if due < self._asked_at:
+            self._asked_at = due
+            call_later(seconds, self._ask)
+
+    def _ask(self) -> None:
+        self._asked_at = inf
+        slot = self.crawler.engine._slot
+        if slot is not None:
+            slot.nextcall.schedule()
+
+    def _serialise(self, request: Request) -> tuple[bytes | None, str]:
+        """Return a request as bytes; for one that cannot be kept None, and why."""
+        meta = {key: value for key, value in request.meta.items() if key != LINK_KEY}
+        plain = request.replace(meta=meta, errback=_unwrapped(request.errback))
+        try:
+            return as_json(plain, self._open_spider), ""
+        except RequestError as error:
+            logger.error("%s is refused: %s", request, error)  # noqa: TRY400 - for a person
+            self.crawler.stats.inc_value("mmcrawl/requests/unserialisable")
+            return None, f"request refused: {error}"[:200]
+
+    def _deserialise(self, stored: bytes, url: str) -> Request:
+        request = from_json(stored, self._open_spider)
+        if canonical(request.url) != canonical(url):  # it would be fetched as a link it is not
+            raise RequestError(f"it is for {request.url}")
+        return request
+
+    def _commit(self) -> None:
+        if self.job is None or self._failed or self._at_work is not None:
+            return
+        self._reports = 0
+        with self._giving_up():
+            self.job.commit()
+
+    def give_up(self, error: StoreError, *, closing: bool = False) -> None:
+        """Stop the crawl because a store fails; what was not committed is fetched again later.
+
+        Args:
+            error: What the user is told.
+            closing: Whether the crawl is being closed already.
+        """
+        if self._at_work is not None:
+            self._afterwards.appendleft(lambda: self.give_up(error, closing=closing))
+            return
+        if self._failed:
+            return
+        self._failed = True
+        self._open_job.roll_back()
+        logger.error("%s", error)
+        self.crawler.stats.set_value("mmcrawl/store_error", str(error))
+        if not closing:
+            self._close("store_error")
+
+    def _give_up_at_end(self, failure: Failure) -> None:
+        failure.trap(StoreError)  # type: ignore[no-untyped-call]
+        self.give_up(cast("StoreError", failure.value), closing=True)
+
+    def _close(self, reason: str) -> None:
+        if self.crawler.engine.spider is not None:  # it may have been closed meanwhile
+            deferred_from_coro(self.crawler.engine.close_spider_async(reason=reason))
+
+    def _in_reactor(self, call: Callable[P, object]) -> Callable[P, None]:
+        """Return what lets `call` be called in the reactor's thread, from any other."""
+        from twisted.internet import reactor
+
+        def hand_over(*arguments: P.args, **keywords: P.kwargs) -> None:
+            reactor.callFromThread(call, *arguments, **keywords)
+
+        return hand_over
+
+    def _close_at_once(self, reason: str) -> None:
+        """Close the spider as soon as it is open; Scrapy cannot end it in the midst of opening."""
+
+        def close() -> None:
+            raise CloseSpider(reason)
+
+        self.crawler.signals.connect(close, signals.spider_opened, weak=False)
+
+    def _name_end(self) -> None:
+        """Close with the reason `max_pages` when only that limit keeps links waiting.
+
+        With `nothing_fetched` when no page could be had, so that whoever runs crawls by the clock
+        learns of it by the exit code.
+        """
+        if self.limit_reached and self._open_job.ready:
+            raise CloseSpider("max_pages")
+        if not self._open_job.pages:
+            raise CloseSpider("nothing_fetched")
+
+    def _release_store(self) -> None:
+        if self.job is not None:
+            self.job.close()
+
+
+def scheduler_of(crawler: Crawler) -> FocusedScheduler | None:
+    """Return the scheduler of a crawl if it is ours.
+
+    Not by `isinstance`: to Scrapy whatever has a scheduler's methods is an instance of any.
+    """
+    scheduler = crawler.engine.scheduler if crawler.engine else None
+    ours = FocusedScheduler in type(scheduler).mro()
+    return cast("FocusedScheduler", scheduler) if ours else None
+
+
+class _FailureReport:
+    """Errback of every request handed out: notes the failure, then does what the spider asked."""
+
+    def __init__(
+        self, scheduler: FocusedScheduler, link: int, errback: Callable[[Failure], Any] | None
+    ) -> None:
+        self.scheduler = scheduler
+        self.link = link
+        self.errback = errback
+
+    def __call__(self, failure: Failure) -> Any:
+        if self.scheduler.gives_up(failure.value):
+            return None
+        reason = reason_of(failure)
+        self.scheduler.report(self.link, lambda job: job.failed(self.link, reason))
+        if self.errback is not None:
+            return self.errback(failure)
+        logger.info("%s: %s", failure.request.url, reason)  # type: ignore[attr-defined]
+        return None
+
+
+def _unwrapped(errback: Callable[[Failure], Any] | None) -> Callable[[Failure], Any] | None:
+    return errback.errback if isinstance(errback, _FailureReport) else errback

@@ -1,0 +1,1 @@
+"""The designs of the demo's sites: three ways to mark up the same lesson."""

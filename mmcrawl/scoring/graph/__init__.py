@@ -1,0 +1,1 @@
+"""The algorithms that rank links by the graph seen so far."""

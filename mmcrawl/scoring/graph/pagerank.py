@@ -1,0 +1,81 @@
+"""`pagerank`: links of highest PageRank in the graph seen so far first (Yang 2009, 3.4).
+
+A comparator, as published: structure alone orders. When, and at what cost, ranks are computed anew
+is said in `link_graph.py`.
+"""
+
+from math import inf
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from mmcrawl.scoring.base import LinkSource, Ranges, check_ranges
+from mmcrawl.scoring.graph.link_graph import GraphScorer, Ids, Numbers, converge, shares_within
+from mmcrawl.scoring.similarity import LinkSimilarity
+
+__all__ = ["PageRank"]
+
+_TOLERANCE = 1e-9
+_MOST_STEPS = 200
+
+
+class PageRank(GraphScorer):
+    """Order links by PR(p) = (1−d)/N + d Σ_{T→p} PR(T)/C(T) (3.4).
+
+    What pages without links, and links that wait, would pass on goes to all nodes alike, so that
+    the ranks sum to 1. Other ranks differ from this one in what share of its rank a page passes to
+    which link, and give `shares` their own way.
+
+    Args:
+        source: where links are looked up by id.
+        similarity: not used.
+        d: damping, in (0, 1).
+        growth: share by which the graph grows between two batches, from 0 (exact, slow).
+    """
+
+    name: ClassVar[str] = "pagerank"
+    ranges: ClassVar[Ranges] = {"d": (0, 0.999), "growth": (0, inf)}
+
+    def __init__(
+        self,
+        source: LinkSource,
+        similarity: LinkSimilarity,
+        *,
+        d: float = 0.85,
+        growth: float = 0.05,
+    ) -> None:
+        check_ranges(self.ranges, d=d, growth=growth)
+        super().__init__(source, alpha=0.0, growth=growth, needs_content=False)
+        self._d = d
+
+    def shares(self, targets: npt.NDArray[Any], starts: Ids) -> Numbers:
+        """Return the share of its page's rank that each link gets, 1/C(T).
+
+        Args:
+            targets: the links of some pages, page after page.
+            starts: where each page's links begin, and where the last one's end.
+        """
+        return shares_within(np.ones(len(targets)), starts)
+
+    def _rank_all(self) -> Numbers:
+        graph, d = self.graph, self._d
+        start = self._rank.values / self._rank.values.sum()
+        everyone = graph.known.values / graph.nodes
+        if not graph.edges:
+            return everyone
+        passed_on = graph.matrix(self.shares(graph.targets, graph.starts)).T
+        sources = graph.sources.values
+
+        def step(ranks: Numbers) -> Numbers:
+            following: Numbers = passed_on @ (d * ranks[sources])
+            following += (1 - following.sum()) * everyone
+            return following
+
+        ranks = converge(step, start, tolerance=_TOLERANCE, most=_MOST_STEPS)
+        self._unlinked = float(1 - (passed_on @ (d * ranks[sources])).sum()) / graph.nodes
+        return ranks
+
+    def _spread(self, page: int, links: Ids) -> None:
+        shares = self.shares(links, np.array([0, len(links)]))
+        self._rank.values[links] += self._d * self._rank.values[page] * shares

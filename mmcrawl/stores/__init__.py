@@ -1,0 +1,1 @@
+"""Where things are kept besides files: a MongoDB database."""

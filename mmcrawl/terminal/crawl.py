@@ -1,0 +1,228 @@
+"""What a person sees of a crawl: a line or a panel while it runs, tables when it ends."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from rich import box
+from rich.columns import Columns
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from mmcrawl.crawling.reports import Totals
+from mmcrawl.frontier import MediaPageRecord, PatternRecord
+
+__all__ = [
+    "Archived",
+    "Progress",
+    "Summary",
+    "closing_tables",
+    "literal",
+    "progress_line",
+    "progress_panel",
+    "sentence",
+    "size_of",
+]
+
+_MOST_PAGES = 20
+_MOST_PATTERNS = 10
+_MOST_REASONS = 8
+_SHORT_NAMES = {"audio": "audio", "video": "video", "animation": "swf"}
+
+
+@dataclass(frozen=True, slots=True)
+class Progress(Totals):
+    """Where a crawl stands, and how fast it goes: `pages_per_second` over the last seconds."""
+
+    pages_per_second: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Archived:
+    """What a run of a crawl put into its archive.
+
+    Attributes:
+        place: how the archive is called.
+        pages: visits that were kept.
+        new: those that made a new version.
+        raw_bytes: of their bodies.
+        new_bytes: of these bytes, those the archive did not hold yet.
+    """
+
+    place: str
+    pages: int
+    new: int
+    raw_bytes: int
+    new_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a crawl came to; `archived` is None where nothing is archived."""
+
+    job: str
+    topic: str
+    algo: str
+    ending: str
+    progress: Progress
+    seconds: float
+    best: list[MediaPageRecord]
+    patterns: list[PatternRecord]
+    errors: Counter[str]
+    archived: Archived | None = None
+
+
+def progress_line(progress: Progress) -> str:
+    """Return the progress as a line of a log."""
+    media = ", ".join(f"{count} {kind}" for kind, count in progress.media.items())
+    return (
+        f"{progress.pages} pages ({progress.pages_per_second:.1f}/s),"
+        f" {progress.media_pages} with media on topic ({media}),"
+        f" harvest rate {progress.harvest_rate:.0%}, {progress.waiting} waiting,"
+        f" {progress.patterns} patterns, {progress.errors} errors"
+    )
+
+
+def progress_panel(progress: Progress) -> RenderableType:
+    """Return the progress as a few cells that are drawn again and again."""
+    media = "  ".join(f"{kind} {count}" for kind, count in progress.media.items())
+    held = f"  (+{progress.held} held)" if progress.held else ""
+    cells = {
+        "pages": f"{progress.pages}  ({progress.pages_per_second:.1f}/s)",
+        "media pages": f"{progress.media_pages}",
+        "found": media,
+        "harvest rate": f"{progress.harvest_rate:.0%} of the last 500",
+        "waiting": f"{progress.waiting}{held}",
+        "patterns": f"{progress.patterns}",
+        "errors": f"{progress.errors}",
+    }
+    texts = [Text.assemble((name, "dim"), "  ", value) for name, value in cells.items()]
+    return Columns(texts, padding=(0, 3))
+
+
+def closing_tables(summary: Summary) -> RenderableType:
+    """Return the tables a crawl ends with: what was found, what was learnt, what went wrong."""
+    parts: list[RenderableType] = [_heading(summary), _totals(summary)]
+    if summary.best:
+        parts += [_title("Pages with media on topic"), _media_table(summary)]
+    if summary.patterns:
+        parts += [_title("Learnt URL patterns"), _pattern_table(summary.patterns)]
+    for title, reasons in (
+        ("Not fetched or failed", summary.errors),
+        ("Links not followed", Counter(summary.progress.refused)),
+    ):
+        if reasons:
+            parts += [_title(title), _reason_table(reasons)]
+    parts.append(_title(summary.ending))
+    return Group(*parts)
+
+
+def _title(text: str) -> Text:
+    return Text(f"\n{text}", style="bold")
+
+
+def _heading(summary: Summary) -> Text:
+    return Text.assemble(
+        "\n",
+        (summary.topic, "bold"),
+        f"  by {summary.algo}, job ",
+        (summary.job, "cyan"),
+    )
+
+
+def _totals(summary: Summary) -> Table:
+    progress = summary.progress
+    share = progress.media_pages / progress.pages if progress.pages else 0.0
+    rate = f" in {summary.seconds:.0f} s" if summary.seconds >= 1 else ""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_row("pages crawled", f"{progress.pages}{rate}")
+    table.add_row("with media on topic", f"{progress.media_pages}  ({share:.1%})")
+    for kind, count in progress.media.items():
+        table.add_row(f"{kind} resources", str(count))
+    table.add_row("links still waiting", str(progress.waiting + progress.held))
+    if summary.archived is not None:
+        table.add_row("archived", _archived(summary.archived))
+    return table
+
+
+def _archived(archived: Archived) -> Text:
+    unchanged = archived.pages - archived.new
+    more = f", {unchanged} unchanged" if unchanged else ""
+    return literal(
+        f"{archived.new} new versions{more}; {size_of(archived.raw_bytes)},"
+        f" {size_of(archived.new_bytes)} of it new; {archived.place}"
+    )
+
+
+def size_of(count: int) -> str:
+    """Return a number of bytes as a person reads it.
+
+    >>> size_of(3_460_000)
+    '3.5 MB'
+    """
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count} bytes"
+
+
+def _media_table(summary: Summary) -> Table:
+    more = summary.progress.media_pages - len(summary.best)
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        caption=f"… and {more} more; -O media.jsonl or -O media.csv writes them all"
+        if more > 0
+        else None,
+        caption_justify="left",
+    )
+    table.add_column("score", justify="right")
+    table.add_column("media", no_wrap=True)
+    table.add_column("title", max_width=34, no_wrap=True, overflow="ellipsis")
+    table.add_column("page", overflow="fold")
+    for page in summary.best[:_MOST_PAGES]:
+        counts = {name: page.count(kind) for kind, name in _SHORT_NAMES.items()}
+        table.add_row(
+            f"{page.topic_score:.2f}",
+            ", ".join(f"{count} {name}" for name, count in counts.items() if count),
+            literal(page.title),
+            literal(page.url),
+        )
+    return table
+
+
+def _pattern_table(patterns: list[PatternRecord]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("media pages", justify="right")
+    table.add_column("pattern", overflow="fold")
+    for record in patterns[:_MOST_PATTERNS]:
+        table.add_row(str(record.urls), literal(record.pattern))
+    if len(patterns) > _MOST_PATTERNS:
+        table.add_row("", f"… and {len(patterns) - _MOST_PATTERNS} more")
+    return table
+
+
+def _reason_table(reasons: Counter[str]) -> Table:
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(justify="right")
+    table.add_column(overflow="fold")
+    for reason, count in reasons.most_common(_MOST_REASONS):
+        table.add_row(str(count), literal(reason))
+    if len(reasons) > _MOST_REASONS:
+        table.add_row("", f"… and {len(reasons) - _MOST_REASONS} more")
+    return table
+
+
+def sentence(message: str) -> str:
+    """Return what an error says as a sentence of its own.
+
+    >>> sentence("archive a.db cannot be reached; is it there?"), sentence("sqlite:///a is wrong")
+    ('Archive a.db cannot be reached; is it there?', 'sqlite:///a is wrong.')
+    """
+    is_name = "/" in message.partition(" ")[0]
+    first = message[:1] if is_name else message[:1].upper()
+    return f"{first}{message[1:]}{'' if message.endswith(('.', '?', '!')) else '.'}"
+
+
+def literal(text: str) -> Text:
+    """Return words of a site as they stand: no markup, nothing a terminal would act upon."""
+    return Text("".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split())))

@@ -1,0 +1,85 @@
+"""SharedStores in a database that is dropped after the test."""
+
+from __future__ import annotations
+
+import os
+import uuid
+
+import pytest
+from pymongo import MongoClient
+
+from mmcrawl.sharing.store import open_shared_store
+
+from .real_workers import Gang, Web
+
+SERVER = "MMCRAWL_TEST_MONGODB"
+ARGUMENTS = {"topic": "physics", "algo": "hits"}
+
+
+@pytest.fixture
+def database():
+    """Return a database that is dropped after the test."""
+    server = os.environ.get(SERVER)
+    if not server:
+        pytest.skip(f"no MongoDB: name a server in the variable {SERVER}")
+    with MongoClient(server) as client:
+        name = f"mmcrawl_test_{uuid.uuid4().hex}"
+        yield client[name]
+        client.drop_database(name)
+
+
+@pytest.fixture
+def uri(database):
+    return f"{os.environ[SERVER].rstrip('/')}/{database.name}"
+
+
+@pytest.fixture
+def boards(uri):
+    """Return three boards of one job."""
+    opened = [open_shared_store(uri, job="a/b é", arguments=ARGUMENTS) for _ in range(3)]
+    yield opened
+    for shared in opened:
+        shared.close()
+
+
+@pytest.fixture
+def shared(boards):
+    return boards[0]
+
+
+@pytest.fixture
+def web():
+    """Return a web that is crawled in seconds, by workers as slow as `web.delay` makes them."""
+    with Web(8, 40) as made:
+        yield made
+
+
+@pytest.fixture
+def gang(web, uri, tmp_path):
+    """Return who starts workers; they are ended after the test."""
+    made = Gang(web, uri, tmp_path)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def observe():
+    """Return what looks at the crawl of a gang."""
+    made = []
+
+    def observe(gang):
+        made.append(gang.observer())
+        return made[-1]
+
+    yield observe
+    for observer in made:
+        observer.shared.close()
+
+
+@pytest.fixture
+def gang_of_many(uri, tmp_path):
+    """Return a gang and a web that keeps it busy for longer."""
+    with Web(12, 100) as web:
+        made = Gang(web, uri, tmp_path)
+        yield made
+        made.end()

@@ -1,0 +1,152 @@
+"""Several processes crawl a web together: all of it, each page once, and they come and go."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from .real_workers import JOB, ROOT, wait_until
+
+pytestmark = pytest.mark.alone
+
+ALL = "Finished: every link that may be followed was fetched."
+CLOCK = """
+import time
+real = time.time
+time.time = lambda: real() + 300
+"""
+
+
+def relevant_pages(store) -> list[str]:
+    """Return the media pages of a crawl in a file."""
+    with closing(sqlite3.connect(store)) as db:
+        return [url for (url,) in db.execute("SELECT url FROM page WHERE relevant ORDER BY url")]
+
+
+def test_four_workers_find_what_one_finds_and_fetch_each_page_once(web, gang, observe, tmp_path):
+    alone = gang.start(uri=f"sqlite:///{tmp_path / 'alone.db'}")
+    assert ALL in alone.ends()
+    assert web.oddities() == {}
+    web.forget()
+    web.slow_down()
+    web.shut()
+    workers = [gang.start() for _ in range(4)]
+    observer = observe(gang)
+    wait_until(lambda: len(observer.shared.beats()) == 4, "four workers to join")
+    web.open()
+    for worker in workers:
+        wait_until(lambda w=worker: w.share(observer.read().pages()), "each worker to fetch a page")
+    gang.finish(observer)
+    for worker in workers:
+        assert ALL in worker.said
+        assert worker.process.returncode == 0
+        assert "Traceback" not in worker.said
+    assert web.oddities() == {}
+    job = observer.shared.refresh_job()
+    assert (job.finished_at is not None, job.reason) == (True, "finished")
+    assert sorted(observer.media()) == relevant_pages(tmp_path / "alone.db")
+    assert not observer.shared.beats()
+
+
+def test_a_finished_crawl_says_so_at_once(web, gang):
+    gang.start(max_pages=0).ends()
+    web.forget()
+    said = gang.start().ends()
+    assert f"Job {JOB} was finished before" in said
+    assert re.search(rf"pages crawled +{len(web.urls())}\b", said)
+    assert not web.visits
+
+
+def test_a_worker_joins_late_and_leaves_early(web, gang, observe):
+    web.slow_down()
+    first = gang.start()
+    observer = observe(gang)
+    wait_until(lambda: len(web.fetched()) > 8, "the first worker to crawl")
+    second = gang.start()
+    wait_until(
+        lambda: second.share(observer.read().pages()) > 2, "hosts to move to the second worker"
+    )
+    second.signal(signal.SIGTERM)
+    assert "run the same command to go on" in second.ends()
+    gang.finish(observer)
+    assert ALL in first.said
+    assert web.oddities() == {}
+    assert not observer.lost_leases()
+
+
+def test_a_crawl_that_all_leave_goes_on_when_they_come_back(web, gang, observe):
+    web.slow_down()
+    workers = [gang.start() for _ in range(3)]
+    observer = observe(gang)
+    wait_until(lambda: len(observer.shared.beats()) == 3, "all to have joined")
+    wait_until(lambda: len(web.fetched()) > 20, "some pages")
+    for worker in workers:
+        worker.signal(signal.SIGINT)
+    web.release()
+    for worker in workers:
+        said = worker.ends()
+        assert "run the same command to go on" in said
+        assert "Traceback" not in said
+    assert observer.shared.refresh_job().finished_at is None
+    before = len(web.fetched())
+    assert before < len(web.urls())
+    again = [gang.start() for _ in range(2)]
+    for worker in again:
+        assert ALL in worker.ends()
+    assert web.oddities() == {}
+
+
+def test_max_pages_counts_the_pages_of_all_workers(web, gang, observe):
+    web.slow_down()
+    workers = [gang.start(max_pages=150) for _ in range(3)]
+    observer = observe(gang)
+    wait_until(lambda: len(observer.shared.beats()) == 3, "all to have joined")
+    web.release()
+    for worker in workers:
+        assert "Stopped at max_pages; raise it" in worker.ends()
+    assert len(web.fetched()) == 150
+    assert observer.totals["pages"] == 150
+    assert observer.shared.refresh_job().finished_at is None
+    assert "Stopped at max_pages; raise it" in gang.start(max_pages=150).ends()
+    assert len(web.fetched()) == 150
+    assert ALL in gang.start().ends()
+    assert web.oddities() == {}
+
+
+@pytest.mark.parametrize(
+    ("setting", "arguments"),
+    [("DEPTH_LIMIT=3", {}), ("LOG_LEVEL=INFO", {"keywords": "biology"})],
+    ids=["another depth", "other keywords"],
+)
+def test_a_worker_with_other_arguments_is_refused(web, gang, observe, setting, arguments):
+    web.slow_down()
+    gang.start()
+    observe(gang)
+    stranger = gang.start(setting, **arguments)
+    lines = stranger.ends().splitlines()
+    (sentence,) = [line for line in lines if " ERROR: " in line]
+    assert f"job {JOB!r}" in sentence
+    assert "was started with" in sentence
+    assert "use the same arguments" in sentence
+    assert "Traceback" not in stranger.said
+
+
+def test_clocks_may_differ_by_minutes(web, gang, observe, tmp_path):
+    web.slow_down()
+    (tmp_path / "late").mkdir()
+    (tmp_path / "late" / "sitecustomize.py").write_text(CLOCK)
+    gang.start(environ={"PYTHONPATH": f"{tmp_path / 'late'}:{ROOT}"})
+    gang.start()
+    observer = observe(gang)
+    for worker in gang.workers:
+        wait_until(lambda w=worker: w.share(observer.read().pages()) > 3, "both to fetch pages")
+    for said in gang.finish(observer):
+        assert ALL in said
+    assert web.oddities() == {}
+    assert not observer.lost_leases()
+    times = [page.visited_at for page in observer.shared.media_pages()]
+    assert max(times) - min(times) > 200

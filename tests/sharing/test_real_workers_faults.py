@@ -1,0 +1,197 @@
+"""Workers are killed and held up, the server goes away: nothing is lost, nothing found twice."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from itertools import pairwise
+from urllib.parse import urlsplit
+
+import pytest
+
+from .real_workers import LEASE, Gang, Observer, Web, wait_until
+from .test_board_patience import Proxy
+from .test_real_workers import ALL
+
+pytestmark = pytest.mark.alone
+
+KILLS = 20
+
+
+@pytest.fixture
+def proxy(uri):
+    """Return a way to the server that can be cut."""
+    parts = urlsplit(uri)
+    opened = Proxy((parts.hostname, parts.port or 27017))
+    yield opened
+    opened.close()
+
+
+def through(proxy: Proxy, uri: str) -> str:
+    """Return the URI of a store behind a proxy."""
+    name = urlsplit(uri).path
+    return f"mongodb://127.0.0.1:{proxy.port}{name}?directConnection=true"
+
+
+def check_end(web: Web, gang: Gang, observer: Observer) -> None:
+    """Check what must hold at the end of a crawl, whatever befell it."""
+    fetched, lost = web.fetched(), observer.lost_leases()
+    assert set(fetched) == web.urls()
+    more = {url: n for url, n in fetched.items() if n > 1 + lost[url] and url != web.last}
+    assert more == {}, f"were fetched too often, lost were the leases {lost}"
+    media = observer.media()
+    assert len(media) == len(set(media)) == observer.totals["media_pages"]
+    assert set(media) == web.films_on_topic()
+    job = observer.shared.refresh_job()
+    assert (job.finished_at is not None, job.reason) == (True, "finished")
+    assert observer.totals["pages"] == len(web.urls())
+    for worker in gang.workers:
+        assert worker.is_killed or ALL in worker.said
+        assert "Traceback" not in worker.said
+
+
+def test_twenty_kills_lose_nothing(gang_of_many, observe):
+    web, gang = gang_of_many.web, gang_of_many
+    chance = random.Random(20)
+    web.slow_down()
+    for _ in range(4):
+        gang.start()
+    observer = observe(gang)
+    wait_until(lambda: len(observer.shared.beats()) >= 4, "four workers to join")
+    web.delay = 0.1
+    coordinators = 0
+    for number in range(KILLS):
+        goal = min((number + 1) * len(web.urls()) // (KILLS + 1), len(web.urls()) - 1)
+        wait_until(lambda goal=goal: len(web.fetched()) >= goal, "the next pages")
+        time.sleep(chance.uniform(0, 0.5))
+        alive = [worker for worker in gang.workers if worker.process.poll() is None]
+        leading = [worker for worker in alive if worker.name in observer.leader]
+        victim = leading[0] if leading and number % 4 == 1 else chance.choice(alive)
+        coordinators += victim in leading
+        victim.signal(signal.SIGKILL)
+        observer.read()
+        gang.start()
+    assert coordinators >= 3
+    gang.finish(observer)
+    check_end(web, gang, observer)
+
+
+def test_documents_that_cannot_be_read_stop_nobody(web, gang, observe, database):
+    web.slow_down()
+    for _ in range(2):
+        gang.start()
+    observer = observe(gang)
+    wait_until(lambda: len(observer.shared.beats()) >= 2, "two workers to join")
+    web.delay = 0.05
+    worker = next(iter(observer.shared.beats()))
+    spoilt = {"bytes": b"broken"}
+    for number in range(4):
+        wait_until(lambda n=number: len(web.fetched()) >= 20 * n, "the next pages")
+        database["crawl_inbox"].insert_one(
+            {"_id": observer.shared._key(f"{worker}/9{number:011d}"), **spoilt}
+        )
+        database["crawl_mail"].replace_one(
+            {"_id": observer.shared._key(worker)}, {"more": number}, upsert=True
+        )
+    gang.finish(observer)
+    assert set(web.fetched()) == web.urls()
+    assert set(observer.media()) == web.films_on_topic()
+    for each in gang.workers:
+        assert ALL in each.said
+        assert "Traceback" not in each.said
+    kept = {row["_id"].split("/")[1] for row in database["crawl_aside"].find()}
+    assert kept == {"inbox", "mail"}
+
+
+@pytest.mark.parametrize("which", ["coordinator", "other"])
+def test_a_worker_held_up_past_its_lease_does_no_harm(web, gang, observe, which):
+    web.slow_down()
+    workers = [gang.start() for _ in range(3)]
+    observer = observe(gang)
+    for worker in workers:
+        wait_until(lambda w=worker: w.share(observer.read().pages()), "each worker to fetch a page")
+    wait_until(lambda: observer.leader, "a coordinator")
+    held_up = next(w for w in workers if (w.name in observer.leader) == (which == "coordinator"))
+    term = observer.shared.leader()["term"]
+    held_up.signal(signal.SIGSTOP)
+    wait_until(
+        lambda: any(held_up.share(dict.fromkeys(e.gone, 1)) for e in observer.read().entries),
+        "others to take over its links",
+    )
+    assert (observer.shared.leader()["term"] > term) == (which == "coordinator")
+    before = held_up.share(observer.pages())
+    held_up.signal(signal.SIGCONT)
+    wait_until(lambda: held_up.share(observer.read().pages()) > before, "it to join in again")
+    gang.finish(observer)
+    check_end(web, gang, observer)
+
+
+def test_a_server_that_is_away_for_half_a_minute_only_delays(web, gang, observe, proxy):
+    web.slow_down()
+    for _ in range(2):
+        gang.start(uri=through(proxy, gang.uri))
+    observer = observe(gang)
+    for worker in gang.workers:
+        wait_until(lambda w=worker: w.share(observer.read().pages()), "each worker to fetch a page")
+    proxy.cut()
+    time.sleep(30)
+    proxy.open.set()
+    for worker in gang.workers:
+        wait_until(lambda w=worker: "answers again" in w.said, "a worker to reach the server")
+    before = len(observer.read().known())
+    wait_until(lambda: len(observer.read().known()) > before, "the crawl to go on")
+    proxy.flowing.clear()
+    time.sleep(2 * LEASE)
+    proxy.flowing.set()
+    gang.finish(observer)
+    check_end(web, gang, observer)
+
+
+def test_a_host_never_sees_two_requests_at_once_or_too_close(uri, tmp_path, observe):
+    delay = 1.0  # so long that the unrest of a busy machine is little beside it
+    polite = (
+        f"DOWNLOAD_DELAY={delay}",
+        "CONCURRENT_REQUESTS_PER_DOMAIN=1",
+        "RANDOMIZE_DOWNLOAD_DELAY=0",
+    )
+    with Web(8, 10) as web:
+        gang = Gang(web, uri, tmp_path)
+        try:
+            for _ in range(3):
+                gang.start(*polite)
+            observer = observe(gang)
+            wait_until(lambda: len(web.fetched()) > 20, "some pages")
+            victim = next(w for w in gang.workers if w.share(observer.read().granted()))
+            victim.signal(signal.SIGKILL)
+            gang.start(*polite)
+            wait_until(lambda: len(web.fetched()) > 35, "more pages")
+            next(w for w in gang.workers if not w.is_killed).signal(signal.SIGTERM)
+            for worker in gang.workers:
+                assert worker.is_killed or worker.ends()
+        finally:
+            gang.end()
+    assert set(web.fetched()) == web.urls()
+    assert set(web.most_at_once.values()) == {1}
+    begins: dict[str, list[float]] = {}
+    for visit in web.visits:
+        begins.setdefault(visit.host, []).append(visit.began)
+    for host, times in begins.items():
+        gaps = [later - earlier for earlier, later in pairwise(sorted(times))]
+        assert min(gaps, default=delay) >= 0.8 * delay, host
+
+
+def test_a_worker_whose_server_is_gone_says_so_and_ends(web, gang, observe, proxy):
+    assert "cannot be reached" in gang.start(uri="mongodb://127.0.0.1:1/nowhere").ends()
+    web.slow_down()
+    worker = gang.start("LOG_LEVEL=DEBUG", uri=through(proxy, gang.uri))
+    observe(gang)
+    wait_until(lambda: len(web.fetched()) > 5, "some pages")
+    proxy.cut()
+    wait_until(lambda: "cannot be reached; waiting" in worker.said, "a word of the server")
+    worker.signal(signal.SIGINT)
+    wait_until(lambda: "Closing spider (shutdown)" in worker.said, "the worker to take leave")
+    worker.signal(signal.SIGINT)
+    said = worker.ends(20)
+    assert "Traceback" not in said
+    assert "pymongo" not in said
