@@ -46,7 +46,7 @@ from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import read_tree
 
 FOLDS = 5
-MODEL = Path(content_model.__file__).with_suffix(".npz")
+MODEL = Path(content_model.__file__).with_name("content_model.npz")
 # (hidden units, penalty, passes over the data, share of the pages it sees) of each network
 NETWORKS = [(32, 0.2, 6, 0.8)] * 3 + [(32, 0.3, 4, 0.6)] * 3
 _ARTICLES_WEIGH = 1.5  # their labels are the most careful

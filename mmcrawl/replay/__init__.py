@@ -9,7 +9,7 @@ not imported from here.
 
 from mmcrawl.replay.demo import DemoConfig, DemoWeb
 from mmcrawl.replay.folder import FolderWeb
-from mmcrawl.replay.handler import Latency
+from mmcrawl.replay.latency import Latency
 from mmcrawl.replay.opening import PortalWeb, open_web
 from mmcrawl.replay.simulated import SimulatedWeb, SimulationConfig
 from mmcrawl.replay.warc import WarcWeb

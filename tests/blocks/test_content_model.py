@@ -25,7 +25,7 @@ from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import read_tree
 
-FILE = files("mmcrawl.blocks") / "content_model.npz"
+FILE = files("mmcrawl.blocks.content") / "content_model.npz"
 BODY = b"<title>Levers</title><h1>Levers</h1><p>A lever is a rigid bar on a pivot.<li>Home"
 
 
