@@ -35,8 +35,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from _content_scores import shingle_scores, word_f1
 from content import SETS, LabelledPage, Set, load
 
-from mmcrawl.blocks.content.content import content
-from mmcrawl.blocks.content.content import model as content_model
+from mmcrawl.blocks.content import content
+from mmcrawl.blocks.content import model as content_model
 from mmcrawl.blocks.content.line_features import PAGE_COLUMNS, LineFeatures
 from mmcrawl.blocks.content.metadata import page_metadata
 from mmcrawl.blocks.content.model import GENRES, ContentModel, Network, Scaling, network_input

@@ -39,7 +39,7 @@ from mmcrawl.sharing.findings import PublishedFindings
 from mmcrawl.sharing.log import Log
 from mmcrawl.sharing.mail import Inbox
 from mmcrawl.sharing.server import STORE, Row, facts_of
-from mmcrawl.sharing.snapshots import StoredSnapshots
+from mmcrawl.sharing.stored_snapshots import StoredSnapshots
 from mmcrawl.stores.mongodb import connect, explained
 
 __all__ = ["SharedStore", "jobs", "open_shared_store"]
