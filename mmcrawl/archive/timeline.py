@@ -18,7 +18,7 @@ from mmcrawl.archive.backend import Backend, VersionRow, VisitRow
 from mmcrawl.archive.model import Visit
 from mmcrawl.archive.revisits import is_answer
 
-__all__ = ["Seen", "events_of", "head_of", "last_seen", "line_of", "next_seen"]
+__all__ = ["Event", "Seen", "events_of", "head_of", "last_seen", "line_of", "next_seen"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +49,12 @@ def last_seen(backend: Backend, url: int, time: float | None) -> Seen | None:
 
 
 def next_seen(backend: Backend, url: int, time: float) -> Seen | None:
-    """Return what was seen first after a time; None if that was nothing.
-
-    A visit that met a failure counts here: it names what was known, which is to stay so.
-    """
+    """Return what was seen first after a time; None if that was nothing."""
     version = backend.version_after(url, time)
     until = version.time if version is not None else inf
     while (visit := backend.visit_after(url, time)) is not None and visit.time <= until:
         found = backend.version(url, visit.number)
-        if found is not None:
+        if found is not None and _tells(visit, found):
             return Seen(visit.time, found)
         time = visit.time
     return Seen(version.time, version) if version is not None else None
@@ -79,35 +76,44 @@ def line_of(versions: Sequence[VersionRow], visits: Sequence[VisitRow]) -> list[
     return sorted(_seen(versions, visits), key=lambda seen: (seen.time, seen.version.number))
 
 
-def events_of(backend: Backend, url: int) -> list[tuple[Visit, VersionRow | None, bytes | None]]:
-    """Return all visits of a URL in order, those that met a failure too.
+Event = tuple[Visit, VersionRow | None, bytes | None]
+"""A visit, what it found (None if that is gone), and its head then, as of :func:`head_of`."""
 
-    Each with what it found, None if that is gone, and its head then, as :func:`head_of` gives it.
+
+def events_of(backend: Backend, url: int) -> list[Event]:
+    """Return all visits of a URL in order.
+
+    Those that met a failure are among them, with what was seen last before.
     """
     by_number = {version.number: version for version in backend.versions(url)}
-    events: list[tuple[Visit, VersionRow | None, bytes | None]] = []
-    heads: dict[int, VisitRow] = {}
-    early: set[int] = set()
-    for visit in backend.visits(url):
-        version = by_number.get(visit.number)
-        if visit.head is not None:
-            heads[visit.number] = visit
-        last = heads.get(visit.number)
-        head = last.head if last is not None else None
-        if version is not None and visit.time < version.time:
-            early.add(visit.number)
-        elif version is not None and last is not None and last.time <= version.time:
-            head = None  # its own
-        events.append((Visit(visit.time, False, visit.number, visit.status), version, head))
-    events += [
-        (Visit(row.time, True, row.number, row.status, row.number in early), row, None)
-        for row in by_number.values()
-    ]
-    return sorted(events, key=lambda event: _in_order(event[0]))
+    rows: list[VersionRow | VisitRow] = [*by_number.values(), *backend.visits(url)]
+    events: list[Event] = []
+    heads: dict[int, bytes | None] = {}
+    early: set[int] = set()  # found by a visit before they were captured
+    seen: VersionRow | None = None
+    for row in sorted(rows, key=_in_order):
+        if isinstance(row, VersionRow):
+            seen = row
+            heads[row.number] = None
+            known = row.number in early
+            events.append((Visit(row.time, True, row.number, row.status, known), row, None))
+            continue
+        found = by_number.get(row.number)
+        if found is not None and _tells(row, found):
+            seen = found
+            if row.time < found.time:
+                early.add(found.number)
+            if row.head is not None:
+                heads[found.number] = row.head
+        elif found is not None:
+            found = seen or found
+        number = found.number if found is not None else row.number
+        events.append((Visit(row.time, False, number, row.status), found, heads.get(number)))
+    return events
 
 
-def _in_order(visit: Visit) -> tuple[float, bool, int | None]:
-    return visit.time, visit.changed, visit.version
+def _in_order(row: VersionRow | VisitRow) -> tuple[float, bool, int]:
+    return row.time, isinstance(row, VersionRow), row.number
 
 
 def _seen(versions: Sequence[VersionRow], visits: Sequence[VisitRow]) -> Iterator[Seen]:

@@ -51,11 +51,12 @@ class Event:
         """Whether it got the version, or was told that it holds on.
 
         Of others nothing is known but their status: failed ones, and those that found again that a
-        page is gone, whose bodies are not kept.
+        page is gone, whose bodies are not kept. A visit before the capture had the body.
         """
         if self.is_new or self.status == 304:
             return True
-        return self.status == self.version.status and 200 <= self.status < 400
+        is_early = self.time < self.version.time
+        return self.status == self.version.status and (200 <= self.status < 400 or is_early)
 
 
 @dataclass(frozen=True, slots=True)
