@@ -23,7 +23,7 @@ __all__ = ["ArchivedHit", "Hit", "Snippet", "hits_of", "read_hit", "snippet_of",
 _MORE = 3  # further blocks of a page
 _SNIPPET = 240  # characters
 _LEAD = 60  # of them, before the first mark
-_FIRST = 2_000  # characters that are looked through before the rest of a text
+_FIRST = 600  # characters that are looked through before the rest of a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,14 +192,14 @@ def _places(text: str, words: Sequence[Term]) -> Iterator[tuple[int, int, int]]:
                         yield token.start, token.start + cut, number
 
 
-def _occurrences(run: Run, words: Sequence[str]) -> Iterator[int]:
+def _occurrences(run: Run, words: list[str]) -> Iterator[int]:
     """Yield where a run begins among the words of a text."""
     *head, last = run
     for at in range(len(words) - len(head)):
-        if list(words[at : at + len(head)]) == head:
-            word = words[at + len(head)]
-            if word == last or (last.endswith("*") and word.startswith(last[:-1])):
-                yield at
+        word = words[at + len(head)]
+        ends = word == last or (last.endswith("*") and word.startswith(last[:-1]))
+        if ends and words[at : at + len(head)] == head:
+            yield at
 
 
 def _closest(found: Sequence[tuple[int, int, int]]) -> tuple[int, int]:

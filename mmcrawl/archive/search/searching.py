@@ -74,29 +74,33 @@ def open_search(uri: str, archive: Archive, *, read_only: bool = False) -> Searc
     """
     path = index_path(uri)
     if uri.startswith("mongodb") and not (read_only or path.exists()):
+        _make_folder(path.parent)
         _drop_old_collections(uri)
     return Search(archive, path, read_only=read_only)
 
 
 def index_path(uri: str) -> Path:
-    """Return the file of the search index of an archive; its folder is there afterwards.
+    """Return the file of the search index of an archive.
 
     Raises:
-        StoreError: there is no such archive, or the folder cannot be made.
+        StoreError: there is no such archive.
     """
     if uri.startswith("sqlite:///"):
         return Path(uri.removeprefix("sqlite:///") + "-search")
     if not uri.startswith(("mongodb://", "mongodb+srv://")):
         raise StoreError(f"archive {uri!r} is not understood; use sqlite:///FILE or mongodb://…")
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "mmcrawl"
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    return caches / "mmcrawl" / f"{sha256(shown(uri).encode()).hexdigest()[:16]}.db-search"
+
+
+def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(
-            f"the search index of {shown(uri)} cannot be kept in {folder} ({error.strerror}); set"
-            " XDG_CACHE_HOME to a folder that can be written"
+            f"the search index cannot be kept in {folder} ({error.strerror}); set XDG_CACHE_HOME"
+            " to a folder that can be written"
         ) from error
-    return folder / f"{sha256(shown(uri).encode()).hexdigest()[:16]}.db-search"
 
 
 def _drop_old_collections(uri: str) -> None:
