@@ -20,7 +20,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from mmcrawl.errors import RankError
-from mmcrawl.rank.engines import Ranked
+from mmcrawl.rank.pages import Ranked
 from mmcrawl.rank.results import RankedPages
 
 __all__ = [
