@@ -7,11 +7,12 @@ from typing import Any, Self
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
-from mmcrawl.archive import Capture
-from mmcrawl.blocks import link_kinds, partition
-from mmcrawl.blocks.partition import DEFAULT_METHOD
+from mmcrawl.archive.model import Capture
+from mmcrawl.blocks.link_kinds import link_kinds
+from mmcrawl.blocks.partition import partition
+from mmcrawl.blocks.partitioners.base import DEFAULT_METHOD
 from mmcrawl.engine.items import PageItem
-from mmcrawl.page import Page
+from mmcrawl.page.model import Page
 
 __all__ = ["BlocksPipeline"]
 

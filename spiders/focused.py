@@ -17,8 +17,10 @@ from mmcrawl.engine.components import FOCUSED, FRONTIER_SCHEDULER, use_component
 from mmcrawl.engine.crawls import Crawl, archive_uri_of, make_job, with_stored_web
 from mmcrawl.engine.items import NoPage, PageItem
 from mmcrawl.engine.scheduler import LINK_KEY, scheduler_of
-from mmcrawl.frontier import PrivateHosts, page_digest
-from mmcrawl.page import Page, parse_page
+from mmcrawl.frontier.addresses import PrivateHosts
+from mmcrawl.frontier.urls import page_digest
+from mmcrawl.page.model import Page
+from mmcrawl.page.parse import parse_page
 from mmcrawl.replay.handler import replay_settings, web_of
 
 __all__ = ["FocusedSpider"]

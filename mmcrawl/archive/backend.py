@@ -38,9 +38,22 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["SHIFT", "Backend", "PackRow", "UrlRow", "VersionRow", "VisitRow", "place"]
+from mmcrawl.frontier.urls import url_key
+
+__all__ = [
+    "CHUNK_DIGEST",
+    "SHIFT",
+    "Backend",
+    "PackRow",
+    "UrlRow",
+    "VersionRow",
+    "VisitRow",
+    "key_of",
+    "place",
+]
 
 SHIFT = 32
+CHUNK_DIGEST = 16  # bytes
 SCHEMA_VERSION = 1
 
 
@@ -391,3 +404,8 @@ class Backend(Protocol):
     def close(self) -> None:
         """Close; may be called twice."""
         ...
+
+
+def key_of(url: str) -> int:
+    """Return the key under which spellings of one URL are found."""
+    return url_key(0, url)

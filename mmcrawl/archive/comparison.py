@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from mmcrawl.archive.model import BlockChange, Difference, StoredBlock, Version, WordChange, leaves
-from mmcrawl.blocks import Cut, Partition, read_tree
+from mmcrawl.blocks.partition import Partition
+from mmcrawl.blocks.partitioners.base import Cut
+from mmcrawl.blocks.tree import read_tree
 from mmcrawl.text.scripts import HAN
 
 __all__ = ["Side", "difference"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from math import isnan
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "WordChange",
     "as_text",
     "as_unix_time",
+    "digest_of",
     "leaves",
 ]
 
@@ -376,3 +378,8 @@ def as_text(time: float | None) -> str:
         return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     except (OverflowError, OSError, ValueError):
         return str(time)
+
+
+def digest_of(content: bytes) -> str:
+    """Return the digest of a block."""
+    return sha256(content).hexdigest()[:16]

@@ -23,8 +23,8 @@ from mmcrawl.blocks.layout.lines import joined_text
 from mmcrawl.blocks.layout.link_texts import LinkTexts
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import TEXT, PageTree
-from mmcrawl.text import is_stop_word, stem, unify
-from mmcrawl.text.scripts import HAN
+from mmcrawl.text.scripts import HAN, unify
+from mmcrawl.text.words import is_stop_word, stem
 
 __all__ = [
     "LINK_TEXT_RATIO",

@@ -25,8 +25,9 @@ from mmcrawl.blocks.tags import BLOCK_TAGS, HEADINGS, HIDDEN
 from mmcrawl.blocks.tree import TEXT, PageTree
 from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Look, look_of
 from mmcrawl.page.names import names
-from mmcrawl.text import has_han, is_stop_word, segment, stem, unify
-from mmcrawl.text.scripts import HAN
+from mmcrawl.text.scripts import HAN, has_han, unify
+from mmcrawl.text.segmentation import segment
+from mmcrawl.text.words import is_stop_word, stem
 
 __all__ = [
     "Word",

@@ -17,14 +17,14 @@ from pydantic import ValidationError
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.archive.opening import as_archive_uri, shown
+from mmcrawl.archive.uris import as_archive_uri, shown
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.params import ArchiveParams
 from mmcrawl.crawling.params import DEMO_STORE, explain
 from mmcrawl.errors import MmcrawlError
 
 if TYPE_CHECKING:
-    from mmcrawl.browse import Options
+    from mmcrawl.browse.context import Options
 
 __all__ = ["Command"]
 
@@ -109,7 +109,7 @@ class Command(ScrapyCommand):
 
     def _options(self, opts: argparse.Namespace) -> tuple[str, "Options"]:
         """Return the URI of the archive, and what else the user chose."""
-        from mmcrawl.browse import Options
+        from mmcrawl.browse.context import Options
         from mmcrawl.browse.safety import is_loopback
 
         archive, store = self._places(opts.place)
@@ -160,7 +160,8 @@ class Command(ScrapyCommand):
 
 def _serve(archive: str, options: "Options", *, in_browser: bool) -> None:
     """Serve until stopped."""
-    from mmcrawl.browse import open_context
+    from mmcrawl.browse.app import create_app
+    from mmcrawl.browse.context import open_context
     from mmcrawl.browse.serving import server_of
 
     logging.basicConfig(level=logging.WARNING, format="scrapy browse: %(message)s")
@@ -171,7 +172,7 @@ def _serve(archive: str, options: "Options", *, in_browser: bool) -> None:
             print(f"The archive is at {address} until you press Ctrl-C.", flush=True)
             if in_browser:
                 threading.Timer(0.7, webbrowser.open, (address,)).start()
-            server_of(context).run(sockets=[listener])
+            server_of(create_app(context), context.limits).run(sockets=[listener])
 
 
 def _listener(host: str, port: int) -> socket.socket:

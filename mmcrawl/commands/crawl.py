@@ -18,7 +18,7 @@ from scrapy.settings import BaseSettings
 from scrapy.spiderloader import get_spider_loader
 from scrapy_spider_metadata import Args
 
-from mmcrawl.archive.opening import shown
+from mmcrawl.archive.uris import shown
 from mmcrawl.crawling.params import FocusedParams, explain
 from mmcrawl.engine.crawls import check_settings, with_stored_web
 from mmcrawl.errors import MmcrawlError

@@ -15,7 +15,7 @@ from mmcrawl.crawling.intake import media_page
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.engine.crawls import topic_threshold
 from mmcrawl.engine.items import MediaPageItem, PageItem
-from mmcrawl.scoring import TopicTest
+from mmcrawl.scoring.relevance import TopicTest
 
 __all__ = ["Command"]
 

@@ -13,26 +13,20 @@ from rich.console import Console
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.archive import open_archive
-from mmcrawl.archive.opening import shown
+from mmcrawl.archive.opening import open_archive
+from mmcrawl.archive.uris import shown
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.params import ArchiveParams, as_time
 from mmcrawl.crawling.params import explain
 from mmcrawl.errors import MmcrawlError, RankError
-from mmcrawl.rank import (
-    METHODS,
-    PARTS,
-    Ranked,
-    RankedParts,
-    RankJob,
-    method_named,
-    rank_pages,
-    save_ranks,
-)
+from mmcrawl.rank.methods import METHODS, method_named
 from mmcrawl.rank.output import COLUMNS, WRITERS, rows_of
-from mmcrawl.rank.parts import BLOCK_METHODS
+from mmcrawl.rank.pages import Ranked, RankJob, rank_pages
+from mmcrawl.rank.parts import BLOCK_METHODS, PARTS, RankedParts
+from mmcrawl.rank.results import save_ranks
 from mmcrawl.terminal.rank import RankProgress, parts_table, rank_table
-from mmcrawl.topic import Topic, load_topics, topic_from_keywords
+from mmcrawl.topic.loading import load_topics, topic_from_keywords
+from mmcrawl.topic.topic import Topic
 
 __all__ = ["Command"]
 

@@ -12,8 +12,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from mmcrawl.page import MediaResource, Page
-from mmcrawl.scoring import LinkSimilarity, Signs, TopicTest, Verdict
+from mmcrawl.page.model import MediaResource, Page
+from mmcrawl.scoring.relevance import Signs, TopicTest, Verdict
+from mmcrawl.scoring.similarity import LinkSimilarity
 
 __all__ = [
     "PageReport",

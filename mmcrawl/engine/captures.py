@@ -5,7 +5,7 @@ from http import HTTPStatus
 
 from scrapy.http import Response
 
-from mmcrawl.archive import Capture
+from mmcrawl.archive.model import Capture
 
 __all__ = ["capture_of", "requested_at"]
 

@@ -13,7 +13,8 @@ from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.items import PageItem
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.errors import raise_if_fatal
-from mmcrawl.page import Page, kind_by_headers, may_be_media, with_dynamic_media
+from mmcrawl.page.dynamic import kind_by_headers, may_be_media, with_dynamic_media
+from mmcrawl.page.model import Page
 
 __all__ = ["DynamicLinksMiddleware"]
 

@@ -16,7 +16,7 @@ from scrapy.exporters import CsvItemExporter
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 from scrapy.utils.asyncio import create_looping_call
 
-from mmcrawl.archive.opening import shown
+from mmcrawl.archive.uris import shown
 from mmcrawl.crawling.reports import Totals
 from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.items import MediaPageItem

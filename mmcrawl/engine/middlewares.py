@@ -24,7 +24,7 @@ from mmcrawl.engine.items import NoPage, PageItem
 from mmcrawl.engine.robots import LIMIT
 from mmcrawl.engine.scheduler import LINK_KEY, FocusedScheduler, scheduler_of
 from mmcrawl.errors import StoreError
-from mmcrawl.page import parse_page
+from mmcrawl.page.parse import parse_page
 
 __all__ = ["FrontierMiddleware", "RobotsTxtMiddleware"]
 

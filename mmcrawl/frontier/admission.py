@@ -8,7 +8,7 @@ from functools import lru_cache
 from mmcrawl.frontier.addresses import PrivateHosts, host_of, is_private_host
 from mmcrawl.frontier.shapes import LearntShapes
 from mmcrawl.frontier.urls import shape
-from mmcrawl.text import split_host
+from mmcrawl.text.public_suffixes import split_host
 
 __all__ = ["TRAP", "Admission", "Limits"]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from mmcrawl.rank.records import ReadPage
-from mmcrawl.text import url_text
-from mmcrawl.topic import BooleanModel, Topic
+from mmcrawl.text.url_words import url_text
+from mmcrawl.topic.similarity import BooleanModel
+from mmcrawl.topic.topic import Topic
 
 __all__ = ["TopicContent"]
 

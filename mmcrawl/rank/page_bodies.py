@@ -15,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from typing import TypeVar
 
-from mmcrawl.archive import Archive
+from mmcrawl.archive.archive import Archive
 from mmcrawl.errors import RankError, StoreError
 from mmcrawl.rank.parquet import Body
 from mmcrawl.rank.reading import Reading

@@ -23,16 +23,16 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.archive import Archive
-from mmcrawl.blocks import page_content, partition
-from mmcrawl.blocks.content.content import PAGE_TYPES
+from mmcrawl.archive.archive import Archive
+from mmcrawl.blocks.content.content import PAGE_TYPES, page_content
 from mmcrawl.blocks.kinds import KINDS
+from mmcrawl.blocks.partition import partition
 from mmcrawl.errors import RankError
-from mmcrawl.page import parse_page
+from mmcrawl.page.parse import parse_page
 from mmcrawl.rank.page_bodies import over_bodies
 from mmcrawl.rank.parquet import Body
 from mmcrawl.rank.reading import Reading
-from mmcrawl.text import has_han
+from mmcrawl.text.scripts import has_han
 
 __all__ = [
     "FEATURES",

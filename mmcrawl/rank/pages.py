@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mmcrawl.archive import Archive
+from mmcrawl.archive.archive import Archive
 from mmcrawl.errors import RankError
 from mmcrawl.rank.content import TopicContent
 from mmcrawl.rank.graph import ArchiveGraph, GraphBuilder, Numbers, page_links
@@ -18,7 +18,7 @@ from mmcrawl.rank.ranks import Ranking
 from mmcrawl.rank.reading import Progress, Reading
 from mmcrawl.rank.records import ReadPage
 from mmcrawl.rank.results import RankedPages
-from mmcrawl.topic import Topic
+from mmcrawl.topic.topic import Topic
 
 __all__ = [
     "Collected",

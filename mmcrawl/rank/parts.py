@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.archive import Archive
+from mmcrawl.archive.archive import Archive
 from mmcrawl.errors import RankError
 from mmcrawl.rank.graph import KIND_NAMES, KIND_WEIGHTS, ArchiveGraph, Numbers, block_importance
 from mmcrawl.rank.methods import method_named

@@ -18,7 +18,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from mmcrawl.archive import Archive
+from mmcrawl.archive.archive import Archive
 from mmcrawl.errors import RankError, StoreError
 from mmcrawl.frontier.urls import url_key
 from mmcrawl.rank.graph import Numbers

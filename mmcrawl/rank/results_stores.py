@@ -20,7 +20,7 @@ from urllib.parse import quote
 from pymongo import MongoClient, WriteConcern
 from pymongo.errors import ConfigurationError, PyMongoError
 
-from mmcrawl.archive.opening import shown
+from mmcrawl.archive.uris import shown
 from mmcrawl.errors import StoreError
 
 __all__ = [

@@ -17,11 +17,12 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from mmcrawl.blocks import partitioner_names
+from mmcrawl.blocks.partitioners.registry import partitioner_names
 from mmcrawl.errors import MmcrawlError, RankError
 from mmcrawl.rank.methods import METHODS, method_named
 from mmcrawl.rank.spark.session import is_free, spark_session
-from mmcrawl.topic import Topic, load_topics, topic_from_keywords
+from mmcrawl.topic.loading import load_topics, topic_from_keywords
+from mmcrawl.topic.topic import Topic
 
 if TYPE_CHECKING:  # pyspark is asked for by the session, which says what is missing
     from pyspark.sql import DataFrame, SparkSession

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import ClassVar, Protocol, TypeAlias
 
-from mmcrawl.frontier import KnownLink, LinkScores, PatternRecord
+from mmcrawl.frontier.findings import PatternRecord
+from mmcrawl.frontier.records import KnownLink, LinkScores
 
 __all__ = [
     "NO_SCORES",

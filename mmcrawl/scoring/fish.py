@@ -29,7 +29,8 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 from typing import ClassVar
 
-from mmcrawl.frontier import HELD, LinkScores, PatternRecord
+from mmcrawl.frontier.findings import PatternRecord
+from mmcrawl.frontier.records import HELD, LinkScores
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, Ranges, check_ranges
 from mmcrawl.scoring.graph.inlinks import InLinks
 from mmcrawl.scoring.similarity import LinkSimilarity

@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.frontier import KnownLink
+from mmcrawl.frontier.records import KnownLink
 
 __all__ = ["BITS", "WIDTH", "directory_of", "link_features"]
 

@@ -26,7 +26,8 @@ from array import array
 from collections.abc import Iterable
 from typing import ClassVar
 
-from mmcrawl.frontier import LinkScores, PatternRecord
+from mmcrawl.frontier.findings import PatternRecord
+from mmcrawl.frontier.records import LinkScores
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, Ranges, check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 

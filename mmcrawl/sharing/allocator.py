@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mmcrawl.frontier import WaitingLink
+from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.sharing.crawl import SharedCrawl
 from mmcrawl.sharing.leases import Hosts, host_name
 from mmcrawl.sharing.messages import Grant, Pointless

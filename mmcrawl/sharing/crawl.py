@@ -13,7 +13,7 @@ from typing import Any
 
 from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.errors import StoreError, raise_if_fatal
-from mmcrawl.frontier import WaitingLink
+from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.sharing.leases import Leases
 from mmcrawl.sharing.messages import (
     Added,

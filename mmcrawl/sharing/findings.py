@@ -22,7 +22,7 @@ from hashlib import blake2b
 import zstandard
 from pymongo import ASCENDING, DESCENDING, ReplaceOne
 
-from mmcrawl.frontier import MediaPageRecord, MediaResourceRecord, PatternRecord
+from mmcrawl.frontier.findings import MediaPageRecord, MediaResourceRecord, PatternRecord
 from mmcrawl.sharing.server import Row, StoreServer
 
 __all__ = ["PublishedFindings"]

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import zstandard
 
 from mmcrawl.crawling.reports import PageReport
-from mmcrawl.frontier import NewLink, WaitingLink
+from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.stores.plain_values import PlainForm
 
 __all__ = [

@@ -33,8 +33,7 @@ from typing import Any
 from pymongo.errors import DuplicateKeyError
 
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import Job
-from mmcrawl.frontier.store import refuse_other_arguments
+from mmcrawl.frontier.store import Job, refuse_other_arguments
 from mmcrawl.sharing.findings import PublishedFindings
 from mmcrawl.sharing.log import Log
 from mmcrawl.sharing.mail import Inbox

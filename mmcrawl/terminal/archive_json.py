@@ -6,14 +6,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from mmcrawl.archive import (
-    ArchiveStats,
-    CheckReport,
-    Difference,
-    StoredBlock,
-    Version,
-    Visit,
-)
+from mmcrawl.archive.model import ArchiveStats, CheckReport, Difference, StoredBlock, Version, Visit
 from mmcrawl.archive.revisits import Due
 
 __all__ = [

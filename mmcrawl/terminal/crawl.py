@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mmcrawl.crawling.reports import Totals
-from mmcrawl.frontier import MediaPageRecord, PatternRecord
+from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
 
 __all__ = [
     "Archived",

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mmcrawl.errors import TopicError
-from mmcrawl.text import Lexicon
+from mmcrawl.text.segmentation import Lexicon
 from mmcrawl.topic.topic import MEDIA_KINDS, Concept, Topic
 
 __all__ = [

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from mmcrawl.errors import TopicError
-from mmcrawl.text import Lexicon, has_han
+from mmcrawl.text.scripts import has_han
+from mmcrawl.text.segmentation import Lexicon
 
 __all__ = ["MEDIA_KINDS", "Concept", "Match", "Topic"]
 

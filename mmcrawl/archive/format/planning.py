@@ -18,19 +18,17 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
-from urllib.parse import urlsplit
 
-from mmcrawl.archive.backend import Backend, UrlRow, VersionRow, VisitRow
-from mmcrawl.archive.format.facts import is_read_alike, written_facts, written_head
-from mmcrawl.archive.format.pages import facts_of_page
+from mmcrawl.archive.backend import Backend, UrlRow, VersionRow, VisitRow, key_of
+from mmcrawl.archive.format.facts import facts_of_page, is_read_alike, written_facts, written_head
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.model import Capture, Stored, Unchanged
 from mmcrawl.archive.timeline import last_seen, next_seen
-from mmcrawl.blocks.partition import DEFAULT_LEVEL, DEFAULT_METHOD
+from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.urls import url_key
+from mmcrawl.frontier.addresses import host_of
 
-__all__ = ["Item", "NewVersion", "Round", "Standing", "host_of", "key_of", "look_up", "read_facts"]
+__all__ = ["Item", "NewVersion", "Round", "Standing", "look_up", "read_facts"]
 
 logger = logging.getLogger(__name__)
 
@@ -275,16 +273,3 @@ def _facts(item: Item, capture: Capture, last: VersionRow | None) -> tuple[str, 
         method = item.method or (last.method if last else "") or DEFAULT_METHOD
         level = item.level or (last.level if last else 0) or DEFAULT_LEVEL
     return method, level, written_facts(capture, page, method, level)
-
-
-def key_of(url: str) -> int:
-    """Return the key under which spellings of one URL are found."""
-    return url_key(0, url)
-
-
-def host_of(url: str) -> str:
-    """Return the host of a URL in lower case, "" if it has none."""
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""

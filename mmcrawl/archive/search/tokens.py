@@ -14,8 +14,8 @@ from functools import cache, lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from mmcrawl.text import has_han, stem, unify
-from mmcrawl.text.scripts import HAN
+from mmcrawl.text.scripts import HAN, has_han, unify
+from mmcrawl.text.words import stem
 
 __all__ = ["Run", "Token", "phrase_runs", "pinyin", "pinyin_runs", "tokens"]
 

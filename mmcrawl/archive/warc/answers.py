@@ -10,7 +10,7 @@ from typing import Any
 
 from warcio.statusandheaders import StatusAndHeadersParser
 
-from mmcrawl.archive.format.writing import key_of
+from mmcrawl.archive.backend import key_of
 from mmcrawl.archive.model import Capture, Headers
 from mmcrawl.archive.warc.heads import NO_PLACE, ORIGINAL, as_time, note_of, restored
 from mmcrawl.archive.warc.payload import LARGEST, CodingError, body_of, dechunked, is_digest_of

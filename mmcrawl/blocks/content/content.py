@@ -32,7 +32,7 @@ from mmcrawl.blocks.partition import Block, BlockLink, Partition
 from mmcrawl.blocks.partitioners.base import Cut
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.blocks.tree import PageTree, read_tree
-from mmcrawl.text import has_han
+from mmcrawl.text.scripts import has_han
 
 __all__ = [
     "PAGE_TYPES",

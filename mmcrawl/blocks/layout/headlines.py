@@ -9,7 +9,7 @@ from mmcrawl.blocks.tags import BLOCK_TAGS, HEADINGS
 from mmcrawl.blocks.tree import TEXT, PageTree
 from mmcrawl.page.looks import PLAIN, Look, look_of
 from mmcrawl.page.names import names
-from mmcrawl.text import unify
+from mmcrawl.text.scripts import unify
 
 __all__ = ["LONGEST_HEADING", "Headlines"]
 

@@ -1,4 +1,4 @@
-"""What a partitioner is."""
+"""What a partitioner is, and how pages are cut where nothing else is said."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from typing import Protocol
 
 from mmcrawl.blocks.tree import PageTree
 
-__all__ = ["Cut", "Partitioner"]
+__all__ = ["DEFAULT_LEVEL", "DEFAULT_METHOD", "MAX_LEVEL", "Cut", "Partitioner"]
+
+DEFAULT_METHOD = "bwap"
+DEFAULT_LEVEL = 3
+MAX_LEVEL = 50
+"""The kinds of the blocks are found level by level: each costs as much as the page."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

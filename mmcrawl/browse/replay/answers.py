@@ -18,7 +18,7 @@ from urllib.parse import quote, urlsplit
 
 import webencodings
 
-from mmcrawl.archive import Version
+from mmcrawl.archive.model import Version
 from mmcrawl.page.names import names
 
 __all__ = [

@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from mmcrawl.archive import Version
-from mmcrawl.blocks import partition
+from mmcrawl.archive.model import Version
 from mmcrawl.blocks.drawing import draw
+from mmcrawl.blocks.partition import partition
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.problems import Problem
 from mmcrawl.browse.replay.addresses import (

@@ -13,7 +13,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from mmcrawl.archive.opening import shown
+from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.crawl_numbers import CrawlWatch

@@ -8,8 +8,8 @@ from itertools import islice
 
 from starlette.responses import Response
 
-from mmcrawl.archive import HostStats
-from mmcrawl.archive.opening import shown
+from mmcrawl.archive.model import HostStats
+from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.problems import Problem

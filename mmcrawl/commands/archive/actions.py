@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from mmcrawl.archive import Archive
+from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.levels import LevelManager
 from mmcrawl.archive.model import as_text
 from mmcrawl.archive.revisits import due

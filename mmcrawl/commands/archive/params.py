@@ -5,7 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from mmcrawl.archive.opening import archive_beside, as_archive_uri
+from mmcrawl.archive.uris import archive_beside, as_archive_uri
 from mmcrawl.crawling.params import checked_store, checked_web
 
 __all__ = ["ArchiveParams", "RevisitParams", "as_time"]

@@ -8,10 +8,10 @@ from dataclasses import asdict
 from rich.console import Console
 from rich.text import Text
 
-from mmcrawl.archive import Archive
+from mmcrawl.archive.archive import Archive
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.options import Options
-from mmcrawl.rank import Reading
+from mmcrawl.rank.reading import Reading
 from mmcrawl.rank.records import PageRecord
 from mmcrawl.terminal.archive_json import as_json
 from mmcrawl.terminal.crawl import literal, size_of

@@ -10,13 +10,16 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from mmcrawl.archive import Archive, Hit, Results, Search, open_search
-from mmcrawl.archive.search import ORDERS, DamagedError, Order
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.search.finding import ORDERS, Order
+from mmcrawl.archive.search.hits import Hit
+from mmcrawl.archive.search.index import DamagedError
+from mmcrawl.archive.search.searching import Results, Search, open_search
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.options import Options
 from mmcrawl.errors import SearchError
-from mmcrawl.rank import open_ranks
 from mmcrawl.rank.duplicates.results import open_duplicates
+from mmcrawl.rank.results import open_ranks
 from mmcrawl.terminal.archive import hits_view
 from mmcrawl.terminal.archive_json import as_json
 

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from rich.console import Console
 
-from mmcrawl.archive import Archive
+from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import as_text
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.options import Options
@@ -31,7 +31,7 @@ def check(archive: Archive, options: Options, console: Console) -> int:
 
 def take_in(archive: Archive, options: Options, console: Console) -> int:
     """Take in WARC files; 1 if something in them is left out for what it is."""
-    from mmcrawl.archive.warc import import_warc
+    from mmcrawl.archive.warc.importing import import_warc
 
     report = import_warc(archive, [os.path.expanduser(name) for name in options.args])
     if options.json:
@@ -54,7 +54,7 @@ def take_in(archive: Archive, options: Options, console: Console) -> int:
 
 def export(archive: Archive, options: Options, console: Console) -> int:
     """Write a WARC file, compressed unless its name ends in .warc; 1 if something is left out."""
-    from mmcrawl.archive.warc import export_warc
+    from mmcrawl.archive.warc.exporting import export_warc
 
     if options.host and not options.url and options.host not in archive.hosts():
         raise StoreError(f"no page is of host {options.host}")

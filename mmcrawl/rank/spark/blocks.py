@@ -11,7 +11,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from mmcrawl.blocks import partition
+from mmcrawl.blocks.partition import partition
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.rank.parquet import COLUMNS, record_batches
 from mmcrawl.rank.records import BlockRecord

@@ -14,7 +14,7 @@ from pyspark.sql import functions as sf
 from mmcrawl.rank.content import TopicContent
 from mmcrawl.rank.graph import KIND_WEIGHTS, REST_WEIGHT
 from mmcrawl.rank.records import BlockRecord, PageRecord, ReadPage
-from mmcrawl.topic import Topic
+from mmcrawl.topic.topic import Topic
 
 __all__ = [
     "block_edges",

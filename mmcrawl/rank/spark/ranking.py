@@ -28,7 +28,7 @@ from mmcrawl.rank.spark.power import (
     ranked,
 )
 from mmcrawl.rank.spark.session import export_table
-from mmcrawl.topic import Topic
+from mmcrawl.topic.topic import Topic
 
 __all__ = ["rank_export"]
 

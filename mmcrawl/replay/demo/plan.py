@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from itertools import chain
 from types import MappingProxyType
 
-from mmcrawl.replay.demo import neighbours, physics, wuli
+import mmcrawl.replay.demo.neighbours as others
+import mmcrawl.replay.demo.physics as physics_site
+import mmcrawl.replay.demo.wuli as wuli_site
 from mmcrawl.replay.demo.config import DemoConfig
 from mmcrawl.replay.demo.embedding import HOSTED
 from mmcrawl.replay.demo.model import Page
@@ -16,9 +18,15 @@ __all__ = ["HOSTS", "ROBOTS", "Key", "Plan", "key_of", "plan"]
 
 Key = tuple[str, str]
 
-HOSTS = (wuli.HOST, physics.HOST, neighbours.SHOP, neighbours.MUSIC)
-ROBOTS = {wuli.HOST: wuli.ROBOTS, physics.HOST: physics.ROBOTS}
-FIXTURES = ("/style.css", "/images/logo.gif", "/images/ditu.gif", "/js/swfobject.js", wuli.BANNER)
+HOSTS = (wuli_site.HOST, physics_site.HOST, others.SHOP, others.MUSIC)
+ROBOTS = {wuli_site.HOST: wuli_site.ROBOTS, physics_site.HOST: physics_site.ROBOTS}
+FIXTURES = (
+    "/style.css",
+    "/images/logo.gif",
+    "/images/ditu.gif",
+    "/js/swfobject.js",
+    wuli_site.BANNER,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +39,12 @@ class Plan:
 
 def plan(config: DemoConfig) -> Plan:
     """Lay out the web that `config` describes."""
-    made = chain(wuli.pages(config), physics.pages(config), neighbours.pages(config))
+    made = chain(wuli_site.pages(config), physics_site.pages(config), others.pages(config))
     pages = {key_of(page.url): page for page in made}
     files = {(host, path) for host in HOSTS for path in FIXTURES}
     for page in pages.values():
         files.update(key_of(item.url) for item in page.media if item.form not in HOSTED)
-    for section in (*wuli.sections(config), *physics.sections(config)):
+    for section in (*wuli_site.sections(config), *physics_site.sections(config)):
         if section.attached:
             listed = (page.url for page in pages.values() if page.url.startswith(section.base))
             files.update(key_of(attachment(section, url)) for url in listed)
