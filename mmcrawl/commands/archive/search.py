@@ -17,6 +17,7 @@ from mmcrawl.archive.search.index import DamagedError
 from mmcrawl.archive.search.searching import Results, Search, open_search
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.options import Options
+from mmcrawl.commands.archive.subcommand import Subcommand
 from mmcrawl.errors import SearchError
 from mmcrawl.rank.duplicates.results import open_duplicates
 from mmcrawl.rank.results import open_ranks
@@ -143,3 +144,14 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
 
 def _say(what: str) -> None:
     print(f"scrapy archive: {printable(what)}", file=sys.stderr)
+
+
+SEARCH = Subcommand(
+    name="search",
+    run=search,
+    what="blocks in which words stand, of all versions",
+    arguments="QUERY [--order ORDER] [--collapse] [--skip N]",
+    least=1,
+    most=sys.maxsize,
+    options="limit order collapse skip json",
+)
