@@ -19,8 +19,7 @@ from mmcrawl.blocks.layout.areas import PageAreas
 from mmcrawl.blocks.layout.block_words import begins_with, holds, is_all
 from mmcrawl.blocks.layout.features import BlockFeatures, is_topic_page
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING, Headlines
-from mmcrawl.blocks.layout.lines import joined_text
-from mmcrawl.blocks.layout.link_texts import LinkTexts
+from mmcrawl.blocks.layout.lines import LinkTexts, joined_text
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import TEXT, PageTree
 from mmcrawl.text.scripts import HAN, unify

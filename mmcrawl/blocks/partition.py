@@ -14,8 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from mmcrawl.blocks.kinds import BlockKind, block_kinds
-from mmcrawl.blocks.layout.lines import joined_text
-from mmcrawl.blocks.layout.link_texts import LinkTexts
+from mmcrawl.blocks.layout.lines import LinkTexts, joined_text
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL, Cut
 from mmcrawl.blocks.partitioners.registry import make_partitioner

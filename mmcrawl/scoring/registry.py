@@ -35,7 +35,7 @@ _OURS: Mapping[str, str] = {
     "pagerank": "mmcrawl.scoring.graph.pagerank:PageRank",
     "shark": "mmcrawl.scoring.shark:Shark",
     "shark-improved": "mmcrawl.scoring.shark_improved:SharkImproved",
-    "topic-centric-pagerank": "mmcrawl.scoring.graph.topic_centric_pagerank:TopicCentricPageRank",
+    "topic-centric-pagerank": "mmcrawl.scoring.graph.topicrank:TopicCentricPageRank",
     "topicrank": "mmcrawl.scoring.graph.topicrank:TopicRank",
     "urlrule": "mmcrawl.scoring.urlrule:UrlRule",
     "weighted-pagerank": "mmcrawl.scoring.graph.weighted_pagerank:WeightedPageRank",

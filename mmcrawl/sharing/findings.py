@@ -102,21 +102,6 @@ class PublishedFindings(StoreServer):
         equal = {"score": last["score"], "url": {"$gt": last["url"]}}
         return {"job": self._prefix, "$or": [lower, equal]}
 
-    def media_counts(self) -> dict[str, int]:
-        """Return the number of media pages, and of distinct resources of each kind.
-
-        Reads them all.
-        """
-        # Not counted by the server: the time FerretDB takes grows with the square of the resources.
-        pages = 0
-        seen: dict[str, set[bytes]] = {"audio": set(), "video": set(), "animation": set()}
-        for row in self._rows("media", self._below, _BEST_FIRST, ("score", "url", "resources")):
-            pages += 1
-            for resource in row["resources"]:
-                digest = blake2b(resource["url"].encode(), digest_size=12).digest()
-                seen.setdefault(resource["kind"], set()).add(digest)
-        return {"pages": pages} | {kind: len(found) for kind, found in seen.items()}
-
     def publish_patterns(self, patterns: Sequence[PatternRecord]) -> None:
         """Keep the learnt patterns in place of the former ones."""
         text = json.dumps([astuple(pattern) for pattern in patterns], ensure_ascii=False)

@@ -98,14 +98,6 @@ class Topic:
         """This topic for other media kinds; :class:`~mmcrawl.errors.TopicError` for an unknown."""
         return replace(self, wanted=frozenset(kinds))
 
-    def concept_of(self, word: str) -> str | None:
-        """Name of the concept that `word` belongs to, in any spelling; ``None`` if to none."""
-        found = self.concept_by_word.get(word)
-        if found is None:
-            name = self.lexicon.name_of(word)
-            found = self.concept_by_word[name] if name is not None else None
-        return found
-
     def find(self, text: str) -> dict[str, int]:
         """Name of each concept that stands in `text`, with how often its words do."""
         counts: dict[str, int] = {}
