@@ -8,7 +8,7 @@ from datetime import datetime
 from math import inf
 from typing import Self
 
-from mmcrawl.archive.backend import Backend, UrlRow, VersionRow, key_of
+from mmcrawl.archive.backend import Backend, UrlRow, VersionRow
 from mmcrawl.archive.checking import Checker, stats_of
 from mmcrawl.archive.comparison import Side, difference
 from mmcrawl.archive.format.cutting import blocks_of_version, cut_entries, is_cut
@@ -35,7 +35,7 @@ from mmcrawl.archive.purging import purge
 from mmcrawl.archive.timeline import events_of, head_of, last_seen, next_seen
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.urls import canonical
+from mmcrawl.frontier.urls import canonical, url_key
 
 __all__ = ["Archive"]
 
@@ -342,7 +342,7 @@ class Archive:
 
     def _url(self, url: str) -> UrlRow | None:
         try:
-            key, wanted, _ = key_of(url), canonical(url), url.encode()
+            key, wanted, _ = url_key(0, url), canonical(url), url.encode()
         except ValueError:
             return None  # no URL that could be stored
         exact = self._backend.url(url)

@@ -38,8 +38,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from mmcrawl.frontier.urls import url_key
-
 __all__ = [
     "CHUNK_DIGEST",
     "SHIFT",
@@ -48,7 +46,6 @@ __all__ = [
     "UrlRow",
     "VersionRow",
     "VisitRow",
-    "key_of",
     "place",
 ]
 
@@ -404,8 +401,3 @@ class Backend(Protocol):
     def close(self) -> None:
         """Close; may be called twice."""
         ...
-
-
-def key_of(url: str) -> int:
-    """Return the key under which spellings of one URL are found."""
-    return url_key(0, url)

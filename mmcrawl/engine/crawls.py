@@ -19,7 +19,8 @@ from mmcrawl.crawling.params import FocusedParams, is_shared
 from mmcrawl.crawling.reports import Reporter
 from mmcrawl.errors import MmcrawlError, SeedError, StoreError
 from mmcrawl.frontier.admission import Admission, Limits
-from mmcrawl.frontier.store import Job, SqliteStore, open_store, remove_own_file
+from mmcrawl.frontier.database import remove_own_file
+from mmcrawl.frontier.store import Job, SqliteStore, open_store
 from mmcrawl.replay.web import StoredWeb
 from mmcrawl.scoring.later_blocks import later_blocks
 from mmcrawl.scoring.registry import make_scorer

@@ -12,8 +12,9 @@ import zstandard
 
 from mmcrawl.archive import Archive
 from mmcrawl.archive.warc import import_warc
+from mmcrawl.archive.warc.iterating import LONGEST_HEAD
 from mmcrawl.archive.warc.payload import CodingError, body_of, is_digest_of
-from mmcrawl.archive.warc.records import LONGEST_HEAD, Record, WarcProblem, records
+from mmcrawl.archive.warc.records import Record, WarcProblem, records
 from tests.archive.warc_files import whats
 
 GOOD = "http://physics.test/levers"

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from mmcrawl.archive.backend import Backend, UrlRow, VersionRow, VisitRow, key_of
+from mmcrawl.archive.backend import Backend, UrlRow, VersionRow, VisitRow
 from mmcrawl.archive.format.facts import facts_of_page, is_read_alike, written_facts, written_head
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.model import Capture, Stored, Unchanged
@@ -27,6 +27,7 @@ from mmcrawl.archive.timeline import last_seen, next_seen
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.urls import url_key
 
 __all__ = ["Item", "NewVersion", "Round", "Standing", "look_up", "read_facts"]
 
@@ -109,7 +110,7 @@ def look_up(backend: Backend, items: Sequence[Item]) -> dict[str, Standing]:
         times.setdefault(item.visit.url, []).append(item.visit.time)
     rows = backend.urls_named(times)
     new = {
-        item.visit.url: (key_of(item.visit.url), host_of(item.visit.url))
+        item.visit.url: (url_key(0, item.visit.url), host_of(item.visit.url))
         for item in items
         if isinstance(item.visit, Capture) and item.visit.url not in rows
     }

@@ -10,11 +10,11 @@ from typing import Any
 
 from warcio.statusandheaders import StatusAndHeadersParser
 
-from mmcrawl.archive.backend import key_of
 from mmcrawl.archive.model import Capture, Headers
 from mmcrawl.archive.warc.heads import NO_PLACE, ORIGINAL, as_time, note_of, restored
 from mmcrawl.archive.warc.payload import LARGEST, CodingError, body_of, dechunked, is_digest_of
 from mmcrawl.archive.warc.records import BadRecordError, Record, record_at
+from mmcrawl.frontier.urls import url_key
 
 __all__ = ["Answer", "Message", "answer_at", "head_in", "message_at"]
 
@@ -116,7 +116,7 @@ def answer_at(path: Path, offset: int) -> Answer:
         note = {}
     try:
         capture.url.encode()
-        key_of(capture.url)
+        url_key(0, capture.url)
     except ValueError as error:
         raise BadRecordError(f"its WARC-Target-URI is no URL ({error})") from error
     return Answer(record, capture, bool(message.status), note, tuple(doubts))
