@@ -72,10 +72,11 @@ class FocusedSpider(Args[FocusedParams], Spider):
 
     @property
     def private_hosts(self) -> PrivateHosts:
-        """The hosts in private networks that may be asked."""
+        """The hosts in private networks that may be asked: all, where a person chooses addresses."""
         scheduler = scheduler_of(self.crawler)
-        job = scheduler.job if scheduler else None
-        return job.private_hosts if job else PrivateHosts()
+        if scheduler is None:
+            return PrivateHosts(all=True)
+        return scheduler.job.private_hosts if scheduler.job else PrivateHosts()
 
     def make_job(self) -> Crawl:
         """Open the crawl in its store, for the scheduler."""

@@ -29,8 +29,8 @@ from mmcrawl.rank import (
     method_named,
     save_ranks,
 )
-from mmcrawl.rank.output import COLUMNS, WRITERS, rows_of
 from mmcrawl.rank.parts import BLOCK_METHODS
+from mmcrawl.rank.writing import COLUMNS, WRITERS, rows_of
 from mmcrawl.terminal.rank import RankProgress, parts_table, rank_table
 from mmcrawl.topic import Topic, load_topics, topic_from_keywords
 
@@ -139,7 +139,7 @@ class Command(ScrapyCommand):
             self._say(problem, 0)
         save_ranks(job.uri, ranked.pages)
         if figure is not None:
-            from mmcrawl.rank.output import draw_distribution
+            from mmcrawl.rank.figure import draw_distribution
 
             draw_distribution(ranked.pages, figure)
         if formats:
@@ -213,7 +213,7 @@ def _figure(name: str | None) -> Path | None:
     path = Path(os.path.expanduser(name))
     if find_spec("matplotlib") is None:
         raise ValueError("--figure needs matplotlib: pip install 'mmcrawl[experiment]'")
-    from mmcrawl.rank.output import FORMATS
+    from mmcrawl.rank.figure import FORMATS
 
     if path.suffix.lower() not in FORMATS:
         raise ValueError(f"--figure {name}: end the name with {', '.join(FORMATS)}")

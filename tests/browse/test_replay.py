@@ -59,9 +59,9 @@ def exact(n: int, mode: Mode = Mode.PAGE) -> str:
      (T + 8 * DAY, 2), (T + 99 * DAY, 2), (T + 9 * DAY, 2)],
 )  # fmt: skip
 def test_a_time_leads_to_the_version_seen_nearest_to_it(
-    client: TestClient, arguments: float, version: int
+    client: TestClient, asked: float, version: int
 ) -> None:
-    answer = client.get(replay_address(URL, arguments))
+    answer = client.get(replay_address(URL, asked))
     assert answer.status_code == 302
     assert answer.headers["location"] == exact(version)
     found = client.get(exact(version))
@@ -170,9 +170,9 @@ def test_an_archived_failure_is_one_again_and_still_a_memento(client: TestClient
      ("bytes=x", 200, 0, 100), ("bytes=0-1,4-5", 200, 0, 100)],
 )  # fmt: skip
 def test_a_part_of_a_recording_can_be_asked_for(
-    client: TestClient, arguments: str, status: int, start: int, end: int
+    client: TestClient, asked: str, status: int, start: int, end: int
 ) -> None:
-    answer = client.get(replay_address("http://h.test/a.mp3", T), headers={"Range": arguments})
+    answer = client.get(replay_address("http://h.test/a.mp3", T), headers={"Range": asked})
     assert answer.status_code == status
     assert answer.content == bytes(range(100))[start:end]
     if status == 206:

@@ -57,9 +57,10 @@ from scrapy import Request
 
 
 class Spider(Spider):
-    def parse(self, response):
+    async def parse(self, response):
         yield Request(response.urljoin("/8"))
-        yield from super().parse(response)
+        async for item in super().parse(response):
+            yield item
 """
 
 
@@ -101,9 +102,10 @@ import resource
 from spiders.focused import FocusedSpider
 
 class Spider(FocusedSpider):
-    def parse(self, response):
+    async def parse(self, response):
         seen.append(response.url)
-        yield from super().parse(response)
+        async for item in super().parse(response):
+            yield item
         if len(seen) == 3:
             most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
             resource.setrlimit(resource.RLIMIT_NOFILE, (3, most))

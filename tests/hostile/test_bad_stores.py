@@ -42,7 +42,7 @@ def store_of_a_later_version(path: Path) -> None:
             lambda path: path.write_text("This is my thesis. " * 500),
             "crawl.db is not a store of mmcrawl; name another file",
         ),
-        (store_of_a_later_version, "crawl.db was written by another version of mmcrawl"),
+        (store_of_a_later_version, "crawl.db was written by a newer version of mmcrawl"),
     ],
     ids=["other program", "no SQLite", "later version"],
 )

@@ -17,7 +17,7 @@ import pytest
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.archive.backend import VersionRow
-from mmcrawl.archive.mongodb.backend import backend as mongodb
+from mmcrawl.archive.mongodb import backend as mongodb
 from mmcrawl.archive.mongodb.backend import leases as mongodb_leases
 from mmcrawl.archive.mongodb.backend import server as mongodb_server
 from mmcrawl.archive.mongodb.backend import urls as mongodb_urls
