@@ -72,7 +72,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
 
     @property
     def private_hosts(self) -> PrivateHosts:
-        """The hosts in private networks that may be asked: all, where a person chooses addresses."""
+        """The hosts in private networks that may be asked: all where a person names addresses."""
         scheduler = scheduler_of(self.crawler)
         if scheduler is None:
             return PrivateHosts(all=True)

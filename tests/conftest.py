@@ -37,8 +37,8 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
             asked = getattr(owner, name, None)
             if isinstance(asked, settings) and owner not in changed:  # parameters share one
                 changed.add(owner)
-<<<<<<< HEAD
-                setattr(owner, name, settings(asked, max_examples=times * asked.max_examples))
+                more = settings(asked, max_examples=times * asked.max_examples, deadline=None)
+                setattr(owner, name, more)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -47,7 +47,3 @@ def _caches_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
         yield
-=======
-                more = settings(asked, max_examples=times * asked.max_examples, deadline=None)
-                setattr(owner, name, more)
->>>>>>> archive

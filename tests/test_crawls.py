@@ -86,16 +86,17 @@ def test_the_first_line_of_progress_has_the_rate_since_the_crawl_opened(
     clock = [100.0]
     monkeypatch.setattr(extensions, "monotonic", lambda: clock[0])
     ticks = SimpleNamespace(start=lambda seconds, now: None)
-    monkeypatch.setattr(extensions, "create_looping_call", lambda call: ticks)
+    for module in ("extensions", "scheduler"):
+        name = f"mmcrawl.engine.{module}.create_looping_call"
+        monkeypatch.setattr(name, lambda call: ticks)
     monkeypatch.setattr("sys.stderr.isatty", lambda: False)
-    scheduler = FocusedScheduler.__new__(FocusedScheduler)
-    scheduler._at_work = None
     crawler = SimpleNamespace(
         settings=Settings({"MMCRAWL_DISPLAY": True}),
         signals=SimpleNamespace(connect=lambda *arguments: None),
         stats=SimpleNamespace(set_value=lambda *arguments: None),
-        engine=SimpleNamespace(scheduler=scheduler),
     )
+    scheduler = FocusedScheduler(crawler)  # type: ignore[arg-type]
+    crawler.engine = SimpleNamespace(scheduler=scheduler)
     progress = CrawlProgress(crawler)  # type: ignore[arg-type]
     scheduler.job = open_job()
     with scheduler.job.store, caplog.at_level(logging.INFO, "mmcrawl.engine.extensions"):

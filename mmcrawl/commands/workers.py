@@ -14,9 +14,10 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from mmcrawl.blocks.drawing import printable
-from mmcrawl.crawling.params import checked_store, is_shared
+from mmcrawl.crawling.params import checked_store
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.sharing.observing import Observation, Observer
+from mmcrawl.stores.uris import is_server
 from mmcrawl.terminal.crawl import literal, sentence
 from mmcrawl.terminal.workers import crawl_as_plain, crawl_tables, jobs_as_plain, jobs_table
 
@@ -179,7 +180,7 @@ def _asked(given: list[str]) -> tuple[str, str]:
     if not values["store"]:
         raise ValueError(f"say which store, {example}")
     store = checked_store(values["store"])
-    if not is_shared(store):
+    if not is_server(store):
         raise ValueError(
             "only a crawl in MongoDB is shared; this one has one worker: its panel and its table"
             " say how it goes"

@@ -132,9 +132,6 @@ def seed_link(url: str) -> NewLink:
     return NewLink(url, url_words=" ".join(translate_url(url)), physical_layer=physical_layer(url))
 
 
-logger = logging.getLogger(__name__)
-
-
 class Judge:
     """The topic test with what the crawl has seen.
 

@@ -21,6 +21,7 @@ from mmcrawl.scoring import (
     parameter_names,
     parse_parameters,
 )
+from mmcrawl.stores.uris import is_server
 from mmcrawl.topic import MEDIA_KINDS, Topic, load_topic, load_topics, topic_from_keywords, union
 
 __all__ = [
@@ -30,7 +31,6 @@ __all__ = [
     "checked_store",
     "checked_web",
     "explain",
-    "is_shared",
     "parse_kinds",
 ]
 
@@ -227,15 +227,6 @@ class FocusedParams(BaseModel):
         return f"{self.algo}-{topic}-{digest[:6]}"
 
 
-def is_shared(uri: str) -> bool:
-    """Tell whether a store is a database server, which several processes share.
-
-    >>> is_shared("mongodb://localhost/crawls")
-    True
-    """
-    return uri.startswith(("mongodb://", "mongodb+srv://"))
-
-
 def checked_store(uri: str) -> str:
     """Return the URI of a store in its full form; ValueError for one of no known kind.
 
@@ -244,7 +235,7 @@ def checked_store(uri: str) -> str:
     """
     if uri == ":memory:":
         return "memory:"
-    if uri in {"", "memory:"} or is_shared(uri):
+    if uri in {"", "memory:"} or is_server(uri):
         return uri
     return file_uri(uri)
 

@@ -15,7 +15,7 @@ from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.blocks.partition import DEFAULT_METHOD
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.crawling.job import CrawlJob
-from mmcrawl.crawling.params import FocusedParams, is_shared
+from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.crawling.reports import Reporter
 from mmcrawl.errors import MmcrawlError, SeedError, StoreError
 from mmcrawl.frontier import Admission, Job, Limits, SqliteStore, open_store
@@ -25,6 +25,7 @@ from mmcrawl.scoring import LinkSimilarity, TopicTest, later_blocks, make_scorer
 from mmcrawl.sharing.rules import Rules
 from mmcrawl.sharing.store import open_shared_store
 from mmcrawl.sharing.worker import SharedJob, worker_name
+from mmcrawl.stores.uris import file_of, is_server
 
 __all__ = [
     "Crawl",
@@ -52,7 +53,6 @@ _REVISIT = "MMCRAWL_REVISIT_"
 _LEASE = "MMCRAWL_LEASE_SECONDS"
 _SHORTEST_LEASE = 4.0
 _HOUR = 3_600.0
-_FILE = "sqlite:///"
 
 Crawl: TypeAlias = CrawlJob | SharedJob
 """What Scrapy's side of a crawl talks to: all of it, or a worker's part of it."""
@@ -203,7 +203,7 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
     """
     check_settings(settings)
     parts = _Parts(args, settings, web)
-    if is_shared(args.store_uri):
+    if is_server(args.store_uri):
         return _shared_job(parts)
     store = open_store(args.store_uri, afresh=args.made_afresh)
     try:
@@ -219,7 +219,7 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
 
 def _miss_no_archive(job: CrawlJob, uri: str | None) -> None:
     """Refuse to go on with an archive file that has lost all pages the job put there."""
-    if uri is None or not uri.startswith(_FILE) or job.job.finished_at is not None:
+    if uri is None or not file_of(uri) or job.job.finished_at is not None:
         return
     name = shown(uri)
     archived = job.pages - job.store.archived_since(job.job.number, name, job.pages)
@@ -232,7 +232,7 @@ def _miss_no_archive(job: CrawlJob, uri: str | None) -> None:
 
 
 def _holds_nothing(uri: str) -> bool:
-    path = Path(uri.removeprefix(_FILE))
+    path = Path(file_of(uri))
     if not path.is_file() or not path.stat().st_size:
         return True
     with open_archive(uri, read_only=True) as archive:
@@ -244,7 +244,7 @@ def _remove_archive(args: FocusedParams, settings: SettingsLike) -> None:
     beside = archive_beside(args.store_uri)
     if beside and archive_uri_of(args.archive, args.store_uri, settings) == beside:
         for ending in ("", "-search", "-rank"):
-            remove_own_file(Path(beside.removeprefix("sqlite:///") + ending))
+            remove_own_file(Path(file_of(beside) + ending))
 
 
 class _Parts:

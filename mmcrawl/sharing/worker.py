@@ -44,7 +44,7 @@ class SharedJob:
     """A crawl that several processes work on; this one hands out the links leased to it.
 
     Args:
-        shared store: where the crawl is shared.
+        shared: where the crawl is shared.
         make_job: makes the crawl over a working copy, for the coordinator.
         reporter: makes the reports of pages.
         rules: how the crawl is shared.

@@ -25,12 +25,7 @@ from mmcrawl.archive.format.facts import is_read_alike, written_facts, written_h
 from mmcrawl.archive.format.pages import facts_of_page
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.model import Capture, Stored, Unchanged
-<<<<<<< HEAD:mmcrawl/archive/format/planning.py
-=======
-from mmcrawl.archive.pages import facts_of_page
-from mmcrawl.archive.reading import Reader
 from mmcrawl.archive.revisits import is_answer
->>>>>>> archive:mmcrawl/archive/planning.py
 from mmcrawl.archive.timeline import last_seen, next_seen
 from mmcrawl.blocks.partition import DEFAULT_LEVEL, DEFAULT_METHOD
 from mmcrawl.errors import StoreError

@@ -124,7 +124,6 @@ class _Reader(DecompressingBufferedReader):  # type: ignore[misc]
         return b"".join(pieces) if self.decompressor else data
 
 
-_PIECE = 1 << 16
 _GZIP = b"\x1f\x8b\x08"
 _START = re.compile(rb"\x1f\x8b\x08|(?<=\n)WARC/[01]\.")
 # Behind a record that was cut short there need not be the end of a line.

@@ -18,9 +18,9 @@ import pytest
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.archive.backend import VersionRow
 from mmcrawl.archive.mongodb import backend as mongodb
-from mmcrawl.archive.mongodb.backend import leases as mongodb_leases
-from mmcrawl.archive.mongodb.backend import server as mongodb_server
-from mmcrawl.archive.mongodb.backend import urls as mongodb_urls
+from mmcrawl.archive.mongodb import leases as mongodb_leases
+from mmcrawl.archive.mongodb import server as mongodb_server
+from mmcrawl.archive.mongodb import urls as mongodb_urls
 from mmcrawl.errors import StoreError
 
 pytestmark = pytest.mark.alone
