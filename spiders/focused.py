@@ -74,8 +74,9 @@ class FocusedSpider(Args[FocusedParams], Spider):
     def private_hosts(self) -> PrivateHosts:
         """The hosts in private networks that may be asked."""
         scheduler = scheduler_of(self.crawler)
-        job = scheduler.job if scheduler else None
-        return job.private_hosts if job else PrivateHosts()
+        if scheduler is None:  # one page is fetched, without a crawl
+            return PrivateHosts(all=self.settings.getbool("MMCRAWL_PRIVATE_NETWORKS"))
+        return scheduler.job.private_hosts if scheduler.job else PrivateHosts()
 
     def make_job(self) -> Crawl:
         """Open the crawl in its store, for the scheduler."""

@@ -95,6 +95,7 @@ class FocusedScheduler(BaseScheduler):
             return
         self.max_pages = getattr(spider, "max_pages", 0)
         self.crawler.signals.connect(self._release_store, signals.engine_stopped)
+        self.crawler.signals.connect(self._release_unstarted, signals.spider_closed)
         self.crawler.signals.connect(self._name_end, signals.spider_idle)
         if self.job.job.finished_at is not None:
             self._close_at_once("already_finished")
@@ -461,6 +462,14 @@ class FocusedScheduler(BaseScheduler):
     def _release_store(self) -> None:
         if self.job is not None:
             self.job.close()
+
+    def _release_unstarted(self) -> None:
+        """Close the store of a crawl that was over before it began: no engine will have stopped.
+
+        This is connected last, so whoever reports at the end has done so.
+        """
+        if self.crawler.engine.start_time is None:
+            self._release_store()
 
 
 def scheduler_of(crawler: Crawler) -> FocusedScheduler | None:
