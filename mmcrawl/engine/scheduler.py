@@ -214,8 +214,7 @@ class FocusedScheduler(BaseScheduler):
         del self._under_way[link]
         if takes_long and not self.job.shared:
             self._at_work = in_thread(lambda: self._tell(link, tell))
-            self._at_work.addErrback(self._give_up_at_work)
-            self._at_work.addCallback(lambda _: self._end_work())
+            self._at_work.addBoth(self._end_work)
             return
         with self._giving_up():
             self._tell(link, tell)
@@ -250,14 +249,11 @@ class FocusedScheduler(BaseScheduler):
         if self._reports >= _COMMIT_REPORTS:
             self._commit()
 
-    def _give_up_at_work(self, failure: Failure) -> None:
-        self._at_work = None
-        if not self.gives_up(failure.value):
-            failure.raiseException()
-
-    def _end_work(self) -> None:
+    def _end_work(self, outcome: Failure | None) -> None:
         """Do what had to wait for the thread, up to the next page that takes long."""
         self._at_work = None
+        if outcome is not None and not self.gives_up(outcome.value):
+            logger.error("A page could not be taken in: %s", outcome.getTraceback())
         self._count_report()
         while self._afterwards and self._at_work is None:
             self._afterwards.popleft()()
