@@ -197,6 +197,11 @@ def test_an_endless_space_without_finds_is_bounded(form):
     assert admission.refuse(SEED + "lessons/1.htm", 1, 1) is None
 
 
+def test_the_ports_of_a_host_are_no_endless_space():
+    admission = Admission(Limits(per_shape=20), [SEED])
+    assert len(crawl(admission, [f"{SEED[:-1]}:{port}/a" for port in range(1, 100)])) == 20
+
+
 @pytest.mark.parametrize("hit", [0, 19])
 def test_pages_like_one_that_was_relevant_are_not_bounded(hit):
     admission = Admission(Limits(per_shape=20), [SEED])
