@@ -72,10 +72,10 @@ class FocusedSpider(Args[FocusedParams], Spider):
 
     @property
     def private_hosts(self) -> PrivateHosts:
-        """The hosts in private networks that may be asked: all where a person names addresses."""
+        """The hosts in private networks that may be asked."""
         scheduler = scheduler_of(self.crawler)
-        if scheduler is None:
-            return PrivateHosts(all=True)
+        if scheduler is None:  # one page is fetched, without a crawl
+            return PrivateHosts(all=self.settings.getbool("MMCRAWL_PRIVATE_NETWORKS"))
         return scheduler.job.private_hosts if scheduler.job else PrivateHosts()
 
     def make_job(self) -> Crawl:

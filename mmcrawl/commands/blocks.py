@@ -6,7 +6,7 @@ Fetching one page that a command asks for, through Scrapy's engine and by a craw
 import argparse
 import os
 import sys
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,6 +19,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
+from scrapy.utils.url import add_http_if_no_scheme
 from twisted.python.failure import Failure
 from w3lib.encoding import resolve_encoding
 
@@ -29,7 +30,7 @@ from mmcrawl.blocks.partition import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL
 from mmcrawl.engine.components import WELL_BEHAVED
 from mmcrawl.engine.failures import reason_of
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.frontier import PrivateHosts
+from mmcrawl.frontier import PrivateHosts, host_of, is_private_host
 from mmcrawl.page.encoding import page_encoding
 from mmcrawl.replay import open_web
 from mmcrawl.replay.handler import replay_settings
@@ -70,11 +71,16 @@ class Outcome:
     reason: str = "no answer"
 
 
-def leave_crawl_out(settings: BaseSettings | None) -> None:
-    """Let a command fetch pages with any spider, without its frontier and archive."""
+def leave_crawl_out(settings: BaseSettings | None, urls: Iterable[str]) -> None:
+    """Let a command fetch pages with any spider, without its frontier and archive.
+
+    Where `urls`, which the user gave, lead into private networks, those may be asked.
+    """
     own = {"SCHEDULER": "scrapy.core.scheduler.Scheduler", "MMCRAWL_ARCHIVE": "none"}
     if settings is not None:
         settings.setdict(own, priority="cmdline")
+        if any(is_private_host(host_of(add_http_if_no_scheme(url))) for url in urls):
+            settings.set("MMCRAWL_PRIVATE_NETWORKS", True, priority="cmdline")
 
 
 class _OnePageSpider(Spider):

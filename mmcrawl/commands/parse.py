@@ -30,7 +30,7 @@ class Command(ScrapyParse):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check the spider's arguments; end the process if one is wrong."""
         super().process_options(args, opts)
-        leave_crawl_out(self.settings)
+        leave_crawl_out(self.settings, args)
         if opts.spider and self.settings is not None:
             arguments_or_exit("parse", opts.spider, opts.spargs, self.settings)
 

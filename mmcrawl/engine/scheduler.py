@@ -95,6 +95,7 @@ class FocusedScheduler(BaseScheduler):
             return
         self.max_pages = getattr(spider, "max_pages", 0)
         self.crawler.signals.connect(self._release_store, signals.engine_stopped)
+        self.crawler.signals.connect(self._release_unstarted, signals.spider_closed)
         self.crawler.signals.connect(self._name_end, signals.spider_idle)
         if self.job.job.finished_at is not None:
             self._close_at_once("already_finished")
@@ -213,8 +214,7 @@ class FocusedScheduler(BaseScheduler):
         del self._under_way[link]
         if takes_long and not self.job.shared:
             self._at_work = in_thread(lambda: self._tell(link, tell))
-            self._at_work.addErrback(self._give_up_at_work)
-            self._at_work.addCallback(lambda _: self._end_work())
+            self._at_work.addBoth(self._end_work)
             return
         with self._giving_up():
             self._tell(link, tell)
@@ -249,14 +249,11 @@ class FocusedScheduler(BaseScheduler):
         if self._reports >= _COMMIT_REPORTS:
             self._commit()
 
-    def _give_up_at_work(self, failure: Failure) -> None:
-        self._at_work = None
-        if not self.gives_up(failure.value):
-            failure.raiseException()
-
-    def _end_work(self) -> None:
+    def _end_work(self, outcome: Failure | None) -> None:
         """Do what had to wait for the thread, up to the next page that takes long."""
         self._at_work = None
+        if outcome is not None and not self.gives_up(outcome.value):
+            logger.error("A page could not be taken in: %s", outcome.getTraceback())
         self._count_report()
         while self._afterwards and self._at_work is None:
             self._afterwards.popleft()()
@@ -461,6 +458,14 @@ class FocusedScheduler(BaseScheduler):
     def _release_store(self) -> None:
         if self.job is not None:
             self.job.close()
+
+    def _release_unstarted(self) -> None:
+        """Close the store of a crawl that was over before it began: no engine will have stopped.
+
+        This is connected last, so whoever reports at the end has done so.
+        """
+        if self.crawler.engine.start_time is None:
+            self._release_store()
 
 
 def scheduler_of(crawler: Crawler) -> FocusedScheduler | None:

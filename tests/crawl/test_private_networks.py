@@ -167,9 +167,11 @@ def test_a_public_name_that_stands_for_a_private_address_is_refused(crawls: Any,
     assert outcomes[run].seen == []
 
 
-def test_such_a_name_is_fetched_in_a_crawl_with_a_private_seed(crawls: Any) -> None:
+def test_such_a_name_is_refused_in_a_crawl_with_a_private_seed(crawls: Any) -> None:
     public, outcomes = crawls
-    assert f"{public}/page" in outcomes["private seed"].seen
+    reason = f"{PUBLIC} stands for a private address"
+    assert outcomes["private seed"].links[f"{public}/page"] == ("E", reason)
+    assert [url.rpartition("/")[2] for url in outcomes["private seed"].seen] == ["local"]
 
 
 def test_such_a_name_is_fetched_where_private_networks_are_allowed(crawls: Any) -> None:
