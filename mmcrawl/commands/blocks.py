@@ -33,6 +33,7 @@ from mmcrawl.frontier import PrivateHosts
 from mmcrawl.page.encoding import page_encoding
 from mmcrawl.replay import open_web
 from mmcrawl.replay.handler import replay_settings
+from mmcrawl.settings import value_of
 from mmcrawl.terminal.archive import KIND_STYLES
 
 __all__ = [
@@ -72,7 +73,7 @@ class Outcome:
 
 def leave_crawl_out(settings: BaseSettings | None) -> None:
     """Let a command fetch pages with any spider, without its frontier and archive."""
-    own = {"SCHEDULER": "scrapy.core.scheduler.Scheduler", "MMCRAWL_ARCHIVE": "none"}
+    own = {"SCHEDULER": "mmcrawl.engine.scheduler.PlainScheduler", "MMCRAWL_ARCHIVE": "none"}
     if settings is not None:
         settings.setdict(own, priority="cmdline")
 
@@ -88,7 +89,7 @@ class _OnePageSpider(Spider):
     @property
     def private_hosts(self) -> PrivateHosts:
         """The hosts in private networks that may be asked: that of the page, if it is in one."""
-        return PrivateHosts.of([self.url], all=self.settings.getbool("MMCRAWL_PRIVATE_NETWORKS"))
+        return PrivateHosts.of([self.url], all=value_of(self.settings, "MMCRAWL_PRIVATE_NETWORKS"))
 
     async def start(self) -> AsyncIterator[Request]:
         """Ask for the page; a redirect to the same address is followed as well."""
@@ -131,7 +132,7 @@ def fetched(
     Raises:
         WebError: there is no such stored web.
     """
-    web = web or command.settings.get("MMCRAWL_WEB")  # type: ignore[union-attr]
+    web = web or value_of(command.settings, "MMCRAWL_WEB")  # type: ignore[arg-type]
     if web:
         open_web(web)
     settings = _SETTINGS | (replay_settings(web) if web else {})

@@ -22,6 +22,7 @@ from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.params import ArchiveParams
 from mmcrawl.crawling.params import DEMO_STORE, explain
 from mmcrawl.errors import MmcrawlError
+from mmcrawl.settings import value_of
 
 if TYPE_CHECKING:
     from mmcrawl.browse import Options
@@ -143,7 +144,7 @@ class Command(ScrapyCommand):
         return params.archive_uri or "", store
 
     def _ruffle(self) -> Path | None:
-        named = self.settings.get("MMCRAWL_RUFFLE")  # type: ignore[union-attr]
+        named = value_of(self.settings, "MMCRAWL_RUFFLE")  # type: ignore[arg-type]
         if not named:
             return None
         folder = Path(os.path.expanduser(named))

@@ -15,10 +15,10 @@ from scrapy.exceptions import UsageError
 
 from mmcrawl.commands.blocks import HTML_TYPES, fetched
 from mmcrawl.crawling.params import parse_kinds
-from mmcrawl.engine.crawls import topic_threshold
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page import Page, media_kind, parse_page
 from mmcrawl.scoring import FIELD_WEIGHTS, TopicTest, Verdict
+from mmcrawl.settings import value_of
 from mmcrawl.terminal.crawl import literal
 from mmcrawl.text import url_words
 from mmcrawl.topic import (
@@ -87,7 +87,7 @@ class Command(ScrapyCommand):
         elif args[0] == "show":
             console.print(_description(load_topic(args[1])))
         else:
-            threshold = topic_threshold(self.settings)  # type: ignore[arg-type]
+            threshold = value_of(self.settings, "MMCRAWL_TOPIC_THRESHOLD")  # type: ignore[arg-type]
             topics = _topics(opts)
             page = self._page(args[1], opts)
             if page is not None:

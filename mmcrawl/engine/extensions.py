@@ -22,6 +22,7 @@ from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.items import MediaPageItem
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.errors import StoreError
+from mmcrawl.settings import value_of
 from mmcrawl.sharing.worker import SharedJob
 from mmcrawl.terminal.crawl import (
     Archived,
@@ -51,7 +52,7 @@ class CrawlProgress:
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
-        self._shown = crawler.settings.getbool("MMCRAWL_DISPLAY")
+        self._shown = value_of(crawler.settings, "MMCRAWL_DISPLAY")
         terminal = sys.stderr.isatty()
         self._console = Console(stderr=True, width=None if terminal else 120)
         self._live: Live | None = None
