@@ -10,9 +10,9 @@ from mmcrawl.settings import declared
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "settings.md"
 HEAD = """# Settings
 
-All of [Scrapy's settings](https://docs.scrapy.org/en/latest/topics/settings.html) work. These are ours; give them with
-`-s NAME=VALUE`, or in the settings of your project. A value that is not allowed is answered with one sentence and exit
-code 2 before anything begins.
+All of [Scrapy's settings](https://docs.scrapy.org/en/latest/topics/settings.html) work. These are
+ours; give them with `-s NAME=VALUE`, or in the settings of your project. A value that is not
+allowed is answered with one sentence and exit code 2 before anything begins.
 
 | setting | default | what it does |
 |---|---|---|

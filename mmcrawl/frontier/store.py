@@ -24,7 +24,7 @@ from mmcrawl.frontier.faults import FAULTS, damaged, why_it_failed
 __all__ = ["Job", "SqliteStore", "open_store", "refuse_other_arguments", "remove_own_file"]
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 _SCHEMA = """
 CREATE TABLE job (
@@ -64,7 +64,7 @@ CREATE TABLE media_page (
     job INTEGER NOT NULL, url TEXT NOT NULL, title TEXT NOT NULL, topic_score REAL NOT NULL,
     words TEXT NOT NULL, audio INTEGER NOT NULL, video INTEGER NOT NULL,
     animation INTEGER NOT NULL, status INTEGER NOT NULL, visited_at REAL NOT NULL,
-    PRIMARY KEY (job, url)
+    extra TEXT NOT NULL DEFAULT '', PRIMARY KEY (job, url)
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE media_resource (
     job INTEGER NOT NULL, url TEXT NOT NULL, page TEXT NOT NULL, kind TEXT NOT NULL,
@@ -357,8 +357,7 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
     elif version < SCHEMA_VERSION:
         raise StoreError(
             f"{name} was written by an older version of mmcrawl (schema {version}, this one has"
-            f" {SCHEMA_VERSION}), in whose stores requests may be programs; it is not read: name"
-            " another file as the store"
+            f" {SCHEMA_VERSION}); it is not read: name another file as the store"
         )
     elif version > SCHEMA_VERSION:
         raise StoreError(
