@@ -26,6 +26,7 @@ from mmcrawl.blocks import Block, Partition, partition, partitioner_names
 from mmcrawl.blocks.drawing import draw, printable, short_path, summary
 from mmcrawl.blocks.export import partition_json
 from mmcrawl.blocks.partition import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL
+from mmcrawl.commands.arguments import add_arguments, read_arguments
 from mmcrawl.engine.components import WELL_BEHAVED
 from mmcrawl.engine.failures import reason_of
 from mmcrawl.errors import MmcrawlError
@@ -181,7 +182,7 @@ class Command(ScrapyCommand):
             help=f"how often blocks are cut again (default: {DEFAULT_LEVEL})",
         )
         add("--encoding", default="", metavar="E", help="encoding of the page (default: found out)")
-        add("--web", default="", help="stored web to take the page from, or 'demo'")
+        add_arguments(parser, ("web",))
         add("--url", default="", help="address of a page that is given as a file")
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="write the blocks as JSON")
@@ -204,6 +205,7 @@ class Command(ScrapyCommand):
         if len(args) != 1:
             raise UsageError("give one URL or file, or - for standard input")
         try:
+            read_arguments(opts, ("web",))
             self._show(args[0], opts)
         except (_NoPageError, _UnwrittenError) as error:
             self._say(error, 1)
