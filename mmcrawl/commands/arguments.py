@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import ValidationError
 
-from mmcrawl.commands.archive.params import ArchiveParams
+from mmcrawl.crawling.archive_params import ArchiveParams
 from mmcrawl.crawling.params import FocusedParams, explain
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import SettingsLike, value_of

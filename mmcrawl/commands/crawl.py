@@ -20,7 +20,7 @@ from scrapy.spiderloader import get_spider_loader
 from scrapy_spider_metadata import Args
 
 from mmcrawl.archive.opening import shown
-from mmcrawl.commands.archive.params import ArchiveParams
+from mmcrawl.crawling.archive_params import ArchiveParams
 from mmcrawl.crawling.params import FocusedParams, explain
 from mmcrawl.engine.crawls import check_settings, with_stored_web
 from mmcrawl.engine.scheduler import check_scheduler

@@ -15,8 +15,8 @@ from scrapy.exceptions import UsageError
 from mmcrawl.archive import open_archive
 from mmcrawl.archive.opening import shown
 from mmcrawl.blocks.drawing import printable
-from mmcrawl.commands.archive.params import as_time
 from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, read_arguments
+from mmcrawl.crawling.archive_params import as_time
 from mmcrawl.errors import MmcrawlError, RankError
 from mmcrawl.rank import (
     ENGINES,

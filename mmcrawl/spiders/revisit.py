@@ -22,7 +22,7 @@ from twisted.python.failure import Failure
 from mmcrawl.archive import Archive, Version, open_archive
 from mmcrawl.archive.opening import shown
 from mmcrawl.archive.revisits import NO_ANSWER, Due, due, is_answer
-from mmcrawl.commands.archive.params import RevisitParams
+from mmcrawl.crawling.archive_params import RevisitParams
 from mmcrawl.engine.captures import capture_of, requested_at
 from mmcrawl.engine.components import REVISIT, use_components
 from mmcrawl.engine.crawls import revisit_rules, with_stored_web

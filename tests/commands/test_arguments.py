@@ -74,7 +74,7 @@ def test_the_archive_of_a_file_is_opened_where_it_is_named(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with open_archive("sqlite:///mine.db") as archive:
-        archive.put(Capture("http://h.test/lens", b"<p>lens", 1.0))
+        archive.store(Capture("http://h.test/lens", b"<p>lens", 1.0))
     words = {
         "file": ["list", "mine.db"],
         "uri": ["list", "sqlite:///mine.db"],
