@@ -27,6 +27,7 @@ from mmcrawl.blocks import Block, Partition, partition, partitioner_names
 from mmcrawl.blocks.drawing import draw, printable, short_path, summary
 from mmcrawl.blocks.export import partition_json
 from mmcrawl.blocks.partition import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL
+from mmcrawl.commands.arguments import add_arguments, read_arguments
 from mmcrawl.engine.components import WELL_BEHAVED
 from mmcrawl.engine.failures import reason_of
 from mmcrawl.errors import MmcrawlError
@@ -34,6 +35,7 @@ from mmcrawl.frontier import PrivateHosts, host_of, is_private_host
 from mmcrawl.page.encoding import page_encoding
 from mmcrawl.replay import open_web
 from mmcrawl.replay.handler import replay_settings
+from mmcrawl.settings import value_of
 from mmcrawl.terminal.archive import KIND_STYLES
 
 __all__ = [
@@ -76,7 +78,7 @@ def leave_crawl_out(settings: BaseSettings | None, urls: Iterable[str]) -> None:
 
     Where `urls`, which the user gave, lead into private networks, those may be asked.
     """
-    own = {"SCHEDULER": "scrapy.core.scheduler.Scheduler", "MMCRAWL_ARCHIVE": "none"}
+    own = {"SCHEDULER": "mmcrawl.engine.scheduler.PlainScheduler", "MMCRAWL_ARCHIVE": "none"}
     if settings is not None:
         settings.setdict(own, priority="cmdline")
         if any(is_private_host(host_of(add_http_if_no_scheme(url))) for url in urls):
@@ -94,7 +96,7 @@ class _OnePageSpider(Spider):
     @property
     def private_hosts(self) -> PrivateHosts:
         """The hosts in private networks that may be asked: that of the page, if it is in one."""
-        return PrivateHosts.of([self.url], all=self.settings.getbool("MMCRAWL_PRIVATE_NETWORKS"))
+        return PrivateHosts.of([self.url], all=value_of(self.settings, "MMCRAWL_PRIVATE_NETWORKS"))
 
     async def start(self) -> AsyncIterator[Request]:
         """Ask for the page; a redirect to the same address is followed as well."""
@@ -137,7 +139,7 @@ def fetched(
     Raises:
         WebError: there is no such stored web.
     """
-    web = web or command.settings.get("MMCRAWL_WEB")  # type: ignore[union-attr]
+    web = web or value_of(command.settings, "MMCRAWL_WEB")  # type: ignore[arg-type]
     if web:
         open_web(web)
     settings = _SETTINGS | (replay_settings(web) if web else {})
@@ -186,7 +188,7 @@ class Command(ScrapyCommand):
             help=f"how often blocks are cut again (default: {DEFAULT_LEVEL})",
         )
         add("--encoding", default="", metavar="E", help="encoding of the page (default: found out)")
-        add("--web", default="", help="stored web to take the page from, or 'demo'")
+        add_arguments(parser, ("web",))
         add("--url", default="", help="address of a page that is given as a file")
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="write the blocks as JSON")
@@ -209,6 +211,7 @@ class Command(ScrapyCommand):
         if len(args) != 1:
             raise UsageError("give one URL or file, or - for standard input")
         try:
+            read_arguments(opts, ("web",))
             self._show(args[0], opts)
         except (_NoPageError, _UnwrittenError) as error:
             self._say(error, 1)

@@ -186,7 +186,7 @@ class Judge:
 
 
 def media_page(
-    page: Page | PageReport, verdict: Verdict, http_status: int, visited_at: float
+    page: Page | PageReport, verdict: Verdict, http_status: int, visited_at: float, extra: str = ""
 ) -> MediaPageRecord:
     """Return the record of a relevant page with its media (the paper's MultiMedia)."""
     return MediaPageRecord(
@@ -197,4 +197,5 @@ def media_page(
         status=http_status,
         visited_at=visited_at,
         resources=tuple(MediaResourceRecord(r.url, r.kind, r.tag, r.text) for r in verdict.media),
+        extra=extra,
     )

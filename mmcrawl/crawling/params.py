@@ -50,8 +50,12 @@ class FocusedParams(BaseModel):
     algo: str = Field("urlrule", description="how waiting links are ordered")
     topic: str = Field("", description="topics by name or file, parted by commas")
     keywords: str = Field("", description="words to look for instead of a topic: 光学|optics, lens")
-    seeds: str = Field("", description="seed file, URL, or URLs parted by commas")
-    job: str = Field("", description="name of the crawl in its store")
+    seeds: str = Field(
+        "", description="seed file, URL, or URLs parted by commas (default: the demo web)"
+    )
+    job: str = Field(
+        "", description="name of the crawl in its store (default: made of the arguments)"
+    )
     media: str = Field("audio,video,animation", description="media kinds that are wanted")
     max_pages: int = Field(0, ge=0, description="most pages to fetch, 0 for all")
     max_layer: int = Field(20, ge=0, description="deepest directory layer, 0 for any")
@@ -62,7 +66,8 @@ class FocusedParams(BaseModel):
     hard: bool = Field(False, description="urlrule: fetch only what matches a learnt pattern")
     store: str = Field(
         "",
-        description="where the crawl is kept: sqlite:///FILE, memory: or mongodb://HOST/DATABASE",
+        description="where the crawl is kept: sqlite:///FILE, memory: or mongodb://HOST/DATABASE"
+        " (default: sqlite:///crawl.db, of the demo sqlite:///demo.db)",
     )
     archive: str = Field(
         "",

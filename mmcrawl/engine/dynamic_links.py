@@ -14,6 +14,7 @@ from mmcrawl.engine.items import PageItem
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.errors import raise_if_fatal
 from mmcrawl.page import Page, kind_by_headers, may_be_media, with_dynamic_media
+from mmcrawl.settings import value_of
 
 __all__ = ["DynamicLinksMiddleware"]
 
@@ -34,7 +35,7 @@ class DynamicLinksMiddleware:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self.budget = crawler.settings.getint("MMCRAWL_HEAD_REQUESTS")
+        self.budget = value_of(crawler.settings, "MMCRAWL_HEAD_REQUESTS")
         if self.budget <= 0:
             raise NotConfigured
         self.crawler = crawler

@@ -21,12 +21,14 @@ from typing import Any, ParamSpec, Self, cast
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider, signals
-from scrapy.core.scheduler import BaseScheduler
+from scrapy.core.scheduler import BaseScheduler, Scheduler
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
+from scrapy.settings import BaseSettings
 from scrapy.spidermiddlewares.referer import DefaultReferrerPolicy
 from scrapy.utils.asyncio import call_later, create_looping_call
 from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.misc import load_object
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
@@ -38,7 +40,7 @@ from mmcrawl.errors import MmcrawlError, RequestError, StoreError, fatal_error, 
 from mmcrawl.frontier import NewLink, WaitingLink, canonical
 from mmcrawl.page import physical_layer
 
-__all__ = ["LINK_KEY", "FocusedScheduler", "scheduler_of"]
+__all__ = ["LINK_KEY", "FocusedScheduler", "PlainScheduler", "check_scheduler", "scheduler_of"]
 
 logger = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -466,6 +468,26 @@ class FocusedScheduler(BaseScheduler):
         """
         if self.crawler.engine.start_time is None:
             self._release_store()
+
+
+class PlainScheduler(Scheduler):
+    """Scrapy's own, for commands that fetch single pages with a spider of ours: no crawl begins."""
+
+
+def check_scheduler(settings: BaseSettings) -> None:
+    """Check that a crawl has a frontier.
+
+    Raises:
+        MmcrawlError: the setting SCHEDULER names another scheduler than ours.
+    """
+    named = settings["SCHEDULER"]
+    scheduler = load_object(named)
+    if not {FocusedScheduler, PlainScheduler} & {*scheduler.mro()}:
+        ours = f"{FocusedScheduler.__module__}.{FocusedScheduler.__name__}"
+        raise MmcrawlError(
+            f"a focused crawl needs the scheduler {ours}, but the setting SCHEDULER is {named!r};"
+            " leave it out, and let an update_settings of your own call super().update_settings"
+        )
 
 
 def scheduler_of(crawler: Crawler) -> FocusedScheduler | None:

@@ -109,8 +109,8 @@ def remove_crawl(base: Path) -> None:
 
 
 def _environment() -> dict[str, str]:
-    # mmcrawl, spiders and pipelines lie side by side, installed or not. Sets of strings are walked
-    # in the same order by every run.
+    # The package may be on this process's path only. Sets of strings are walked in the same order
+    # by every run.
     home = str(Path(mmcrawl.__file__).parents[1])
     path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
     return os.environ | {

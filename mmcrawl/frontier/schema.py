@@ -5,7 +5,7 @@ from collections.abc import Iterable
 __all__ = ["APPLICATION_ID", "LAYOUT", "SCHEMA", "SCHEMA_VERSION", "layout"]
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 SCHEMA = """
 CREATE TABLE job (
@@ -45,7 +45,7 @@ CREATE TABLE media_page (
     job INTEGER NOT NULL, url TEXT NOT NULL, title TEXT NOT NULL, topic_score REAL NOT NULL,
     words TEXT NOT NULL, audio INTEGER NOT NULL, video INTEGER NOT NULL,
     animation INTEGER NOT NULL, status INTEGER NOT NULL, visited_at REAL NOT NULL,
-    PRIMARY KEY (job, url)
+    extra TEXT NOT NULL DEFAULT '', PRIMARY KEY (job, url)
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE media_resource (
     job INTEGER NOT NULL, url TEXT NOT NULL, page TEXT NOT NULL, kind TEXT NOT NULL,

@@ -294,8 +294,7 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
     elif version < SCHEMA_VERSION:
         raise StoreError(
             f"{name} was written by an older version of mmcrawl (schema {version}, this one has"
-            f" {SCHEMA_VERSION}), in whose stores requests may be programs; it is not read: name"
-            " another file as the store"
+            f" {SCHEMA_VERSION}); it is not read: name another file as the store"
         )
     elif version > SCHEMA_VERSION:
         raise StoreError(

@@ -206,6 +206,7 @@ class SharedJob:
         layer: int = 1,
         digest: int = 0,
         http_status: int = 200,
+        extra: str = "",
         link_kinds: Callable[[], Mapping[str, str]] | None = None,
     ) -> bool:
         """Report a fetched page; for the arguments see `CrawlJob.crawled`."""
@@ -218,6 +219,7 @@ class SharedJob:
             layer=layer,
             digest=digest,
             http_status=http_status,
+            extra=extra,
         )
         if link_kinds is not None:
             kinds = {self._reporter.real(url): kind for url, kind in link_kinds().items()}

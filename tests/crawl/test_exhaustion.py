@@ -16,7 +16,7 @@ import errno
 import os
 from pkgutil import resolve_name
 
-from spiders.focused import FocusedSpider as Spider
+from mmcrawl.spiders.focused import FocusedSpider as Spider
 
 
 def fail_from_the_third_call(place):
@@ -44,7 +44,7 @@ PLACES = [
     "mmcrawl.engine.scheduler.FocusedScheduler._request_for",
     "mmcrawl.scoring.breadth.Breadth.crawled",
     "scrapy.core.downloader.handlers.DownloadHandlers.download_request_async",
-    "spiders.focused.parse_page",
+    "mmcrawl.spiders.focused.parse_page",
 ]
 NO_MEMORY = "MemoryError()"
 NO_FILES = 'OSError(errno.EMFILE, "Too many open files")'
@@ -99,7 +99,7 @@ def test_what_is_no_fault_of_a_page_marks_no_page(
 LIMITED = """
 import resource
 
-from spiders.focused import FocusedSpider
+from mmcrawl.spiders.focused import FocusedSpider
 
 class Spider(FocusedSpider):
     async def parse(self, response):

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 PUBLIC = "public.example.org"
 # Every name stands for this machine.
 SPIDER = """
-from spiders.focused import FocusedSpider
+from mmcrawl.spiders.focused import FocusedSpider
 from twisted.internet.defer import succeed
 from twisted.internet.interfaces import IResolverSimple
 from zope.interface import implementer
@@ -264,7 +264,7 @@ class Site6:
 LISTENING = """
 from pathlib import Path
 from scrapy import signals
-from spiders.focused import FocusedSpider
+from mmcrawl.spiders.focused import FocusedSpider
 
 def listening():
     own = {p.readlink().name for p in Path("/proc/self/fd").iterdir() if p.is_symlink()}

@@ -9,7 +9,7 @@ import pytest
 NOTES_EVERYTHING = """
 from scrapy import Request
 from scrapy.exceptions import CloseSpider
-from spiders.focused import FocusedSpider
+from mmcrawl.spiders.focused import FocusedSpider
 
 class Spider(FocusedSpider):
     def parse(self, response):
@@ -75,7 +75,7 @@ def test_spellings_of_one_address_are_fetched_once(tools: Any, folder_web: Any) 
     # The same links again, issued by the spider itself.
     spider = f"""
 from scrapy import Request
-from spiders.focused import FocusedSpider
+from mmcrawl.spiders.focused import FocusedSpider
 
 class Spider(FocusedSpider):
     async def parse(self, response):
@@ -150,7 +150,7 @@ def closed(tools, tmp_path_factory):  # type: ignore[no-untyped-def]
         "CLOSESPIDER_ERRORCOUNT": 1,
     }
     spider = """
-from spiders.focused import FocusedSpider
+from mmcrawl.spiders.focused import FocusedSpider
 
 class Spider(FocusedSpider):
     async def parse(self, response):
@@ -250,7 +250,7 @@ def test_a_spider_can_close_itself_and_the_crawl_goes_on_later(troubled: Any) ->
 
 TICKING = """
 from time import perf_counter
-from spiders.focused import FocusedSpider
+from mmcrawl.spiders.focused import FocusedSpider
 
 class Spider(FocusedSpider):
     async def parse(self, response):

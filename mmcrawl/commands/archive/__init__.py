@@ -6,7 +6,6 @@ import sys
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
 from rich.console import Console
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
@@ -17,10 +16,9 @@ from mmcrawl.blocks.drawing import printable
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.commands.archive.actions import ACTIONS
 from mmcrawl.commands.archive.options import Options
-from mmcrawl.commands.archive.params import ArchiveParams
 from mmcrawl.commands.archive.search import BY_RANK
+from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, read_arguments
 from mmcrawl.commands.ending import ended_by_signal
-from mmcrawl.crawling.params import explain
 from mmcrawl.engine.crawls import revisit_rules
 from mmcrawl.errors import MmcrawlError, SearchError
 
@@ -142,7 +140,7 @@ class Command(ScrapyCommand):
 
     def syntax(self) -> str:
         """Return how the command is used."""
-        return "WHAT [ARGUMENTS] [-a store=URI|-a archive=URI] [--json]"
+        return "WHAT [FILE.db|-a store=URI|-a archive=URI] [ARGUMENTS] [--json]"
 
     def short_desc(self) -> str:
         """Return what the command does."""
@@ -162,14 +160,7 @@ class Command(ScrapyCommand):
         super().add_options(parser)
         parser.formatter_class = _HelpFormatter
         add = parser.add_argument
-        add(
-            "-a",
-            dest="place",
-            action="append",
-            default=[],
-            metavar="NAME=VALUE",
-            help="store=URI of the crawl (default: sqlite:///crawl.db), or archive=URI",
-        )
+        add_arguments(parser, PLACE)
         time = "as 2024-05-17 or 2024-05-17T08:30"
         add("--at", metavar="TIME", help=f"the version of that time, {time}")
         add("--version", metavar="N", help="the version of that number")
@@ -195,9 +186,11 @@ class Command(ScrapyCommand):
     @ended_by_signal()
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do what the first argument says."""
+        _take_place(args, opts)
         name, form, given = _checked(args, opts)
         try:
-            uri = self._uri(opts.place)
+            read_arguments(opts, PLACE)
+            uri = archive_params(opts, self.settings).archive_uri or ""  # type: ignore[arg-type]
             options = Options.read(name, given, opts)
             options.uri = uri
             options.rules = revisit_rules(self.settings)  # type: ignore[arg-type]
@@ -221,23 +214,16 @@ class Command(ScrapyCommand):
         except KeyboardInterrupt:
             self._say("stopped", 130)
 
-    def _uri(self, given: list[str]) -> str:
-        pairs = [pair.partition("=") for pair in given]
-        for name, sign, _ in pairs:
-            if not sign:
-                raise ValueError(f"-a {name}: give NAME=VALUE, as -a store=sqlite:///crawl.db")
-        try:
-            params = ArchiveParams.model_validate({name: value for name, _, value in pairs})
-        except ValidationError as error:
-            raise ValueError("; ".join(explain(error))) from error
-        setting = self.settings.get("MMCRAWL_ARCHIVE")  # type: ignore[union-attr]
-        if setting and not given:
-            params = ArchiveParams.model_validate({"archive": setting})
-        return params.archive_uri or ""
-
     def _say(self, problem: object, code: int) -> None:
         print(f"scrapy archive: {printable(str(problem))}", file=sys.stderr)
         self.exitcode = code
+
+
+def _take_place(args: list[str], opts: argparse.Namespace) -> None:
+    """Take an archive that stands where others give a host or a page: `archive list FILE.db`."""
+    places = ("sqlite:///", "mongodb://", "mongodb+srv://")
+    if len(args) > 1 and (args[1].startswith(places) or args[1].endswith(".db")):
+        opts.arguments.append(f"archive={args.pop(1)}")
 
 
 def _checked(args: list[str], opts: argparse.Namespace) -> tuple[str, _Form, list[str]]:

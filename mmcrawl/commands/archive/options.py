@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from mmcrawl.archive import Archive, Version
 from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.blocks.kinds import KINDS
-from mmcrawl.commands.archive.params import as_time
+from mmcrawl.crawling.archive_params import as_time
 
 __all__ = ["Options"]
 

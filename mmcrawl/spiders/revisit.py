@@ -22,7 +22,7 @@ from twisted.python.failure import Failure
 from mmcrawl.archive import Archive, Version, open_archive
 from mmcrawl.archive.opening import shown
 from mmcrawl.archive.revisits import NO_ANSWER, Due, due, is_answer
-from mmcrawl.commands.archive.params import RevisitParams
+from mmcrawl.crawling.archive_params import RevisitParams
 from mmcrawl.engine.captures import capture_of, requested_at
 from mmcrawl.engine.components import REVISIT, use_components
 from mmcrawl.engine.crawls import revisit_rules, with_stored_web
@@ -31,6 +31,7 @@ from mmcrawl.engine.items import VisitItem
 from mmcrawl.errors import StoreError, fatal_error
 from mmcrawl.frontier import PrivateHosts, host_of
 from mmcrawl.replay.handler import replay_settings
+from mmcrawl.settings import value_of
 from mmcrawl.terminal.archive import Revisits, revisit_tables
 from mmcrawl.text import split_host
 
@@ -103,7 +104,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
             plans = await run_in_thread(self._plans)
         except StoreError as error:
             raise self._stopped(error) from None
-        anywhere = self.args.web or self.settings.getbool("MMCRAWL_PRIVATE_NETWORKS")
+        anywhere = self.args.web or value_of(self.settings, "MMCRAWL_PRIVATE_NETWORKS")
         self.private_hosts = PrivateHosts.of((plan.last.url for plan in plans), all=bool(anywhere))
         for number, plan in enumerate(plans):
             yield self._request(plan.last.url, plan.last, priority=-number)
@@ -141,7 +142,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
         """Print what came of it."""
         if self._archive is not None:
             self._archive.close()
-        if not self.crawler.settings.getbool("MMCRAWL_DISPLAY") or reason == "bad_input":
+        if not value_of(self.crawler.settings, "MMCRAWL_DISPLAY") or reason == "bad_input":
             return
         stats = self.crawler.stats
         names = ("visited", "new", "unchanged", "not_modified", "gone")
