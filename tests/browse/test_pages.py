@@ -99,7 +99,7 @@ def test_a_search_shows_the_block_that_matches_marked(client: TestClient) -> Non
 
 
 @pytest.mark.parametrize(
-    ("arguments", "found"),
+    ("asked", "found"),
     [
         ({"q": "lever", "site": "films.test"}, 0),
         ({"q": "lever", "site": "physics.test"}, 1),

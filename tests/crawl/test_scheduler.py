@@ -296,7 +296,7 @@ def test_a_large_page_does_not_hold_up_the_reactor(tools, body, settings):
 
 FAILS_AT_LARGE_PAGES = """
 from time import sleep
-from spiders.focused import FocusedSpider
+from mmcrawl.spiders.focused import FocusedSpider
 
 class Spider(FocusedSpider):
     def make_job(self):
