@@ -52,7 +52,7 @@ def test_scrapy_s_limit_of_depth_holds_where_max_depth_is_not_given(
 )
 @pytest.mark.parametrize("value", ["abc", "", "1.5", "-1", -1, [1]])
 def test_a_setting_that_is_no_whole_number_is_told(name: str, value: object) -> None:
-    with pytest.raises(MmcrawlError, match=f"^{name} must be a whole number from 0$"):
+    with pytest.raises(MmcrawlError, match=f"^{name} must be a whole number from 0, as"):
         check_settings(Settings({name: value}))
     with pytest.raises(MmcrawlError, match=name):
         open_job({name: value})
@@ -86,17 +86,16 @@ def test_the_first_line_of_progress_has_the_rate_since_the_crawl_opened(
     clock = [100.0]
     monkeypatch.setattr(extensions, "monotonic", lambda: clock[0])
     ticks = SimpleNamespace(start=lambda seconds, now: None)
-    for module in ("extensions", "scheduler"):
-        name = f"mmcrawl.engine.{module}.create_looping_call"
-        monkeypatch.setattr(name, lambda call: ticks)
+    monkeypatch.setattr(extensions, "create_looping_call", lambda call: ticks)
     monkeypatch.setattr("sys.stderr.isatty", lambda: False)
+    scheduler = FocusedScheduler.__new__(FocusedScheduler)
+    scheduler._at_work = None
     crawler = SimpleNamespace(
         settings=Settings({"MMCRAWL_DISPLAY": True}),
         signals=SimpleNamespace(connect=lambda *arguments: None),
         stats=SimpleNamespace(set_value=lambda *arguments: None),
+        engine=SimpleNamespace(scheduler=scheduler),
     )
-    scheduler = FocusedScheduler(crawler)  # type: ignore[arg-type]
-    crawler.engine = SimpleNamespace(scheduler=scheduler)
     progress = CrawlProgress(crawler)  # type: ignore[arg-type]
     scheduler.job = open_job()
     with scheduler.job.store, caplog.at_level(logging.INFO, "mmcrawl.engine.extensions"):

@@ -24,8 +24,9 @@ LIMIT 1
 
 def damaged(store: str, fault: object) -> StoreError:
     """Return the error that says of a store that it is damaged, and how, and what can be done."""
+    what = " ".join(str(fault).split())[:200]
     return StoreError(
-        f"store {store} is damaged ({fault}); restore it from a copy, or name another file: an"
+        f"store {store} is damaged ({what}); restore it from a copy, or name another file: an"
         " archive of the crawl's pages is not concerned"
     )
 

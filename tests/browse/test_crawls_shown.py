@@ -35,7 +35,7 @@ def crawl(path: Path, *, finished: bool = False, pages: int = 4) -> str:
                 db.execute(
                     "INSERT INTO link VALUES (?, NULL, 0, '/', ?, 0, 0, 0, NULL, 0, 0, 0, '', '',"
                     " '', NULL, ?, ?, '')",
-                    (number, status, "HTTP 404 <i>" if status == "E" else "", number),
+                    (number, status, "HTTP 404 <i>" if status == "E" else "", number + 1),
                 )
             if finished:
                 db.execute("UPDATE job SET finished_at = 9.0, reason = 'finished'")

@@ -111,9 +111,10 @@ def test_a_public_page_leads_to_public_addresses(host: str) -> None:
 
 
 @pytest.mark.parametrize("seed", ["http://10.0.0.7/", "http://intranet/", "http://localhost:81/"])
-def test_a_crawl_of_a_private_network_follows_its_links(seed: str) -> None:
+def test_a_crawl_of_a_private_host_follows_links_there_and_to_no_other(seed: str) -> None:
     job = job_from(seed)
-    assert follow(job, "http://192.168.0.1/") == ["http://192.168.0.1/"]
+    assert follow(job, f"{seed}next", "http://192.168.0.1/") == [f"{seed}next"]
+    assert job.refused == {"private network": 1}
 
 
 def test_private_networks_can_be_allowed() -> None:
