@@ -243,13 +243,13 @@ def crawls_of(
     """Yield spiders and arguments with which a command meets all spellings of a kind."""
     urls = [public_url(kind, number) for number in range(len(SPELLINGS))]
     if command == "focused":
-        from spiders.focused import FocusedSpider
+        from mmcrawl.spiders.focused import FocusedSpider
 
         seeds = {"seeds": ",".join(urls), "sites": "anywhere", "keywords": "optics"}
         yield FocusedSpider, seeds | {"store": "memory:", "algo": "breadth"}
     elif command == "revisit":
         from mmcrawl.archive import Capture, open_archive
-        from spiders.revisit import RevisitSpider
+        from mmcrawl.spiders.revisit import RevisitSpider
 
         store = f"{folder}/{kind}.db"
         with open_archive(f"sqlite:///{folder}/{kind}-archive.db") as archive:

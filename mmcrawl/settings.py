@@ -1,38 +1,20 @@
 """Scrapy settings of mmcrawl. Any can be changed with `-s NAME=VALUE`.
 
-They hold for every spider and command of the project. The scheduler, middlewares, pipelines and
-extensions of our own spiders are in `mmcrawl.engine.components`.
+As the settings module of a project they hold for every spider and command of it. In another project
+our spiders take them where it says nothing else; see `mmcrawl.engine.components`, where the
+scheduler, middlewares, pipelines and extensions of our spiders are as well.
 
-Ours begin with MMCRAWL_:
-
-MMCRAWL_TOPIC_THRESHOLD: score a page must reach to be on topic (see `TopicTest`).
-MMCRAWL_BARREN_PAGES_PER_SHAPE: most pages of one URL shape while none of them is relevant; five
-    times as many of one directory, or of another shape that is learnt; 0 for all.
-MMCRAWL_LINKS_PER_PAGE: most links of one page that are looked at, the first ones, 0 for all.
-MMCRAWL_PAGES_PER_HOST: most pages of one host, 0 for all.
-MMCRAWL_PRIVATE_NETWORKS: ask hosts in private networks that are not among the seeds, too.
-MMCRAWL_HEAD_REQUESTS: most HEAD requests that may be spent, over a run, on links without a file
-    extension that may be media (`download.php?id=3`); 0 leaves them alone.
-MMCRAWL_DISPLAY: show progress and the closing table.
-MMCRAWL_ARCHIVE: where every page is archived: sqlite:///FILE, mongodb://HOST/DATABASE, "" or none
-    for nowhere; None keeps it beside the crawl's store (crawl-archive.db beside crawl.db, or in the
-    same MongoDB database), and nowhere for a crawl in memory.
-MMCRAWL_REVISIT_DEFAULT, MMCRAWL_REVISIT_SHORTEST, MMCRAWL_REVISIT_LONGEST: hours until a page that
-    was visited once is due again, and bounds of that time for all others.
-MMCRAWL_LEASE_SECONDS: seconds without a sign of life after which the links of a worker of a shared
-    crawl go to others.
-MMCRAWL_LINK_BLOCKS: cut pages with new links into blocks, and take links in navigation, noise,
-    advertisements and notices of rights after others of equal score.
-MMCRAWL_LINK_BLOCK_FACTORS: multiply the scores of such links with numbers from 0 to 1:
-    {"navigation": 0.8}; the kinds are those of `mmcrawl.scoring.later_blocks`.
-MMCRAWL_BLOCKS_METHOD, MMCRAWL_BLOCKS_LEVEL: how pages are cut, see `mmcrawl.blocks.partition`.
-MMCRAWL_RUFFLE: folder with the web build of Ruffle (ruffle.js), for swf in `scrapy browse`.
-MMCRAWL_WEB, MMCRAWL_WEB_LATENCY: a stored web to answer from instead of the network.
+Ours begin with MMCRAWL_. Each is declared once, in `declared`, and read with `value_of`.
 """
 
+from collections.abc import Callable
+from math import inf
+from typing import Any, NamedTuple, Protocol
+
+from mmcrawl.errors import MmcrawlError
+
 BOT_NAME = "mmcrawl"
-SPIDER_MODULES = ["spiders"]
-NEWSPIDER_MODULE = "spiders"
+SPIDER_MODULES = ["mmcrawl.spiders"]
 COMMANDS_MODULE = "mmcrawl.commands"
 
 USER_AGENT = "mmcrawl/0.1 (focused crawler for teaching media; set USER_AGENT to say who runs it)"
@@ -54,19 +36,169 @@ TELNETCONSOLE_ENABLED = False
 
 LOG_LEVEL = "INFO"
 
-MMCRAWL_TOPIC_THRESHOLD = 0.5
-MMCRAWL_BARREN_PAGES_PER_SHAPE = 200
-MMCRAWL_LINKS_PER_PAGE = 20_000
-MMCRAWL_PAGES_PER_HOST = 0
-MMCRAWL_PRIVATE_NETWORKS = False
-MMCRAWL_HEAD_REQUESTS = 0
-MMCRAWL_DISPLAY = True
-MMCRAWL_ARCHIVE = None
-MMCRAWL_REVISIT_DEFAULT = 24
-MMCRAWL_REVISIT_SHORTEST = 1
-MMCRAWL_REVISIT_LONGEST = 720
-MMCRAWL_LEASE_SECONDS = 15
-MMCRAWL_LINK_BLOCKS = False
-MMCRAWL_LINK_BLOCK_FACTORS: dict[str, float] = {}
-MMCRAWL_BLOCKS_METHOD = "quark"
-MMCRAWL_BLOCKS_LEVEL = 1
+
+class SettingsLike(Protocol):
+    """The part of Scrapy's settings that is asked here."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a setting as it stands, `default` where there is none."""
+
+    def getint(self, name: str, default: int = 0) -> int:
+        """Return a whole number."""
+
+    def getfloat(self, name: str, default: float = 0.0) -> float:
+        """Return a number."""
+
+    def getbool(self, name: str, default: bool = False) -> bool:
+        """Return a truth value."""
+
+
+class Setting(NamedTuple):
+    """A setting of ours.
+
+    Attributes:
+        name: begins with MMCRAWL_.
+        default: its type is that of all values; None and texts are taken as they stand.
+        help: what it does, a sentence without a full stop.
+        may_be: which values are good, "" for all of the type.
+        good: tells whether a value is.
+    """
+
+    name: str
+    default: Any
+    help: str
+    may_be: str = ""
+    good: Callable[[Any], bool] = lambda _: True
+
+    def of(self, settings: SettingsLike) -> Any:
+        """Return the value in some settings.
+
+        Raises:
+            MmcrawlError: it is of another type, or out of its range.
+        """
+        read: dict[type, Callable[[str, Any], Any]] = {
+            bool: settings.getbool,
+            int: settings.getint,
+            float: settings.getfloat,
+        }
+        try:
+            value = read.get(type(self.default), settings.get)(self.name, self.default)
+            if self.good(value):
+                return value
+        except (TypeError, ValueError):
+            pass  # the value is none of its type: said below
+        may_be = self.may_be or {bool: "true or false"}.get(type(self.default), "something else")
+        raise MmcrawlError(f"{self.name} must be {may_be}, as {self.shown_default}")
+
+    @property
+    def shown_default(self) -> str:
+        """The default as it is written."""
+        return f"{self.default:g}" if type(self.default) is float else f"{self.default}"
+
+
+_COUNT = "a whole number from 0", lambda value: value >= 0
+_HOURS = "a number of hours above 0", lambda value: 0 < value < inf
+
+declared = {
+    setting.name: setting
+    for setting in (
+        Setting(
+            "MMCRAWL_TOPIC_THRESHOLD",
+            0.5,
+            "score a page must reach to be on topic",
+            "a number between 0 and 1",
+            lambda value: 0 < value < 1,
+        ),
+        Setting(
+            "MMCRAWL_BARREN_PAGES_PER_SHAPE",
+            200,
+            "most pages of one URL shape while none of them is relevant; five times as many of one"
+            " directory, or of another shape that is learnt; 0 for all",
+            *_COUNT,
+        ),
+        Setting(
+            "MMCRAWL_LINKS_PER_PAGE",
+            20_000,
+            "most links of one page that are looked at, the first ones; 0 for all",
+            *_COUNT,
+        ),
+        Setting("MMCRAWL_PAGES_PER_HOST", 0, "most pages of one host; 0 for all", *_COUNT),
+        Setting(
+            "MMCRAWL_PRIVATE_NETWORKS",
+            False,
+            "ask hosts in private networks that are not among the seeds, too",
+        ),
+        Setting(
+            "MMCRAWL_HEAD_REQUESTS",
+            0,
+            "most HEAD requests that may be spent, over a run, on links without a file extension"
+            " that may be media (`download.php?id=3`); 0 leaves them alone",
+            *_COUNT,
+        ),
+        Setting("MMCRAWL_DISPLAY", True, "show progress and the closing table"),
+        Setting(
+            "MMCRAWL_ARCHIVE",
+            None,
+            "where every page is archived: `sqlite:///FILE`, `mongodb://HOST/DATABASE`, or `none`;"
+            " None keeps it beside the crawl's store (`crawl-archive.db` beside `crawl.db`, or in"
+            " the same MongoDB database), and nowhere for a crawl in memory",
+        ),
+        Setting(
+            "MMCRAWL_REVISIT_DEFAULT",
+            24.0,
+            "hours until a page that was visited once is due again",
+            *_HOURS,
+        ),
+        Setting("MMCRAWL_REVISIT_SHORTEST", 1.0, "fewest hours between two visits", *_HOURS),
+        Setting("MMCRAWL_REVISIT_LONGEST", 720.0, "most hours between two visits", *_HOURS),
+        Setting(
+            "MMCRAWL_LEASE_SECONDS",
+            15.0,
+            "seconds without a sign of life after which the links of a worker of a shared crawl go"
+            " to others",
+            "a number of seconds from 4",
+            lambda value: 4 <= value < inf,
+        ),
+        Setting(
+            "MMCRAWL_LINK_BLOCKS",
+            False,
+            "cut pages with new links into blocks, and take links in navigation, noise,"
+            " advertisements and notices of rights after others of equal score",
+        ),
+        Setting(
+            "MMCRAWL_LINK_BLOCK_FACTORS",
+            {},
+            "multiply the scores of such links with numbers from 0 to 1, by the kind of the block:"
+            ' `{"navigation": 0.8}`',
+        ),
+        Setting(
+            "MMCRAWL_BLOCKS_METHOD",
+            "quark",
+            "how pages are cut into blocks; `scrapy blocks --help` names the methods",
+        ),
+        Setting("MMCRAWL_BLOCKS_LEVEL", 1, "how often blocks are cut again", *_COUNT),
+        Setting(
+            "MMCRAWL_RUFFLE",
+            None,
+            "folder with the web build of Ruffle (ruffle.js), for swf in `scrapy browse`",
+        ),
+        Setting("MMCRAWL_WEB", None, "a stored web to answer from instead of the network"),
+        Setting(
+            "MMCRAWL_WEB_LATENCY",
+            None,
+            'milliseconds until a stored web answers, or by host: `{"slow.test": 900, "*": 20}`',
+        ),
+    )
+}
+"""Our settings by name."""
+
+globals().update({setting.name: setting.default for setting in declared.values()})
+
+
+def value_of(settings: SettingsLike, name: str) -> Any:
+    """Return a setting of ours.
+
+    Raises:
+        MmcrawlError: its value is of another type, or out of its range.
+    """
+    return declared[name].of(settings)

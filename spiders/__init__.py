@@ -1,1 +1,5 @@
-"""Spiders: thin, they turn a response into a page and nothing more."""
+"""The spiders of this project: those of mmcrawl, and yours beside them (`scrapy genspider`)."""
+
+from mmcrawl.spiders import FocusedSpider, RevisitSpider
+
+__all__ = ["FocusedSpider", "RevisitSpider"]

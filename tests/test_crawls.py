@@ -52,7 +52,7 @@ def test_scrapy_s_limit_of_depth_holds_where_max_depth_is_not_given(
 )
 @pytest.mark.parametrize("value", ["abc", "", "1.5", "-1", -1, [1]])
 def test_a_setting_that_is_no_whole_number_is_told(name: str, value: object) -> None:
-    with pytest.raises(MmcrawlError, match=f"^{name} must be a whole number from 0$"):
+    with pytest.raises(MmcrawlError, match=f"^{name} must be a whole number from 0, as"):
         check_settings(Settings({name: value}))
     with pytest.raises(MmcrawlError, match=name):
         open_job({name: value})
@@ -89,6 +89,7 @@ def test_the_first_line_of_progress_has_the_rate_since_the_crawl_opened(
     monkeypatch.setattr(extensions, "create_looping_call", lambda call: ticks)
     monkeypatch.setattr("sys.stderr.isatty", lambda: False)
     scheduler = FocusedScheduler.__new__(FocusedScheduler)
+    scheduler._at_work = None
     crawler = SimpleNamespace(
         settings=Settings({"MMCRAWL_DISPLAY": True}),
         signals=SimpleNamespace(connect=lambda *arguments: None),

@@ -17,7 +17,6 @@ import mmcrawl
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-PACKAGES = ("mmcrawl", "spiders", "pipelines", "dictionaries")
 MEDIA_PAGES_OF_DEMO = 100
 CRAWL = ("crawl", "focused", "-a", "algo=urlrule", "-O", "media.jsonl")
 
@@ -35,9 +34,9 @@ execute()
 """
 
 SHOW_ORIGINS = """
-import importlib, sys
-for name in sys.argv[1:]:
-    print(importlib.import_module(name).__file__)
+import mmcrawl
+from mmcrawl.text.resources import data_file
+print(mmcrawl.__file__, data_file(), sep="\\n")
 """
 
 
@@ -85,8 +84,10 @@ def test_an_installed_wheel_crawls_the_demo_web(wheel, tmp_path):
     run(*pip, "--target", str(installed), str(wheel), folder=tmp_path)
     environment = isolated_environment(empty, str(installed))
     environment["SCRAPY_SETTINGS_MODULE"] = PROJECT["entry-points"]["scrapy"]["settings"]
-    origins = run("-S", "-c", SHOW_ORIGINS, *PACKAGES, folder=empty, env=environment)
-    assert origins.stdout.split() == [str(installed / name / "__init__.py") for name in PACKAGES]
+    origins = run("-S", "-c", SHOW_ORIGINS, folder=empty, env=environment)
+    package = installed / "mmcrawl"
+    expected = [str(package / "__init__.py"), str(package / "dictionaries")]
+    assert origins.stdout.split() == expected
     crawl = run("-S", "-m", "scrapy", *CRAWL, folder=empty, env=environment)
     assert_demo_was_crawled(empty, crawl.stderr)
 
@@ -94,8 +95,9 @@ def test_an_installed_wheel_crawls_the_demo_web(wheel, tmp_path):
 def test_an_egg_crawls_the_demo_web_without_being_unpacked(egg, tmp_path):
     environment = isolated_environment(tmp_path)
     on_path = isolated_environment(tmp_path, str(egg))
-    origins = run("-S", "-c", SHOW_ORIGINS, *PACKAGES, folder=tmp_path, env=on_path)
-    assert {Path(origin).parents[1] for origin in origins.stdout.split()} == {egg}
+    origins = run("-S", "-c", SHOW_ORIGINS, folder=tmp_path, env=on_path)
+    package, dictionaries = map(Path, origins.stdout.split())
+    assert {package.parents[1], dictionaries.parents[1]} == {egg}
     crawl = run("-S", "-c", RUN_EGG, str(egg), *CRAWL, folder=tmp_path, env=environment)
     assert_demo_was_crawled(tmp_path, crawl.stderr)
 
@@ -115,8 +117,8 @@ def test_an_egg_brings_its_spiders_and_commands(egg, tmp_path):
 
 def test_a_wheel_holds_every_file_of_the_packages(tree, wheel):
     expected = {
-        path.relative_to(tree).as_posix()
-        for name in PACKAGES
+        (inside / path.relative_to(tree)).as_posix()
+        for name, inside in (("mmcrawl", Path()), ("dictionaries", Path("mmcrawl")))
         for path in (tree / name).rglob("*")
         if path.is_file()
     }
@@ -146,7 +148,7 @@ def test_a_source_archive_holds_tests_seeds_and_what_make_needs(tree, sdist):
         packed = {name.partition("/")[2] for name in archive.getnames()}
     expected = {"Makefile", "constraints.txt", "scrapy.cfg", ".ci/run"} | {
         path.relative_to(tree).as_posix()
-        for name in ("tests", "seeds", "tools", "benchmarks")
+        for name in ("tests", "seeds", "tools", "benchmarks", "spiders", "pipelines")
         for path in (tree / name).rglob("*")
         if path.is_file()
     }

@@ -7,10 +7,10 @@ from pydantic import ValidationError
 from scrapy.settings import Settings
 
 from mmcrawl.crawling.params import DEMO_TOPIC, FocusedParams, explain
-from mmcrawl.engine.crawls import topic_threshold
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.frontier import open_store
-from spiders.focused import FocusedSpider
+from mmcrawl.settings import value_of
+from mmcrawl.spiders.focused import FocusedSpider
 
 SEEDED = {"seeds": "http://a.test/", "topic": "physics-senior"}
 
@@ -306,9 +306,11 @@ def test_a_path_that_no_file_can_have_does_not_exist(name: str) -> None:
 @pytest.mark.parametrize("value", ["0", "1", "1.5", "-0.1", "nan", "half", ""])
 def test_a_threshold_outside_0_and_1_names_the_setting(value: str) -> None:
     with pytest.raises(MmcrawlError, match="MMCRAWL_TOPIC_THRESHOLD must be a number between 0"):
-        topic_threshold(Settings({"MMCRAWL_TOPIC_THRESHOLD": value}))
+        value_of(Settings({"MMCRAWL_TOPIC_THRESHOLD": value}), "MMCRAWL_TOPIC_THRESHOLD")
 
 
 def test_a_threshold_between_0_and_1_is_taken() -> None:
-    assert topic_threshold(Settings({"MMCRAWL_TOPIC_THRESHOLD": "0.25"})) == 0.25
-    assert topic_threshold(Settings()) == 0.5
+    assert (
+        value_of(Settings({"MMCRAWL_TOPIC_THRESHOLD": "0.25"}), "MMCRAWL_TOPIC_THRESHOLD") == 0.25
+    )
+    assert value_of(Settings(), "MMCRAWL_TOPIC_THRESHOLD") == 0.5

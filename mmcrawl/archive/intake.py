@@ -181,8 +181,6 @@ def _refusal(visit: Visited, error: Exception) -> RefusedError:
     return RefusedError(f"{type(error).__name__}: {error}")
 
 
-logger = logging.getLogger(__name__)
-
 _GROUP_PAGES = 64
 _GROUP_BYTES = 8 << 20
 _WAITS = (0.5, 1.0, 2.0, 4.0)

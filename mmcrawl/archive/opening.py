@@ -8,6 +8,7 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.sqlite.backend import SqliteBackend
 from mmcrawl.archive.uris import shown
 from mmcrawl.errors import StoreError
+from mmcrawl.stores.uris import file_of, is_server
 
 __all__ = ["open_archive"]
 
@@ -24,10 +25,9 @@ def open_archive(uri: str, *, create: bool = True, read_only: bool = False) -> A
         StoreError: it is missing, is no archive, is of a newer schema, damaged, locked, or cannot
             be reached; in one sentence.
     """
-    if uri.startswith("sqlite:///") and len(uri) > len("sqlite:///"):
-        path = Path(uri.removeprefix("sqlite:///"))
-        return Archive(SqliteBackend(path, create=create, read_only=read_only))
-    if uri.startswith(("mongodb://", "mongodb+srv://")):
+    if path := file_of(uri):
+        return Archive(SqliteBackend(Path(path), create=create, read_only=read_only))
+    if is_server(uri):
         from mmcrawl.archive.mongodb.backend import MongoBackend
 
         return Archive(MongoBackend(uri, create=create, read_only=read_only))

@@ -6,10 +6,10 @@ import os
 import re
 from pathlib import PurePath
 
+from mmcrawl.stores.uris import FILE, file_of, is_server
+
 __all__ = ["archive_beside", "archive_uri", "as_archive_uri", "file_uri", "shown"]
 
-_FILE = "sqlite:///"
-_SERVERS = ("mongodb://", "mongodb+srv://")
 _BESIDE = "-archive"
 _PATH = re.compile(r"(?![\w+.-]{2,}:)(?=.*[./\\])")  # no scheme; a folder or an ending
 
@@ -36,7 +36,7 @@ def as_archive_uri(named: str) -> str | None:
     named = named.strip()
     if named.lower() in ("", "none"):
         return None
-    if named.startswith(_SERVERS):
+    if is_server(named):
         return named
     return file_uri(named)
 
@@ -52,11 +52,11 @@ def file_uri(named: str) -> str:
     >>> file_uri("crawl.db"), file_uri("sqlite:///crawl")
     ('sqlite:///crawl.db', 'sqlite:///crawl')
     """
-    path = named.removeprefix(_FILE)
+    path = named.removeprefix(FILE)
     is_uri = path != named
     if not path or "://" in path or (not is_uri and not _PATH.match(path)):
         raise ValueError(f"{shown(named)!r} is not understood")
-    return _FILE + os.path.expanduser(path)
+    return FILE + os.path.expanduser(path)
 
 
 def archive_beside(store: str) -> str | None:
@@ -65,14 +65,14 @@ def archive_beside(store: str) -> str | None:
     >>> archive_beside("sqlite:///crawls/crawl.db")
     'sqlite:///crawls/crawl-archive.db'
     """
-    if store.startswith(_SERVERS):
+    if is_server(store):
         return store
-    if not store.startswith(_FILE):
+    path = PurePath(file_of(store))
+    if not path.name:
         return None
-    path = PurePath(store.removeprefix(_FILE))
     if path.stem.endswith(_BESIDE):
         return store
-    return _FILE + str(path.with_name(path.stem + _BESIDE + (path.suffix or ".db")))
+    return FILE + str(path.with_name(path.stem + _BESIDE + (path.suffix or ".db")))
 
 
 def shown(uri: str) -> str:
@@ -81,8 +81,8 @@ def shown(uri: str) -> str:
     >>> shown("mongodb://ann:secret@db.example.org/pages?w=1")
     'mongodb://db.example.org/pages'
     """
-    if uri.startswith(_FILE):
-        return uri.removeprefix(_FILE)
+    if uri.startswith(FILE):
+        return uri.removeprefix(FILE)
     scheme, sign, rest = uri.partition("://")
     if not sign:
         return uri

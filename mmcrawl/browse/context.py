@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -156,6 +155,39 @@ class Options:
     port: int = 8000
 
 
+@dataclass(frozen=True)
+class _Ranked:
+    ranks: Ranks | None = None
+
+    @cached_property
+    def scores(self) -> Mapping[str, float]:
+        return dict(self.ranks or {})
+
+
+_Alike = tuple[float | None, Mapping[str, int]]  # when the groups were computed, and they
+
+
+class _Kept(Generic[_R]):
+    """What is read anew once it is some time old; any thread may ask for it.
+
+    Args:
+        first: What is known before it was read.
+        read: Returns what there is now, given what was known.
+    """
+
+    def __init__(self, first: _R, read: Callable[[_R], _R]) -> None:
+        self._known, self._read = first, read
+        self._read_at = float("-inf")
+        self._lock = Lock()
+
+    def __call__(self) -> _R:
+        with self._lock:
+            if time.monotonic() - self._read_at > _RANKS_SECONDS:
+                self._read_at = time.monotonic()
+                self._known = self._read(self._known)
+            return self._known
+
+
 @dataclass(eq=False)
 class Context:
     """What handlers share.
@@ -181,15 +213,8 @@ class Context:
         self.pool = Pool(self.limits.threads, self.limits.waiting, self.limits.seconds)
         self.surveyor = Surveyor(self.archive, self.search)
         self._cut = lru_cache(maxsize=_MOST_CUT)(self.archive.blocks_of)
-        self._ranks: Ranks | None = None
-        self._ranks_read = float("-inf")
-        self._scores: dict[str, float] = {}
-        self._scores_of: Ranks | None = None
-        self._ranks_lock = threading.Lock()
-        self._alike: Mapping[str, int] = {}
-        self._alike_computed: float | None = None
-        self._alike_read = float("-inf")
-        self._alike_lock = threading.Lock()
+        self._ranked = _Kept(_Ranked(), self._read_ranks)
+        self._alike = _Kept[_Alike]((None, {}), self._read_alike)
 
     def route(self, path: str, view: View, *, name: str | None = None) -> Route:
         """Return a route (GET and HEAD) whose answers are made in a thread of the pool."""
@@ -211,53 +236,36 @@ class Context:
 
     def ranks(self) -> Ranks | None:
         """Return the ranks computed last, None if there are none."""
-        with self._ranks_lock:
-            if time.monotonic() - self._ranks_read > _RANKS_SECONDS:
-                self._ranks_read = time.monotonic()
-                self._ranks = self._read_ranks()
-            return self._ranks
-
-    def _read_ranks(self) -> Ranks | None:
-        try:
-            with open_ranks(self.uri) as ranks:
-                if self._ranks is not None and (ranks.method, ranks.computed) == (
-                    self._ranks.method,
-                    self._ranks.computed,
-                ):
-                    return self._ranks
-                list(ranks)  # all that is asked later is read while the store is open
-                return ranks
-        except RankError:
-            return None
+        return self._ranked().ranks
 
     def rank_scores(self) -> Mapping[str, float]:
         """Return the rank of each page by its URL as stored; empty if there are no ranks."""
-        ranks = self.ranks()
-        if ranks is None:
-            return {}
-        with self._ranks_lock:
-            if self._scores_of is not ranks:
-                self._scores = dict(ranks)
-                self._scores_of = ranks
-            return self._scores
+        return self._ranked().scores
 
     def alike(self) -> Mapping[str, int]:
         """Return the groups of pages that say nearly the same, by URL; empty if none are known."""
-        with self._alike_lock:
-            if time.monotonic() - self._alike_read > _RANKS_SECONDS:
-                self._alike_read = time.monotonic()
-                try:
-                    self._read_alike()
-                except RankError:
-                    self._alike, self._alike_computed = {}, None
-                except StoreError as error:
-                    logger.warning("pages that are alike are not known: %s", error)
-            return self._alike
+        return self._alike()[1]
 
-    def _read_alike(self) -> None:
-        found = open_duplicates(self.uri)
-        if found.computed != self._alike_computed:
-            self._alike, self._alike_computed = dict(found), found.computed
+    def _read_ranks(self, known: _Ranked) -> _Ranked:
+        try:
+            with open_ranks(self.uri) as ranks:
+                last = known.ranks
+                if last and (ranks.method, ranks.computed) == (last.method, last.computed):
+                    return known
+                list(ranks)  # all that is asked later is read while the store is open
+                return _Ranked(ranks)
+        except RankError:
+            return _Ranked()
+
+    def _read_alike(self, known: _Alike) -> _Alike:
+        try:
+            found = open_duplicates(self.uri)
+        except RankError:
+            return None, {}
+        except StoreError as error:
+            logger.warning("pages that are alike are not known: %s", error)
+            return known
+        return known if found.computed == known[0] else (found.computed, dict(found))
 
     def close(self) -> None:
         """Close all but the archive."""

@@ -20,6 +20,7 @@ from urllib.parse import quote
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.faults import damaged, why_it_failed
 from mmcrawl.frontier.reading import JOB_SHIFT
+from mmcrawl.stores.uris import file_of, is_server
 
 __all__ = ["CrawlNumbers", "CrawlWatch"]
 
@@ -100,10 +101,9 @@ class CrawlWatch:
             return self._numbers
 
     def _read(self) -> list[CrawlNumbers]:
-        if self._uri.startswith("sqlite:///"):
-            path = Path(self._uri.removeprefix("sqlite:///"))
-            return list(_sqlite_crawls(path))[::-1] if path.exists() else []
-        return self._shared()[::-1] if self._uri.startswith("mongodb") else []
+        if path := file_of(self._uri):
+            return list(_sqlite_crawls(Path(path)))[::-1] if Path(path).exists() else []
+        return self._shared()[::-1] if is_server(self._uri) else []
 
     def _shared(self) -> list[CrawlNumbers]:
         from mmcrawl.sharing.observing import Observation, Observer

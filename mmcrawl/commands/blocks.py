@@ -6,7 +6,7 @@ Fetching one page that a command asks for, through Scrapy's engine and by a craw
 import argparse
 import os
 import sys
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,6 +19,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
+from scrapy.utils.url import add_http_if_no_scheme
 from twisted.python.failure import Failure
 from w3lib.encoding import resolve_encoding
 
@@ -27,13 +28,15 @@ from mmcrawl.blocks.export import partition_json
 from mmcrawl.blocks.partition import Block, Partition, partition
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL
 from mmcrawl.blocks.partitioners.registry import partitioner_names
+from mmcrawl.commands.arguments import add_arguments, read_arguments
 from mmcrawl.engine.components import WELL_BEHAVED
 from mmcrawl.engine.failures import reason_of
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.frontier.addresses import PrivateHosts
+from mmcrawl.frontier.addresses import PrivateHosts, host_of, is_private_host
 from mmcrawl.page.encoding import page_encoding
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.replay.opening import open_web
+from mmcrawl.settings import value_of
 from mmcrawl.terminal.archive import KIND_STYLES
 
 __all__ = [
@@ -71,11 +74,16 @@ class Outcome:
     reason: str = "no answer"
 
 
-def leave_crawl_out(settings: BaseSettings | None) -> None:
-    """Let a command fetch pages with any spider, without its frontier and archive."""
-    own = {"SCHEDULER": "scrapy.core.scheduler.Scheduler", "MMCRAWL_ARCHIVE": "none"}
+def leave_crawl_out(settings: BaseSettings | None, urls: Iterable[str]) -> None:
+    """Let a command fetch pages with any spider, without its frontier and archive.
+
+    Where `urls`, which the user gave, lead into private networks, those may be asked.
+    """
+    own = {"SCHEDULER": "mmcrawl.engine.scheduler.PlainScheduler", "MMCRAWL_ARCHIVE": "none"}
     if settings is not None:
         settings.setdict(own, priority="cmdline")
+        if any(is_private_host(host_of(add_http_if_no_scheme(url))) for url in urls):
+            settings.set("MMCRAWL_PRIVATE_NETWORKS", True, priority="cmdline")
 
 
 class _OnePageSpider(Spider):
@@ -89,7 +97,7 @@ class _OnePageSpider(Spider):
     @property
     def private_hosts(self) -> PrivateHosts:
         """The hosts in private networks that may be asked: that of the page, if it is in one."""
-        return PrivateHosts.of([self.url], all=self.settings.getbool("MMCRAWL_PRIVATE_NETWORKS"))
+        return PrivateHosts.of([self.url], all=value_of(self.settings, "MMCRAWL_PRIVATE_NETWORKS"))
 
     async def start(self) -> AsyncIterator[Request]:
         """Ask for the page; a redirect to the same address is followed as well."""
@@ -132,7 +140,7 @@ def fetched(
     Raises:
         WebError: there is no such stored web.
     """
-    web = web or command.settings.get("MMCRAWL_WEB")  # type: ignore[union-attr]
+    web = web or value_of(command.settings, "MMCRAWL_WEB")  # type: ignore[arg-type]
     if web:
         open_web(web)
     settings = _SETTINGS | (replay_settings(web) if web else {})
@@ -181,7 +189,7 @@ class Command(ScrapyCommand):
             help=f"how often blocks are cut again (default: {DEFAULT_LEVEL})",
         )
         add("--encoding", default="", metavar="E", help="encoding of the page (default: found out)")
-        add("--web", default="", help="stored web to take the page from, or 'demo'")
+        add_arguments(parser, ("web",))
         add("--url", default="", help="address of a page that is given as a file")
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="write the blocks as JSON")
@@ -204,6 +212,7 @@ class Command(ScrapyCommand):
         if len(args) != 1:
             raise UsageError("give one URL or file, or - for standard input")
         try:
+            read_arguments(opts, ("web",))
             self._show(args[0], opts)
         except (_NoPageError, _UnwrittenError) as error:
             self._say(error, 1)

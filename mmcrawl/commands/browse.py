@@ -13,15 +13,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import ValidationError
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.archive.uris import as_archive_uri, shown
+from mmcrawl.archive.uris import shown
 from mmcrawl.blocks.drawing import printable
-from mmcrawl.commands.archive.params import ArchiveParams
-from mmcrawl.crawling.params import DEMO_STORE, explain
+from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, read_arguments
+from mmcrawl.crawling.params import DEMO_STORE
 from mmcrawl.errors import MmcrawlError
+from mmcrawl.settings import value_of
 
 if TYPE_CHECKING:
     from mmcrawl.browse.context import Options
@@ -62,14 +62,7 @@ class Command(ScrapyCommand):
         """Add the options."""
         super().add_options(parser)
         add = parser.add_argument
-        add(
-            "-a",
-            dest="place",
-            action="append",
-            default=[],
-            metavar="NAME=VALUE",
-            help="store=URI of the crawl (default: sqlite:///crawl.db, else demo.db), archive=URI",
-        )
+        add_arguments(parser, PLACE)
         add("--port", default="8000", metavar="N", help="to listen on (default: 8000; 0: any)")
         add("--host", default="127.0.0.1", metavar="H", help="to listen on (default: 127.0.0.1)")
         add("--open", action="store_true", help="open it in the browser of this machine")
@@ -91,7 +84,7 @@ class Command(ScrapyCommand):
             return
         try:
             archive, options = self._options(opts)
-        except ValueError as error:
+        except (MmcrawlError, ValueError) as error:
             self._say(error, 2)
             return
         try:
@@ -112,7 +105,7 @@ class Command(ScrapyCommand):
         from mmcrawl.browse.context import Options
         from mmcrawl.browse.safety import is_loopback
 
-        archive, store = self._places(opts.place)
+        archive, store = self._places(opts)
         return archive, Options(
             store=store,
             reports=_reports(opts.reports),
@@ -122,28 +115,19 @@ class Command(ScrapyCommand):
             port=_port(opts.port),
         )
 
-    def _places(self, given: list[str]) -> tuple[str, str]:
+    def _places(self, opts: argparse.Namespace) -> tuple[str, str]:
         """Return the URIs of the archive, and of the store of crawls or ""."""
-        pairs = [pair.partition("=") for pair in given]
-        for name, sign, _ in pairs:
-            if not sign:
-                raise ValueError(f"-a {name}: give NAME=VALUE, as -a store=sqlite:///crawl.db")
-        values = {name: value for name, _, value in pairs}
-        setting = self.settings.get("MMCRAWL_ARCHIVE")  # type: ignore[union-attr]
-        if setting and not given:
-            values = {"archive": as_archive_uri(setting) or ""}
-        if not values and not any(map(os.path.exists, _OWN_CRAWL)) and os.path.exists(_DEMO):
-            values = {"store": DEMO_STORE}
+        read_arguments(opts, PLACE)
+        named = opts.store or opts.archive or value_of(self.settings, "MMCRAWL_ARCHIVE")  # type: ignore[arg-type]
+        if not named and not any(map(os.path.exists, _OWN_CRAWL)) and os.path.exists(_DEMO):
+            opts.store = DEMO_STORE
             print("There is no crawl.db here: this is what the demo found.", file=sys.stderr)
-        try:
-            params = ArchiveParams.model_validate(values)
-        except ValidationError as error:
-            raise ValueError("; ".join(explain(error))) from error
+        params = archive_params(opts, self.settings)  # type: ignore[arg-type]
         store = params.store or ("" if params.archive else _DEFAULT_STORE)
         return params.archive_uri or "", store
 
     def _ruffle(self) -> Path | None:
-        named = self.settings.get("MMCRAWL_RUFFLE")  # type: ignore[union-attr]
+        named = value_of(self.settings, "MMCRAWL_RUFFLE")  # type: ignore[arg-type]
         if not named:
             return None
         folder = Path(os.path.expanduser(named))

@@ -12,6 +12,7 @@ from typing import get_type_hints
 
 from pydantic import BaseModel, ValidationError
 from scrapy import Spider
+from scrapy.addons import AddonManager
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
@@ -19,9 +20,13 @@ from scrapy.spiderloader import get_spider_loader
 from scrapy_spider_metadata import Args
 
 from mmcrawl.archive.uris import shown
+from mmcrawl.crawling.archive_params import ArchiveParams
 from mmcrawl.crawling.params import FocusedParams, explain
 from mmcrawl.engine.crawls import check_settings, with_stored_web
+from mmcrawl.engine.scheduler import check_scheduler
 from mmcrawl.errors import MmcrawlError
+from mmcrawl.settings import value_of
+from mmcrawl.terminal.arguments import argument_help
 
 __all__ = ["Command", "arguments_or_exit"]
 
@@ -57,9 +62,23 @@ class Command(ScrapyCrawl):
             " feed is wrong."
         )
 
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options; help comes when it is known which spider is meant."""
+        super().add_options(parser)
+        parser.add_argument(
+            "-h", "--help", action="store_true", help="show this; after a spider, its arguments too"
+        )
+        self._help = parser
+
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check the arguments of one of our spiders; end the process if one is wrong."""
         super().process_options(args, opts)
+        if opts.help:
+            print(self._help.format_help())
+            if args and self.settings is not None:
+                model = _own_model("crawl", args[0], self.settings)
+                print(argument_help(model) if model else "")
+            raise SystemExit(0)
         if len(args) != 1 or self.settings is None:
             return
         self._own_args = arguments_or_exit("crawl", args[0], opts.spargs, self.settings)
@@ -72,14 +91,15 @@ class Command(ScrapyCrawl):
         """Crawl; tell by the exit code whether the crawl could be done."""
         given = self._own_args
         demo = given if isinstance(given, FocusedParams) and given.is_demo else None
-        if self.settings is None or not self.settings.getbool("MMCRAWL_DISPLAY"):
+        if self.settings is None or not value_of(self.settings, "MMCRAWL_DISPLAY"):
             demo = None
         if demo is not None:
             print(_THIS_IS_THE_DEMO, file=sys.stderr, flush=True)
         super().run(args, opts)
         if self._own_crawler is not None and self._own_crawler.stats is not None:
             reason = self._own_crawler.stats.get_value("finish_reason")
-            self.exitcode = self.exitcode or EXIT_CODES.get(reason, 0)
+            code = EXIT_CODES.get(reason, 0) if given is not None else 0
+            self.exitcode = self.exitcode or code
         if demo is not None and not self.exitcode:
             print(*_after_the_demo(demo), sep="\n", file=sys.stderr)
 
@@ -96,9 +116,14 @@ def arguments_or_exit(
     If some are wrong, or there is no such spider, that is printed, and the process ends with 2.
     """
     try:
-        model = _model_of(name, settings)
+        spider = _spider_named(name, settings)
+        model = _model_of(spider)
         if model is None:
             return None
+        if issubclass(model, FocusedParams):
+            own = settings.copy()
+            spider.update_settings(own)
+            check_scheduler(own)
         check_settings(settings)
         return model(**with_stored_web(arguments, settings))
     except ValidationError as error:
@@ -110,17 +135,31 @@ def arguments_or_exit(
     raise SystemExit(2)
 
 
-def _model_of(name: str, settings: BaseSettings) -> type[BaseModel] | None:
-    """Return what checks the arguments of a spider; None if it is not ours."""
+def _own_model(command: str, name: str, settings: BaseSettings) -> type[BaseModel] | None:
+    """Return what checks the arguments of a spider, None if it is not ours; 2 if there is none."""
+    try:
+        return _model_of(_spider_named(name, settings))
+    except MmcrawlError as error:
+        print(f"scrapy {command}: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+def _spider_named(name: str, settings: BaseSettings) -> type[Spider]:
+    """Return a spider of the project, or one that an addon brings."""
+    settings = settings.copy()  # what addons change they change again when the crawl begins
+    AddonManager.load_pre_crawler_settings(settings)
     loader = get_spider_loader(settings)
     if name not in loader.list():
         known = ", ".join(sorted(loader.list()))
         raise MmcrawlError(f"there is no spider {name!r}; there are {known}")
-    spider = loader.load(name)
-    if not issubclass(spider, Args):
-        return None
-    model: type[BaseModel] = get_type_hints(spider)["args"]
-    return model
+    return loader.load(name)
+
+
+def _model_of(spider: type[Spider]) -> type[BaseModel] | None:
+    """Return what checks the arguments of a spider; None if it is not ours."""
+    model = get_type_hints(spider).get("args") if issubclass(spider, Args) else None
+    ours = isinstance(model, type) and issubclass(model, FocusedParams | ArchiveParams)
+    return model if ours else None
 
 
 def _after_the_demo(args: FocusedParams) -> list[str]:

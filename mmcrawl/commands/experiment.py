@@ -14,6 +14,7 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from mmcrawl.commands.arguments import add_arguments, read_arguments
 from mmcrawl.commands.ending import ended_by_signal
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment.comparison import Change, Comparison, compare
@@ -26,6 +27,7 @@ from mmcrawl.scoring.registry import algorithm_names
 __all__ = ["Command"]
 
 _NEEDED = ("matplotlib", "jinja2")
+_ARGUMENTS = ("web", *SHARED)
 _CACHE = ".mmcrawl-truth"
 _COMPARED = {
     "recall": "recall",
@@ -55,14 +57,7 @@ class Command(ScrapyCommand):
         """Add the options."""
         super().add_options(parser)
         add = parser.add_argument
-        add("--web", default="demo", help="stored web (default: demo), as for -a web=WEB")
-        add("--topic", default="", help="topics by name or file, parted by commas")
-        add("--keywords", default="", help="words to look for instead of a topic")
-        add("--seeds", default="", help="seed file or URLs (default: those the web names)")
-        add("--media", default="", help="wanted kinds: audio,video,animation (default: all)")
-        add("--sites", default="", help="hosts, domains or anywhere (default: hosts)")
-        add("--max-layer", default="", help="deepest directory layer (default: 20)")
-        add("--max-depth", default="", help="most clicks from a seed (default: any)")
+        add_arguments(parser, _ARGUMENTS)
         add(
             "--algos",
             default="all",
@@ -105,6 +100,7 @@ class Command(ScrapyCommand):
                 f"the report needs {' and '.join(missing)}; install it with"
                 " pip install 'mmcrawl[experiment]'"
             )
+        read_arguments(opts, _ARGUMENTS)
         plan = _plan(opts)
         from mmcrawl.experiment.report import write_report
 
@@ -131,7 +127,7 @@ class Command(ScrapyCommand):
 def _plan(opts: argparse.Namespace) -> Plan:
     settings = dict(pair.split("=", 1) for pair in opts.set)
     plan = Plan(
-        web=opts.web,
+        web=opts.web or "demo",
         arguments={name: value for name in SHARED if (value := getattr(opts, name))},
         algorithms=algorithms_of(opts.algos, algorithm_names()),
         budget=_whole(opts.budget, "--budget") if opts.budget else 0,

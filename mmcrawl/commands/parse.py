@@ -13,9 +13,9 @@ from mmcrawl.commands.blocks import leave_crawl_out
 from mmcrawl.commands.crawl import arguments_or_exit
 from mmcrawl.crawling.intake import media_page
 from mmcrawl.crawling.params import FocusedParams
-from mmcrawl.engine.crawls import topic_threshold
 from mmcrawl.engine.items import MediaPageItem, PageItem
 from mmcrawl.scoring.relevance import TopicTest
+from mmcrawl.settings import value_of
 
 __all__ = ["Command"]
 
@@ -30,7 +30,7 @@ class Command(ScrapyParse):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check the spider's arguments; end the process if one is wrong."""
         super().process_options(args, opts)
-        leave_crawl_out(self.settings)
+        leave_crawl_out(self.settings, args)
         if opts.spider and self.settings is not None:
             arguments_or_exit("parse", opts.spider, opts.spargs, self.settings)
 
@@ -44,7 +44,9 @@ class Command(ScrapyParse):
             said = f"scrapy parse: the topic is {args.topic}; -a topic=NAME takes another"
             print(said, file=sys.stderr)
         test = TopicTest(
-            args.own_topic or args.whole_topic, args.kinds, topic_threshold(rest[0].settings)
+            args.own_topic or args.whole_topic,
+            args.kinds,
+            value_of(rest[0].settings, "MMCRAWL_TOPIC_THRESHOLD"),
         )
         shown: list[Any] = []
         for output in spider_output:

@@ -8,7 +8,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
 from rich.console import Console
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -16,11 +15,11 @@ from scrapy.exceptions import UsageError
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
 from mmcrawl.blocks.drawing import printable
-from mmcrawl.commands.archive.params import ArchiveParams, as_time
-from mmcrawl.crawling.params import explain
+from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, read_arguments
+from mmcrawl.crawling.archive_params import as_time
 from mmcrawl.errors import MmcrawlError, RankError
 from mmcrawl.rank.methods import METHODS, method_named
-from mmcrawl.rank.output import COLUMNS, WRITERS, rows_of
+from mmcrawl.rank.writing import COLUMNS, WRITERS, rows_of
 from mmcrawl.rank.pages import Ranked, RankJob, rank_pages
 from mmcrawl.rank.parts import BLOCK_METHODS, PARTS, RankedParts
 from mmcrawl.rank.results import save_ranks
@@ -32,6 +31,7 @@ __all__ = ["Command"]
 
 _SHOWN = 20
 _PAGES = "pages"
+_ARGUMENTS = (*PLACE, "topic", "keywords")
 
 
 class Command(ScrapyCommand):
@@ -58,22 +58,13 @@ class Command(ScrapyCommand):
         """Add the options."""
         super().add_options(parser)
         add = parser.add_argument
-        add(
-            "-a",
-            dest="place",
-            action="append",
-            default=[],
-            metavar="NAME=VALUE",
-            help="store=URI of the crawl (default: sqlite:///crawl.db), or archive=URI",
-        )
+        add_arguments(parser, _ARGUMENTS)
         first = next(iter(METHODS))
         add("--method", default=first, help=f"{', '.join(METHODS)} (default: {first})")
         of = (_PAGES, *PARTS)
         add("--of", default=_PAGES, metavar="WHAT", help=f"{', '.join(of)} (default: {_PAGES})")
         add("--top", metavar="N", help=f"how many to show (default: {_SHOWN}; all for programs)")
         add("--at", metavar="TIME", help="the archive as of a time, as 2024-05-17T08:30")
-        add("--topic", default="", help="topic-pagerank: topics by name or file")
-        add("--keywords", default="", help="topic-pagerank: words to look for instead of a topic")
         add("--figure", metavar="FILE", help="draw how ranks are distributed: .png, .svg or .pdf")
         for name, writer in WRITERS.items():
             add(f"--{name}", dest=f"as_{name}", action="store_true", help=writer.help)
@@ -86,6 +77,7 @@ class Command(ScrapyCommand):
         if len(formats) > 1:
             raise UsageError("give only one of " + ", ".join(f"--{name}" for name in formats))
         try:
+            read_arguments(opts, _ARGUMENTS)
             job = self._job(opts)
             top = _whole(opts.top)
             figure = _figure(opts.figure)
@@ -130,7 +122,7 @@ class Command(ScrapyCommand):
             self._say(problem, 0)
         save_ranks(job.uri, ranked.pages)
         if figure is not None:
-            from mmcrawl.rank.output import draw_distribution
+            from mmcrawl.rank.figure import draw_distribution
 
             draw_distribution(ranked.pages, figure)
         if formats:
@@ -156,25 +148,11 @@ class Command(ScrapyCommand):
         if topic is not None and not method.needs_topic:
             raise RankError(f"{method.name} takes no topic; topic-pagerank does")
         return RankJob(
-            uri=self._uri(opts.place),
+            uri=archive_params(opts, self.settings).archive_uri or "",  # type: ignore[arg-type]
             method=method.name,
             at=as_time(opts.at) if opts.at else None,
             topic=topic,
         )
-
-    def _uri(self, given: list[str]) -> str:
-        pairs = [pair.partition("=") for pair in given]
-        for name, sign, _ in pairs:
-            if not sign:
-                raise ValueError(f"-a {name}: give NAME=VALUE, as -a store=sqlite:///crawl.db")
-        setting = self.settings.get("MMCRAWL_ARCHIVE")  # type: ignore[union-attr]
-        values = {name: value for name, _, value in pairs}
-        if setting and not given:
-            values = {"archive": setting}
-        try:
-            return ArchiveParams.model_validate(values).archive_uri or ""
-        except ValidationError as error:
-            raise ValueError("; ".join(explain(error))) from error
 
     def _say(self, problem: object, code: int) -> None:
         print(f"scrapy rank: {printable(str(problem))}", file=sys.stderr)
@@ -204,7 +182,7 @@ def _figure(name: str | None) -> Path | None:
     path = Path(os.path.expanduser(name))
     if find_spec("matplotlib") is None:
         raise ValueError("--figure needs matplotlib: pip install 'mmcrawl[experiment]'")
-    from mmcrawl.rank.output import FORMATS
+    from mmcrawl.rank.figure import FORMATS
 
     if path.suffix.lower() not in FORMATS:
         raise ValueError(f"--figure {name}: end the name with {', '.join(FORMATS)}")

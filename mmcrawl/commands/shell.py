@@ -15,4 +15,4 @@ class Command(ScrapyShell):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Take over the options."""
         super().process_options(args, opts)
-        leave_crawl_out(self.settings)
+        leave_crawl_out(self.settings, args)

@@ -13,14 +13,15 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from mmcrawl.commands.arguments import add_arguments, read_arguments
 from mmcrawl.commands.blocks import HTML_TYPES, fetched
 from mmcrawl.crawling.params import parse_kinds
-from mmcrawl.engine.crawls import topic_threshold
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.scoring.relevance import FIELD_WEIGHTS, TopicTest, Verdict
+from mmcrawl.settings import value_of
 from mmcrawl.terminal.crawl import literal
 from mmcrawl.text import url_words
 from mmcrawl.topic.loading import load_topic, load_topics, topic_from_keywords, topic_names
@@ -29,6 +30,7 @@ from mmcrawl.topic.topic import MEDIA_KINDS, Topic
 
 __all__ = ["Command"]
 
+_ARGUMENTS = ("topic", "keywords", "media", "web")
 _MOST_TOPICS = 5
 _PAGE_TYPES = (*HTML_TYPES, "text/plain", "text/xml", "application/xml")
 _NO_PAGES = ("audio/", "video/", "image/", "application/pdf", "application/zip")
@@ -51,16 +53,7 @@ class Command(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options of `score`."""
         super().add_options(parser)
-        parser.add_argument(
-            "-t", "--topic", default="", help="topic to score for, by name or file (default: all)"
-        )
-        parser.add_argument("-k", "--keywords", default="", help="words to score for instead")
-        parser.add_argument(
-            "--media",
-            default=",".join(MEDIA_KINDS),
-            help="media kinds that are wanted (default: all)",
-        )
-        parser.add_argument("--web", default="", help="stored web to take the page from, or 'demo'")
+        add_arguments(parser, _ARGUMENTS)
         parser.add_argument("--url", default="", help="address of a page that is given as a file")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -70,6 +63,7 @@ class Command(ScrapyCommand):
         if len(args) != (1 if args[0] == "list" else 2):
             raise UsageError(f"scrapy topic {args[0]}: {_ARGUMENT[args[0]]}")
         try:
+            read_arguments(opts, _ARGUMENTS)
             self._do(args, opts)
         except MmcrawlError as error:
             print(f"scrapy topic: {error}", file=sys.stderr)
@@ -82,7 +76,7 @@ class Command(ScrapyCommand):
         elif args[0] == "show":
             console.print(_description(load_topic(args[1])))
         else:
-            threshold = topic_threshold(self.settings)  # type: ignore[arg-type]
+            threshold = value_of(self.settings, "MMCRAWL_TOPIC_THRESHOLD")  # type: ignore[arg-type]
             topics = _topics(opts)
             page = self._page(args[1], opts)
             if page is not None:
@@ -124,7 +118,7 @@ _BY_ITSELF = (
 def _topics(opts: argparse.Namespace) -> list[Topic]:
     """Return the topics to score for, with the words for the wanted media kinds."""
     try:
-        kinds = parse_kinds(opts.media)
+        kinds = parse_kinds(opts.media or ",".join(MEDIA_KINDS))
     except ValueError as error:
         raise MmcrawlError(f"--media: {error}; there are {', '.join(MEDIA_KINDS)}") from None
     if opts.keywords:

@@ -14,9 +14,11 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from mmcrawl.blocks.drawing import printable
-from mmcrawl.crawling.params import checked_store, is_shared
+from mmcrawl.commands.arguments import add_arguments, read_arguments
+from mmcrawl.crawling.params import checked_store
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.sharing.observing import Observation, Observer
+from mmcrawl.stores.uris import is_server
 from mmcrawl.terminal.crawl import literal, sentence
 from mmcrawl.terminal.workers import crawl_as_plain, crawl_tables, jobs_as_plain, jobs_table
 
@@ -54,14 +56,7 @@ class Command(ScrapyCommand):
         """Add the options."""
         super().add_options(parser)
         add = parser.add_argument
-        add(
-            "-a",
-            dest="place",
-            action="append",
-            default=[],
-            metavar="NAME=VALUE",
-            help="store=mongodb://HOST/DATABASE of the crawl, job=NAME of one of its jobs",
-        )
+        add_arguments(parser, _ARGUMENTS)
         add("--watch", action="store_true", help="draw it anew every 2 seconds, until Ctrl-C")
         add("--json", action="store_true", help="for programs: one JSON object")
 
@@ -72,8 +67,8 @@ class Command(ScrapyCommand):
         if opts.watch and opts.json:
             raise UsageError("give either --watch or --json")
         try:
-            uri, job = _asked(opts.place)
-        except ValueError as error:
+            uri, job = _asked(opts)
+        except (MmcrawlError, ValueError) as error:
             self._say(error, 2)
             return
         known = sys.stdout.isatty() or "COLUMNS" in os.environ
@@ -165,23 +160,15 @@ class _Sight:
         return jobs_as_plain(self._observer.name, [view.job for view in views])
 
 
-def _asked(given: list[str]) -> tuple[str, str]:
+def _asked(opts: argparse.Namespace) -> tuple[str, str]:
     """Return the store and the name of the job, "" if none was named."""
-    example = "as -a store=mongodb://HOST/DATABASE"
-    values = dict.fromkeys(_ARGUMENTS, "")
-    for pair in given:
-        name, sign, value = pair.partition("=")
-        if not sign:
-            raise ValueError(f"-a {name}: give NAME=VALUE, {example}")
-        if name not in values:
-            raise ValueError(f"there is no argument {name!r}; there are {', '.join(_ARGUMENTS)}")
-        values[name] = value
-    if not values["store"]:
-        raise ValueError(f"say which store, {example}")
-    store = checked_store(values["store"])
-    if not is_shared(store):
+    read_arguments(opts, _ARGUMENTS)
+    if not opts.store:
+        raise ValueError("say which store, as -a store=mongodb://HOST/DATABASE")
+    store = checked_store(opts.store)
+    if not is_server(store):
         raise ValueError(
             "only a crawl in MongoDB is shared; this one has one worker: its panel and its table"
             " say how it goes"
         )
-    return store, values["job"]
+    return store, opts.job

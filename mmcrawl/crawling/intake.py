@@ -130,9 +130,6 @@ def seed_link(url: str) -> NewLink:
     return NewLink(url, url_words=" ".join(translate_url(url)), physical_layer=physical_layer(url))
 
 
-logger = logging.getLogger(__name__)
-
-
 class Judge:
     """The topic test with what the crawl has seen.
 
@@ -187,7 +184,7 @@ class Judge:
 
 
 def media_page(
-    page: Page | PageReport, verdict: Verdict, http_status: int, visited_at: float
+    page: Page | PageReport, verdict: Verdict, http_status: int, visited_at: float, extra: str = ""
 ) -> MediaPageRecord:
     """Return the record of a relevant page with its media (the paper's MultiMedia)."""
     return MediaPageRecord(
@@ -198,4 +195,5 @@ def media_page(
         status=http_status,
         visited_at=visited_at,
         resources=tuple(MediaResourceRecord(r.url, r.kind, r.tag, r.text) for r in verdict.media),
+        extra=extra,
     )

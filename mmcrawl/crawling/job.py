@@ -236,6 +236,7 @@ class CrawlJob:
         layer: int = 1,
         digest: int = 0,
         http_status: int = 200,
+        extra: str = "",
         link_kinds: Callable[[], Mapping[str, str]] | None = None,
     ) -> bool:
         """Take in a fetched page: its record, its links, its media, and what they change.
@@ -248,6 +249,7 @@ class CrawlJob:
             layer: logical layer of the link.
             digest: the page's `page_digest`.
             http_status: status it came with.
+            extra: what pipelines added for the feeds, see `PageReport`.
             link_kinds: gives the kind of the block that a link stands in, by its address; asked
                 only if there are new links.
 
@@ -262,6 +264,7 @@ class CrawlJob:
             layer=layer,
             digest=digest,
             http_status=http_status,
+            extra=extra,
         )
         return self.take_in(link, report, requests, verdict=verdict, link_kinds=link_kinds)
 
@@ -280,7 +283,7 @@ class CrawlJob:
             verdict = self._judge.verdict(report.url, report.signs, report.media, report.digest)
         if verdict.relevant:
             self.findings.add_media_page(
-                media_page(report, verdict, report.http_status, report.visited_at)
+                media_page(report, verdict, report.http_status, report.visited_at, report.extra)
             )
         self._similarity.count(report.words)
         links = self._intake.take(report, link, requests, lambda: self._block_kinds(link_kinds))

@@ -22,6 +22,7 @@ from mmcrawl.scoring.registry import (
     parameter_names,
     parse_parameters,
 )
+from mmcrawl.stores.uris import is_server
 from mmcrawl.topic.loading import load_topic, load_topics, topic_from_keywords, union
 from mmcrawl.topic.topic import MEDIA_KINDS, Topic
 
@@ -32,7 +33,6 @@ __all__ = [
     "checked_store",
     "checked_web",
     "explain",
-    "is_shared",
     "parse_kinds",
 ]
 
@@ -52,8 +52,12 @@ class FocusedParams(BaseModel):
     algo: str = Field("urlrule", description="how waiting links are ordered")
     topic: str = Field("", description="topics by name or file, parted by commas")
     keywords: str = Field("", description="words to look for instead of a topic: 光学|optics, lens")
-    seeds: str = Field("", description="seed file, URL, or URLs parted by commas")
-    job: str = Field("", description="name of the crawl in its store")
+    seeds: str = Field(
+        "", description="seed file, URL, or URLs parted by commas (default: the demo web)"
+    )
+    job: str = Field(
+        "", description="name of the crawl in its store (default: made of the arguments)"
+    )
     media: str = Field("audio,video,animation", description="media kinds that are wanted")
     max_pages: int = Field(0, ge=0, description="most pages to fetch, 0 for all")
     max_layer: int = Field(20, ge=0, description="deepest directory layer, 0 for any")
@@ -64,7 +68,8 @@ class FocusedParams(BaseModel):
     hard: bool = Field(False, description="urlrule: fetch only what matches a learnt pattern")
     store: str = Field(
         "",
-        description="where the crawl is kept: sqlite:///FILE, memory: or mongodb://HOST/DATABASE",
+        description="where the crawl is kept: sqlite:///FILE, memory: or mongodb://HOST/DATABASE"
+        " (default: sqlite:///crawl.db, of the demo sqlite:///demo.db)",
     )
     archive: str = Field(
         "",
@@ -229,15 +234,6 @@ class FocusedParams(BaseModel):
         return f"{self.algo}-{topic}-{digest[:6]}"
 
 
-def is_shared(uri: str) -> bool:
-    """Tell whether a store is a database server, which several processes share.
-
-    >>> is_shared("mongodb://localhost/crawls")
-    True
-    """
-    return uri.startswith(("mongodb://", "mongodb+srv://"))
-
-
 def checked_store(uri: str) -> str:
     """Return the URI of a store in its full form; ValueError for one of no known kind.
 
@@ -246,7 +242,7 @@ def checked_store(uri: str) -> str:
     """
     if uri == ":memory:":
         return "memory:"
-    if uri in {"", "memory:"} or is_shared(uri):
+    if uri in {"", "memory:"} or is_server(uri):
         return uri
     return file_uri(uri)
 

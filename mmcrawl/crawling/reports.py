@@ -62,6 +62,7 @@ class PageReport:
         links: its links in order.
         links_left: how many more it has, which are left out.
         nofollow: it asks that none of them is followed.
+        extra: what pipelines added for the feeds, a JSON object; "" for nothing.
     """
 
     url: str
@@ -78,6 +79,7 @@ class PageReport:
     links: tuple[ReportedLink, ...]
     links_left: int = 0
     nofollow: bool = False
+    extra: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ class Reporter:
         layer: int = 1,
         digest: int = 0,
         http_status: int = 200,
+        extra: str = "",
     ) -> PageReport:
         """Return the report of a page; a `verdict` that was passed on it spares reading it again.
 
@@ -115,6 +118,7 @@ class Reporter:
             layer: logical layer of the link that led to it.
             digest: the page's `page_digest`.
             http_status: status it came with.
+            extra: what pipelines added for the feeds, see `PageReport`.
         """
         links = page.links[: self.most_links or None]
         return PageReport(
@@ -141,6 +145,7 @@ class Reporter:
             ),
             links_left=len(page.links) - len(links),
             nofollow=page.nofollow,
+            extra=extra,
         )
 
     def real(self, url: str) -> str:

@@ -1,7 +1,8 @@
 """The parts of Scrapy that our own spiders exchange; every other spider keeps Scrapy's.
 
 They are not in `mmcrawl.settings`, which holds for `scrapy shell`, `fetch`, `bench` and the spiders
-that `scrapy genspider` makes as well: those have no crawl that a frontier could work on.
+that `scrapy genspider` makes as well: those have no crawl that a frontier could work on. What is in
+there our spiders take with them into other people's projects.
 """
 
 from collections.abc import Mapping
@@ -9,9 +10,13 @@ from typing import Any
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
+from mmcrawl import settings as ours
+
 __all__ = ["FOCUSED", "FRONTIER_SCHEDULER", "REVISIT", "WELL_BEHAVED", "use_components"]
 
 FRONTIER_SCHEDULER = "mmcrawl.engine.scheduler.FocusedScheduler"
+
+_OF_A_PROJECT = ("BOT_NAME", "SPIDER_MODULES", "COMMANDS_MODULE")
 
 WELL_BEHAVED: Mapping[str, Any] = {
     "DOWNLOAD_HANDLERS": {
@@ -29,7 +34,7 @@ WELL_BEHAVED: Mapping[str, Any] = {
 
 REVISIT: Mapping[str, Any] = {
     **WELL_BEHAVED,
-    "ITEM_PIPELINES": {"pipelines.archive.ArchivePipeline": 100},
+    "ITEM_PIPELINES": {"mmcrawl.pipelines.archive.ArchivePipeline": 100},
     "EXTENSIONS": {
         "mmcrawl.engine.extensions.MediaFeedExporter": 0,
         "scrapy.extensions.feedexport.FeedExporter": None,
@@ -49,9 +54,9 @@ FOCUSED: Mapping[str, Any] = {
         "mmcrawl.engine.dynamic_links.DynamicLinksMiddleware": 900,
     },
     "ITEM_PIPELINES": {
-        "pipelines.archive.ArchivePipeline": 100,
-        "pipelines.blocks.BlocksPipeline": 200,
-        "pipelines.media.MediaPipeline": 900,
+        "mmcrawl.pipelines.archive.ArchivePipeline": 100,
+        "mmcrawl.pipelines.blocks.BlocksPipeline": 200,
+        "mmcrawl.pipelines.media.MediaPipeline": 900,
     },
     "EXTENSIONS": {"mmcrawl.engine.extensions.CrawlProgress": 500, **REVISIT["EXTENSIONS"]},
 }
@@ -61,12 +66,16 @@ def use_components(settings: BaseSettings, components: Mapping[str, Any]) -> Non
     """Put components into the settings of a spider's class, for its `update_settings`.
 
     What the user says stays: a single value given with `-s` or by the spider, and every entry of a
-    dictionary, beside which ours are added (an entry of None leaves one of ours out).
+    dictionary, beside which ours are added (an entry of None leaves one of ours out). So does what
+    a project's settings say; where they say nothing, `mmcrawl.settings` holds.
     """
+    for name, value in vars(ours).items():
+        if name.isupper() and name not in _OF_A_PROJECT:
+            settings.set(name, value, "addon")
     spider = SETTINGS_PRIORITIES["spider"]
-    for name, ours in components.items():
+    for name, parts in components.items():
         priority = settings.getpriority(name) or 0
-        if isinstance(ours, Mapping):
-            settings.set(name, {**ours, **settings.getdict(name)}, max(priority, spider))
+        if isinstance(parts, Mapping):
+            settings.set(name, {**parts, **settings.getdict(name)}, max(priority, spider))
         elif priority < spider:
-            settings.set(name, ours, spider)
+            settings.set(name, parts, spider)

@@ -4,18 +4,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from hashlib import sha256
-from math import inf
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from mmcrawl import __version__
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.archive.uris import archive_beside, archive_uri, shown
-from mmcrawl.blocks.partitioners.base import DEFAULT_METHOD
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.crawling.job import CrawlJob
-from mmcrawl.crawling.params import FocusedParams, is_shared
+from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.crawling.reports import Reporter
 from mmcrawl.errors import MmcrawlError, SeedError, StoreError
 from mmcrawl.frontier.admission import Admission, Limits
@@ -26,71 +24,29 @@ from mmcrawl.scoring.later_blocks import later_blocks
 from mmcrawl.scoring.registry import make_scorer
 from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.scoring.similarity import LinkSimilarity
+from mmcrawl.settings import SettingsLike, declared, value_of
 from mmcrawl.sharing.rules import Rules
 from mmcrawl.sharing.store import open_shared_store
 from mmcrawl.sharing.worker import SharedJob, worker_name
+from mmcrawl.stores.uris import file_of, is_server
 
 __all__ = [
     "Crawl",
-    "SettingsLike",
     "archive_uri_of",
     "check_settings",
     "later_link_blocks",
     "make_job",
     "revisit_rules",
-    "topic_threshold",
     "with_stored_web",
 ]
 
-_WHOLE_NUMBERS = (
-    "MMCRAWL_BARREN_PAGES_PER_SHAPE",
-    "MMCRAWL_BLOCKS_LEVEL",
-    "MMCRAWL_HEAD_REQUESTS",
-    "MMCRAWL_LINKS_PER_PAGE",
-    "MMCRAWL_PAGES_PER_HOST",
-)
-_THRESHOLD = "MMCRAWL_TOPIC_THRESHOLD"
 _ARCHIVE = "MMCRAWL_ARCHIVE"
 _FACTORS = "MMCRAWL_LINK_BLOCK_FACTORS"
-_REVISIT = "MMCRAWL_REVISIT_"
 _LEASE = "MMCRAWL_LEASE_SECONDS"
-_SHORTEST_LEASE = 4.0
 _HOUR = 3_600.0
-_FILE = "sqlite:///"
 
 Crawl: TypeAlias = CrawlJob | SharedJob
 """What Scrapy's side of a crawl talks to: all of it, or a worker's part of it."""
-
-
-class SettingsLike(Protocol):
-    """The part of Scrapy's settings that is asked here."""
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """Return a setting as it stands."""
-
-    def getint(self, name: str, default: int = 0) -> int:
-        """Return a whole number."""
-
-    def getfloat(self, name: str, default: float = 0.0) -> float:
-        """Return a number."""
-
-    def getbool(self, name: str, default: bool = False) -> bool:
-        """Return a truth value."""
-
-
-def topic_threshold(settings: SettingsLike) -> float:
-    """Return the score a page must reach to be on topic, in (0, 1).
-
-    Raises:
-        MmcrawlError: MMCRAWL_TOPIC_THRESHOLD is something else.
-    """
-    try:
-        threshold = settings.getfloat(_THRESHOLD, 0.5)
-    except (TypeError, ValueError):
-        threshold = 0.0
-    if not 0 < threshold < 1:
-        raise MmcrawlError(f"{_THRESHOLD} must be a number between 0 and 1, as 0.5")
-    return threshold
 
 
 def archive_uri_of(argument: str, store: str, settings: SettingsLike) -> str | None:
@@ -106,7 +62,7 @@ def archive_uri_of(argument: str, store: str, settings: SettingsLike) -> str | N
         MmcrawlError: the argument or the setting is not understood.
     """
     try:
-        return archive_uri(argument or settings.get(_ARCHIVE), store)
+        return archive_uri(argument or value_of(settings, _ARCHIVE), store)
     except ValueError as error:
         raise MmcrawlError(
             f"{_ARCHIVE}: {error}; it may be sqlite:///FILE, mongodb://HOST/DATABASE or none"
@@ -119,16 +75,10 @@ def revisit_rules(settings: SettingsLike) -> RevisitRules:
     Raises:
         MmcrawlError: a setting is no number, or they contradict each other.
     """
-    hours = {}
-    for name, usual in (("DEFAULT", 24.0), ("SHORTEST", 1.0), ("LONGEST", 720.0)):
-        try:
-            hours[name] = settings.getfloat(_REVISIT + name, usual)
-        except (TypeError, ValueError):
-            hours[name] = 0.0
-        if not 0 < hours[name] < inf:
-            raise MmcrawlError(f"{_REVISIT}{name} must be a number of hours above 0, as {usual:g}")
+    names = ("DEFAULT", "SHORTEST", "LONGEST")
+    hours = {name: value_of(settings, f"MMCRAWL_REVISIT_{name}") for name in names}
     if hours["SHORTEST"] > hours["LONGEST"]:
-        raise MmcrawlError(f"{_REVISIT}SHORTEST is more than {_REVISIT}LONGEST")
+        raise MmcrawlError("MMCRAWL_REVISIT_SHORTEST is more than MMCRAWL_REVISIT_LONGEST")
     return RevisitRules(
         default=hours["DEFAULT"] * _HOUR,
         shortest=hours["SHORTEST"] * _HOUR,
@@ -143,10 +93,10 @@ def later_link_blocks(settings: SettingsLike) -> dict[str, float]:
         MmcrawlError: MMCRAWL_LINK_BLOCK_FACTORS names another kind, or a factor is out of range;
             pages cannot be cut as MMCRAWL_BLOCKS_METHOD and MMCRAWL_BLOCKS_LEVEL say.
     """
-    if not settings.getbool("MMCRAWL_LINK_BLOCKS"):
+    if not value_of(settings, "MMCRAWL_LINK_BLOCKS"):
         return {}
-    make_partitioner(settings.get("MMCRAWL_BLOCKS_METHOD") or DEFAULT_METHOD)
-    given = settings.get(_FACTORS) or {}
+    make_partitioner(value_of(settings, "MMCRAWL_BLOCKS_METHOD"))
+    given = value_of(settings, _FACTORS) or {}
     try:
         own = dict(json.loads(given) if isinstance(given, str) else given)
         return later_blocks(**{str(kind).replace("-", "_"): float(own[kind]) for kind in own})
@@ -157,39 +107,22 @@ def later_link_blocks(settings: SettingsLike) -> dict[str, float]:
         ) from error
 
 
-def _lease_seconds(settings: SettingsLike) -> float:
-    try:
-        seconds = settings.getfloat(_LEASE, 15.0)
-    except (TypeError, ValueError):
-        seconds = 0.0
-    if not _SHORTEST_LEASE <= seconds < inf:
-        raise MmcrawlError(f"{_LEASE} must be a number of seconds from {_SHORTEST_LEASE:g}, as 15")
-    return seconds
-
-
 def check_settings(settings: SettingsLike) -> None:
-    """Check the settings that are numbers or places.
+    """Check our settings.
 
     Raises:
-        MmcrawlError: one of them is none, or out of its range.
+        MmcrawlError: one of them is of another type, or out of its range.
     """
-    topic_threshold(settings)
+    for setting in declared.values():
+        setting.of(settings)
     archive_uri_of("", "memory:", settings)
     revisit_rules(settings)
     later_link_blocks(settings)
-    _lease_seconds(settings)
-    for name in _WHOLE_NUMBERS:
-        try:
-            good = settings.getint(name) >= 0
-        except (TypeError, ValueError):
-            good = False
-        if not good:
-            raise MmcrawlError(f"{name} must be a whole number from 0")
 
 
 def with_stored_web(arguments: Mapping[str, Any], settings: SettingsLike) -> dict[str, Any]:
     """Return spider arguments in which `web` is what MMCRAWL_WEB names, if it was not given."""
-    stored = settings.get("MMCRAWL_WEB")
+    stored = value_of(settings, "MMCRAWL_WEB")
     return {**arguments, "web": arguments.get("web") or str(stored)} if stored else {**arguments}
 
 
@@ -207,7 +140,7 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
     """
     check_settings(settings)
     parts = _Parts(args, settings, web)
-    if is_shared(args.store_uri):
+    if is_server(args.store_uri):
         return _shared_job(parts)
     store = open_store(args.store_uri, afresh=args.made_afresh)
     try:
@@ -223,7 +156,7 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
 
 def _miss_no_archive(job: CrawlJob, uri: str | None) -> None:
     """Refuse to go on with an archive file that has lost all pages the job put there."""
-    if uri is None or not uri.startswith(_FILE) or job.job.finished_at is not None:
+    if uri is None or not file_of(uri) or job.job.finished_at is not None:
         return
     name = shown(uri)
     archived = job.pages - job.store.archived_since(job.job.number, name, job.pages)
@@ -236,7 +169,7 @@ def _miss_no_archive(job: CrawlJob, uri: str | None) -> None:
 
 
 def _holds_nothing(uri: str) -> bool:
-    path = Path(uri.removeprefix(_FILE))
+    path = Path(file_of(uri))
     if not path.is_file() or not path.stat().st_size:
         return True
     with open_archive(uri, read_only=True) as archive:
@@ -248,7 +181,7 @@ def _remove_archive(args: FocusedParams, settings: SettingsLike) -> None:
     beside = archive_beside(args.store_uri)
     if beside and archive_uri_of(args.archive, args.store_uri, settings) == beside:
         for ending in ("", "-search", "-rank"):
-            remove_own_file(Path(beside.removeprefix("sqlite:///") + ending))
+            remove_own_file(Path(file_of(beside) + ending))
 
 
 class _Parts:
@@ -271,7 +204,7 @@ class _Parts:
         test = TopicTest(
             args.own_topic or args.whole_topic,
             args.kinds,
-            topic_threshold(self.settings),
+            value_of(self.settings, "MMCRAWL_TOPIC_THRESHOLD"),
             topics_by_host=args.topics_by_host,
         )
         similarity = LinkSimilarity(args.whole_topic.wanting(args.kinds))
@@ -302,9 +235,9 @@ class _Parts:
         return self.args.identity() | {
             "mmcrawl": __version__,
             "topic_words": sha256(words.encode()).hexdigest()[:16],
-            "lease_seconds": _lease_seconds(self.settings),
+            "lease_seconds": value_of(self.settings, _LEASE),
             **{f"limits.{name}": limit for name, limit in asdict(self.limits).items()},
-            "threshold": topic_threshold(self.settings),
+            "threshold": value_of(self.settings, "MMCRAWL_TOPIC_THRESHOLD"),
             "obey_nofollow": self.obey_nofollow,
             "later_blocks": self.later_blocks,
         }
@@ -317,7 +250,7 @@ def _shared_job(parts: _Parts) -> SharedJob:
     if settings.getbool("AUTOTHROTTLE_ENABLED"):
         delay = max(delay, settings.getfloat("AUTOTHROTTLE_START_DELAY"))
     rules = Rules(
-        lease=_lease_seconds(settings),
+        lease=value_of(settings, _LEASE),
         rest=delay,
         per_host=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
         max_pages=args.max_pages,
@@ -341,8 +274,8 @@ def _limits(args: FocusedParams, settings: SettingsLike, *, replayed: bool) -> L
         max_layer=args.max_layer,
         max_depth=args.max_depth or (most_clicks + 1 if most_clicks else 0),
         url_length=settings.getint("URLLENGTH_LIMIT", 2083),
-        per_host=settings.getint("MMCRAWL_PAGES_PER_HOST"),
-        per_shape=settings.getint("MMCRAWL_BARREN_PAGES_PER_SHAPE", 200),
-        per_page=settings.getint("MMCRAWL_LINKS_PER_PAGE", 20_000),
-        private=replayed or settings.getbool("MMCRAWL_PRIVATE_NETWORKS"),
+        per_host=value_of(settings, "MMCRAWL_PAGES_PER_HOST"),
+        per_shape=value_of(settings, "MMCRAWL_BARREN_PAGES_PER_SHAPE"),
+        per_page=value_of(settings, "MMCRAWL_LINKS_PER_PAGE"),
+        private=replayed or value_of(settings, "MMCRAWL_PRIVATE_NETWORKS"),
     )

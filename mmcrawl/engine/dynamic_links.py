@@ -15,6 +15,7 @@ from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.errors import raise_if_fatal
 from mmcrawl.page.dynamic import kind_by_headers, may_be_media, with_dynamic_media
 from mmcrawl.page.model import Page
+from mmcrawl.settings import value_of
 
 __all__ = ["DynamicLinksMiddleware"]
 
@@ -35,7 +36,7 @@ class DynamicLinksMiddleware:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self.budget = crawler.settings.getint("MMCRAWL_HEAD_REQUESTS")
+        self.budget = value_of(crawler.settings, "MMCRAWL_HEAD_REQUESTS")
         if self.budget <= 0:
             raise NotConfigured
         self.crawler = crawler

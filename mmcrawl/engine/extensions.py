@@ -1,8 +1,11 @@
 """Scrapy extensions: progress and closing table, stats for monitoring, feeds of what was found."""
 
+import json
 import logging
 import sys
 from collections import deque
+from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from time import monotonic
 from typing import Any, Self
@@ -19,9 +22,11 @@ from scrapy.utils.asyncio import create_looping_call
 from mmcrawl.archive.uris import shown
 from mmcrawl.crawling.reports import Totals
 from mmcrawl.engine.crawls import Crawl
-from mmcrawl.engine.items import MediaPageItem
+from mmcrawl.engine.items import MediaPageItem, PageItem
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.errors import StoreError
+from mmcrawl.frontier.findings import MediaPageRecord
+from mmcrawl.settings import value_of
 from mmcrawl.sharing.worker import SharedJob
 from mmcrawl.terminal.crawl import (
     Archived,
@@ -51,7 +56,7 @@ class CrawlProgress:
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
-        self._shown = crawler.settings.getbool("MMCRAWL_DISPLAY")
+        self._shown = value_of(crawler.settings, "MMCRAWL_DISPLAY")
         terminal = sys.stderr.isatty()
         self._console = Console(stderr=True, width=None if terminal else 120)
         self._live: Live | None = None
@@ -172,13 +177,14 @@ class MediaFeedExporter(FeedExporter):
     """Feeds that hold what the store holds: media pages are written when the crawl closes.
 
     A page found early may turn out to hold nothing but an animation of the site's navigation bar,
-    and a crawl may be run in several pieces; so `MediaPageItem`s are taken from the store at the
-    end, all of the job. Other items are exported as they come.
+    and a crawl may be run in several pieces; so rows are taken from the store at the end, all of
+    the job. All have the same columns: those of `MediaPageItem`, and what pipelines added to any
+    page. Items that are no pages are exported as they come.
     """
 
     def item_scraped(self, item: Any, spider: Spider) -> None:
-        """Export an item that is no media page."""
-        if not isinstance(item, MediaPageItem):
+        """Export an item that is no page."""
+        if not isinstance(item, PageItem):
             super().item_scraped(item, spider)
 
     def open_spider(self, spider: Spider) -> None:
@@ -206,8 +212,8 @@ class MediaFeedExporter(FeedExporter):
         scheduler = scheduler_of(self.crawler)
         if scheduler is not None and scheduler.job is not None:
             try:
-                for record in scheduler.job.media_pages():
-                    super().item_scraped(MediaPageItem.from_record(record), spider)
+                for row in _rows(scheduler.job):
+                    super().item_scraped(row, spider)
             except StoreError as error:
                 logger.error("The feeds are not complete: %s", error)  # noqa: TRY400
         await super().close_spider(spider)
@@ -218,6 +224,20 @@ class MediaCsvExporter(CsvItemExporter):
 
     def __init__(self, file: Any, **kwargs: Any) -> None:
         super().__init__(file, **{"join_multivalued": "; "} | kwargs)
+
+
+def _rows(job: Crawl) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a job's media pages, all with the same columns."""
+    names = {name for record in job.media_pages() for name in _extra(record)}
+    for record in job.media_pages():
+        none: dict[str, Any] = dict.fromkeys(sorted(names))
+        row = asdict(MediaPageItem.from_record(record))
+        yield row | {**none, **_extra(record)} | row  # of the same name, ours stays
+
+
+def _extra(record: MediaPageRecord) -> dict[str, Any]:
+    extra: dict[str, Any] = json.loads(record.extra) if record.extra else {}
+    return extra
 
 
 def _try_to_write(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from mmcrawl.archive.model import Capture
 from mmcrawl.frontier.findings import MediaPageRecord
@@ -13,7 +14,10 @@ __all__ = ["MediaPageItem", "NoPage", "PageItem", "VisitItem"]
 
 @dataclass(slots=True)
 class PageItem:
-    """A fetched page on its way through the pipelines.
+    """A fetched page on its way through the pipelines: what every pipeline sees of it.
+
+    Those before the media pipeline (900) see all pages, those after it the relevant ones, with a
+    verdict. What a pipeline adds to `extra` becomes a column of the feeds.
 
     Attributes:
         page: the parsed page, shared by all that follows.
@@ -23,6 +27,8 @@ class PageItem:
         capture: what the server answered, for the archive.
         link_kinds: gives the kind of the block that each link stands in, by its address; set by
             the blocks pipeline.
+        extra: further columns of the page's row in the feeds, for pipelines to add: plain values
+            (text, numbers, truth values, lists and dictionaries of them) by name.
     """
 
     page: Page
@@ -31,6 +37,7 @@ class PageItem:
     verdict: Verdict | None = None
     capture: Capture | None = field(default=None, repr=False)
     link_kinds: Callable[[], Mapping[str, str]] | None = field(default=None, repr=False)
+    extra: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -61,7 +68,7 @@ class NoPage:
 
 @dataclass(slots=True)
 class MediaPageItem:
-    """A relevant page, as feeds write it: one row a page.
+    """A relevant page as feeds write it, one row a page; no pipeline sees it.
 
     Attributes:
         url: address of the page.

@@ -1,5 +1,6 @@
 """Middlewares: the report of each page to the frontier, and obedience to robots.txt."""
 
+import json
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -163,6 +164,13 @@ def _tell(job: Crawl, link: int, outcome: _Outcome, scheduler: FocusedScheduler)
         job.failed(link, outcome.trouble, requests)
         return
     item = outcome.page or PageItem(parse_page(b"", response.url), response.status)
+    try:
+        extra = json.dumps(item.extra, ensure_ascii=False) if item.extra else ""
+    except (TypeError, ValueError) as error:
+        trouble = f"a pipeline added what is no plain value: {error}"[:200]
+        logger.error("%s: %s", response.url, trouble)  # noqa: TRY400 - for a person
+        job.failed(link, trouble, requests)
+        return
     job.crawled(
         link,
         item.page,
@@ -171,6 +179,7 @@ def _tell(job: Crawl, link: int, outcome: _Outcome, scheduler: FocusedScheduler)
         layer=int(response.meta.get("depth", 0)) + 1,
         digest=item.digest,
         http_status=item.http_status,
+        extra=extra,
         link_kinds=item.link_kinds,
     )
 

@@ -21,12 +21,14 @@ from typing import Any, ParamSpec, Self, cast
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider, signals
-from scrapy.core.scheduler import BaseScheduler
+from scrapy.core.scheduler import BaseScheduler, Scheduler
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
+from scrapy.settings import BaseSettings
 from scrapy.spidermiddlewares.referer import DefaultReferrerPolicy
 from scrapy.utils.asyncio import call_later, create_looping_call
 from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.misc import load_object
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
@@ -39,7 +41,7 @@ from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.frontier.urls import canonical
 from mmcrawl.page.urls import physical_layer
 
-__all__ = ["LINK_KEY", "FocusedScheduler", "scheduler_of"]
+__all__ = ["LINK_KEY", "FocusedScheduler", "PlainScheduler", "check_scheduler", "scheduler_of"]
 
 logger = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -96,6 +98,7 @@ class FocusedScheduler(BaseScheduler):
             return
         self.max_pages = getattr(spider, "max_pages", 0)
         self.crawler.signals.connect(self._release_store, signals.engine_stopped)
+        self.crawler.signals.connect(self._release_unstarted, signals.spider_closed)
         self.crawler.signals.connect(self._name_end, signals.spider_idle)
         if self.job.job.finished_at is not None:
             self._close_at_once("already_finished")
@@ -214,8 +217,7 @@ class FocusedScheduler(BaseScheduler):
         del self._under_way[link]
         if takes_long and not self.job.shared:
             self._at_work = in_thread(lambda: self._tell(link, tell))
-            self._at_work.addErrback(self._give_up_at_work)
-            self._at_work.addCallback(lambda _: self._end_work())
+            self._at_work.addBoth(self._end_work)
             return
         with self._giving_up():
             self._tell(link, tell)
@@ -250,14 +252,11 @@ class FocusedScheduler(BaseScheduler):
         if self._reports >= _COMMIT_REPORTS:
             self._commit()
 
-    def _give_up_at_work(self, failure: Failure) -> None:
-        self._at_work = None
-        if not self.gives_up(failure.value):
-            failure.raiseException()
-
-    def _end_work(self) -> None:
+    def _end_work(self, outcome: Failure | None) -> None:
         """Do what had to wait for the thread, up to the next page that takes long."""
         self._at_work = None
+        if outcome is not None and not self.gives_up(outcome.value):
+            logger.error("A page could not be taken in: %s", outcome.getTraceback())
         self._count_report()
         while self._afterwards and self._at_work is None:
             self._afterwards.popleft()()
@@ -462,6 +461,34 @@ class FocusedScheduler(BaseScheduler):
     def _release_store(self) -> None:
         if self.job is not None:
             self.job.close()
+
+    def _release_unstarted(self) -> None:
+        """Close the store of a crawl that was over before it began: no engine will have stopped.
+
+        This is connected last, so whoever reports at the end has done so.
+        """
+        if self.crawler.engine.start_time is None:
+            self._release_store()
+
+
+class PlainScheduler(Scheduler):
+    """Scrapy's own, for commands that fetch single pages with a spider of ours: no crawl begins."""
+
+
+def check_scheduler(settings: BaseSettings) -> None:
+    """Check that a crawl has a frontier.
+
+    Raises:
+        MmcrawlError: the setting SCHEDULER names another scheduler than ours.
+    """
+    named = settings["SCHEDULER"]
+    scheduler = load_object(named)
+    if not {FocusedScheduler, PlainScheduler} & {*scheduler.mro()}:
+        ours = f"{FocusedScheduler.__module__}.{FocusedScheduler.__name__}"
+        raise MmcrawlError(
+            f"a focused crawl needs the scheduler {ours}, but the setting SCHEDULER is {named!r};"
+            " leave it out, and let an update_settings of your own call super().update_settings"
+        )
 
 
 def scheduler_of(crawler: Crawler) -> FocusedScheduler | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import mmcrawl
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment.recorder import CLOCK_SETTING, RECORDER
+from mmcrawl.experiment.stores import read_end
 
 __all__ = ["CrawlError", "CrawlProcess"]
 
@@ -83,12 +84,16 @@ class CrawlProcess:
             CrawlError: it failed.
         """
         code = self._process.poll()
-        if code:
+        if code and not self._led_nowhere():
             raise CrawlError(
                 f"the crawl of {self.files.store.stem} failed (exit code {code});"
                 f" {self.files.log} says: {_last_line(self.files.log)}"
             )
         return code is not None
+
+    def _led_nowhere(self) -> bool:
+        """Tell whether the crawl ended well, but could fetch none of its seeds."""
+        return self.files.store.exists() and read_end(self.files.store).reason == "nothing_fetched"
 
     def stop(self) -> None:
         """End the crawl at once if it still runs: it would have to start afresh anyway."""
@@ -104,8 +109,8 @@ def remove_crawl(base: Path) -> None:
 
 
 def _environment() -> dict[str, str]:
-    # mmcrawl, spiders and pipelines lie side by side, installed or not. Sets of strings are walked
-    # in the same order by every run.
+    # The package may be on this process's path only. Sets of strings are walked in the same order
+    # by every run.
     home = str(Path(mmcrawl.__file__).parents[1])
     path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
     return os.environ | {

@@ -19,6 +19,7 @@ from mmcrawl.frontier.records import KnownLink
 from mmcrawl.replay.opening import PORTAL, SIMULATED, open_web
 from mmcrawl.scoring.registry import make_scorer
 from mmcrawl.scoring.similarity import LinkSimilarity
+from mmcrawl.text.resources import data_file
 from mmcrawl.topic.topic import Topic
 
 __all__ = [
@@ -269,10 +270,9 @@ def code_digest() -> str:
     package = Path(mmcrawl.__file__).parent
     own = {file.relative_to(package).as_posix(): file for file in package.rglob("*.py")}
     parts = [_sign_of(name, own[name]) for name in sorted(own) if not name.startswith(_SHOWING)]
-    for folder in ("spiders", "pipelines", "dictionaries"):
-        root = package.with_name(folder)
-        files = [path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc"]
-        parts += sorted(_sign_of(f"{folder}/{f.relative_to(root).as_posix()}", f) for f in files)
+    root = Path(str(data_file()))
+    files = [path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    parts += sorted(_sign_of(f"dictionaries/{f.relative_to(root).as_posix()}", f) for f in files)
     return _digest(parts)
 
 

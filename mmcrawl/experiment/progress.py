@@ -3,7 +3,6 @@
 from collections import deque
 from dataclasses import dataclass, field
 from time import monotonic
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
@@ -72,12 +71,7 @@ class Progress:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._live is not None:
             self._live.stop()
 

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from mmcrawl.frontier.addresses import PrivateHosts, host_of, is_private_host
+from mmcrawl.frontier.addresses import PrivateHosts, host_of
 from mmcrawl.frontier.urls import shape
 from mmcrawl.text.public_suffixes import split_host
 
@@ -178,7 +178,7 @@ class Admission:
 
     Attributes:
         private_hosts: those in private networks that may be asked: the seeds' own; all, if the
-            limits say so, or if a seed is in a private network and links may lead anywhere.
+            limits say so.
     """
 
     def __init__(self, limits: Limits, seeds: Iterable[str]) -> None:
@@ -186,8 +186,7 @@ class Admission:
         seeds = list(seeds)
         self._hosts = {host_of(seed) for seed in seeds}
         self._domains = {_domain_of(host) for host in self._hosts}
-        inside = limits.sites == "anywhere" and any(map(is_private_host, self._hosts))
-        self.private_hosts = PrivateHosts.of(seeds, all=limits.private or inside)
+        self.private_hosts = PrivateHosts.of(seeds, all=limits.private)
         self._pages_of_shape: Counter[str] = Counter()
         self._good_pages_of_shape: Counter[str] = Counter()
         self._learnt = LearntShapes()

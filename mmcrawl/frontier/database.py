@@ -1,4 +1,4 @@
-"""The SQLite file of a crawl: its tables, opening it, and what is said when it is damaged."""
+"""The SQLite file of a crawl: opening it, and what is said when it is damaged."""
 
 import sqlite3
 from collections.abc import Callable
@@ -10,73 +10,9 @@ from urllib.parse import quote
 
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.faults import FAULTS, damaged, why_it_failed
+from mmcrawl.frontier.schema import APPLICATION_ID, LAYOUT, SCHEMA, SCHEMA_VERSION, layout
 
-__all__ = ["SCHEMA_VERSION", "connect", "remove_own_file"]
-
-APPLICATION_ID = 0x6D6D6372  # "mmcr"
-SCHEMA_VERSION = 3
-
-_SCHEMA = """
-CREATE TABLE job (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
-    arguments TEXT NOT NULL CHECK (json_valid(arguments)),
-    started_at REAL NOT NULL, finished_at REAL, reason TEXT NOT NULL DEFAULT '',
-    memory TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(memory)),
-    archives TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(archives))
-) STRICT;
-CREATE TABLE host (
-    job INTEGER NOT NULL, id INTEGER NOT NULL, origin TEXT NOT NULL,
-    PRIMARY KEY (job, id), UNIQUE (job, origin)
-) WITHOUT ROWID, STRICT;
-CREATE TABLE link (
-    id INTEGER PRIMARY KEY, key INTEGER, host INTEGER NOT NULL, path TEXT NOT NULL,
-    status TEXT NOT NULL CHECK (status IN ('W', 'R', 'C', 'E')),
-    score REAL NOT NULL, content REAL NOT NULL, structure REAL NOT NULL,
-    parent INTEGER CHECK (parent < id AND parent >> 40 = id >> 40),
-    logical_layer INTEGER NOT NULL, physical_layer INTEGER NOT NULL,
-    priority INTEGER NOT NULL, url_words TEXT NOT NULL, anchor TEXT NOT NULL,
-    group_title TEXT NOT NULL, request BLOB, error TEXT NOT NULL DEFAULT '', settled INTEGER,
-    block TEXT NOT NULL DEFAULT ''
-) STRICT;
-CREATE INDEX link_key ON link (key);
-CREATE TABLE page (
-    id INTEGER PRIMARY KEY, url TEXT NOT NULL, title TEXT NOT NULL,
-    keywords TEXT NOT NULL, description TEXT NOT NULL, digest INTEGER NOT NULL,
-    contains_media INTEGER NOT NULL, relevant INTEGER NOT NULL, topic_score REAL NOT NULL,
-    links BLOB NOT NULL CHECK (length(links) % 4 = 0),
-    links_on_page INTEGER NOT NULL, visited_at REAL NOT NULL
-) STRICT;
-CREATE TABLE note (
-    id INTEGER PRIMARY KEY, job INTEGER NOT NULL, text TEXT NOT NULL CHECK (json_valid(text))
-) STRICT;
-CREATE INDEX page_digest ON page (digest);
-CREATE TABLE media_page (
-    job INTEGER NOT NULL, url TEXT NOT NULL, title TEXT NOT NULL, topic_score REAL NOT NULL,
-    words TEXT NOT NULL, audio INTEGER NOT NULL, video INTEGER NOT NULL,
-    animation INTEGER NOT NULL, status INTEGER NOT NULL, visited_at REAL NOT NULL,
-    PRIMARY KEY (job, url)
-) WITHOUT ROWID, STRICT;
-CREATE TABLE media_resource (
-    job INTEGER NOT NULL, url TEXT NOT NULL, page TEXT NOT NULL, kind TEXT NOT NULL,
-    tag TEXT NOT NULL, text TEXT NOT NULL,
-    PRIMARY KEY (job, page, url)
-) WITHOUT ROWID, STRICT;
-CREATE INDEX media_resource_url ON media_resource (job, url);
-CREATE TABLE section (
-    job INTEGER NOT NULL, name TEXT NOT NULL, pages INTEGER NOT NULL, PRIMARY KEY (job, name)
-) WITHOUT ROWID, STRICT;
-CREATE TABLE sighting (
-    job INTEGER NOT NULL, section TEXT NOT NULL, url TEXT NOT NULL, pages INTEGER NOT NULL,
-    PRIMARY KEY (job, section, url)
-) WITHOUT ROWID, STRICT;
-CREATE TABLE site_wide (
-    job INTEGER NOT NULL, url TEXT NOT NULL, PRIMARY KEY (job, url)
-) WITHOUT ROWID, STRICT;
-CREATE TABLE pattern (
-    job INTEGER NOT NULL, host TEXT NOT NULL, pattern TEXT NOT NULL, urls INTEGER NOT NULL,
-    PRIMARY KEY (job, pattern)
-) WITHOUT ROWID, STRICT;
-"""
+__all__ = ["connect", "remove_own_file"]
 
 
 def _explained(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -146,7 +82,7 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
         if name != ":memory:":
             db.execute("PRAGMA journal_mode = WAL")
         db.executescript(
-            f"BEGIN; {_SCHEMA} PRAGMA application_id = {APPLICATION_ID};"
+            f"BEGIN; {SCHEMA} PRAGMA application_id = {APPLICATION_ID};"
             f" PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
         )
     elif application != APPLICATION_ID:
@@ -154,8 +90,7 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
     elif version < SCHEMA_VERSION:
         raise StoreError(
             f"{name} was written by an older version of mmcrawl (schema {version}, this one has"
-            f" {SCHEMA_VERSION}), in whose stores requests may be programs; it is not read: name"
-            " another file as the store"
+            f" {SCHEMA_VERSION}); it is not read: name another file as the store"
         )
     elif version > SCHEMA_VERSION:
         raise StoreError(
@@ -163,6 +98,8 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
             f" {SCHEMA_VERSION}); use that version, or name another file as the store"
         )
     else:
+        if layout(row[0] for row in db.execute("SELECT sql FROM sqlite_master")) != LAYOUT:
+            raise damaged(name, "its tables are not those of mmcrawl")
         for check in ("PRAGMA integrity_check(1)", FAULTS):
             fault = (db.execute(check).fetchone() or ["ok"])[0]
             if fault != "ok":

@@ -13,14 +13,20 @@ UNION ALL SELECT 'hosts are missing' FROM host GROUP BY job HAVING max(id) <> co
 UNION ALL SELECT 'links of no host' FROM link
     WHERE NOT EXISTS (SELECT 1 FROM host WHERE host.job = link.id >> 40 AND host.id = link.host)
 UNION ALL SELECT 'pages of no link' FROM page WHERE id NOT IN (SELECT id FROM link)
+UNION ALL SELECT 'numbers out of range' FROM link WHERE settled NOT BETWEEN 1 AND 1 << 40
+    OR logical_layer NOT BETWEEN 0 AND 1 << 40 OR physical_layer NOT BETWEEN 0 AND 1 << 40
+UNION ALL SELECT 'notes of a job' FROM job WHERE json_type(arguments) <> 'object'
+    OR json_type(memory) <> 'object' OR json_type(archives) <> 'object'
+    OR EXISTS (SELECT 1 FROM json_each(archives) WHERE type <> 'integer')
 LIMIT 1
 """
 
 
 def damaged(store: str, fault: object) -> StoreError:
     """Return the error that says of a store that it is damaged, and how, and what can be done."""
+    what = " ".join(str(fault).split())[:200]
     return StoreError(
-        f"store {store} is damaged ({fault}); restore it from a copy, or name another file: an"
+        f"store {store} is damaged ({what}); restore it from a copy, or name another file: an"
         " archive of the crawl's pages is not concerned"
     )
 

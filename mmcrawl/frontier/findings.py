@@ -10,7 +10,7 @@ from mmcrawl.frontier.store import Job, SqliteStore
 __all__ = ["Findings", "MediaPageRecord", "MediaResourceRecord", "PatternRecord"]
 
 _MEDIA_PAGES = (
-    "SELECT url, title, topic_score, words, status, visited_at FROM media_page WHERE job = ?"
+    "SELECT url, title, topic_score, words, status, visited_at, extra FROM media_page WHERE job = ?"
 )
 
 
@@ -36,6 +36,7 @@ class MediaPageRecord:
         status: HTTP status it came with.
         visited_at: Unix time.
         resources: its media of the wanted kinds.
+        extra: what pipelines added for the feeds, a JSON object; "" for nothing.
     """
 
     url: str
@@ -45,6 +46,7 @@ class MediaPageRecord:
     status: int
     visited_at: float
     resources: tuple[MediaResourceRecord, ...]
+    extra: str = ""
 
     def with_resources(self, resources: tuple[MediaResourceRecord, ...]) -> "MediaPageRecord":
         """Return the record with other resources."""
@@ -87,7 +89,7 @@ class Findings:
                 "DELETE FROM media_resource WHERE job = ? AND page = ?", (self._job, page.url)
             )
             db.execute(
-                "INSERT OR REPLACE INTO media_page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO media_page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     self._job,
                     page.url,
@@ -99,6 +101,7 @@ class Findings:
                     page.count("animation"),
                     page.status,
                     page.visited_at,
+                    page.extra,
                 ),
             )
             db.executemany(
@@ -175,7 +178,7 @@ class Findings:
     def _records(self, query: str, *values: object) -> Iterator[MediaPageRecord]:
         """Yield the media pages that a query, begun as `_MEDIA_PAGES`, finds."""
         db = self._store.db
-        for url, title, score, words, status, visited_at in db.execute(
+        for url, title, score, words, status, visited_at, extra in db.execute(
             query, (self._job, *values)
         ).fetchall():
             resources = db.execute(
@@ -191,6 +194,7 @@ class Findings:
                 status,
                 visited_at,
                 tuple(MediaResourceRecord(*row) for row in resources),
+                extra,
             )
 
     def _note_change(self, url: str) -> None:

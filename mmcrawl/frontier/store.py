@@ -19,6 +19,7 @@ from filelock import FileLock, Timeout
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.database import connect, remove_own_file
 from mmcrawl.frontier.faults import why_it_failed
+from mmcrawl.stores.uris import file_of
 
 __all__ = ["Job", "SqliteStore", "open_store", "refuse_other_arguments"]
 
@@ -51,8 +52,8 @@ def open_store(uri: str, *, afresh: bool = False) -> "SqliteStore":
     """
     if uri == "memory:":
         return SqliteStore(None)
-    if uri.startswith("sqlite:///") and len(uri) > len("sqlite:///"):
-        return SqliteStore(Path(uri.removeprefix("sqlite:///")), afresh=afresh)
+    if path := file_of(uri):
+        return SqliteStore(Path(path), afresh=afresh)
     raise StoreError(f"store {uri!r} is not understood; use sqlite:///FILE.db or memory:")
 
 

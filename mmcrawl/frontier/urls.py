@@ -92,6 +92,8 @@ def split_origin(url: str) -> SplitOrigin:
 def shape(url: str) -> str:
     """Return what the pages of one template share: numbers become `#`, query values are left out.
 
+    So is the port: there are 65,535 of them, and one server may answer on all.
+
     >>> shape("http://h.test/calendar?year=2024&month=5")
     'h.test/calendar?month&year'
     >>> shape("http://h.test/news/2024/17.html")
@@ -99,8 +101,9 @@ def shape(url: str) -> str:
     """
     try:
         parts = urlsplit(url)
+        host = parts.hostname or ""
     except ValueError:
         return url
     keys = sorted({pair.partition("=")[0] for pair in parts.query.split("&") if pair})
     path = _DIGITS.sub("#", _SESSION_PATH.sub("", parts.path))
-    return f"{parts.netloc}{path}" + ("?" + "&".join(keys) if keys else "")
+    return f"{host}{path}" + ("?" + "&".join(keys) if keys else "")

@@ -17,7 +17,6 @@ from functools import cache
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Generic, Self, TypeVar
 
 from mmcrawl.errors import RankError
@@ -294,12 +293,7 @@ class _All:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *error: object) -> None:
         for file in self._files:
             file.close(kind is None)
         if kind is not None:

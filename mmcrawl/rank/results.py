@@ -22,6 +22,7 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.errors import RankError, StoreError
 from mmcrawl.frontier.urls import url_key
 from mmcrawl.rank.graph import Numbers
+from mmcrawl.stores.uris import file_of, is_server
 
 __all__ = ["RankStore", "RankedPages", "Ranks", "open_ranks", "open_store", "save_ranks"]
 
@@ -94,11 +95,11 @@ def open_store(uri: str, *, read_only: bool = False) -> RankStore:
     Raises:
         StoreError: it cannot be opened.
     """
-    if uri.startswith("sqlite:///"):
+    if path := file_of(uri):
         from mmcrawl.rank.results_stores import SqliteRanks
 
-        return SqliteRanks(uri.removeprefix("sqlite:///") + "-rank", read_only=read_only)
-    if uri.startswith(("mongodb://", "mongodb+srv://")):
+        return SqliteRanks(path + "-rank", read_only=read_only)
+    if is_server(uri):
         from mmcrawl.rank.results_stores import MongoRanks
 
         return MongoRanks(uri)

@@ -29,6 +29,7 @@ from mmcrawl.errors import WebError
 from mmcrawl.replay.latency import Latency
 from mmcrawl.replay.opening import open_web
 from mmcrawl.replay.web import SizedWeb, StoredResponse, StoredWeb, host_of, split_url
+from mmcrawl.settings import value_of
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -74,7 +75,7 @@ class ReplayDownloadHandler(BaseDownloadHandler):
     @classmethod
     def from_crawler(cls, crawler: "Crawler") -> "ReplayDownloadHandler":
         try:
-            latency = Latency.parse(crawler.settings.get("MMCRAWL_WEB_LATENCY"))
+            latency = Latency.parse(value_of(crawler.settings, "MMCRAWL_WEB_LATENCY"))
             return cls(crawler, web_of(crawler), latency)
         except WebError as error:
             raise NotConfigured(str(error)) from error
@@ -136,7 +137,7 @@ def web_of(crawler: "Crawler") -> StoredWeb:
     """
     web: StoredWeb | None = getattr(crawler, "mmcrawl_web", None)
     if web is None:
-        spec = crawler.settings.get("MMCRAWL_WEB")
+        spec = value_of(crawler.settings, "MMCRAWL_WEB")
         if not spec:
             raise WebError("The setting MMCRAWL_WEB is empty: name the stored web, or 'demo'.")
         web = open_web(str(spec))

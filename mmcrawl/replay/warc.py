@@ -199,7 +199,7 @@ class _Index:
 
 def _index_file(index: _Index, number: int, path: Path) -> None:
     """Add one file to the index, as far as it can be read."""
-    read = 0
+    read: list[int] = []
     problems: list[WarcProblem] = []
     try:
         for found in records(path, HEAD_BYTES):
@@ -207,11 +207,12 @@ def _index_file(index: _Index, number: int, path: Path) -> None:
                 problems.append(found)
             else:
                 index.add(found, number)
-                read += 1
+                read.append(found.offset)
     except OSError as error:
         reason = error.strerror or error
         raise WebError(f"The WARC file '{path}' cannot be read: {reason}.") from error
-    if problems and (not read or problems[0].offset is None):
+    # A first record that is read, and has a problem all the same, hides those packed up with it.
+    if problems and (problems[0].offset is None or read in ([], [problems[0].offset])):
         raise WebError(f"The WARC file cannot be read: {problems[0]}.")
     for problem in problems:
         logger.warning("%s", problem)

@@ -18,6 +18,7 @@ __all__ = [
     "default_parameters",
     "make_scorer",
     "parameter_names",
+    "parameter_ranges",
     "parse_parameters",
 ]
 
@@ -87,6 +88,16 @@ def default_parameters(name: str) -> dict[str, Any]:
     }
 
 
+def parameter_ranges(name: str) -> Ranges:
+    """Return the bounds of an algorithm's numbers, as far as it tells them.
+
+    Raises:
+        MmcrawlError: there is no such algorithm, or it cannot be loaded.
+    """
+    ranges: Ranges = getattr(_factory(name), "ranges", {})
+    return ranges
+
+
 def parse_parameters(name: str, texts: Mapping[str, str]) -> dict[str, Any]:
     """Return parameters of an algorithm from what a user typed.
 
@@ -98,7 +109,7 @@ def parse_parameters(name: str, texts: Mapping[str, str]) -> dict[str, Any]:
         MmcrawlError: it has no such parameter, or the value is of another type or out of its range.
     """
     values = {parameter: _value(name, parameter, text) for parameter, text in texts.items()}
-    ranges: Ranges = getattr(_factory(name), "ranges", {})
+    ranges = parameter_ranges(name)
     try:
         check_ranges(ranges, **{each: values[each] for each in values.keys() & ranges.keys()})
     except ValueError as error:

@@ -39,7 +39,7 @@ class Coordinator:
     """Leads a shared crawl, or waits to.
 
     Args:
-        shared store: where the crawl is shared.
+        shared: where the crawl is shared.
         make_job: makes the crawl over a working copy of the store; called in the thread.
         worker: name of the worker whose process this is.
         rules: how the crawl is shared.

@@ -2,8 +2,9 @@
 
 * ``media``: ``JOB/HASH`` of the URL; ``job``, ``number`` (of the log's entry it was published
   after), ``url``, ``title``, ``score``, ``words``, ``status``, ``visited_at`` (Unix time),
-  ``resources`` (``url``, ``kind``, ``tag``, ``text``). A page that was dropped keeps ``number``
-  alone, so that it is not published again by somebody who did not hear of it.
+  ``extra`` (JSON text), ``resources`` (``url``, ``kind``, ``tag``, ``text``). A page that was
+  dropped keeps ``number`` alone, so that it is not published again by somebody who did not hear of
+  it.
 * ``note``: ``JOB/patterns``; ``bytes``, compressed JSON.
 
 A page that is published for the first time is inserted; others replace what is older. FerretDB does
@@ -86,6 +87,7 @@ class PublishedFindings(StoreServer):
             "words": list(page.words),
             "status": page.status,
             "visited_at": float(page.visited_at),
+            "extra": page.extra,
             "resources": [asdict(resource) for resource in resources],
         }
 
@@ -128,4 +130,5 @@ def _page(row: Row) -> MediaPageRecord:
         row["status"],
         row["visited_at"],
         tuple(MediaResourceRecord(**resource) for resource in row["resources"]),
+        row["extra"],
     )

@@ -41,7 +41,7 @@ class Leader:
     """The time in which a coordinator leads. A context manager.
 
     Args:
-        shared store: where the crawl is shared.
+        shared: where the crawl is shared.
         make_job: makes the crawl over a working copy of the store.
         folder: an empty folder for the working copy.
         worker: name of the worker whose process this is.

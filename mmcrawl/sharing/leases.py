@@ -200,13 +200,13 @@ class Hosts:
             return
         rich = {worker: [h for h in self.of(worker) if h in waiting] for worker in (*busy, *idle)}
         for worker in idle:
-            allocator = max(rich, key=lambda name: len(rich[name]), default=worker)
-            surplus = len(rich[allocator]) - len(rich[worker])
+            richest = max(rich, key=lambda name: len(rich[name]), default=worker)
+            surplus = len(rich[richest]) - len(rich[worker])
             if surplus < 2:
                 return
-            ordered = sorted(rich[allocator], key=lambda host: -waiting[host])
+            ordered = sorted(rich[richest], key=lambda host: -waiting[host])
             for host in ordered[1 : 1 + surplus // 2]:
-                rich[allocator].remove(host)
+                rich[richest].remove(host)
                 rich[worker].append(host)
                 self.move(host, now)
 

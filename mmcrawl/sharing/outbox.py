@@ -100,7 +100,7 @@ class Outbox:
     """Sends what a worker tells, and keeps leases ready for it.
 
     Args:
-        shared store: where the crawl is shared.
+        shared: where the crawl is shared.
         worker: name of the worker.
         rules: how the crawl is shared.
         news: called from the thread when links have come.
@@ -141,7 +141,7 @@ class Outbox:
         self._under_way = 0
         self._lasting = _SHORTEST_LASTING
         self._ran_dry = False
-        self._thread = Thread(target=self._run, name="mmcrawl-post", daemon=True)
+        self._thread = Thread(target=self._run, name="mmcrawl-outbox", daemon=True)
 
     # -- what the worker calls ------------------------------------------------------------------
 
@@ -219,7 +219,7 @@ class Outbox:
         except StoreError as error:
             self._failed(error)
         except Exception as error:
-            logger.exception("A worker's post failed")
+            logger.exception("A worker's outbox failed")
             self._failed(StoreError(f"the worker lost its store: {type(error).__name__}: {error}"))
 
     def _exchange(self) -> None:

@@ -29,7 +29,7 @@ class Snapshots:
     """Makes snapshots beside the work of the coordinator.
 
     Args:
-        shared store: where they go.
+        shared: where they go.
         folder: for the copies they are made of.
     """
 

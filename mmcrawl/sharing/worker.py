@@ -40,7 +40,7 @@ class SharedJob:
     """A crawl that several processes work on; this one hands out the links leased to it.
 
     Args:
-        shared store: where the crawl is shared.
+        shared: where the crawl is shared.
         make_job: makes the crawl over a working copy, for the coordinator.
         reporter: makes the reports of pages.
         rules: how the crawl is shared.
@@ -202,6 +202,7 @@ class SharedJob:
         layer: int = 1,
         digest: int = 0,
         http_status: int = 200,
+        extra: str = "",
         link_kinds: Callable[[], Mapping[str, str]] | None = None,
     ) -> bool:
         """Report a fetched page; for the arguments see `CrawlJob.crawled`."""
@@ -214,6 +215,7 @@ class SharedJob:
             layer=layer,
             digest=digest,
             http_status=http_status,
+            extra=extra,
         )
         if link_kinds is not None:
             kinds = {self._reporter.real(url): kind for url, kind in link_kinds().items()}

@@ -1,1 +1,1 @@
-"""Where things are kept besides files: a MongoDB database."""
+"""Where things are kept besides files: URIs, and a MongoDB database."""

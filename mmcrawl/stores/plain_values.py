@@ -1,26 +1,37 @@
 """Dataclasses as plain data that JSON can hold, and back with the types they declare.
 
-A type gives both ways. A dataclass becomes the list of its fields; one of several dataclasses has
-its name before them; bytes become base64; an error of mmcrawl becomes its sentence. What is read is
-checked against the type: nothing is converted, nothing is missing, and whole numbers fit a database
-(64 bits).
+A dataclass becomes the list of its fields, so that none can be missing; one of several dataclasses
+has its name before them; bytes become base64; an error of mmcrawl becomes its sentence. What is
+read is checked by pydantic, strictly: nothing is converted, and numbers fit a database (64 bits).
 """
 
 import types
-from base64 import b64decode, b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
-from functools import cache
+from operator import itemgetter
 from typing import (
+    Annotated,
     Any,
     Generic,
-    NamedTuple,
+    Literal,
+    Optional,
     TypeVar,
     Union,
-    cast,
     get_args,
     get_origin,
     get_type_hints,
+)
+
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainSerializer,
+    Tag,
+    TypeAdapter,
+    ValidationError,
+    WrapSerializer,
 )
 
 __all__ = ["PlainForm"]
@@ -28,6 +39,8 @@ __all__ = ["PlainForm"]
 T = TypeVar("T")
 
 _LIMIT = 1 << 63
+_CONFIG = ConfigDict(strict=True, ser_json_bytes="base64", val_json_bytes="base64")
+_LISTED = Field(strict=False, fail_fast=True)  # JSON has no tuples; one fault is enough to know
 
 
 class PlainForm(Generic[T]):
@@ -39,11 +52,11 @@ class PlainForm(Generic[T]):
     """
 
     def __init__(self, kind: Any) -> None:
-        self._ways = _ways(kind)
+        self._adapter: TypeAdapter[T] = TypeAdapter(_plain(kind), config=_CONFIG)
 
     def write(self, value: T) -> Any:
         """Return a value as lists, mappings, text, numbers, truth values and None."""
-        return self._ways.write(value)
+        return self._adapter.dump_python(value, mode="json")
 
     def read(self, plain: object) -> T:
         """Return the value that `write` wrote.
@@ -51,161 +64,68 @@ class PlainForm(Generic[T]):
         Raises:
             ValueError: the plain data is none of this type.
         """
-        return cast("T", self._ways.read(plain))
-
-
-class _Ways(NamedTuple):
-    """How a type is written and read; `itself` if it is read by only looking at the type."""
-
-    write: Callable[[Any], Any]
-    read: Callable[[Any], Any]
-    itself: type | None = None
-
-
-@cache
-def _ways(kind: Any) -> _Ways:
-    origin, arguments = get_origin(kind), get_args(kind)
-    if kind in _SIMPLE:
-        ways = _SIMPLE[kind]
-    elif origin in (Union, types.UnionType):
-        ways = _union(arguments)
-    elif origin is tuple and arguments[1:] != (...,):
-        ways = _fixed(arguments)
-    elif origin in (tuple, list):
-        ways = _many(origin, _ways(arguments[0]))
-    elif origin is Mapping:
-        ways = _mapping(_ways(arguments[1]))
-    elif is_dataclass(kind):
-        ways = _record(kind)
-    else:
-        ways = _error(kind)
-    return ways
-
-
-def _exactly(kind: type, plain: object) -> Any:
-    if type(plain) is not kind:
-        raise ValueError(f"{_shown(plain)} is no {kind.__name__}")
-    return plain
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-def _text(plain: object) -> str:
-    if type(plain) is str:
-        return plain
-    raise ValueError(f"{_shown(plain)} is no text")
-
-
-def _whole(plain: object) -> int:
-    if type(plain) is int and -_LIMIT <= plain < _LIMIT:
-        return plain
-    raise ValueError(f"{_shown(plain)} is no whole number of 64 bits")
-
-
-def _number(plain: object) -> float:
-    return float(plain if type(plain) is float else _whole(plain))
-
-
-def _truth(plain: object) -> bool:
-    return bool(_exactly(bool, plain))
-
-
-_SIMPLE = {
-    str: _Ways(_same, _text, str),
-    int: _Ways(_same, _whole),
-    float: _Ways(_same, _number),
-    bool: _Ways(_same, _truth, bool),
-    bytes: _Ways(
-        lambda value: b64encode(value).decode(),
-        lambda plain: b64decode(_text(plain), validate=True),
-    ),
-}
-
-
-def _error(kind: type[Exception]) -> _Ways:
-    return _Ways(str, lambda plain: kind(_text(plain)))
-
-
-def _many(kind: type, item: _Ways) -> _Ways:
-    def read(plain: object) -> Any:
-        values = _exactly(list, plain)
-        if item.itself is None or set(map(type, values)) - {item.itself}:
-            values = [item.read(value) for value in values]
-        return kind(values)
-
-    return _Ways(lambda values: [item.write(value) for value in values], read)
-
-
-def _fixed(kinds: tuple[Any, ...], kind: Callable[..., Any] = tuple) -> _Ways:
-    """Return the ways of so many values; `kind` makes them one."""
-    writes, reads, selves = zip(*map(_ways, kinds), strict=True)
-
-    def read(plain: object) -> Any:
-        values = _exactly(list, plain)
-        if tuple(map(type, values)) == selves:
-            return kind(values)
-        if len(values) != len(reads):
-            raise ValueError(f"{len(values)} values where {len(reads)} belong")
-        return kind([read(value) for read, value in zip(reads, values, strict=True)])
-
-    return _Ways(
-        lambda values: [write(value) for write, value in zip(writes, values, strict=True)], read
-    )
-
-
-def _mapping(item: _Ways) -> _Ways:
-    return _Ways(
-        lambda values: {key: item.write(value) for key, value in values.items()},
-        lambda plain: {key: item.read(value) for key, value in _exactly(dict, plain).items()},
-    )
-
-
-def _record(kind: Any) -> _Ways:
-    hints, names = get_type_hints(kind), [field.name for field in fields(kind)]
-    form = _fixed(tuple(hints[name] for name in names), lambda values: kind(*values))
-
-    def read(plain: object) -> Any:
         try:
-            return form.read(plain)
-        except ValueError as error:
-            raise ValueError(f"{kind.__name__}: {error}") from error
+            return self._adapter.validate_python(plain)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            raise ValueError(f"{first['msg']}: {first['input']!r:.60} at {first['loc']}") from error
 
-    return _Ways(lambda value: form.write([getattr(value, name) for name in names]), read)
+
+def _plain(kind: Any) -> Any:
+    """Return a type as pydantic is to see it."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if kind in (int, float):
+        kind = Annotated[kind, Field(ge=-_LIMIT, lt=_LIMIT)]
+    elif kind is bytes:
+        kind = Annotated[kind, Field(strict=False)]  # base64 is text
+    elif origin in (tuple, list):
+        kind = Annotated[origin[tuple(map(_plain, arguments))], _LISTED]
+    elif origin is Mapping:
+        kind = Mapping[str, _plain(arguments[1])]  # type: ignore[misc]
+    elif origin in (Union, types.UnionType):
+        kind = _union(arguments)
+    elif is_dataclass(kind):
+        kind = _record(kind)
+    elif isinstance(kind, type) and issubclass(kind, Exception):
+        kind = Annotated[str, AfterValidator(kind), PlainSerializer(str)]
+    return kind
 
 
-def _union(kinds: tuple[Any, ...]) -> _Ways:
-    """Return the ways of one of several types, of which at most one has no name to tell it by."""
+def _record(kind: Any) -> Any:
+    hints, names = get_type_hints(kind), [field.name for field in fields(kind)]
+    listed: Any = tuple[tuple(_plain(hints[name]) for name in names)]  # type: ignore[misc]
+    return Annotated[
+        listed,
+        _LISTED,
+        AfterValidator(lambda values: kind(*values)),
+        WrapSerializer(lambda value, write: write(tuple([getattr(value, name) for name in names]))),
+    ]
+
+
+def _union(kinds: tuple[Any, ...]) -> Any:
+    """Return one of several types, of which at most one has no name to tell it by."""
     some = tuple(kind for kind in kinds if kind is not type(None))
     if len(some) < len(kinds):
-        way = _ways(Union[some])  # noqa: UP007 - of a tuple
-        return _Ways(
-            lambda value: None if value is None else way.write(value),
-            lambda plain: None if plain is None else way.read(plain),
-        )
-    ways = {kind.__name__: _ways(kind) for kind in some}
-
-    def read(plain: object) -> Any:
-        name, value = _pair(plain)
-        if name not in ways:
-            raise ValueError(f"{_shown(name)} is none of {', '.join(ways)}")
-        return ways[name].read(value)
-
-    def write(value: Any) -> list[Any]:
-        name = type(value).__name__
-        return [name, ways[name].write(value)]
-
-    return _Ways(write, read)
+        return Optional[_plain(Union[some])]  # noqa: UP007, UP045 - made of a tuple
+    named = {kind.__name__: _named(kind, kind.__name__) for kind in some}
+    wrong = f"Input should begin with one of {', '.join(named)}"
+    by_name = Discriminator(_name, custom_error_type="name", custom_error_message=wrong)
+    return Annotated[Union[tuple(named.values())], by_name]  # noqa: UP007 - made of a tuple
 
 
-def _pair(plain: object) -> tuple[str, Any]:
-    values = _exactly(list, plain)
-    if len(values) != 2:
-        raise ValueError(f"{len(values)} values where a name and what it names belong")
-    return _text(values[0]), values[1]
+def _named(kind: Any, name: str) -> Any:
+    pair: Any = tuple[Literal[name], _plain(kind)]  # type: ignore[valid-type, misc]
+    return Annotated[
+        pair,
+        _LISTED,
+        AfterValidator(itemgetter(1)),
+        WrapSerializer(lambda value, write: write((name, value))),
+        Tag(name),
+    ]
 
 
-def _shown(plain: object) -> str:
-    text = repr(plain)
-    return text if len(text) <= 60 else text[:60] + "…"
+def _name(value: Any) -> Any:
+    """Return the name of a value, or the one before its plain data."""
+    if type(value) is list:
+        return value[0] if value else None
+    return type(value).__name__

@@ -1,8 +1,20 @@
-"""Reading the data files that ship in the ``dictionaries`` package, from a folder or from a zip."""
+"""Reading the data files that ship with mmcrawl, from a folder or from a zip."""
 
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
-__all__ = ["data_lines", "data_words"]
+__all__ = ["data_file", "data_lines", "data_words"]
+
+
+def data_file(*parts: str) -> Traversable:
+    """Return the file or folder ``dictionaries/<parts…>``.
+
+    The dictionaries are inside of the package where it is installed, beside it in a source tree.
+    """
+    package = files("mmcrawl")
+    inside = package.joinpath("dictionaries")
+    folder = inside if inside.is_dir() else package.parent.joinpath("dictionaries")  # type: ignore[attr-defined]
+    return folder.joinpath(*parts)
 
 
 def data_lines(*parts: str) -> list[str]:
@@ -10,7 +22,7 @@ def data_lines(*parts: str) -> list[str]:
 
     Raises :class:`FileNotFoundError` when the installation lacks the file.
     """
-    text = files("dictionaries").joinpath(*parts).read_text(encoding="utf-8")
+    text = data_file(*parts).read_text(encoding="utf-8")
     return [line for line in text.splitlines() if line and line[0] != "#"]
 
 

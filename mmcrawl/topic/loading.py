@@ -8,11 +8,11 @@ import re
 import tomllib
 from difflib import get_close_matches
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from mmcrawl.errors import TopicError
+from mmcrawl.text.resources import data_file
 from mmcrawl.text.segmentation import Lexicon
 from mmcrawl.topic.topic import MEDIA_KINDS, Concept, Topic
 
@@ -157,7 +157,7 @@ def _place(file: str, text: str, word: str) -> str:
 
 def topic_names() -> list[str]:
     """Names of the topics that ship with mmcrawl, sorted."""
-    folder = files("dictionaries").joinpath("topics")
+    folder = data_file("topics")
     if not folder.is_dir():
         return []
     names = (entry.name for entry in folder.iterdir())
@@ -210,7 +210,7 @@ def topic_from_keywords(keywords: str) -> Topic:
 @cache
 def _shipped(name: str) -> Topic:
     file = f"{name}.toml"
-    return parse_toml(files("dictionaries").joinpath("topics", file).read_bytes(), file)
+    return parse_toml(data_file("topics", file).read_bytes(), file)
 
 
 def _from_file(path: Path) -> Topic:

@@ -120,6 +120,8 @@ STEPS = st.tuples(st.integers(0, 8).map(float), st.sampled_from(["A", "B", 304, 
 @given(st.lists(STEPS, max_size=10))
 @example([(3.0, "A", ()), (0.0, "B", ()), (2.0, 503, ()), (1.0, "A", ())])
 @example([(0.0, "B", ()), (2.0, 503, ()), (3.0, "A", ()), (1.0, "A", ()), (2.0, "A", ())])
+@example([(0.0, "B", ()), (2.0, 503, ()), (2.0, "A", ()), (1.0, "A", ())])
+@example([(3.0, "B", ()), (0.0, "A", ()), (2.0, 503, ()), (1.0, "B", ()), (2.0, "A", ())])
 def test_each_visit_of_a_series_shows_its_own_headers_and_survives_an_export(
     archive, tmp_path, steps
 ):

@@ -28,14 +28,14 @@ def crawl(path: Path, *, finished: bool = False, pages: int = 4) -> str:
             for number in range(pages):
                 db.execute(
                     "INSERT INTO page VALUES (?, 'http://h.test/', '', '', '', 0, 1, ?, 0.5, x'',"
-                    " 0, ?, 0, 0)",
+                    " 0, ?)",
                     (number, number % 2, now - 10 + number * 2),
                 )
             for number, status in enumerate("C" * pages + "WWE"):
                 db.execute(
                     "INSERT INTO link VALUES (?, NULL, 0, '/', ?, 0, 0, 0, NULL, 0, 0, 0, '', '',"
                     " '', NULL, ?, ?, '')",
-                    (number, status, "HTTP 404 <i>" if status == "E" else "", number),
+                    (number, status, "HTTP 404 <i>" if status == "E" else "", number + 1),
                 )
             if finished:
                 db.execute("UPDATE job SET finished_at = 9.0, reason = 'finished'")

@@ -59,7 +59,7 @@ def crowd(port: int, count: int, said: bytes, hosts: int = 1) -> Iterator[list[s
         ]
 
 
-def arguments(port: int, host: str = "127.0.0.1") -> float:
+def asked(port: int, host: str = "127.0.0.1") -> float:
     """Ask for a page; return how long it took to be answered."""
     began = time.monotonic()
     said = b"GET /help HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
@@ -73,10 +73,10 @@ def arguments(port: int, host: str = "127.0.0.1") -> float:
 @pytest.mark.parametrize("said", [b"", HALF, BODY], ids=["nothing", "head", "body"])
 @pytest.mark.parametrize("hosts", [1, 20])
 def test_who_asks_is_answered_beside_500_that_do_not(port: int, said: bytes, hosts: int) -> None:
-    arguments(port)
+    asked(port)
     with crowd(port, 500, said, hosts):
-        assert arguments(port) < ARRIVING
-        assert arguments(port, "127.0.0.2") < ARRIVING
+        assert asked(port) < ARRIVING
+        assert asked(port, "127.0.0.2") < ARRIVING
 
 
 @pytest.mark.parametrize("said", [b"", HALF, BODY], ids=["nothing", "head", "body"])

@@ -111,8 +111,8 @@ def test_a_player_may_ask_one_host_only_whatever_the_address_holds(client: TestC
     media = parse_page(BODY.encode(), URLS[2], "text/html; charset=utf-8").media
     assert len(media) > 1
     for one in media:
-        arguments = {"url": URLS[2], "n": 1, "m": one.url, "play": "1"}
-        answer = client.get("/media/item", params=arguments)
+        asked = {"url": URLS[2], "n": 1, "m": one.url, "play": "1"}
+        answer = client.get("/media/item", params=asked)
         assert answer.status_code == 200
         policy = answer.headers["content-security-policy"]
         if "<audio" in answer.text or "<video" in answer.text:

@@ -109,25 +109,25 @@ def test_the_links_of_a_timegate(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"),
+    ("when", "found"),
     [(None, 4), ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Fri, 31 Dec 9999 23:59:59 GMT", 4)],
 )
 def test_without_a_datetime_the_last_and_out_of_range_the_first_or_last(
-    client: TestClient, arguments: str | None, found: int
+    client: TestClient, when: str | None, found: int
 ) -> None:
-    headers = {"Accept-Datetime": arguments} if arguments else {}
+    headers = {"Accept-Datetime": when} if when else {}
     answer = client.get(f"/timegate/{A}", headers=headers)
     assert answer.headers["location"] == memento(TIMES[found])
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "when",
     ["", "yesterday", "2001-09-11T20:35:00Z", "Tue, 11 Sep 2001 20:35:00 +0000",
      "Tue, 11 Sep 2001 20:35 GMT", "Tue, 31 Feb 2001 20:35:00 GMT", "Tue, 11 Sep 2001 25:35:00 GMT",
      "Tuesday, 11-Sep-01 20:35:00 GMT", "Tue, 11 Sep 0000 20:35:00 GMT", "x" * 5_000],
 )  # fmt: skip
-def test_what_is_no_date_of_rfc_1123_is_a_bad_request(client: TestClient, arguments: str) -> None:
-    answer = client.get(f"/timegate/{A}", headers={"Accept-Datetime": arguments})
+def test_what_is_no_date_of_rfc_1123_is_a_bad_request(client: TestClient, when: str) -> None:
+    answer = client.get(f"/timegate/{A}", headers={"Accept-Datetime": when})
     assert answer.status_code == 400
     assert "accept-datetime" in answer.headers["vary"].lower()
     assert related(answer.headers["link"])["original"] == A
@@ -250,9 +250,9 @@ def test_what_is_no_timemap(client: TestClient, path: str, status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "found"), [(datetime(2001, 9, 11, 20, 35), 2), (datetime(1999, 1, 1), 0)]
+    ("when", "found"), [(datetime(2001, 9, 11, 20, 35), 2), (datetime(1999, 1, 1), 0)]
 )
-def test_a_public_client_finds_its_way(context: Context, arguments: datetime, found: int) -> None:
+def test_a_public_client_finds_its_way(context: Context, when: datetime, found: int) -> None:
     memento_client = pytest.importorskip(
         "memento_client", reason="needs memento_client (pip install memento_client)"
     )
@@ -260,7 +260,7 @@ def test_a_public_client_finds_its_way(context: Context, arguments: datetime, fo
         finder = memento_client.MementoClient(f"{origin}/timegate/", check_native_timegate=False)
         # The live page is not there to be asked: its address stands for itself.
         finder.get_original_uri = lambda address, **_: address
-        info = finder.get_memento_info(A, arguments)
+        info = finder.get_memento_info(A, when)
     mementos = info["mementos"]
 
     def time(name: str) -> datetime:

@@ -110,19 +110,17 @@ def test_a_search_shows_the_block_that_matches_marked(client: TestClient) -> Non
         ({"q": "oars", "to": "2024-01-01"}, 0),
     ],
 )
-def test_a_search_can_be_narrowed(
-    client: TestClient, arguments: dict[str, str], found: int
-) -> None:
-    page = tree(client, "/search", **arguments)
+def test_a_search_can_be_narrowed(client: TestClient, asked: dict[str, str], found: int) -> None:
+    page = tree(client, "/search", **asked)
     assert text(page.cssselect(".found")[0]).startswith(f"{found} page")
-    answer = client.get("/search.json", params=arguments).json()
+    answer = client.get("/search.json", params=asked).json()
     assert answer["total"] == found == len(answer["hits"])
 
 
 def test_the_order_of_a_search_can_be_chosen(client: TestClient) -> None:
     def times(order: str, which: str) -> list[float]:
-        arguments = {"q": "kind:title", "order": order}
-        return [hit[which] for hit in client.get("/search.json", params=arguments).json()["hits"]]
+        asked = {"q": "kind:title", "order": order}
+        return [hit[which] for hit in client.get("/search.json", params=asked).json()["hits"]]
 
     newest, oldest = times("newest", "time"), times("oldest", "first_time")
     assert newest == sorted(newest, reverse=True)
@@ -248,16 +246,16 @@ def test_media_tell_where_they_were_found(client: TestClient) -> None:
 
 
 def test_media_are_played_only_on_demand(client: TestClient) -> None:
-    arguments = {"url": FILM, "n": 1, "m": "http://films.test/waves.mp4"}
-    before = client.get("/media/item", params=arguments)
+    asked = {"url": FILM, "n": 1, "m": "http://films.test/waves.mp4"}
+    before = client.get("/media/item", params=asked)
     assert "<video" not in before.text
     assert "media-src" not in before.headers["content-security-policy"]
-    playing = client.get("/media/item", params=arguments | {"play": "1"})
+    playing = client.get("/media/item", params=asked | {"play": "1"})
     assert '<video controls preload="metadata" src="http://films.test/waves.mp4">' in playing.text
     policy = playing.headers["content-security-policy"]
     assert "media-src http://films.test" in policy
     assert "script-src" not in policy
-    swf = client.get("/media/item", params=arguments | {"m": "http://films.test/ripple.swf"})
+    swf = client.get("/media/item", params=asked | {"m": "http://films.test/ripple.swf"})
     assert "Ruffle" in swf.text
     assert "<object" not in swf.text
 
@@ -317,10 +315,10 @@ def test_flash_plays_where_ruffle_is_installed(tmp_path: Path) -> None:
     ruffle = tmp_path / "ruffle"
     ruffle.mkdir()
     (ruffle / "ruffle.js").write_text("// player")
-    arguments = {"url": FILM, "n": 1, "m": "http://films.test/ripple.swf"}
+    asked = {"url": FILM, "n": 1, "m": "http://films.test/ripple.swf"}
     with browsing(fill(tmp_path), Options(ruffle=ruffle)) as (client, _):
-        assert "/ruffle/" not in client.get("/media/item", params=arguments).text
-        answer = client.get("/media/item", params=arguments | {"play": "1"})
+        assert "/ruffle/" not in client.get("/media/item", params=asked).text
+        answer = client.get("/media/item", params=asked | {"play": "1"})
         page = html.document_fromstring(answer.content)
         assert page.cssselect("object")[0].get("data") == "http://films.test/ripple.swf"
         assert page.cssselect("script[src='/ruffle/ruffle.js']")

@@ -54,14 +54,14 @@ def exact(n: int, mode: Mode = Mode.PAGE) -> str:
 
 
 @pytest.mark.parametrize(
-    ("asked", "version"),
+    ("time", "version"),
     [(T - 99 * DAY, 0), (T + 0.4 * DAY, 0), (T + 0.6 * DAY, 1), (T + 4 * DAY, 2),
      (T + 8 * DAY, 2), (T + 99 * DAY, 2), (T + 9 * DAY, 2)],
 )  # fmt: skip
 def test_a_time_leads_to_the_version_seen_nearest_to_it(
-    client: TestClient, arguments: float, version: int
+    client: TestClient, time: float, version: int
 ) -> None:
-    answer = client.get(replay_address(URL, arguments))
+    answer = client.get(replay_address(URL, time))
     assert answer.status_code == 302
     assert answer.headers["location"] == exact(version)
     found = client.get(exact(version))
@@ -165,14 +165,14 @@ def test_an_archived_failure_is_one_again_and_still_a_memento(client: TestClient
 
 
 @pytest.mark.parametrize(
-    ("asked", "status", "start", "end"),
+    ("wanted", "status", "start", "end"),
     [("bytes=10-19", 206, 10, 20), ("bytes=90-", 206, 90, 100), ("bytes=5-500", 206, 5, 100),
      ("bytes=x", 200, 0, 100), ("bytes=0-1,4-5", 200, 0, 100)],
 )  # fmt: skip
 def test_a_part_of_a_recording_can_be_asked_for(
-    client: TestClient, arguments: str, status: int, start: int, end: int
+    client: TestClient, wanted: str, status: int, start: int, end: int
 ) -> None:
-    answer = client.get(replay_address("http://h.test/a.mp3", T), headers={"Range": arguments})
+    answer = client.get(replay_address("http://h.test/a.mp3", T), headers={"Range": wanted})
     assert answer.status_code == status
     assert answer.content == bytes(range(100))[start:end]
     if status == 206:

@@ -75,7 +75,9 @@ def test_every_problem_has_its_sentences_in_both_languages() -> None:
 
     from mmcrawl.browse.words_table import TABLE
 
-    source = "".join(path.read_text() for path in Path(mmcrawl.browse.__file__).parent.glob("*.py"))
+    source = "".join(
+        path.read_text() for path in Path(mmcrawl.browse.__file__).parent.rglob("*.py")
+    )
     named = set(re.findall(r'Problem\(\s*\d+,\s*"(\w+)"', source))
     assert len(named) > 15
     for name in named:
@@ -125,11 +127,11 @@ def test_more_than_may_wait_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
 
         monkeypatch.setattr(context.archive, "hosts", slow)
 
-        def arguments(_: int) -> int:
+        def asked(_: int) -> int:
             return client_of(context).get("/sites").status_code
 
         with ThreadPoolExecutor(6) as readers:
-            answers = [readers.submit(arguments, n) for n in range(6)]
+            answers = [readers.submit(asked, n) for n in range(6)]
             deadline = time.monotonic() + 15
             while sum(one.done() for one in answers) < 4 and time.monotonic() < deadline:
                 time.sleep(0.01)

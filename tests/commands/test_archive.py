@@ -18,7 +18,7 @@ from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive as module
-from mmcrawl.commands.archive.params import as_time
+from mmcrawl.crawling.archive_params import as_time
 
 ROOT = Path(__file__).parents[2]
 URL = "http://optics.test/lens.html"

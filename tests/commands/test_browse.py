@@ -10,6 +10,7 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
+from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -110,12 +111,18 @@ def test_without_a_crawl_of_ones_own_the_demo_is_shown(
     command = module.Command()
     command.settings = Settings()
     own = ("sqlite:///crawl-archive.db", "sqlite:///crawl.db")
-    assert command._places([]) == own
+
+    def places(*arguments: str) -> tuple[str, str]:
+        parser = ArgumentParser()
+        command.add_options(parser)
+        return command._places(parser.parse_args(["-a", *arguments] if arguments else []))
+
+    assert places() == own
     (tmp_path / "demo.db").touch()
-    assert command._places([]) == ("sqlite:///demo-archive.db", "sqlite:///demo.db")
-    assert command._places(["archive=mine.db"]) == ("sqlite:///mine.db", "")
+    assert places() == ("sqlite:///demo-archive.db", "sqlite:///demo.db")
+    assert places("archive=mine.db") == ("sqlite:///mine.db", "")
     (tmp_path / "crawl.db").touch()
-    assert command._places([]) == own
+    assert places() == own
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
-from spiders.focused import FocusedSpider
-from spiders.revisit import RevisitSpider
+from mmcrawl.spiders.focused import FocusedSpider
+from mmcrawl.spiders.revisit import RevisitSpider
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (
@@ -164,18 +164,18 @@ def test_other_spiders_have_scrapys_parts_and_ours_have_ours() -> None:
     revisits = settings_of(RevisitSpider)
     assert revisits["SCHEDULER"] == PLAIN["SCHEDULER"]
     assert not revisits.getdict("SPIDER_MIDDLEWARES")
-    assert revisits.getdict("ITEM_PIPELINES") == {"pipelines.archive.ArchivePipeline": 100}
+    assert revisits.getdict("ITEM_PIPELINES") == {"mmcrawl.pipelines.archive.ArchivePipeline": 100}
 
 
 def test_what_the_user_gives_stays_beside_our_parts() -> None:
     own = {"EXTENSIONS": {"theirs.Extension": 7}, "CONCURRENT_ITEMS": 9}
     theirs = type("Theirs", (FocusedSpider,), {"custom_settings": own})
-    given = '{"theirs.Pipeline": 300, "pipelines.archive.ArchivePipeline": null}'
+    given = '{"theirs.Pipeline": 300, "mmcrawl.pipelines.archive.ArchivePipeline": null}'
     settings = settings_of(theirs, ITEM_PIPELINES=given, SCHEDULER="theirs.Scheduler")
     assert settings["SCHEDULER"] == "theirs.Scheduler"
     assert settings["CONCURRENT_ITEMS"] == 9
     assert settings["EXTENSIONS"]["theirs.Extension"] == 7
     assert settings["EXTENSIONS"]["mmcrawl.engine.extensions.CrawlProgress"] == 500
     assert settings["ITEM_PIPELINES"]["theirs.Pipeline"] == 300
-    assert settings["ITEM_PIPELINES"]["pipelines.archive.ArchivePipeline"] is None
-    assert settings["ITEM_PIPELINES"]["pipelines.media.MediaPipeline"] == 900
+    assert settings["ITEM_PIPELINES"]["mmcrawl.pipelines.archive.ArchivePipeline"] is None
+    assert settings["ITEM_PIPELINES"]["mmcrawl.pipelines.media.MediaPipeline"] == 900

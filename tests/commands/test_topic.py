@@ -58,7 +58,9 @@ def test_score_without_topic_ranks_all_topics() -> None:
 def test_score_of_a_file_uses_the_address_given(tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     file.write_bytes("<title>光学</title><p>没有媒体".encode("gb18030"))
-    shown = topic("score", "-k", "光学|optics", "--url", "http://h.test/wuli/", str(file)).stdout
+    shown = topic(
+        "score", "--keywords", "光学|optics", "--url", "http://h.test/wuli/", str(file)
+    ).stdout
     assert "wuli→物理" in shown
     assert "title        光学" in shown
     assert "no audio, video or swf on this page" in shown
@@ -76,7 +78,7 @@ def test_a_relevant_page_is_said_to_be_judged_by_itself(tmp_path: Path) -> None:
     file = tmp_path / "page.html"
     for media, said in (("a.mp4", True), ("a.htm", False)):
         file.write_text(f"<title>lens</title><a href={media}>a</a>")
-        shown = topic("score", "-k", "lens", str(file)).stdout
+        shown = topic("score", "--keywords", "lens", str(file)).stdout
         assert ("a crawl leaves out media that stand on most pages of a site" in shown) is said
 
 
@@ -90,7 +92,7 @@ def test_a_relevant_page_is_said_to_be_judged_by_itself(tmp_path: Path) -> None:
 )
 def test_a_file_that_is_no_page_is_refused(name: str, mime: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"<title>lens</title>")
-    shown = topic("score", "-k", "lens", str(tmp_path / name))
+    shown = topic("score", "--keywords", "lens", str(tmp_path / name))
     assert shown.returncode == 1
     assert f"{name}: no page: {mime}" in shown.stderr
     assert shown.stdout == ""
@@ -104,7 +106,7 @@ def test_nothing_a_page_says_acts_upon_the_terminal(tmp_path: Path) -> None:
         f"<meta name=description content='{hostile}'><a href='a.mp3'>{hostile}</a>",
         encoding="utf-8",
     )
-    shown = topic("score", "-k", "lens", str(file)).stdout
+    shown = topic("score", "--keywords", "lens", str(file)).stdout
     assert not [c for c in shown if not c.isprintable() and c != "\n"]
     assert shown.count("[red]lens[/red]") >= 4
 
@@ -115,7 +117,7 @@ def test_nothing_a_page_says_acts_upon_the_terminal(tmp_path: Path) -> None:
         (["show", "physic-senior"], 2, "did you mean physics-senior"),
         (["score", "nothing.html"], 2, "there is no file nothing.html"),
         (["score", "--web", "/nowhere", "http://h.test/"], 2, "'/nowhere' does not exist"),
-        (["score", "-t", "nope", "http://h.test/"], 2, "unknown topic 'nope'"),
+        (["score", "--topic", "nope", "http://h.test/"], 2, "unknown topic 'nope'"),
         (["score", "--web", "demo", "http://wuli.demo.test/neibu/"], 1, "forbidden by robots.txt"),
         (["score", "--web", "demo", "http://wuli.demo.test/no.htm"], 1, "HTTP 404"),
         (["score", "--web", "demo", "http://other.test/"], 1, "host not found"),

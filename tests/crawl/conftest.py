@@ -50,7 +50,7 @@ if __name__ == "__main__":
 """
 
 PLAIN_SPIDER = """
-from spiders.focused import FocusedSpider
+from mmcrawl.spiders.focused import FocusedSpider
 
 class Spider(FocusedSpider):
     async def parse(self, response):

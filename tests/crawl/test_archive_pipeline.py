@@ -25,8 +25,8 @@ from mmcrawl.archive.intake import Answers, ArchiveStore, Intake, RefusedError, 
 from mmcrawl.archive.writer_process import ProcessStore
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import canonical
+from mmcrawl.pipelines.archive import _News, _Room
 from mmcrawl.replay import open_web
-from pipelines.archive import _News, _Room
 
 # A spider whose archive, written by its own process, can be told how to behave by CHANGE.
 SPIDER = """
@@ -34,16 +34,16 @@ from threading import Lock
 from time import sleep
 
 import mmcrawl.archive.intake as intake
-import pipelines.archive
+import mmcrawl.pipelines.archive
 from mmcrawl.archive import Archive
 from mmcrawl.errors import StoreError
 from mmcrawl.crawling.job import CrawlJob
-from spiders.focused import FocusedSpider
+from mmcrawl.spiders.focused import FocusedSpider
 
 store_many, crawled = Archive.store_many, CrawlJob.crawled
 archive_of, state = [], {"calls": 0, "stored": 0, "crawler": None}
 intake.Intake.__init__.__kwdefaults__["waits"] = (0.01, 0.01)
-pipelines.archive._cores = lambda: 1
+mmcrawl.pipelines.archive._cores = lambda: 1
 
 class Spider(FocusedSpider):
     @classmethod
@@ -239,12 +239,12 @@ FULL = """
 import resource
 import signal
 
-import pipelines.archive
-from spiders.focused import FocusedSpider as Spider
+import mmcrawl.pipelines.archive
+from mmcrawl.spiders.focused import FocusedSpider as Spider
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, resource.RLIM_INFINITY))
-pipelines.archive._cores = lambda: CORES
+mmcrawl.pipelines.archive._cores = lambda: CORES
 """
 
 
@@ -280,7 +280,7 @@ import os
 import signal
 
 from mmcrawl.archive import writer_process
-from spiders.focused import FocusedSpider as Spider
+from mmcrawl.spiders.focused import FocusedSpider as Spider
 
 asked = writer_process.ProcessStore.store
 

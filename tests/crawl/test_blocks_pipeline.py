@@ -17,9 +17,9 @@ from mmcrawl.engine.items import PageItem
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier import Limits, LinkScores, NewLink, SqliteFrontier, open_store
 from mmcrawl.page import parse_page
+from mmcrawl.pipelines.blocks import BlocksPipeline
 from mmcrawl.scoring import LinkSimilarity, TopicTest, later_blocks, make_scorer
 from mmcrawl.topic import topic_from_keywords
-from pipelines.blocks import BlocksPipeline
 
 if TYPE_CHECKING:
     from tests.crawl.conftest import Tools
@@ -89,8 +89,12 @@ def test_a_factor_puts_links_behind_better_ones_too(tools: Tools) -> None:
 
 def test_a_page_is_cut_when_it_is_asked_for_and_not_before(monkeypatch: pytest.MonkeyPatch) -> None:
     cut: list[str] = []
-    monkeypatch.setattr("pipelines.blocks.partition", lambda body, **more: cut.append(more["url"]))
-    monkeypatch.setattr("pipelines.blocks.link_kinds", lambda *given: {"http://h.test/a": "topic"})
+    monkeypatch.setattr(
+        "mmcrawl.pipelines.blocks.partition", lambda body, **more: cut.append(more["url"])
+    )
+    monkeypatch.setattr(
+        "mmcrawl.pipelines.blocks.link_kinds", lambda *given: {"http://h.test/a": "topic"}
+    )
     page = BlocksPipeline("quark", 1).process_item(item(PAGE))
     assert not cut
     assert page.link_kinds() == {"http://h.test/a": "topic"}

@@ -9,7 +9,7 @@ from scrapy.utils.conf import build_component_list
 from scrapy.utils.test import get_crawler
 
 from mmcrawl.engine.cookies import BoundedCookieJar, CookiesMiddleware
-from spiders.focused import FocusedSpider
+from mmcrawl.spiders.focused import FocusedSpider
 
 
 def sent(answered: str, cookie: str, asked: str) -> str:

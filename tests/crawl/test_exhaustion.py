@@ -16,7 +16,7 @@ import errno
 import os
 from pkgutil import resolve_name
 
-from spiders.focused import FocusedSpider as Spider
+from mmcrawl.spiders.focused import FocusedSpider as Spider
 
 
 def fail_from_the_third_call(place):
@@ -44,7 +44,7 @@ PLACES = [
     "mmcrawl.engine.scheduler.FocusedScheduler._request_for",
     "mmcrawl.scoring.breadth.Breadth.crawled",
     "scrapy.core.downloader.handlers.DownloadHandlers.download_request_async",
-    "spiders.focused.parse_page",
+    "mmcrawl.spiders.focused.parse_page",
 ]
 NO_MEMORY = "MemoryError()"
 NO_FILES = 'OSError(errno.EMFILE, "Too many open files")'
@@ -57,9 +57,10 @@ from scrapy import Request
 
 
 class Spider(Spider):
-    def parse(self, response):
+    async def parse(self, response):
         yield Request(response.urljoin("/8"))
-        yield from super().parse(response)
+        async for item in super().parse(response):
+            yield item
 """
 
 
@@ -98,12 +99,13 @@ def test_what_is_no_fault_of_a_page_marks_no_page(
 LIMITED = """
 import resource
 
-from spiders.focused import FocusedSpider
+from mmcrawl.spiders.focused import FocusedSpider
 
 class Spider(FocusedSpider):
-    def parse(self, response):
+    async def parse(self, response):
         seen.append(response.url)
-        yield from super().parse(response)
+        async for item in super().parse(response):
+            yield item
         if len(seen) == 3:
             most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
             resource.setrlimit(resource.RLIMIT_NOFILE, (3, most))

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 PUBLIC = "public.example.org"
 # Every name stands for this machine.
 SPIDER = """
-from spiders.focused import FocusedSpider
+from mmcrawl.spiders.focused import FocusedSpider
 from twisted.internet.defer import succeed
 from twisted.internet.interfaces import IResolverSimple
 from zope.interface import implementer
@@ -111,9 +111,10 @@ def test_a_public_page_leads_to_public_addresses(host: str) -> None:
 
 
 @pytest.mark.parametrize("seed", ["http://10.0.0.7/", "http://intranet/", "http://localhost:81/"])
-def test_a_crawl_of_a_private_network_follows_its_links(seed: str) -> None:
+def test_a_crawl_of_a_private_host_follows_links_there_and_to_no_other(seed: str) -> None:
     job = job_from(seed)
-    assert follow(job, "http://192.168.0.1/") == ["http://192.168.0.1/"]
+    assert follow(job, f"{seed}next", "http://192.168.0.1/") == [f"{seed}next"]
+    assert job.refused == {"private network": 1}
 
 
 def test_private_networks_can_be_allowed() -> None:
@@ -167,9 +168,11 @@ def test_a_public_name_that_stands_for_a_private_address_is_refused(crawls: Any,
     assert outcomes[run].seen == []
 
 
-def test_such_a_name_is_fetched_in_a_crawl_with_a_private_seed(crawls: Any) -> None:
+def test_such_a_name_is_refused_in_a_crawl_with_a_private_seed(crawls: Any) -> None:
     public, outcomes = crawls
-    assert f"{public}/page" in outcomes["private seed"].seen
+    reason = f"{PUBLIC} stands for a private address"
+    assert outcomes["private seed"].links[f"{public}/page"] == ("E", reason)
+    assert [url.rpartition("/")[2] for url in outcomes["private seed"].seen] == ["local"]
 
 
 def test_such_a_name_is_fetched_where_private_networks_are_allowed(crawls: Any) -> None:
@@ -262,7 +265,7 @@ class Site6:
 LISTENING = """
 from pathlib import Path
 from scrapy import signals
-from spiders.focused import FocusedSpider
+from mmcrawl.spiders.focused import FocusedSpider
 
 def listening():
     own = {p.readlink().name for p in Path("/proc/self/fd").iterdir() if p.is_symlink()}

@@ -14,7 +14,7 @@ from datetime import date
 from scrapy import FormRequest, Request
 from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.downloadermiddlewares.retry import get_retry_request
-from spiders.focused import FocusedSpider
+from mmcrawl.spiders.focused import FocusedSpider
 
 def at(path):
     return os.environ["SITE"] + path

@@ -17,7 +17,7 @@ from scrapy.http import Response
 from mmcrawl.archive import Archive, Capture, open_archive
 from mmcrawl.archive.intake import Unchanged
 from mmcrawl.archive.revisits import NO_ANSWER
-from spiders.revisit import RevisitSpider
+from mmcrawl.spiders.revisit import RevisitSpider
 
 DAY, HOUR = 86_400.0, 3_600.0
 FAST = {
@@ -263,14 +263,14 @@ RESOLVER = """
 from twisted.internet.defer import succeed
 from twisted.internet.interfaces import IResolverSimple
 from zope.interface import implementer
-import spiders.revisit
+import mmcrawl.spiders.revisit
 
 @implementer(IResolverSimple)
 class ThisMachine:
     def getHostByName(self, name, timeout=()):
         return succeed("127.0.0.1")
 
-class Spider(spiders.revisit.RevisitSpider):
+class Spider(mmcrawl.spiders.revisit.RevisitSpider):
     @classmethod
     def from_crawler(cls, crawler, *args, **kwargs):
         from twisted.internet import reactor

@@ -9,7 +9,7 @@ import pytest
 NOTES_EVERYTHING = """
 from scrapy import Request
 from scrapy.exceptions import CloseSpider
-from spiders.focused import FocusedSpider
+from mmcrawl.spiders.focused import FocusedSpider
 
 class Spider(FocusedSpider):
     def parse(self, response):
@@ -75,7 +75,7 @@ def test_spellings_of_one_address_are_fetched_once(tools: Any, folder_web: Any) 
     # The same links again, issued by the spider itself.
     spider = f"""
 from scrapy import Request
-from spiders.focused import FocusedSpider
+from mmcrawl.spiders.focused import FocusedSpider
 
 class Spider(FocusedSpider):
     async def parse(self, response):
@@ -150,7 +150,7 @@ def closed(tools, tmp_path_factory):  # type: ignore[no-untyped-def]
         "CLOSESPIDER_ERRORCOUNT": 1,
     }
     spider = """
-from spiders.focused import FocusedSpider
+from mmcrawl.spiders.focused import FocusedSpider
 
 class Spider(FocusedSpider):
     async def parse(self, response):
@@ -250,7 +250,7 @@ def test_a_spider_can_close_itself_and_the_crawl_goes_on_later(troubled: Any) ->
 
 TICKING = """
 from time import perf_counter
-from spiders.focused import FocusedSpider
+from mmcrawl.spiders.focused import FocusedSpider
 
 class Spider(FocusedSpider):
     async def parse(self, response):
@@ -292,3 +292,42 @@ def test_a_large_page_does_not_hold_up_the_reactor(tools, body, settings):
     [[longest, whole]] = outcome.seen
     assert longest < whole / 4
     assert outcome.reason in ("finished", "max_pages")
+
+
+FAILS_AT_LARGE_PAGES = """
+from time import sleep
+from mmcrawl.spiders.focused import FocusedSpider
+
+class Spider(FocusedSpider):
+    def make_job(self):
+        job = super().make_job()
+        take_in, failed = job.take_in, job.failed
+
+        def late_failure(link, report, *args, **kwargs):
+            if report.url.endswith("/large"):
+                sleep(1)
+                raise ValueError("no such page")
+            return take_in(link, report, *args, **kwargs)
+
+        def fails_too(link, reason, *args):
+            if "no such page" in reason:
+                raise ValueError("nor this")
+            return failed(link, reason, *args)
+
+        job.take_in, job.failed = late_failure, fails_too
+        return job
+"""
+
+
+def test_what_comes_while_a_large_page_fails_is_taken_in(tools):
+    site = tools.serve()
+    others = [f"/{n}" for n in range(9)]
+    site.pages |= dict.fromkeys(others, "<p>page</p>")
+    site.pages |= {
+        "/": tools.links("/large", *others),
+        "/large": tools.links(*(f"/none/{n}" for n in range(600))),
+    }
+    [outcome] = tools.crawl(
+        {"seeds": site.url("/"), "algo": "breadth"}, spider=FAILS_AT_LARGE_PAGES
+    )
+    assert {outcome.links[site.url(path)][0] for path in ["/", *others]} == {"C"}

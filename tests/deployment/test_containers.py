@@ -65,7 +65,7 @@ def test_what_is_copied_is_there_and_is_sent_to_the_builder(stages) -> None:  # 
     assert {line[1:] for line in lines if line.startswith("!")} == set(copied)
     for name in copied:
         assert (ROOT / name).exists(), name
-    assert {"mmcrawl", "spiders", "pipelines", "dictionaries", "pyproject.toml"} <= set(copied)
+    assert {"mmcrawl", "dictionaries", "pyproject.toml"} <= set(copied)
 
 
 @pytest.mark.parametrize("name", ["Containerfile", "compose.yaml"])

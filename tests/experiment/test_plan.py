@@ -115,12 +115,13 @@ def test_the_code_digest_follows_what_takes_part_in_a_crawl(
     )
     told = (
         *("mmcrawl/__init__.py", "mmcrawl/experiment/plan.py", "mmcrawl/scoring/fish.py"),
-        *("spiders/focused.py", "pipelines/media.py", "dictionaries/topics/optics.json"),
+        *("mmcrawl/spiders/focused.py", "dictionaries/topics/optics.json"),
     )
     for name in (*told, *shown):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("before")
     monkeypatch.setattr(mmcrawl, "__file__", str(tmp_path / told[0]))
+    monkeypatch.setattr("mmcrawl.experiment.plan.data_file", lambda: tmp_path / "dictionaries")
     digest = code_digest.__wrapped__
     before = digest()
     for name in shown:

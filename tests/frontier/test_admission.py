@@ -135,7 +135,7 @@ def test_public_pages_do_not_lead_into_private_networks(host):
     assert is_private_host(host_of(url))
     assert refused(url, **ANYWHERE) == "private network"
     assert refused(url, private=True, **ANYWHERE) is None
-    assert refused(url, seeds=["http://192.168.0.5/"], **ANYWHERE) is None
+    assert refused(url, seeds=["http://192.168.0.5/"], **ANYWHERE) == "private network"
 
 
 @pytest.mark.parametrize(
@@ -162,10 +162,11 @@ def test_a_seed_in_a_private_network_opens_its_host_and_port_only(sites):
         assert not private.may_ask(url)
 
 
-def test_a_crawl_that_starts_in_private_networks_and_may_go_anywhere_may_ask_all_of_them():
+def test_a_seed_in_a_private_network_opens_no_other_host_there():
     limits = Limits(sites="anywhere")
-    assert Admission(limits, ["http://10.0.0.1/"]).private_hosts.all
-    assert not Admission(limits, [SEED]).private_hosts.all
+    private = Admission(limits, ["http://10.0.0.1/"]).private_hosts
+    assert private.may_ask("http://10.0.0.1/page")
+    assert not private.may_ask("http://10.0.0.2/")
 
 
 def crawl(admission, urls, *, relevant=frozenset()):
@@ -194,6 +195,11 @@ def test_an_endless_space_without_finds_is_bounded(form):
     assert crawl(admission, urls) == urls[:20]
     assert admission.refuse(urls[0], 1, 1) == "trap: nothing found on pages like this"
     assert admission.refuse(SEED + "lessons/1.htm", 1, 1) is None
+
+
+def test_the_ports_of_a_host_are_no_endless_space():
+    admission = Admission(Limits(per_shape=20), [SEED])
+    assert len(crawl(admission, [f"{SEED[:-1]}:{port}/a" for port in range(1, 100)])) == 20
 
 
 @pytest.mark.parametrize("hit", [0, 19])

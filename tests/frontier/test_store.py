@@ -11,7 +11,7 @@ import pytest
 
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import Job, NewLink, SqliteFrontier, SqliteStore, open_store
-from mmcrawl.frontier.database import SCHEMA_VERSION
+from mmcrawl.frontier.schema import SCHEMA_VERSION
 
 NOBODY = 65534
 
@@ -168,3 +168,24 @@ def test_a_read_only_file_is_refused_and_stays_as_it_was(unprivileged):
 def test_a_file_in_a_read_only_folder_is_refused(unprivileged):
     unprivileged.chmod(0o500)
     assert "cannot be opened: Permission denied" in refusal(unprivileged / "crawl.db")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("CREATE TRIGGER t AFTER UPDATE ON link BEGIN DELETE FROM link; END", "its tables"),
+        ("CREATE VIEW v AS SELECT * FROM link", "its tables"),
+        ("ALTER TABLE link ADD COLUMN more TEXT", "its tables"),
+        ("DROP TABLE sighting", "its tables"),
+        ("UPDATE link SET settled = 9223372036854775807", "numbers out of range"),
+        ("UPDATE link SET physical_layer = -5", "numbers out of range"),
+        ("UPDATE job SET arguments = '[1]'", "notes of a job"),
+        ("UPDATE job SET arguments = 'null'", "notes of a job"),
+        ("""UPDATE job SET archives = '{"archive.db": "many"}'""", "notes of a job"),
+    ],
+)
+def test_a_store_that_a_stranger_changed_is_refused(path, change, told):
+    filled(path)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(change)
+    assert f"is damaged ({told}" in refusal(path)

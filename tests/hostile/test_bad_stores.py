@@ -42,7 +42,7 @@ def store_of_a_later_version(path: Path) -> None:
             lambda path: path.write_text("This is my thesis. " * 500),
             "crawl.db is not a store of mmcrawl; name another file",
         ),
-        (store_of_a_later_version, "crawl.db was written by another version of mmcrawl"),
+        (store_of_a_later_version, "crawl.db was written by a newer version of mmcrawl"),
     ],
     ids=["other program", "no SQLite", "later version"],
 )
@@ -76,6 +76,22 @@ def test_a_store_where_no_file_can_be_made_is_told(desk: Desk) -> None:
         "store /proc/x.db cannot be opened (No such file or directory); name a file in a folder"
         " where you may write"
     ]
+
+
+def test_a_crawl_that_is_over_before_it_begins_lets_go_of_its_store(desk: Desk, site: Site) -> None:
+    site.page("/", "Optics")
+    (desk.folder / "folder").mkdir()
+    (desk.folder / "notes.db").write_text("These are my notes.\n" * 99)
+    crawl = (TOPIC, f"seeds={site.url()}", "archive=none")
+    ends = {
+        "Finished": crawl,
+        "was finished before": crawl,
+        "Stopped (store_error)": (*crawl[:2], "job=archived", "archive=notes.db"),
+        "cannot be written": (*crawl, "job=fed", "-o", "folder:json"),
+    }
+    for told, arguments in ends.items():
+        assert told in desk.crawl(*arguments).words
+        assert [path.name for path in desk.folder.glob("crawl.db*")] == ["crawl.db"]
 
 
 def test_a_store_in_use_is_told_and_the_crawl_that_has_it_goes_on(desk: Desk, site: Site) -> None:

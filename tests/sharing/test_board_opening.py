@@ -81,8 +81,8 @@ OPEN = """
 import sys
 from mmcrawl.sharing.store import open_shared_store
 sys.stdin.readline()
-shared store = open_shared_store(sys.argv[1], job="j", arguments={"topic": "physics"})
-print(shared store.append(0, sys.argv[2].encode()))
+shared = open_shared_store(sys.argv[1], job="j", arguments={"topic": "physics"})
+print(shared.append(0, sys.argv[2].encode()))
 """
 
 

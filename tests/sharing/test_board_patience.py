@@ -140,9 +140,12 @@ def test_operations_wait_for_the_server(proxy, connect, caplog):
     assert "answers again" in backs[-1].message
 
 
+LEADER = {"term": 1, "worker": "ann", "sign": 1}
+
+
 def test_patience_ends(proxy, connect):
     shared = connect(patience=0.7)
-    shared.lead({})
+    shared.lead(LEADER)
     proxy.cut()
     for operation in (
         shared.leader,
@@ -152,7 +155,7 @@ def test_patience_ends(proxy, connect):
         with pytest.raises(StoreError, match=r"^store mongodb://[^ ]* cannot be reached"):
             operation()
     proxy.open.set()
-    assert shared.leader() == {}
+    assert shared.leader() == LEADER
     assert shared.append(0, b"x")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from mmcrawl.frontier import WaitingLink
+from mmcrawl.frontier import PrivateHosts, WaitingLink
 from mmcrawl.sharing.allocator import Allocator, KnownWorker
 from mmcrawl.sharing.leases import Leases
 from mmcrawl.sharing.messages import Failed, Lease
@@ -82,7 +82,7 @@ def test_a_link_leased_anew_takes_the_place_of_its_former_lease() -> None:
 def test_a_link_leased_anew_while_it_is_fetched_is_fetched_once_and_told_of_as_new() -> None:
     shared = SharedStore()
     job = SharedJob(
-        *(shared, None, None, Rules()), algorithm="hits", private_allowed=False, name="ann"
+        *(shared, None, None, Rules()), algorithm="hits", private_hosts=PrivateHosts(), name="ann"
     )
     post = job._outbox = Outbox(
         shared, "ann", Rules(), news=lambda: None, failed=lambda error: None

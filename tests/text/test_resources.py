@@ -3,27 +3,31 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 USE = """
 import sys
 sys.path.insert(0, sys.argv[1])
-import dictionaries
-assert ".zip" in dictionaries.__file__, dictionaries.__file__
+from mmcrawl.text.resources import data_file
+assert ".zip" in str(data_file()), data_file()
 from mmcrawl.text import translate_url
 from mmcrawl.topic import topic_names
 print(*translate_url("http://h/wuli/"), len(topic_names()))
 """
 
 
-def test_dictionaries_are_read_from_a_zip(tmp_path):
+@pytest.mark.parametrize("inside", [True, False], ids=["a wheel's", "a source tree's"])
+def test_dictionaries_are_read_from_a_zip(inside, tmp_path):
     archive = tmp_path / "mmcrawl.zip"
     with zipfile.ZipFile(archive, "w") as packed:
         for folder in ("mmcrawl/text", "mmcrawl/topic", "dictionaries"):
             for file in (ROOT / folder).rglob("*"):
                 if file.is_file() and "__pycache__" not in file.parts:
-                    packed.write(file, file.relative_to(ROOT))
-        for file in ("mmcrawl/__init__.py", "mmcrawl/errors.py"):
+                    where = "mmcrawl" if inside and folder == "dictionaries" else ""
+                    packed.write(file, Path(where) / file.relative_to(ROOT))
+        for file in ("mmcrawl/__init__.py", "mmcrawl/addon.py", "mmcrawl/errors.py"):
             packed.write(ROOT / file, file)
     shown = _python(USE, str(archive), folder=tmp_path).split()
     topics = list((ROOT / "dictionaries" / "topics").glob("*.toml"))
@@ -33,7 +37,7 @@ def test_dictionaries_are_read_from_a_zip(tmp_path):
 def test_importing_reads_no_dictionary(tmp_path):
     code = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r}); import mmcrawl.topic;"
-        "print(*{'jieba', 'dictionaries', 'scrapy'} & {*sys.modules})"
+        "print(*{'jieba', 'scrapy'} & {*sys.modules})"
     )
     assert _python(code, folder=tmp_path).strip() == ""
 

@@ -23,6 +23,7 @@ from mmcrawl.archive.backend import Backend, UrlRow, VersionRow, VisitRow
 from mmcrawl.archive.format.facts import facts_of_page, is_read_alike, written_facts, written_head
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.model import Capture, Stored, Unchanged
+from mmcrawl.archive.revisits import is_answer
 from mmcrawl.archive.timeline import last_seen, next_seen
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
 from mmcrawl.errors import StoreError
@@ -209,7 +210,7 @@ class Round:
 
     def _note(self, item: Item, standing: Standing, found: VersionRow, head: bytes | None) -> None:
         visit = item.visit
-        if standing.seen == visit.time and (head is None or found.time == visit.time):
+        if standing.seen == visit.time and not _adds(found, visit, head):
             self.answers[item.index] = Stored(None)  # just this was noted before
         else:
             row = VisitRow(standing.url.id, visit.time, found.number, visit.status, head)
@@ -234,6 +235,16 @@ class Round:
         standing.number, standing.last = row.number, row
         standing.facts[row.number] = facts
         _move_on(standing, capture.time)
+
+
+def _adds(found: VersionRow, visit: Capture | Unchanged, head: bytes | None) -> bool:
+    """Return whether a visit tells more than what was seen at its very time.
+
+    Headers do if a visit without any saw it, a failure does beside a capture.
+    """
+    if found.time == visit.time:
+        return head is None and not is_answer(visit.status)
+    return head is not None
 
 
 def _move_on(standing: Standing, time: float) -> None:

@@ -10,7 +10,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 
 from mmcrawl.archive.archive import Archive
@@ -21,6 +20,7 @@ from mmcrawl.archive.search.query import parse_query
 from mmcrawl.archive.search.updating import Tell, Updated, Updater
 from mmcrawl.archive.uris import shown
 from mmcrawl.errors import SearchError, StoreError
+from mmcrawl.stores.uris import file_of, is_server
 
 __all__ = ["IndexStats", "Progress", "Results", "Search", "index_path", "open_search"]
 
@@ -73,7 +73,7 @@ def open_search(uri: str, archive: Archive, *, read_only: bool = False) -> Searc
         StoreError: the index cannot be opened.
     """
     path = index_path(uri)
-    if uri.startswith("mongodb") and not (read_only or path.exists()):
+    if is_server(uri) and not (read_only or path.exists()):
         _make_folder(path.parent)
         _drop_old_collections(uri)
     return Search(archive, path, read_only=read_only)
@@ -85,9 +85,9 @@ def index_path(uri: str) -> Path:
     Raises:
         StoreError: there is no such archive.
     """
-    if uri.startswith("sqlite:///"):
-        return Path(uri.removeprefix("sqlite:///") + "-search")
-    if not uri.startswith(("mongodb://", "mongodb+srv://")):
+    if path := file_of(uri):
+        return Path(path + "-search")
+    if not is_server(uri):
         raise StoreError(f"archive {uri!r} is not understood; use sqlite:///FILE or mongodb://…")
     caches = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
     return caches / "mmcrawl" / f"{sha256(shown(uri).encode()).hexdigest()[:16]}.db-search"
@@ -137,12 +137,7 @@ class Search:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:

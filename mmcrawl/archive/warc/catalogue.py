@@ -10,7 +10,6 @@ import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from types import TracebackType
 from typing import Self
 
 from mmcrawl.archive.warc.heads import ORIGINAL, as_time, note_of
@@ -60,12 +59,7 @@ class Catalogue:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._database.close()
 
     def __len__(self) -> int:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from mmcrawl.blocks.tree import PageTree
 
-__all__ = ["DEFAULT_LEVEL", "DEFAULT_METHOD", "MAX_LEVEL", "Cut", "Partitioner"]
+__all__ = ["DEFAULT_LEVEL", "DEFAULT_METHOD", "MAX_LEVEL", "Cut", "Partitioner", "number"]
 
 DEFAULT_METHOD = "bwap"
 DEFAULT_LEVEL = 3
 MAX_LEVEL = 50
 """The kinds of the blocks are found level by level: each costs as much as the page."""
+
+N = TypeVar("N", int, float)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,3 +49,19 @@ class Partitioner(Protocol):
                 returns cuts without children.
         """
         ...
+
+
+def number(name: str, value: float | str, kind: type[N], least: int) -> N:
+    """Return the value of an option, which may be given as text.
+
+    Raises:
+        ValueError: it is no number of that kind, or below `least`.
+    """
+    try:
+        found = kind(value)
+    except (ValueError, OverflowError) as error:
+        fraction = " without a fraction" if kind is int else ""
+        raise ValueError(f"{name} must be a number{fraction}, not {value!r}") from error
+    if not found >= least:
+        raise ValueError(f"{name} must be at least {least}, not {value!r}")
+    return found

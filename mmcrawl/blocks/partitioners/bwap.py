@@ -40,7 +40,7 @@ from types import MappingProxyType
 
 from mmcrawl.blocks.layout.page_structure import NodeType, PageStructure
 from mmcrawl.blocks.layout.sizes import declared_size, start_tag_has
-from mmcrawl.blocks.partitioners.base import Cut
+from mmcrawl.blocks.partitioners.base import Cut, number
 from mmcrawl.blocks.tree import ROOT, PageTree
 from mmcrawl.page.looks import PLAIN, look_of
 from mmcrawl.page.names import names
@@ -223,8 +223,8 @@ class Bwap:
     """
 
     def __init__(self, *, max_depth: int | str = _MAX_DEPTH, min_size: float | str = 1.0) -> None:
-        self.max_depth = _whole("max_depth", max_depth)
-        self.min_size = _number("min_size", min_size)
+        self.max_depth = number("max_depth", max_depth, int, 1)
+        self.min_size = number("min_size", min_size, float, 0)
 
     def __call__(self, tree: PageTree, level: int) -> list[Cut]:
         """Return the blocks of level 1, those of level 2 inside of them, and so on.
@@ -292,23 +292,3 @@ def _cuts(tree: PageTree, top: list[int], parts: dict[int, list[tuple[int, int]]
         inside = tuple(cuts[part] for part, _ in parts.get(block, ()))
         cuts[block] = Cut(block, tree.starts[block], tree.ends[block], inside)
     return [cuts[block] for block in top]
-
-
-def _whole(name: str, value: int | str) -> int:
-    try:
-        number = int(value)
-    except (ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must be a whole number, not {value!r}") from error
-    if number < 1:
-        raise ValueError(f"{name} must be at least 1, not {value!r}")
-    return number
-
-
-def _number(name: str, value: float | str) -> float:
-    try:
-        number = float(value)
-    except ValueError as error:
-        raise ValueError(f"{name} must be a number, not {value!r}") from error
-    if not number >= 0:
-        raise ValueError(f"{name} must be at least 0, not {value!r}")
-    return number

@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import SHOWN_TAGS, content_runs, is_shown_element
-from mmcrawl.blocks.partitioners.base import Cut
+from mmcrawl.blocks.partitioners.base import Cut, number
 from mmcrawl.blocks.tree import TEXT, PageTree
 from mmcrawl.page.names import names
 
@@ -104,8 +104,8 @@ class Quark:
             custom_tags = custom_tags.replace(",", " ").split()
         self.custom_tags = frozenset(map(_tag_name, custom_tags))
         self.custom_text = _pattern(custom_text)
-        self.min_text = int(_number("min_text", min_text, int, 1))
-        self.min_layout_share = _number("min_layout_share", min_layout_share, float, 0)
+        self.min_text = number("min_text", min_text, int, 1)
+        self.min_layout_share = number("min_layout_share", min_layout_share, float, 0)
 
     def __call__(self, tree: PageTree, level: int) -> list[Cut]:
         """Return the blocks of a page; there are no levels."""
@@ -240,13 +240,3 @@ def _pattern(text: str) -> re.Pattern[str] | None:
         return re.compile(text)
     except (re.error, RecursionError, OverflowError) as error:
         raise ValueError(f"custom_text is no regular expression: {error}") from error
-
-
-def _number(name: str, value: float | str, kind: type[int] | type[float], least: int) -> float:
-    try:
-        number = kind(value)
-    except (ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must be a number, not {value!r}") from error
-    if not number >= least:
-        raise ValueError(f"{name} must be at least {least}, not {value!r}")
-    return number

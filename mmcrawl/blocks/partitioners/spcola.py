@@ -18,7 +18,7 @@ from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import content_runs, shown_nodes
 from mmcrawl.blocks.layout.sizes import node_sizes
 from mmcrawl.blocks.layout.styles import Sheets, Style, node_styles
-from mmcrawl.blocks.partitioners.base import Cut
+from mmcrawl.blocks.partitioners.base import Cut, number
 from mmcrawl.blocks.tags import BLOCK_TAGS
 from mmcrawl.blocks.tree import TEXT, PageTree
 from mmcrawl.page.names import names
@@ -251,9 +251,9 @@ class Spcola:
         link_text_ratio: float | str = 1.0,
         styles: Sheets = (),
     ) -> None:
-        self._min_width = _number("min_width", min_width)
-        self._min_height = _number("min_height", min_height)
-        self._link_text_ratio = _number("link_text_ratio", link_text_ratio)
+        self._min_width = number("min_width", min_width, float, 0)
+        self._min_height = number("min_height", min_height, float, 0)
+        self._link_text_ratio = number("link_text_ratio", link_text_ratio, float, 0)
         self._styles = styles
 
     def __call__(self, tree: PageTree, level: int) -> list[Cut]:
@@ -294,13 +294,3 @@ def _cuts(tree: PageTree, measures: Measures, boundaries: list[int]) -> list[Cut
     places = [bisect_right(boundaries, piece) for piece in pieces]
     runs = content_runs(tree, pieces, places)
     return [Cut(run.node, run.start, run.end) for run in runs if run.end > run.start]
-
-
-def _number(name: str, value: float | str) -> float:
-    try:
-        number = float(value)
-    except ValueError as error:
-        raise ValueError(f"{name} must be a number, not {value!r}") from error
-    if not number >= 0:
-        raise ValueError(f"{name} must not be negative, and {value} is")
-    return number

@@ -5,7 +5,6 @@ import os
 import sys
 from typing import Any, ClassVar
 
-from pydantic import ValidationError
 from rich.console import Console
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
@@ -25,7 +24,6 @@ from mmcrawl.commands.archive.import_warc import IMPORT_WARC
 from mmcrawl.commands.archive.listing import LIST
 from mmcrawl.commands.archive.options import Options
 from mmcrawl.commands.archive.pack import PACK
-from mmcrawl.commands.archive.params import ArchiveParams
 from mmcrawl.commands.archive.purge import PURGE
 from mmcrawl.commands.archive.rebuild import REBUILD
 from mmcrawl.commands.archive.search import BY_RANK, SEARCH
@@ -33,8 +31,8 @@ from mmcrawl.commands.archive.show import SHOW
 from mmcrawl.commands.archive.stats import STATS
 from mmcrawl.commands.archive.subcommand import Subcommand
 from mmcrawl.commands.archive.versions import VERSIONS
+from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, read_arguments
 from mmcrawl.commands.ending import ended_by_signal
-from mmcrawl.crawling.params import explain
 from mmcrawl.engine.crawls import revisit_rules
 from mmcrawl.errors import MmcrawlError, SearchError
 
@@ -84,7 +82,7 @@ class Command(ScrapyCommand):
 
     def syntax(self) -> str:
         """Return how the command is used."""
-        return "WHAT [ARGUMENTS] [-a store=URI|-a archive=URI] [--json]"
+        return "WHAT [FILE.db|-a store=URI|-a archive=URI] [ARGUMENTS] [--json]"
 
     def short_desc(self) -> str:
         """Return what the command does."""
@@ -104,14 +102,7 @@ class Command(ScrapyCommand):
         super().add_options(parser)
         parser.formatter_class = _HelpFormatter
         add = parser.add_argument
-        add(
-            "-a",
-            dest="place",
-            action="append",
-            default=[],
-            metavar="NAME=VALUE",
-            help="store=URI of the crawl (default: sqlite:///crawl.db), or archive=URI",
-        )
+        add_arguments(parser, PLACE)
         time = "as 2024-05-17 or 2024-05-17T08:30"
         add("--at", metavar="TIME", help=f"the version of that time, {time}")
         add("--version", metavar="N", help="the version of that number")
@@ -137,10 +128,12 @@ class Command(ScrapyCommand):
     @ended_by_signal()
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do what the first argument says."""
+        _take_place(args, opts)
         subcommand, given = _checked(args, opts)
         name = subcommand.name
         try:
-            uri = self._uri(opts.place)
+            read_arguments(opts, PLACE)
+            uri = archive_params(opts, self.settings).archive_uri or ""  # type: ignore[arg-type]
             options = Options.read(name, given, opts)
             options.uri = uri
             options.rules = revisit_rules(self.settings)  # type: ignore[arg-type]
@@ -164,23 +157,16 @@ class Command(ScrapyCommand):
         except KeyboardInterrupt:
             self._say("stopped", 130)
 
-    def _uri(self, given: list[str]) -> str:
-        pairs = [pair.partition("=") for pair in given]
-        for name, sign, _ in pairs:
-            if not sign:
-                raise ValueError(f"-a {name}: give NAME=VALUE, as -a store=sqlite:///crawl.db")
-        try:
-            params = ArchiveParams.model_validate({name: value for name, _, value in pairs})
-        except ValidationError as error:
-            raise ValueError("; ".join(explain(error))) from error
-        setting = self.settings.get("MMCRAWL_ARCHIVE")  # type: ignore[union-attr]
-        if setting and not given:
-            params = ArchiveParams.model_validate({"archive": setting})
-        return params.archive_uri or ""
-
     def _say(self, problem: object, code: int) -> None:
         print(f"scrapy archive: {printable(str(problem))}", file=sys.stderr)
         self.exitcode = code
+
+
+def _take_place(args: list[str], opts: argparse.Namespace) -> None:
+    """Take an archive that stands where others give a host or a page: `archive list FILE.db`."""
+    places = ("sqlite:///", "mongodb://", "mongodb+srv://")
+    if len(args) > 1 and (args[1].startswith(places) or args[1].endswith(".db")):
+        opts.arguments.append(f"archive={args.pop(1)}")
 
 
 def _checked(args: list[str], opts: argparse.Namespace) -> tuple[Subcommand, list[str]]:

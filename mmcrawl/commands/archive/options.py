@@ -7,7 +7,7 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Version
 from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.blocks.kinds import KINDS
-from mmcrawl.commands.archive.params import as_time
+from mmcrawl.crawling.archive_params import as_time
 
 __all__ = ["Options"]
 

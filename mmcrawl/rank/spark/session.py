@@ -136,7 +136,7 @@ def export_table(spark: SparkSession, export: str, name: str) -> DataFrame:
 
 def is_free(spark: SparkSession, place: str) -> bool:
     """Tell whether nothing is at a path or URI yet, as Hadoop sees it."""
-    path = spark._jvm.org.apache.hadoop.fs.Path(place)  # type: ignore[union-attr]
+    path = spark._jvm.org.apache.hadoop.fs.Path(place)  # type: ignore[union-attr, unused-ignore]
     return not path.getFileSystem(spark._jsc.hadoopConfiguration()).exists(path)
 
 

@@ -24,7 +24,7 @@ from mmcrawl.archive.model import Version
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.revisits import NO_ANSWER, Due, due, is_answer
 from mmcrawl.archive.uris import shown
-from mmcrawl.commands.archive.params import RevisitParams
+from mmcrawl.crawling.archive_params import RevisitParams
 from mmcrawl.engine.captures import capture_of, requested_at
 from mmcrawl.engine.components import REVISIT, use_components
 from mmcrawl.engine.crawls import revisit_rules, with_stored_web
@@ -33,6 +33,7 @@ from mmcrawl.engine.items import VisitItem
 from mmcrawl.errors import StoreError, fatal_error
 from mmcrawl.frontier.addresses import PrivateHosts, host_of
 from mmcrawl.replay.handler import replay_settings
+from mmcrawl.settings import value_of
 from mmcrawl.terminal.archive import Revisits, revisit_tables
 from mmcrawl.text.public_suffixes import split_host
 
@@ -105,7 +106,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
             plans = await run_in_thread(self._plans)
         except StoreError as error:
             raise self._stopped(error) from None
-        anywhere = self.args.web or self.settings.getbool("MMCRAWL_PRIVATE_NETWORKS")
+        anywhere = self.args.web or value_of(self.settings, "MMCRAWL_PRIVATE_NETWORKS")
         self.private_hosts = PrivateHosts.of((plan.last.url for plan in plans), all=bool(anywhere))
         for number, plan in enumerate(plans):
             yield self._request(plan.last.url, plan.last, priority=-number)
@@ -143,7 +144,7 @@ class RevisitSpider(Args[RevisitParams], Spider):
         """Print what came of it."""
         if self._archive is not None:
             self._archive.close()
-        if not self.crawler.settings.getbool("MMCRAWL_DISPLAY") or reason == "bad_input":
+        if not value_of(self.crawler.settings, "MMCRAWL_DISPLAY") or reason == "bad_input":
             return
         stats = self.crawler.stats
         names = ("visited", "new", "unchanged", "not_modified", "gone")

@@ -10,9 +10,9 @@ from scrapy.exceptions import NotConfigured
 from mmcrawl.archive.model import Capture
 from mmcrawl.blocks.link_kinds import link_kinds
 from mmcrawl.blocks.partition import partition
-from mmcrawl.blocks.partitioners.base import DEFAULT_METHOD
 from mmcrawl.engine.items import PageItem
 from mmcrawl.page.model import Page
+from mmcrawl.settings import value_of
 
 __all__ = ["BlocksPipeline"]
 
@@ -37,10 +37,10 @@ class BlocksPipeline:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         settings = crawler.settings
-        if not settings.getbool("MMCRAWL_LINK_BLOCKS"):
+        if not value_of(settings, "MMCRAWL_LINK_BLOCKS"):
             raise NotConfigured
-        method = settings.get("MMCRAWL_BLOCKS_METHOD") or DEFAULT_METHOD
-        return cls(method, settings.getint("MMCRAWL_BLOCKS_LEVEL"))
+        method = value_of(settings, "MMCRAWL_BLOCKS_METHOD")
+        return cls(method, value_of(settings, "MMCRAWL_BLOCKS_LEVEL"))
 
     def process_item(self, item: Any) -> Any:
         """Let a page's links be asked for."""

@@ -1,24 +1,22 @@
-"""Judges pages, and turns relevant ones into rows for feeds."""
+"""Judges pages: only relevant ones go on."""
 
-import time
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
-from mmcrawl.crawling.intake import media_page
-from mmcrawl.engine.items import MediaPageItem, PageItem
+from mmcrawl.engine.items import PageItem
 from mmcrawl.engine.scheduler import scheduler_of
 
 __all__ = ["MediaPipeline"]
 
 
 class MediaPipeline:
-    """Judges each page, and passes on a `MediaPageItem` (the paper's MultiMedia) if it is relevant.
+    """Judges each page, and passes it on with the verdict if it is relevant.
 
     A page that is not relevant ends here: it is dropped from the items, not from the crawl. Put
     pipelines that want every page before this one. The store gets the page from the frontier, in
-    one commit with its links, whatever becomes of the item.
+    one commit with its links and what pipelines added to it, when the item has passed all of them.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -38,5 +36,4 @@ class MediaPipeline:
         item.verdict = scheduler.job.judge(item.page, item.digest)
         if not item.verdict.relevant:
             raise DropItem("not relevant", log_level="DEBUG")
-        record = media_page(item.page, item.verdict, item.http_status, time.time())
-        return MediaPageItem.from_record(record)
+        return item

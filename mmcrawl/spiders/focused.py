@@ -9,19 +9,21 @@ from scrapy.exceptions import StopDownload
 from scrapy.http import Headers, Response, TextResponse
 from scrapy.settings import BaseSettings
 from scrapy.utils.asyncio import run_in_thread
+from scrapy.utils.misc import load_object
 from scrapy_spider_metadata import Args
 
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.engine.captures import capture_of
-from mmcrawl.engine.components import FOCUSED, FRONTIER_SCHEDULER, use_components
+from mmcrawl.engine.components import FOCUSED, use_components
 from mmcrawl.engine.crawls import Crawl, archive_uri_of, make_job, with_stored_web
 from mmcrawl.engine.items import NoPage, PageItem
-from mmcrawl.engine.scheduler import LINK_KEY, scheduler_of
+from mmcrawl.engine.scheduler import LINK_KEY, PlainScheduler, check_scheduler, scheduler_of
 from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.frontier.urls import page_digest
 from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.replay.handler import replay_settings, web_of
+from mmcrawl.settings import value_of
 
 __all__ = ["FocusedSpider"]
 
@@ -33,7 +35,8 @@ _BULKY_TYPES = ("audio/", "video/", "image/", "application/x-shockwave-flash", "
 class FocusedSpider(Args[FocusedParams], Spider):
     """Crawls for pages with media on a topic, in the order an algorithm gives.
 
-    What is fetched when is decided by `FocusedScheduler` and its `CrawlJob`, which also know the
+    Subclasses change `parse`; what they override they pass on to `super()`. What is fetched when is
+    decided by `FocusedScheduler` and its `CrawlJob`, which also know the
     seeds; this class parses.
     """
 
@@ -48,9 +51,10 @@ class FocusedSpider(Args[FocusedParams], Spider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        check_scheduler(crawler.settings)
         kwargs = with_stored_web(kwargs, crawler.settings)
         spider: Self = super().from_crawler(crawler, *args, **kwargs)
-        crawls = crawler.settings["SCHEDULER"] == FRONTIER_SCHEDULER
+        crawls = PlainScheduler not in load_object(crawler.settings["SCHEDULER"]).mro()
         web = spider.args.web or ("demo" if spider.args.is_demo and crawls else "")
         if web:
             crawler.settings.setdict(replay_settings(web), priority="spider")
@@ -76,13 +80,14 @@ class FocusedSpider(Args[FocusedParams], Spider):
     def private_hosts(self) -> PrivateHosts:
         """The hosts in private networks that may be asked."""
         scheduler = scheduler_of(self.crawler)
-        job = scheduler.job if scheduler else None
-        return job.private_hosts if job else PrivateHosts()
+        if scheduler is None:  # one page is fetched, without a crawl
+            return PrivateHosts(all=self.settings.getbool("MMCRAWL_PRIVATE_NETWORKS"))
+        return scheduler.job.private_hosts if scheduler.job else PrivateHosts()
 
     def make_job(self) -> Crawl:
         """Open the crawl in its store, for the scheduler."""
         settings = self.crawler.settings
-        web = web_of(self.crawler) if settings.get("MMCRAWL_WEB") else None
+        web = web_of(self.crawler) if value_of(settings, "MMCRAWL_WEB") else None
         return make_job(self.args, settings, web)
 
     async def start(self) -> AsyncIterator[Any]:

@@ -1,0 +1,91 @@
+"""What names a crawl or a topic is given to every command the same way."""
+
+from __future__ import annotations
+
+import argparse
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from scrapy.settings import Settings
+
+from mmcrawl.archive import Capture, open_archive
+from mmcrawl.commands.archive import Command as ArchiveCommand
+from mmcrawl.commands.arguments import add_arguments, read_arguments
+from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.errors import MmcrawlError
+
+TAKEN = {
+    "archive": {"store", "archive"},
+    "blocks": {"web"},
+    "browse": {"store", "archive"},
+    "experiment": {
+        *("web", "topic", "keywords", "seeds", "media", "sites"),
+        *("max_layer", "max_depth"),
+    },
+    "rank": {"store", "archive", "topic", "keywords"},
+    "topic": {"topic", "keywords", "media", "web"},
+    "workers": {"store", "job"},
+}
+
+
+def parser_of(command: str) -> argparse.ArgumentParser:
+    made = import_module(f"mmcrawl.commands.{command}").Command()
+    made.settings = Settings()
+    parser = argparse.ArgumentParser(conflict_handler="resolve")
+    made.add_options(parser)
+    return parser
+
+
+@pytest.mark.parametrize(("command", "names"), TAKEN.items())
+def test_a_command_takes_arguments_of_the_crawl_in_both_forms(
+    command: str, names: set[str]
+) -> None:
+    parser = parser_of(command)
+    told = parser.format_help()
+    taken = {name for name in FocusedParams.model_fields if f"--{name.replace('_', '-')} " in told}
+    assert taken == names
+    for name in names:
+        option = f"--{name.replace('_', '-')}"
+        for given in ([option, "x"], ["-a", f"{name}=x"]):
+            opts = parser.parse_args(given)
+            read_arguments(opts, sorted(names))
+            assert getattr(opts, name) == "x"
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["-a", "store"], "-a store: give NAME=VALUE, as -a store=VALUE"),
+        (["-a", "topics=x"], "there is no argument 'topics'; there are store, job"),
+        (["-a", "store=x", "--store", "y"], "store is given twice: y and x"),
+    ],
+)
+def test_a_wrong_argument_is_a_sentence(given: list[str], told: str) -> None:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser, ("store", "job"))
+    with pytest.raises(MmcrawlError, match=told):
+        read_arguments(parser.parse_args(given), ("store", "job"))
+
+
+@pytest.mark.parametrize("form", ["file", "uri", "option", "-a"])
+def test_the_archive_of_a_file_is_opened_where_it_is_named(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with open_archive("sqlite:///mine.db") as archive:
+        archive.store(Capture("http://h.test/lens", b"<p>lens", 1.0))
+    words = {
+        "file": ["list", "mine.db"],
+        "uri": ["list", "sqlite:///mine.db"],
+        "option": ["list", "--archive", "mine.db"],
+        "-a": ["list", "-a", "archive=mine.db"],
+    }[form]
+    command = ArchiveCommand()
+    command.settings = Settings()
+    parser = argparse.ArgumentParser(conflict_handler="resolve")
+    command.add_options(parser)
+    opts, args = parser.parse_known_args(words)
+    command.run(args, opts)
+    assert command.exitcode == 0
+    assert "http://h.test/lens" in capsys.readouterr().out

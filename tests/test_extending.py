@@ -1,0 +1,210 @@
+"""The examples of docs/extending.md, and what users' own parts may rely on, in real crawls."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+LICENSED = b"<a href='https://creativecommons.org/licenses/by/4.0/'>CC BY</a>"
+LENS = (
+    b"<title>Optics %s</title><h1>Optics: refraction by a lens</h1>"
+    b"<a href='a.mp4'>optics film</a><a href='next.html'>next</a>%s"
+)
+PAGES = {
+    "/": LENS % (b"one", LICENSED),
+    "/next.html": LENS % (b"two", b""),
+    "/contents.html": b"<title>Contents</title><ul><li><a href='/only-there.html'>x</a></ul>",
+    "/only-there.html": LENS % (b"three", b""),
+    "/robots.txt": b"",
+}
+HANDLER = """
+from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
+
+class Handler(HTTP11DownloadHandler):
+    async def download_request(self, request):
+        if request.meta.get("playwright"):
+            print("RENDERED", request.url)
+        return await super().download_request(request)
+"""
+BAD = """
+class Bad:
+    def process_item(self, item):
+        item.extra["bad"] = object()
+        return item
+"""
+WITHOUT_FRONTIER = """
+from mmcrawl.spiders import FocusedSpider
+
+class Mine(FocusedSpider):
+    name = "mine"
+    custom_settings = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with every Python example of the page that names its file."""
+    for name, code in re.findall(r"```python\n# (\S+\.py)\n(.*?)```", EXAMPLES, re.DOTALL):
+        (tmp_path / name).write_text(code, encoding="utf-8")
+    info = tmp_path / "examples-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: examples\nVersion: 1\n")
+    groups = re.findall(r'\[project\.entry-points\."(.*?)"\]\n(\w+) = "(.*?)"', EXAMPLES)
+    entries = "\n".join(f"[{group}]\n{name} = {where}" for group, name, where in groups)
+    (info / "entry_points.txt").write_text(entries)
+    return tmp_path
+
+
+@pytest.fixture
+def asked() -> list[str]:
+    """What the site was asked for."""
+    return []
+
+
+@pytest.fixture
+def site(asked: list[str]) -> Iterator[str]:
+    """Address of a small site."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            body = PAGES.get(self.path)
+            self.send_response(200 if body is not None else 404)
+            kind = "text/plain" if self.path == "/robots.txt" else "text/html"
+            self.send_header("Content-Type", kind)
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+        server.shutdown()
+
+
+def scrapy(
+    folder: Path, *arguments: str, exit_code: int = 0, **settings: object
+) -> subprocess.CompletedProcess[str]:
+    settings = {"AUTOTHROTTLE_ENABLED": 0, "MMCRAWL_DISPLAY": 0} | settings
+    given = [
+        word
+        for name, value in settings.items()
+        for word in ("-s", f"{name}={value if isinstance(value, str | int) else json.dumps(value)}")
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", *arguments, *given],
+        cwd=folder,
+        env={
+            **os.environ,
+            "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}",
+            "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings",
+        },
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == exit_code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+def crawl(
+    folder: Path, site: str, *arguments: str, spider: str = "focused", **settings: object
+) -> subprocess.CompletedProcess[str]:
+    given = ("-a", f"seeds={site}", "-a", "keywords=optics", *arguments)
+    return scrapy(folder, "crawl", spider, *given, **settings)
+
+
+def rows_of(path: Path) -> dict[str, dict[str, object]]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return {row["url"].rpartition("/")[2]: row for row in map(json.loads, lines)}
+
+
+@pytest.mark.parametrize("place", [300, 950], ids=["before judging", "after judging"])
+def test_what_a_pipeline_adds_is_a_column_of_the_feeds(place: int, folder: Path, site: str) -> None:
+    feeds = ("-O", "media.jsonl", "-O", "media.csv")
+    crawl(folder, site, *feeds, ITEM_PIPELINES={"licence.Licence": place})
+    rows = rows_of(folder / "media.jsonl")
+    assert {name: row["licence"] for name, row in rows.items()} == {"": "CC", "next.html": ""}
+    with (folder / "media.csv").open(encoding="utf-8", newline="") as file:
+        cells = {row["url"].rpartition("/")[2]: row["licence"] for row in csv.DictReader(file)}
+    assert cells == {"": "CC", "next.html": ""}
+    crawl(folder, site, "-O", "again.jsonl")  # finished before: from the store
+    assert rows_of(folder / "again.jsonl") == rows
+
+
+def test_what_json_cannot_keep_ends_the_page_with_a_sentence(folder: Path, site: str) -> None:
+    (folder / "bad.py").write_text(BAD)
+    done = crawl(folder, site, ITEM_PIPELINES={"bad.Bad": 950}, exit_code=1)
+    assert "a pipeline added what is no plain value: Object of type object" in done.stderr
+
+
+def test_a_subclass_asks_for_more_and_an_exporter_writes_it(
+    folder: Path, site: str, asked: list[str]
+) -> None:
+    crawl(
+        *(folder, site, "-O", "found.txt:titles"),
+        spider="courses",
+        SPIDER_MODULES="courses",
+        FEED_EXPORTERS={"titles": "titles.TitleExporter"},
+    )
+    assert "/only-there.html" in asked
+    lines = (folder / "found.txt").read_text(encoding="utf-8").splitlines()
+    assert sorted(lines) == [f"Optics one: {site}", f"Optics three: {site}only-there.html",
+                             f"Optics two: {site}next.html"]  # fmt: skip
+
+
+def test_algorithms_and_partitioners_are_found_by_their_entry_points(
+    folder: Path, site: str
+) -> None:
+    crawl(folder, site, "-a", "algo=shortest", "-a", "least=0.01",
+          MMCRAWL_LINK_BLOCKS=1, MMCRAWL_BLOCKS_METHOD="halves")  # fmt: skip
+    help_of_crawl = scrapy(folder, "crawl", "focused", "--help").stdout
+    assert "shortest      least=0.0 (0 to 1)" in help_of_crawl
+    (folder / "page.html").write_bytes(PAGES["/"])
+    cut = json.loads(scrapy(folder, "blocks", "--json", "--method", "halves", "page.html").stdout)
+    assert len(cut["blocks"]) == 2
+
+
+def test_download_handlers_of_the_user_win_and_see_what_is_to_be_rendered(
+    folder: Path, site: str
+) -> None:
+    (folder / "browser.py").write_text(HANDLER)
+    handlers = {"http": "browser.Handler", "https": "browser.Handler"}
+    middlewares = {"rendered.Rendered": 50}
+    done = crawl(folder, site, DOWNLOAD_HANDLERS=handlers, DOWNLOADER_MIDDLEWARES=middlewares)
+    rendered = re.findall(r"RENDERED \S+/(\S*)", done.stdout)
+    assert {"", "next.html"} <= set(rendered)
+
+
+def test_a_second_crawl_is_answered_from_the_http_cache(
+    folder: Path, site: str, asked: list[str]
+) -> None:
+    cache = {"HTTPCACHE_ENABLED": 1, "HTTPCACHE_DIR": str(folder / "cache")}
+    crawl(folder, site, "-a", "store=one.db", "-O", "one.jsonl", **cache)
+    first = list(asked)
+    assert "/robots.txt" in first
+    crawl(folder, site, "-a", "store=two.db", "-O", "two.jsonl", **cache)
+    assert asked == first
+    assert rows_of(folder / "one.jsonl").keys() == rows_of(folder / "two.jsonl").keys() != set()
+
+
+def test_a_focused_crawl_without_the_frontier_is_refused(folder: Path, site: str) -> None:
+    (folder / "mine.py").write_text(WITHOUT_FRONTIER)
+    done = crawl(folder, site, spider="mine", SPIDER_MODULES="mine", exit_code=2)
+    assert "scrapy crawl: a focused crawl needs the scheduler mmcrawl." in done.stderr

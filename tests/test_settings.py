@@ -1,0 +1,65 @@
+"""Settings and arguments are declared once: pages, help and checks come from there."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+from scrapy.settings import Settings
+
+from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.engine.crawls import check_settings
+from mmcrawl.errors import MmcrawlError
+from mmcrawl.scoring import algorithm_names, default_parameters
+from mmcrawl.settings import declared, value_of
+from mmcrawl.terminal.arguments import argument_help
+
+ROOT = Path(__file__).resolve().parents[1]
+TOOL = ROOT / "tools" / "write_settings_page.py"
+
+
+def test_the_page_of_settings_is_up_to_date() -> None:
+    spec = importlib.util.spec_from_file_location("write_settings_page", TOOL)
+    assert spec is not None
+    assert spec.loader is not None
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    assert tool.PAGE.read_text(encoding="utf-8") == tool.settings_page()
+
+
+def test_every_setting_that_is_read_is_declared() -> None:
+    named: set[str] = set()
+    for file in (ROOT / "mmcrawl").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                named.update(re.findall(r"\AMMCRAWL_[A-Z_]+\Z", node.value))
+    of_experiments = {"MMCRAWL_EXPERIMENT_CLOCK"}  # between two processes of ours
+    assert named - {"MMCRAWL_REVISIT_"} - of_experiments == set(declared)
+
+
+def test_settings_hold_without_a_project_that_says_them() -> None:
+    check_settings(Settings())
+    assert {name: value_of(Settings(), name) for name in declared} == {
+        name: setting.default for name, setting in declared.items()
+    }
+
+
+@pytest.mark.parametrize("name", [s.name for s in declared.values() if s.may_be])
+def test_a_value_out_of_range_is_told_with_an_example(name: str) -> None:
+    with pytest.raises(MmcrawlError, match=f"^{name} must be a .* as [0-9.]+$"):
+        check_settings(Settings({name: "-1"}))
+
+
+def test_help_names_every_argument_and_every_parameter_of_an_algorithm() -> None:
+    shown = argument_help(FocusedParams)
+    for name, field in FocusedParams.model_fields.items():
+        [line] = re.findall(rf"(?m)^  {name} +(\S.*)$", shown)
+        assert line.split()[0] == str(field.description).split()[0]
+    flat = " ".join(shown.split())
+    for algorithm in algorithm_names():
+        for name, default in default_parameters(algorithm).items():
+            assert name in FocusedParams.model_fields or f"{name}={default}" in flat
+    assert "alpha=0.4 (0 to 1)" in flat
