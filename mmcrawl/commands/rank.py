@@ -19,10 +19,10 @@ from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, rea
 from mmcrawl.crawling.archive_params import as_time
 from mmcrawl.errors import MmcrawlError, RankError
 from mmcrawl.rank.methods import METHODS, method_named
-from mmcrawl.rank.writing import COLUMNS, WRITERS, rows_of
 from mmcrawl.rank.pages import Ranked, RankJob, rank_pages
 from mmcrawl.rank.parts import BLOCK_METHODS, PARTS, RankedParts
 from mmcrawl.rank.results import save_ranks
+from mmcrawl.rank.writing import COLUMNS, WRITERS, rows_of
 from mmcrawl.terminal.rank import RankProgress, parts_table, rank_table
 from mmcrawl.topic.loading import load_topics, topic_from_keywords
 from mmcrawl.topic.topic import Topic
