@@ -37,8 +37,6 @@ from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.urls import canonical, url_key
 
-__all__ = ["Archive"]
-
 
 class Archive:
     """An open archive, as :func:`~mmcrawl.archive.open_archive` makes one.

@@ -20,11 +20,6 @@ from mmcrawl.archive.model import ArchiveStats, CheckReport, Fault, HostStats, a
 from mmcrawl.archive.purging import remove_dead
 from mmcrawl.errors import StoreError
 
-__all__ = [
-    "Checker",
-    "stats_of",
-]
-
 _NUMBER = (1 << SHIFT) - 1
 _SORTED = 200_000  # chunks of the index that are held in memory at once
 

@@ -21,8 +21,6 @@ from mmcrawl.blocks.partitioners.base import Cut
 from mmcrawl.blocks.tree import read_tree
 from mmcrawl.text.scripts import HAN
 
-__all__ = ["Side", "difference"]
-
 _ALIKE = 0.3  # share of words that two blocks must have in common to be one that changed
 _MOST_PAIRS = 10_000  # compared between two neighbours; longer runs are told by their path alone
 _MOST_WORDS = 4_000  # of a block; longer ones are compared from their two ends

@@ -27,8 +27,6 @@ from mmcrawl.archive.model import StoredBlock, Version, leaves
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL
 from mmcrawl.errors import StoreError
 
-__all__ = ["MEMORY", "REVIEW", "LevelChoice", "LevelManager"]
-
 REVIEW = 5
 """Versions between two reviews, and how many of them a review looks at."""
 

@@ -11,28 +11,6 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from math import isnan
 
-__all__ = [
-    "LARGEST_BODY",
-    "ArchiveStats",
-    "BlockChange",
-    "Capture",
-    "CheckReport",
-    "Difference",
-    "Fault",
-    "HostStats",
-    "Purged",
-    "Stored",
-    "StoredBlock",
-    "Unchanged",
-    "Version",
-    "Visit",
-    "WordChange",
-    "as_text",
-    "as_unix_time",
-    "digest_of",
-    "leaves",
-]
-
 LARGEST_BODY = 512 << 20
 """Bytes of a body that an archive keeps; what is larger is refused."""
 

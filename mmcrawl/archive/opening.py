@@ -10,8 +10,6 @@ from mmcrawl.archive.uris import shown
 from mmcrawl.errors import StoreError
 from mmcrawl.stores.uris import file_of, is_server
 
-__all__ = ["open_archive"]
-
 
 def open_archive(uri: str, *, create: bool = True, read_only: bool = False) -> Archive:
     """Open an archive: ``sqlite:///FILE`` (absolute: ``sqlite:////FILE``) or ``mongodb://…``.

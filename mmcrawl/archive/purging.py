@@ -21,8 +21,6 @@ from mmcrawl.archive.format.sealing import MANIFEST_LEVEL, TAIL_LEVEL
 from mmcrawl.archive.model import Purged
 from mmcrawl.archive.timeline import Seen, line_of
 
-__all__ = ["purge", "remove_dead"]
-
 _NUMBER = (1 << SHIFT) - 1
 _BLANK = Entry(0, 0, 0.0, 0, b"", ())
 

@@ -8,8 +8,6 @@ from pathlib import PurePath
 
 from mmcrawl.stores.uris import FILE, file_of, is_server
 
-__all__ = ["archive_beside", "archive_uri", "as_archive_uri", "file_uri", "shown"]
-
 _BESIDE = "-archive"
 _PATH = re.compile(r"(?![\w+.-]{2,}:)(?=.*[./\\])")  # no scheme; a folder or an ending
 

@@ -32,8 +32,6 @@ from mmcrawl.archive.uris import shown
 from mmcrawl.errors import StoreError
 from mmcrawl.stores.plain_values import PlainForm
 
-__all__ = ["ProcessStore", "serve"]
-
 T = TypeVar("T")
 
 _PROGRAM = """

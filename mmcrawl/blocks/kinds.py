@@ -22,15 +22,6 @@ from mmcrawl.blocks.page_blocks import PageBlocks
 from mmcrawl.blocks.tree import PageTree
 from mmcrawl.text.scripts import has_han
 
-__all__ = [
-    "KEPT",
-    "KINDS",
-    "BlockKind",
-    "Judgement",
-    "block_kinds",
-    "judge",
-]
-
 Judgement = tuple[str, float]
 """Kind and score."""
 

@@ -33,8 +33,6 @@ from mmcrawl.browse.views.sites import SiteViews
 from mmcrawl.browse.views.versions import VersionViews
 from mmcrawl.errors import MmcrawlError
 
-__all__ = ["create_app"]
-
 logger = logging.getLogger(__name__)
 
 _PROGRAMS = (

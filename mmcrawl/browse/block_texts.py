@@ -10,8 +10,6 @@ from mmcrawl.blocks.partition import Partition
 from mmcrawl.blocks.partitioners.base import Cut
 from mmcrawl.blocks.tree import read_tree
 
-__all__ = ["block_texts"]
-
 
 def block_texts(
     side: Side, blocks: Iterable[StoredBlock], *, longest: int = 4_000

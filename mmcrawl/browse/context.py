@@ -33,15 +33,6 @@ from mmcrawl.errors import RankError, StoreError
 from mmcrawl.rank.duplicates.results import open_duplicates
 from mmcrawl.rank.results import Ranks, open_ranks
 
-__all__ = [
-    "Context",
-    "Limits",
-    "Options",
-    "Pool",
-    "View",
-    "open_context",
-]
-
 _R = TypeVar("_R")
 
 

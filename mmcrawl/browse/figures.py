@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from mmcrawl.archive.model import Visit
 from mmcrawl.browse.text import when
 
-__all__ = ["Growth", "Month", "Timeline", "growth_of", "months_of", "timeline_of"]
-
 _WIDTH, _HEIGHT, _TOP = 1056, 190, 18
 _ROWS = 24
 _MOST_MARKS = 400  # of a timeline; more cannot be told apart

@@ -18,8 +18,6 @@ from mmcrawl.archive.search.searching import Search
 from mmcrawl.browse.figures import Growth, growth_of
 from mmcrawl.errors import MmcrawlError, SearchError
 
-__all__ = ["Overview", "Surveyor"]
-
 logger = logging.getLogger(__name__)
 
 _LOOK_SECONDS = 15.0  # between two looks whether anything was stored

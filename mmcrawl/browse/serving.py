@@ -22,8 +22,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from mmcrawl.browse.context import Limits
 
-__all__ = ["server_of"]
-
 # Bytes that the system keeps of an answer, of each connection. It would take megabytes, and nobody
 # would see for long whether a slow reader takes any.
 _KEPT = 64 << 10

@@ -39,15 +39,6 @@ from mmcrawl.replay.opening import open_web
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.archive import KIND_STYLES
 
-__all__ = [
-    "HTML_TYPES",
-    "Command",
-    "Outcome",
-    "ReceivedPage",
-    "fetched",
-    "leave_crawl_out",
-]
-
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 

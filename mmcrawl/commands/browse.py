@@ -26,8 +26,6 @@ from mmcrawl.settings import value_of
 if TYPE_CHECKING:
     from mmcrawl.browse.context import Options
 
-__all__ = ["Command"]
-
 _NEEDED = ("starlette", "jinja2", "uvicorn")
 _DEFAULT_STORE = "sqlite:///crawl.db"
 _OWN_CRAWL = ("crawl.db", "crawl-archive.db")

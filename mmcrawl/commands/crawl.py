@@ -28,8 +28,6 @@ from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.arguments import argument_help
 
-__all__ = ["Command", "arguments_or_exit"]
-
 _NOISY = (
     "scrapy.utils.log",
     "scrapy.middleware",

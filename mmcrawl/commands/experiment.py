@@ -24,8 +24,6 @@ from mmcrawl.experiment.measures import PUBLISHED_SHARE
 from mmcrawl.experiment.plan import SHARED, ExperimentError, Plan, algorithms_of
 from mmcrawl.scoring.registry import algorithm_names
 
-__all__ = ["Command"]
-
 _NEEDED = ("matplotlib", "jinja2")
 _ARGUMENTS = ("web", *SHARED)
 _CACHE = ".mmcrawl-truth"

@@ -17,8 +17,6 @@ from mmcrawl.engine.items import MediaPageItem, PageItem
 from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.settings import value_of
 
-__all__ = ["Command"]
-
 
 class Command(ScrapyParse):
     """Parse a URL with its spider and print the results.

@@ -27,8 +27,6 @@ from mmcrawl.terminal.rank import RankProgress, parts_table, rank_table
 from mmcrawl.topic.loading import load_topics, topic_from_keywords
 from mmcrawl.topic.topic import Topic
 
-__all__ = ["Command"]
-
 _SHOWN = 20
 _PAGES = "pages"
 _ARGUMENTS = (*PLACE, "topic", "keywords")

@@ -28,8 +28,6 @@ from mmcrawl.topic.loading import load_topic, load_topics, topic_from_keywords, 
 from mmcrawl.topic.similarity import BooleanModel, VectorSpaceModel
 from mmcrawl.topic.topic import MEDIA_KINDS, Topic
 
-__all__ = ["Command"]
-
 _ARGUMENTS = ("topic", "keywords", "media", "web")
 _MOST_TOPICS = 5
 _PAGE_TYPES = (*HTML_TYPES, "text/plain", "text/xml", "application/xml")

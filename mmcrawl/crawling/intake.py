@@ -20,13 +20,6 @@ from mmcrawl.scoring.base import LinkText, Scorer
 from mmcrawl.scoring.relevance import Signs, TopicTest, Verdict
 from mmcrawl.text.url_words import translate_url, url_text
 
-__all__ = [
-    "Judge",
-    "LinkIntake",
-    "media_page",
-    "seed_link",
-]
-
 logger = logging.getLogger(__name__)
 
 

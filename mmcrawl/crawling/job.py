@@ -28,8 +28,6 @@ from mmcrawl.scoring.relevance import TopicTest, Verdict
 from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.topic.topic import Topic
 
-__all__ = ["CrawlJob"]
-
 logger = logging.getLogger(__name__)
 
 _PAGES_BETWEEN_CHECKPOINTS = 500

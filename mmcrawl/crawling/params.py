@@ -26,16 +26,6 @@ from mmcrawl.stores.uris import is_server
 from mmcrawl.topic.loading import load_topic, load_topics, topic_from_keywords, union
 from mmcrawl.topic.topic import MEDIA_KINDS, Topic
 
-__all__ = [
-    "DEMO_STORE",
-    "DEMO_TOPIC",
-    "FocusedParams",
-    "checked_store",
-    "checked_web",
-    "explain",
-    "parse_kinds",
-]
-
 DEMO_TOPIC = "physics-senior"
 DEMO_STORE = "sqlite:///demo.db"
 _KIND_NAMES = {"swf": "animation", "flash": "animation"}

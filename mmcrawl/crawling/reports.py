@@ -16,13 +16,6 @@ from mmcrawl.page.model import MediaResource, Page
 from mmcrawl.scoring.relevance import Signs, TopicTest, Verdict
 from mmcrawl.scoring.similarity import LinkSimilarity
 
-__all__ = [
-    "PageReport",
-    "ReportedLink",
-    "Reporter",
-    "Totals",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class ReportedLink:

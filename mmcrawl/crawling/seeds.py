@@ -14,8 +14,6 @@ from mmcrawl.errors import MmcrawlError, SeedError
 from mmcrawl.page.encoding import WESTERN, decode_page
 from mmcrawl.topic.loading import load_topic
 
-__all__ = ["Seed", "read_seeds"]
-
 _CREDENTIALS = re.compile(r"(^|//)[^\s/:]*:\S*@")
 _MOST_PROBLEMS = 20
 _HEAD = 1_024  # bytes that tell a text from a film, before all of it is read

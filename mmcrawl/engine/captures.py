@@ -7,8 +7,6 @@ from scrapy.http import Response
 
 from mmcrawl.archive.model import Capture
 
-__all__ = ["capture_of", "requested_at"]
-
 
 def capture_of(response: Response, url: str = "") -> Capture:
     """Return what a server answered.

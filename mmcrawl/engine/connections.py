@@ -22,8 +22,6 @@ from mmcrawl.frontier.addresses import PrivateHosts, host_of, is_private_address
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-__all__ = ["DownloadHandler"]
-
 
 class DownloadHandler(HTTP11DownloadHandler):
     """Scrapy's handler of http and https, with private addresses refused before they are asked.

@@ -12,8 +12,6 @@ from scrapy.http.cookies import CookieJar
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.text.public_suffixes import is_public_suffix, split_host
 
-__all__ = ["BoundedCookieJar", "CookiesMiddleware"]
-
 _LONGEST = 4096  # characters of name and value
 _LONGEST_PATH = 1024
 _MOST_OF_A_SITE = 180

@@ -30,16 +30,6 @@ from mmcrawl.sharing.store import open_shared_store
 from mmcrawl.sharing.worker import SharedJob, worker_name
 from mmcrawl.stores.uris import file_of, is_server
 
-__all__ = [
-    "Crawl",
-    "archive_uri_of",
-    "check_settings",
-    "later_link_blocks",
-    "make_job",
-    "revisit_rules",
-    "with_stored_web",
-]
-
 _ARCHIVE = "MMCRAWL_ARCHIVE"
 _FACTORS = "MMCRAWL_LINK_BLOCK_FACTORS"
 _LEASE = "MMCRAWL_LEASE_SECONDS"

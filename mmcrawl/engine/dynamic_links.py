@@ -17,8 +17,6 @@ from mmcrawl.page.dynamic import kind_by_headers, may_be_media, with_dynamic_med
 from mmcrawl.page.model import Page
 from mmcrawl.settings import value_of
 
-__all__ = ["DynamicLinksMiddleware"]
-
 logger = logging.getLogger(__name__)
 
 _OK = 200

@@ -38,8 +38,6 @@ from mmcrawl.terminal.crawl import (
     sentence,
 )
 
-__all__ = ["CrawlProgress", "MediaCsvExporter", "MediaFeedExporter"]
-
 logger = logging.getLogger(__name__)
 
 _PANEL_SECONDS = 0.5

@@ -9,8 +9,6 @@ from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.page.model import Page
 from mmcrawl.scoring.relevance import Verdict
 
-__all__ = ["MediaPageItem", "NoPage", "PageItem", "VisitItem"]
-
 
 @dataclass(slots=True)
 class PageItem:

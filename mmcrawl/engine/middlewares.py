@@ -27,8 +27,6 @@ from mmcrawl.engine.scheduler import LINK_KEY, FocusedScheduler, scheduler_of
 from mmcrawl.errors import StoreError
 from mmcrawl.page.parse import parse_page
 
-__all__ = ["FrontierMiddleware", "RobotsTxtMiddleware"]
-
 logger = logging.getLogger(__name__)
 
 # What takes 50 ms or more: to add so many links, to cut so many bytes into blocks.

@@ -41,8 +41,6 @@ from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.frontier.urls import canonical
 from mmcrawl.page.urls import physical_layer
 
-__all__ = ["LINK_KEY", "FocusedScheduler", "PlainScheduler", "check_scheduler", "scheduler_of"]
-
 logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 

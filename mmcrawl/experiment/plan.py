@@ -22,16 +22,6 @@ from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.text.resources import data_file
 from mmcrawl.topic.topic import Topic
 
-__all__ = [
-    "SHARED",
-    "Algorithm",
-    "ExperimentError",
-    "Plan",
-    "algorithms_of",
-    "code_digest",
-    "truth_key",
-]
-
 SHARED = ("topic", "keywords", "seeds", "media", "sites", "max_layer", "max_depth")
 """Spider arguments that are the same for all runs."""
 

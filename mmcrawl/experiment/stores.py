@@ -10,8 +10,6 @@ from pathlib import Path
 from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.urls import url_key
 
-__all__ = ["CrawlEnd", "StoredPage", "read_end", "read_graph", "read_pages", "read_patterns"]
-
 _REDIRECT = "redirects to "
 
 

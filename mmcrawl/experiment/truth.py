@@ -33,14 +33,6 @@ from mmcrawl.experiment.stores import StoredPage, read_end, read_graph, read_pag
 from mmcrawl.frontier.admission import TRAP
 from mmcrawl.frontier.urls import canonical
 
-__all__ = [
-    "LinkGraph",
-    "Truth",
-    "find_truth",
-    "oracle_order",
-    "truth_of",
-]
-
 _Ints = np.ndarray[Any, np.dtype[np.int64]]
 _FAR = np.iinfo(np.int64).max // 2
 

@@ -19,8 +19,6 @@ from mmcrawl.frontier.addresses import PrivateHosts, host_of
 from mmcrawl.frontier.urls import shape
 from mmcrawl.text.public_suffixes import split_host
 
-__all__ = ["TRAP", "Admission", "LearntShapes", "Limits"]
-
 _MOST_NAMES = 200
 _DEEPEST = 20
 _ANY = " any"  # no address has a space

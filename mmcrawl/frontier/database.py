@@ -12,8 +12,6 @@ from mmcrawl.errors import StoreError
 from mmcrawl.frontier.faults import FAULTS, damaged, why_it_failed
 from mmcrawl.frontier.schema import APPLICATION_ID, LAYOUT, SCHEMA, SCHEMA_VERSION, layout
 
-__all__ = ["connect", "remove_own_file"]
-
 
 def _explained(method: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method of a cursor that fails with a StoreError."""

@@ -21,8 +21,6 @@ from mmcrawl.frontier.database import connect, remove_own_file
 from mmcrawl.frontier.faults import why_it_failed
 from mmcrawl.stores.uris import file_of
 
-__all__ = ["Job", "SqliteStore", "open_store", "refuse_other_arguments"]
-
 
 @dataclass(frozen=True, slots=True)
 class Job:

@@ -14,8 +14,6 @@ from mmcrawl.engine.items import PageItem
 from mmcrawl.page.model import Page
 from mmcrawl.settings import value_of
 
-__all__ = ["BlocksPipeline"]
-
 _LARGEST = 1 << 20
 
 

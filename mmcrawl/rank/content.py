@@ -7,8 +7,6 @@ from mmcrawl.text.url_words import url_text
 from mmcrawl.topic.similarity import BooleanModel
 from mmcrawl.topic.topic import Topic
 
-__all__ = ["TopicContent"]
-
 _OWN = frozenset({"title", "topic", "related-links", "image", "small"})
 
 

@@ -20,8 +20,6 @@ from mmcrawl.errors import RankError, StoreError
 from mmcrawl.rank.parquet import Body
 from mmcrawl.rank.reading import Reading
 
-__all__ = ["body_of", "over_bodies"]
-
 _MOST_PROCESSES = 4
 _MANY = 64  # pages from which on starting processes is worth it
 _AHEAD = 4  # pages for each process that are read ahead

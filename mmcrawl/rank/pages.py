@@ -20,15 +20,6 @@ from mmcrawl.rank.records import ReadPage
 from mmcrawl.rank.results import RankedPages
 from mmcrawl.topic.topic import Topic
 
-__all__ = [
-    "Collected",
-    "RankJob",
-    "Ranked",
-    "collect",
-    "page_ranking",
-    "rank_pages",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class RankJob:

@@ -30,8 +30,6 @@ from mmcrawl.rank.ranks import Ranking, block_ranks
 from mmcrawl.rank.reading import Progress, Reading
 from mmcrawl.rank.records import ReadPage
 
-__all__ = ["BLOCK_METHODS", "PARTS", "RankedParts", "rank_blocks", "rank_media"]
-
 BLOCK_METHODS: Mapping[str, Mapping[str, float] | None] = {
     "quarkrank": KIND_WEIGHTS,
     "block-pagerank": None,

@@ -33,12 +33,6 @@ from mmcrawl.rank.records import (
 )
 from mmcrawl.rank.url_index import IndexBuilder, UrlIndex
 
-__all__ = [
-    "PageReader",
-    "Progress",
-    "Reading",
-]
-
 _LONGEST_TITLE = 300  # characters
 _PICTURES = ("img", "area")
 _LOOKED_AT = 20  # nodes of a link without text

@@ -24,8 +24,6 @@ from mmcrawl.frontier.urls import url_key
 from mmcrawl.rank.graph import Numbers
 from mmcrawl.stores.uris import file_of, is_server
 
-__all__ = ["RankStore", "RankedPages", "Ranks", "open_ranks", "open_store", "save_ranks"]
-
 FORMAT = 1
 DUPLICATES = "duplicates"
 """Name under which :mod:`mmcrawl.rank.duplicates.results` keeps what it keeps in the same store."""

@@ -23,11 +23,6 @@ from pymongo.errors import ConfigurationError, PyMongoError
 from mmcrawl.archive.uris import shown
 from mmcrawl.errors import StoreError
 
-__all__ = [
-    "MongoRanks",
-    "SqliteRanks",
-]
-
 APPLICATION_ID = 0x6D6D726B  # "mmrk"
 _SCHEMA = """
 CREATE TABLE head (method TEXT PRIMARY KEY, content TEXT NOT NULL) WITHOUT ROWID;

@@ -27,8 +27,6 @@ from mmcrawl.topic.topic import Topic
 if TYPE_CHECKING:  # pyspark is asked for by the session, which says what is missing
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["main"]
-
 
 def main(words: list[str] | None = None) -> int:
     """Do what the words of the command line say; return the exit code."""

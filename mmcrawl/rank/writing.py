@@ -14,8 +14,6 @@ from typing import Any, BinaryIO
 
 from mmcrawl.rank.pages import Ranked
 
-__all__ = ["COLUMNS", "WRITERS", "Writer", "rows_of"]
-
 Row = dict[str, Any]
 
 COLUMNS: Mapping[str, str] = {

@@ -28,14 +28,6 @@ from mmcrawl.replay.web import (
     split_url,
 )
 
-__all__ = [
-    "PORTAL_HOST",
-    "WHAT_IT_CAN_BE",
-    "PortalWeb",
-    "check_web",
-    "open_web",
-]
-
 PORTAL_HOST = "portal.test"
 
 PAGE = """<!doctype html>

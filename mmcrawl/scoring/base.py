@@ -8,16 +8,6 @@ from typing import ClassVar, Protocol, TypeAlias
 from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.records import KnownLink, LinkScores
 
-__all__ = [
-    "NO_SCORES",
-    "CrawledPage",
-    "LinkSource",
-    "LinkText",
-    "Ranges",
-    "Scorer",
-    "check_ranges",
-]
-
 NO_SCORES = LinkScores([], [], [])
 
 

@@ -8,8 +8,6 @@ from mmcrawl.frontier.records import LinkScores
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
 from mmcrawl.scoring.similarity import LinkSimilarity
 
-__all__ = ["Breadth"]
-
 
 class Breadth:
     """Breadth-first search: all scores are equal, so links come in the order of discovery."""

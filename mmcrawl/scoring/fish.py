@@ -35,8 +35,6 @@ from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, R
 from mmcrawl.scoring.graph.inlinks import InLinks
 from mmcrawl.scoring.similarity import LinkSimilarity
 
-__all__ = ["Fish"]
-
 _UNKNOWN, _WAITING, _CRAWLED, _FAILED = range(4)
 _NO_PAGE = -1
 _DEAD = -1

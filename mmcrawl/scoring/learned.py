@@ -42,11 +42,6 @@ from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, R
 from mmcrawl.scoring.link_features import BITS, WIDTH, directory_of, fit_features, link_features
 from mmcrawl.scoring.similarity import LinkSimilarity
 
-__all__ = [
-    "Learned",
-    "OnlineLogisticModel",
-]
-
 Rows = NDArray[np.uint32]
 Values = NDArray[np.float64]
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from mmcrawl.frontier.records import KnownLink
 
-__all__ = ["BITS", "WIDTH", "directory_of", "link_features"]
-
 BITS = 20
 """Features are numbers in [1, 2**BITS)."""
 

@@ -12,16 +12,6 @@ from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring.base import LinkSource, Ranges, Scorer, check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 
-__all__ = [
-    "ENTRY_POINT_GROUP",
-    "algorithm_names",
-    "default_parameters",
-    "make_scorer",
-    "parameter_names",
-    "parameter_ranges",
-    "parse_parameters",
-]
-
 ENTRY_POINT_GROUP = "mmcrawl.scorers"
 """Group under which a package registers `name = module:factory`; the factory is called like the
 constructor of a scorer: `factory(source, similarity, **parameters)`. Its keyword-only parameters

@@ -9,8 +9,6 @@ from mmcrawl.page.model import MediaResource, Page
 from mmcrawl.text.url_words import url_text
 from mmcrawl.topic.topic import Topic
 
-__all__ = ["FIELD_WEIGHTS", "Signs", "TopicTest", "Verdict"]
-
 FIELD_WEIGHTS = {
     "title": 1.0,
     "media": 1.0,

@@ -51,8 +51,6 @@ from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, R
 from mmcrawl.scoring.graph.inlinks import InLinks
 from mmcrawl.scoring.similarity import LinkSimilarity
 
-__all__ = ["SharkImproved"]
-
 _Numbers = np.ndarray[Any, np.dtype[Any]]
 
 _UNKNOWN, _WAITING, _SEED, _CRAWLED, _FAILED = range(5)

@@ -9,8 +9,6 @@ from mmcrawl.scoring.base import LinkText
 from mmcrawl.topic.similarity import BooleanModel, VectorSpaceModel
 from mmcrawl.topic.topic import Topic
 
-__all__ = ["LinkSimilarity"]
-
 _SCRIPT_WEIGHT = 0.5
 _CACHED_TEXTS = 16_384
 

@@ -44,8 +44,6 @@ from mmcrawl.scoring.patterns import SitePatterns, UrlParts, url_parts
 from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.scoring.site_state import Directories, Site
 
-__all__ = ["UrlRule"]
-
 _Ids = np.ndarray[Any, np.dtype[Any]]
 _Numbers = np.ndarray[Any, np.dtype[np.float64]]
 

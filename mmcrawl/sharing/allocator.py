@@ -10,8 +10,6 @@ from mmcrawl.sharing.leases import Hosts, host_name
 from mmcrawl.sharing.messages import Grant, Pointless
 from mmcrawl.sharing.rules import Rules
 
-__all__ = ["Allocator", "KnownWorker"]
-
 _SPARE = 4  # links of a host that lie ready beside those that may be under way
 _SPREAD_SECONDS = 1.0
 _TIDY_SECONDS = 10.0

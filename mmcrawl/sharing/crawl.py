@@ -29,8 +29,6 @@ from mmcrawl.sharing.messages import (
     Returned,
 )
 
-__all__ = ["SharedCrawl"]
-
 logger = logging.getLogger(__name__)
 
 _DIGEST = 16

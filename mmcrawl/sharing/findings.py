@@ -26,8 +26,6 @@ from pymongo import ASCENDING, DESCENDING, ReplaceOne
 from mmcrawl.frontier.findings import MediaPageRecord, MediaResourceRecord, PatternRecord
 from mmcrawl.sharing.server import Row, StoreServer
 
-__all__ = ["PublishedFindings"]
-
 logger = logging.getLogger(__name__)
 
 _MOST_TEXT = 3 << 20  # characters; a document may have 16 MB, a character 4 bytes

@@ -22,8 +22,6 @@ from mmcrawl.sharing.rules import Rules
 from mmcrawl.sharing.snapshots import Snapshots
 from mmcrawl.sharing.store import SharedStore
 
-__all__ = ["Leader", "MakeJob"]
-
 logger = logging.getLogger(__name__)
 
 MakeJob = Callable[[SqliteStore, Job], CrawlJob]

@@ -13,8 +13,6 @@ from urllib.parse import urlsplit
 from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.sharing.messages import Lease
 
-__all__ = ["Hosts", "Leases", "host_name"]
-
 _MOST_MOVING_SECONDS = 5.0
 
 

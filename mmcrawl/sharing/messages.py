@@ -17,23 +17,6 @@ from mmcrawl.crawling.reports import PageReport
 from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.stores.plain_values import PlainForm
 
-__all__ = [
-    "Added",
-    "Entry",
-    "Event",
-    "Failed",
-    "Fetched",
-    "Grant",
-    "Lease",
-    "Mail",
-    "Message",
-    "Pointless",
-    "Redirected",
-    "Retried",
-    "Returned",
-    "read_all",
-]
-
 _LEVEL = 3
 _LONGEST = 256 << 20  # bytes of a message, decompressed
 _LENGTH = struct.Struct("<I")

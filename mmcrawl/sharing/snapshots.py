@@ -17,8 +17,6 @@ from mmcrawl.errors import StoreError
 from mmcrawl.frontier.store import SqliteStore
 from mmcrawl.sharing.store import SharedStore
 
-__all__ = ["Snapshots"]
-
 logger = logging.getLogger(__name__)
 
 _PAGES_A_STEP = 8_192  # of SQLite, 32 MB

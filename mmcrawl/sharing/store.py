@@ -41,8 +41,6 @@ from mmcrawl.sharing.server import STORE, Row, facts_of
 from mmcrawl.sharing.stored_snapshots import StoredSnapshots
 from mmcrawl.stores.mongodb import connect, explained
 
-__all__ = ["SharedStore", "jobs", "open_shared_store"]
-
 _LEADER, _STATUS = "leader", "status"
 
 

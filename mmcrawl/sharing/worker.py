@@ -26,8 +26,6 @@ from mmcrawl.sharing.rules import Rules
 from mmcrawl.sharing.store import SharedStore
 from mmcrawl.topic.topic import Topic
 
-__all__ = ["SharedJob", "worker_name"]
-
 _LAST_WAIT = 5.0  # seconds for a thread to end when its shared store is closed
 
 

@@ -25,8 +25,6 @@ from mmcrawl.page.parse import parse_page
 from mmcrawl.replay.handler import replay_settings, web_of
 from mmcrawl.settings import value_of
 
-__all__ = ["FocusedSpider"]
-
 _PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml")
 _LARGE = 100_000  # bytes that take 50 ms or more to parse
 _BULKY_TYPES = ("audio/", "video/", "image/", "application/x-shockwave-flash", "application/zip")

@@ -37,8 +37,6 @@ from mmcrawl.settings import value_of
 from mmcrawl.terminal.archive import Revisits, revisit_tables
 from mmcrawl.text.public_suffixes import split_host
 
-__all__ = ["RevisitSpider"]
-
 logger = logging.getLogger(__name__)
 
 _GONE = (404, 410)

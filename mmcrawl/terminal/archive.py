@@ -31,20 +31,6 @@ from mmcrawl.archive.search.searching import Results
 from mmcrawl.blocks.drawing import printable, short_path
 from mmcrawl.terminal.crawl import literal, sentence, size_of
 
-__all__ = [
-    "KIND_STYLES",
-    "Revisits",
-    "check_text",
-    "difference_view",
-    "due_lines",
-    "hits_view",
-    "revisit_tables",
-    "stats_tables",
-    "url_line",
-    "version_lines",
-    "version_view",
-]
-
 KIND_STYLES = {
     "title": "bold magenta",
     "topic": "bold green",

@@ -12,18 +12,6 @@ from rich.text import Text
 from mmcrawl.crawling.reports import Totals
 from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
 
-__all__ = [
-    "Archived",
-    "Progress",
-    "Summary",
-    "closing_tables",
-    "literal",
-    "progress_line",
-    "progress_panel",
-    "sentence",
-    "size_of",
-]
-
 _MOST_PAGES = 20
 _MOST_PATTERNS = 10
 _MOST_REASONS = 8

@@ -18,8 +18,6 @@ from mmcrawl.rank.parts import RankedParts
 from mmcrawl.rank.ranks import Ranking
 from mmcrawl.terminal.crawl import literal
 
-__all__ = ["RankProgress", "parts_table", "rank_table"]
-
 _LINE_SECONDS = 10.0
 _TOPIC = 30  # characters shown
 _DOING = {"listing": "looking up URLs", "reading": "reading pages", "ranking": "steps"}

@@ -16,17 +16,6 @@ from mmcrawl.text.resources import data_file
 from mmcrawl.text.segmentation import Lexicon
 from mmcrawl.topic.topic import MEDIA_KINDS, Concept, Topic
 
-__all__ = [
-    "load_topic",
-    "load_topics",
-    "parse_plain",
-    "parse_toml",
-    "split_words",
-    "topic_from_keywords",
-    "topic_names",
-    "union",
-]
-
 _TEXTS = ("name", "title", "title_en", "stage", "subject", "source")
 _LISTS = ("words", "subject_words")
 _COMMENT = re.compile(r"(?:^|\s)#.*")

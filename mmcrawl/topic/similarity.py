@@ -9,8 +9,6 @@ from mmcrawl.text.segmentation import segment
 from mmcrawl.text.words import is_stop_word
 from mmcrawl.topic.topic import Topic
 
-__all__ = ["BooleanModel", "VectorSpaceModel"]
-
 _UNSEEN = 1  # documents a word is taken to stand in that none has held yet
 
 

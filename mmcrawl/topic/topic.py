@@ -8,8 +8,6 @@ from mmcrawl.errors import TopicError
 from mmcrawl.text.scripts import has_han
 from mmcrawl.text.segmentation import Lexicon
 
-__all__ = ["MEDIA_KINDS", "Concept", "Match", "Topic"]
-
 MEDIA_KINDS = ("audio", "video", "animation")
 
 Concept = tuple[str, ...]

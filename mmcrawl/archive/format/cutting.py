@@ -19,8 +19,6 @@ from mmcrawl.archive.model import StoredBlock, Version, digest_of
 from mmcrawl.blocks.partition import Partition, partition
 from mmcrawl.errors import BlockError
 
-__all__ = ["blocks_of_page", "blocks_of_version", "cut_entries", "is_cut"]
-
 logger = logging.getLogger(__name__)
 
 _URLS = 64  # whose last blocks are kept while a pack is cut

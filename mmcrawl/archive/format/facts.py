@@ -22,16 +22,6 @@ from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.errors import StoreError
 from mmcrawl.page.encoding import page_encoding
 
-__all__ = [
-    "PageFacts",
-    "as_version",
-    "cut_by",
-    "facts_of_page",
-    "is_read_alike",
-    "written_facts",
-    "written_head",
-]
-
 _PAGES = ("text/html", "application/xhtml+xml")
 _UNDECLARED = ("", "application/octet-stream", "text/plain", "unknown/unknown")
 _SNIFFED = (b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"<meta")

@@ -30,8 +30,6 @@ from mmcrawl.errors import StoreError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.urls import url_key
 
-__all__ = ["Item", "NewVersion", "Round", "Standing", "look_up", "read_facts"]
-
 logger = logging.getLogger(__name__)
 
 _NOTED_EVERY = 8  # versions of a URL: as often it is noted how many it has

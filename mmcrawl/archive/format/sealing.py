@@ -26,8 +26,6 @@ from mmcrawl.archive.format.manifest import Entry, pack_manifest, read_manifest
 from mmcrawl.archive.format.reading import GoneError, Reader, live_entry, named
 from mmcrawl.errors import StoreError
 
-__all__ = ["MANIFEST_LEVEL", "SEALED_LEVEL", "SEGMENT", "TAIL", "TAIL_LEVEL", "Sealer", "is_closed"]
-
 logger = logging.getLogger(__name__)
 
 SEGMENT = 14 << 20

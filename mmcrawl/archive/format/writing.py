@@ -47,8 +47,6 @@ from mmcrawl.archive.model import LARGEST_BODY, Capture, Stored, Unchanged
 from mmcrawl.blocks.partitioners.base import MAX_LEVEL
 from mmcrawl.errors import StoreError
 
-__all__ = ["Writer", "chunks_of"]
-
 LEAST = 8_192
 MOST = 32_768
 _LARGE = 1 << 20  # of bodies that no element cuts

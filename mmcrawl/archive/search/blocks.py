@@ -34,14 +34,6 @@ from mmcrawl.blocks.tree import read_tree
 from mmcrawl.errors import StoreError
 from mmcrawl.page.parse import media_in
 
-__all__ = [
-    "Wanted",
-    "areas_around",
-    "block_text",
-    "indexed_blocks",
-    "read_versions",
-]
-
 logger = logging.getLogger(__name__)
 
 _MANY = 32  # versions from which on starting processes is worth it

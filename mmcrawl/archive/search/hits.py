@@ -19,8 +19,6 @@ from mmcrawl.errors import StoreError
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.parse import media_in
 
-__all__ = ["ArchivedHit", "Hit", "Snippet", "hits_of", "read_hit", "snippet_of", "still_there"]
-
 _MORE = 3  # further blocks of a page
 _SNIPPET = 240  # characters
 _LEAD = 60  # of them, before the first mark

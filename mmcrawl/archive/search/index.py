@@ -26,20 +26,6 @@ from mmcrawl.archive.search.tokens import pinyin, tokens
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.errors import StoreError
 
-__all__ = [
-    "BUNDLE",
-    "KIND_NUMBERS",
-    "KIND_WEIGHTS",
-    "DamagedError",
-    "Index",
-    "IndexedBlock",
-    "ReadVersion",
-    "Text",
-    "bundles_of",
-    "pack",
-    "words_of",
-]
-
 logger = logging.getLogger(__name__)
 
 KIND_WEIGHTS: Mapping[str, float] = {

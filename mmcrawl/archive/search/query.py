@@ -33,8 +33,6 @@ from mmcrawl.blocks.topics import words_of
 from mmcrawl.errors import SearchError
 from mmcrawl.text.words import is_stop_word
 
-__all__ = ["MEDIA", "Choice", "Query", "Term", "as_filter", "media_bit", "parse_query"]
-
 MEDIA = ("audio", "video", "animation")
 """Kinds of media."""
 

@@ -22,8 +22,6 @@ from mmcrawl.archive.uris import shown
 from mmcrawl.errors import SearchError, StoreError
 from mmcrawl.stores.uris import file_of, is_server
 
-__all__ = ["IndexStats", "Progress", "Results", "Search", "index_path", "open_search"]
-
 logger = logging.getLogger(__name__)
 
 

@@ -17,8 +17,6 @@ from typing import NamedTuple
 from mmcrawl.text.scripts import HAN, has_han, unify
 from mmcrawl.text.words import stem
 
-__all__ = ["Run", "Token", "phrase_runs", "pinyin", "pinyin_runs", "tokens"]
-
 Run = tuple[str, ...]
 """Tokens one behind the other; the last may end in ``*``, for any token that begins so."""
 

@@ -28,8 +28,6 @@ from mmcrawl.archive.search.writing import (
 )
 from mmcrawl.errors import StoreError
 
-__all__ = ["Tell", "Updated", "Updater"]
-
 logger = logging.getLogger(__name__)
 
 _COMMIT_SECONDS = 2.0  # between two transactions

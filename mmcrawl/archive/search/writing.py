@@ -21,18 +21,6 @@ from mmcrawl.archive.search.index import (
     words_of,
 )
 
-__all__ = [
-    "Change",
-    "LostError",
-    "Row",
-    "Writer",
-    "documents_of",
-    "forget",
-    "packed_documents",
-    "rows_of",
-    "unpacked_documents",
-]
-
 
 class Row(NamedTuple):
     """A version, as the index knows it."""

@@ -10,13 +10,11 @@ from typing import Any
 
 from warcio.statusandheaders import StatusAndHeadersParser
 
-from mmcrawl.archive.model import Capture, Headers
+from mmcrawl.archive.model import LARGEST_BODY, Capture, Headers
 from mmcrawl.archive.warc.heads import NO_PLACE, ORIGINAL, as_time, note_of, restored
-from mmcrawl.archive.warc.payload import LARGEST, CodingError, body_of, dechunked, is_digest_of
+from mmcrawl.archive.warc.payload import CodingError, body_of, dechunked, is_digest_of
 from mmcrawl.archive.warc.records import BadRecordError, Record, record_at
 from mmcrawl.frontier.urls import url_key
-
-__all__ = ["Answer", "Message", "answer_at", "head_in", "message_at"]
 
 _NOT_MODIFIED = "server-not-modified"
 _HEAD = 1 << 20  # room for a head, beside the largest body
@@ -78,7 +76,7 @@ def message_at(path: Path, offset: int) -> Message:
     Raises:
         BadRecordError: it is damaged, or no answer of HTTP.
     """
-    record, block = record_at(path, offset, LARGEST + _HEAD)
+    record, block = record_at(path, offset, LARGEST_BODY + _HEAD)
     certain = _is_certain(record, block)
     if record.kind == "metadata" or (record.kind == "revisit" and not block):
         return Message(record, 0, "", (), b"", certain)
@@ -168,8 +166,8 @@ def _body(message: Message, doubts: list[str]) -> bytes:
         body = body_of(message.payload, message.headers)
     except CodingError as error:
         raise BadRecordError(str(error)) from error
-    if len(body) > LARGEST:
-        raise BadRecordError(f"its body has {len(body):,} bytes; up to {LARGEST:,} are kept")
+    if len(body) > LARGEST_BODY:
+        raise BadRecordError(f"its body has {len(body):,} bytes; up to {LARGEST_BODY:,} are kept")
     doubts += _digest_doubts(message, body)
     return body
 

@@ -15,8 +15,6 @@ from typing import Any, BinaryIO
 from warcio.archiveiterator import WARCIterator
 from warcio.bufferedreaders import DecompressingBufferedReader
 
-__all__ = ["LONGEST_HEAD", "RecordIterator"]
-
 LONGEST_HEAD = 1 << 20
 """Bytes of a record's named fields."""
 

@@ -23,14 +23,6 @@ from warcio.exceptions import ArchiveLoadFailed
 
 from mmcrawl.archive.warc.iterating import RecordIterator
 
-__all__ = [
-    "BadRecordError",
-    "Record",
-    "WarcProblem",
-    "record_at",
-    "records",
-]
-
 _PIECE = 1 << 16
 _GZIP = b"\x1f\x8b\x08"
 _START = re.compile(rb"\x1f\x8b\x08|(?<=\n)WARC/[01]\.")

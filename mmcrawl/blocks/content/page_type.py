@@ -24,8 +24,6 @@ from mmcrawl.page.model import MediaResource
 from mmcrawl.page.parse import parse_page
 from mmcrawl.text.scripts import has_han
 
-__all__ = ["PAGE_TYPES", "ContentLinks", "page_type"]
-
 PAGE_TYPES = ("topic", "hub", "media")
 """A page with a text of its own; one that leads to other pages; one that shows or plays media."""
 

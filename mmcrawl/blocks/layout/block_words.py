@@ -8,8 +8,6 @@ from functools import cache, lru_cache
 from mmcrawl.text.resources import data_lines
 from mmcrawl.text.scripts import unify
 
-__all__ = ["AREAS", "area_of_names", "begins_with", "holds", "is_all"]
-
 AREAS = (
     "advertisement",
     "comments",

@@ -11,11 +11,10 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tags import BLOCK_TAGS
-from mmcrawl.blocks.tree import TEXT, PageTree
-
-__all__ = ["LONGEST_LINK_TEXT", "LinkTexts", "PageLines", "is_break", "joined_text"]
+from mmcrawl.blocks.tree import PageTree
 
 _BREAKS = BLOCK_TAGS | {"br"}
 

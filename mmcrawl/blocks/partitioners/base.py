@@ -7,8 +7,6 @@ from typing import Protocol, TypeVar
 
 from mmcrawl.blocks.tree import PageTree
 
-__all__ = ["DEFAULT_LEVEL", "DEFAULT_METHOD", "MAX_LEVEL", "Cut", "Partitioner", "number"]
-
 DEFAULT_METHOD = "bwap"
 DEFAULT_LEVEL = 3
 MAX_LEVEL = 50

@@ -25,8 +25,6 @@ from mmcrawl.browse.context import Context
 from mmcrawl.browse.replay.addresses import archived_url, read_stamp, stamp, written_url
 from mmcrawl.browse.replay.answers import essence
 
-__all__ = ["DEFAULT_LIMIT", "FIELDS", "LARGEST_LIMIT", "cdx_routes", "sort_key"]
-
 FIELDS = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
 DEFAULT_LIMIT = 1_000
 LARGEST_LIMIT = 10_000

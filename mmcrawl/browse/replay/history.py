@@ -12,8 +12,6 @@ from mmcrawl.archive.model import Visit
 from mmcrawl.archive.revisits import is_answer
 from mmcrawl.browse.replay.addresses import seconds
 
-__all__ = ["History", "Memento", "history_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Memento:

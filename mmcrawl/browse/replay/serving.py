@@ -44,8 +44,6 @@ from mmcrawl.browse.replay.links import Links
 from mmcrawl.browse.replay.memento_links import asked_url, memento_links, origin_of
 from mmcrawl.errors import MmcrawlError
 
-__all__ = ["replay_routes"]
-
 _TIME = re.compile(r"([0-9]{1,20})([a-z]{2}_)?")
 _RANGE = re.compile(r"bytes=([0-9]{1,18})-([0-9]{0,18})")
 _REDIRECTS = (301, 302, 303, 307, 308)

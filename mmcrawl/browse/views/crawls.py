@@ -20,12 +20,6 @@ from mmcrawl.browse.crawl_numbers import CrawlWatch
 from mmcrawl.browse.problems import Problem
 from mmcrawl.browse.rendering import page
 
-__all__ = [
-    "CrawlViews",
-    "Report",
-    "reports_in",
-]
-
 _MOST = 200
 _LARGEST_RESULTS = 20 << 20  # characters; of a larger one only the report is shown
 

@@ -22,8 +22,6 @@ from mmcrawl.errors import SearchError, StoreError
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.parse import parse_page
 
-__all__ = ["MediaViews"]
-
 _PER_PAGE = 12  # blocks with media
 _MOST_PAGES = 1_000
 _MOST_OF_BLOCK = 12

@@ -26,12 +26,6 @@ from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import when
 from mmcrawl.frontier.addresses import host_of
 
-__all__ = [
-    "BlockLife",
-    "PageViews",
-    "lives_of",
-]
-
 
 @dataclass(slots=True)
 class BlockLife:

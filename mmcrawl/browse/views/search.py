@@ -21,8 +21,6 @@ from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import when
 from mmcrawl.errors import SearchError
 
-__all__ = ["SearchViews"]
-
 _PER_PAGE = 20
 _MOST_PAGES = 500
 _MOST_FACETS = 5

@@ -15,8 +15,6 @@ from mmcrawl.browse.context import Context
 from mmcrawl.browse.problems import Problem
 from mmcrawl.browse.rendering import page
 
-__all__ = ["SiteViews"]
-
 _NO_HOST = "-"
 """Stands in addresses for the site of URLs without a host."""
 _LARGEST = 10  # sites on the first page

@@ -17,8 +17,6 @@ from mmcrawl.browse.rendering import page
 from mmcrawl.browse.replay.addresses import Mode, replay_address, seconds
 from mmcrawl.page.parse import parse_page
 
-__all__ = ["VersionViews"]
-
 _MOST_BLOCKS = 400
 _CHANGES = ("changed", "added", "removed", "moved", "kept")
 _MODES = {"page": Mode.PAGE, "blocks": Mode.BLOCKS, "scripts": Mode.SCRIPTS}

@@ -8,8 +8,6 @@ from mmcrawl.commands.archive.subcommand import Subcommand
 from mmcrawl.terminal.archive import check_text
 from mmcrawl.terminal.archive_json import as_json, check_record
 
-__all__ = ["CHECK"]
-
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     """Check, and repair if wished; 1 if something is damaged."""

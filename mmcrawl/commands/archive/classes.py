@@ -13,8 +13,6 @@ from mmcrawl.terminal.archive_json import as_json
 from mmcrawl.terminal.crawl import literal
 from mmcrawl.terminal.rank import RankProgress
 
-__all__ = ["CLASSES"]
-
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     """Tell what pages are there for; 1 if a page is damaged."""

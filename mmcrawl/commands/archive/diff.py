@@ -11,8 +11,6 @@ from mmcrawl.errors import StoreError
 from mmcrawl.terminal.archive import difference_view
 from mmcrawl.terminal.archive_json import as_json, difference_record
 
-__all__ = ["DIFF"]
-
 _NOISE = ("advertisement",)
 
 

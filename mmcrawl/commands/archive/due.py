@@ -13,8 +13,6 @@ from mmcrawl.commands.archive.subcommand import Subcommand, print_line
 from mmcrawl.terminal.archive import due_lines
 from mmcrawl.terminal.archive_json import as_json, due_record
 
-__all__ = ["DUE"]
-
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     now = time.time() if options.at is None else options.at

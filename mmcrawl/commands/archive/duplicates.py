@@ -12,8 +12,6 @@ from mmcrawl.terminal.archive_json import as_json
 from mmcrawl.terminal.crawl import literal
 from mmcrawl.terminal.rank import RankProgress
 
-__all__ = ["DUPLICATES"]
-
 _GROUPS, _URLS = 20, 5  # that are shown
 _NEAR = 0.8
 

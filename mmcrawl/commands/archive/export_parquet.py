@@ -14,8 +14,6 @@ from mmcrawl.terminal.archive_json import as_json
 from mmcrawl.terminal.crawl import literal, size_of
 from mmcrawl.terminal.rank import RankProgress
 
-__all__ = ["EXPORT_PARQUET"]
-
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     """Write pages, blocks and links; 1 if a page is damaged."""

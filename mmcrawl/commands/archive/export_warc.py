@@ -14,8 +14,6 @@ from mmcrawl.errors import StoreError
 from mmcrawl.terminal.archive_json import as_json
 from mmcrawl.terminal.crawl import size_of
 
-__all__ = ["EXPORT_WARC"]
-
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     """Write a WARC file, compressed unless its name ends in .warc; 1 if something is left out."""

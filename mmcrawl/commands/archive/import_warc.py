@@ -12,8 +12,6 @@ from mmcrawl.commands.archive.options import Options
 from mmcrawl.commands.archive.subcommand import Subcommand
 from mmcrawl.terminal.archive_json import as_json
 
-__all__ = ["IMPORT_WARC"]
-
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     """Take in WARC files; 1 if something in them is left out for what it is."""

@@ -10,8 +10,6 @@ from mmcrawl.errors import StoreError
 from mmcrawl.terminal.archive import url_line
 from mmcrawl.terminal.archive_json import as_json, url_record
 
-__all__ = ["LIST"]
-
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     which = options.args[0] if options.args else ""

@@ -9,8 +9,6 @@ from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.crawling.archive_params import as_time
 
-__all__ = ["Options"]
-
 
 @dataclass
 class Options:

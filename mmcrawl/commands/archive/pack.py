@@ -7,8 +7,6 @@ from mmcrawl.commands.archive.options import Options
 from mmcrawl.commands.archive.subcommand import Subcommand
 from mmcrawl.terminal.crawl import size_of
 
-__all__ = ["PACK"]
-
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     """Compress what is not yet."""

@@ -15,8 +15,6 @@ from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.terminal.archive_json import as_json
 from mmcrawl.terminal.crawl import size_of
 
-__all__ = ["PURGE"]
-
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     """Remove versions, after asking."""

@@ -8,8 +8,6 @@ from mmcrawl.archive.model import as_text
 from mmcrawl.commands.archive.options import Options
 from mmcrawl.commands.archive.subcommand import Subcommand, write_body
 
-__all__ = ["REBUILD"]
-
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     version = options.found(archive)

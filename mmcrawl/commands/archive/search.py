@@ -24,8 +24,6 @@ from mmcrawl.rank.results import open_ranks
 from mmcrawl.terminal.archive import hits_view
 from mmcrawl.terminal.archive_json import as_json
 
-__all__ = ["BY_RANK", "forget_purged", "search"]
-
 BY_RANK = "rank"
 """Order by the ranks that are kept beside the archive."""
 

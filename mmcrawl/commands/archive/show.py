@@ -9,8 +9,6 @@ from mmcrawl.commands.archive.subcommand import Subcommand, write_body
 from mmcrawl.terminal.archive import version_view
 from mmcrawl.terminal.archive_json import as_json, version_record
 
-__all__ = ["SHOW"]
-
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     version = options.found(archive)

@@ -8,8 +8,6 @@ from mmcrawl.commands.archive.subcommand import Subcommand
 from mmcrawl.terminal.archive import stats_tables
 from mmcrawl.terminal.archive_json import as_json, stats_record
 
-__all__ = ["STATS"]
-
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     stats = archive.stats()

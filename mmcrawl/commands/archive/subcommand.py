@@ -12,8 +12,6 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.options import Options
 
-__all__ = ["Subcommand", "print_line", "print_problems", "write_body"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subcommand:

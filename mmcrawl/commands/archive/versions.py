@@ -10,8 +10,6 @@ from mmcrawl.commands.archive.subcommand import Subcommand, print_line
 from mmcrawl.terminal.archive import version_lines
 from mmcrawl.terminal.archive_json import as_json, version_record
 
-__all__ = ["VERSIONS"]
-
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     archive.get(options.args[0])

@@ -34,8 +34,6 @@ from mmcrawl.rank.page_bodies import over_bodies
 from mmcrawl.rank.parquet import Body
 from mmcrawl.rank.reading import Progress, Reading
 
-__all__ = ["Told", "find_duplicates", "told"]
-
 _LEAST_EXACT = 4  # tokens; "page not found" is no content
 
 

@@ -18,8 +18,6 @@ from mmcrawl.errors import RankError, StoreError
 from mmcrawl.frontier.urls import url_key
 from mmcrawl.rank.results import DUPLICATES, RankStore, open_store
 
-__all__ = ["Duplicates", "FoundDuplicates", "Group", "open_duplicates", "save_duplicates"]
-
 FORMAT = 1
 
 

@@ -17,8 +17,6 @@ from mmcrawl.rank.parquet import COLUMNS, record_batches
 from mmcrawl.rank.records import BlockRecord
 from mmcrawl.rank.spark.session import export_table
 
-__all__ = ["block_rows", "partition_export"]
-
 _SPARK_TYPES = {"int64": "long", "int32": "int", "double": "double", "string": "string"}
 
 

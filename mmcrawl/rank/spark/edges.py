@@ -16,15 +16,6 @@ from mmcrawl.rank.graph import KIND_WEIGHTS, REST_WEIGHT
 from mmcrawl.rank.records import BlockRecord, PageRecord, ReadPage
 from mmcrawl.topic.topic import Topic
 
-__all__ = [
-    "block_edges",
-    "even_edges",
-    "page_content_values",
-    "page_edges",
-    "quark_edges",
-    "topic_edges",
-]
-
 
 def page_edges(links: DataFrame) -> DataFrame:
     """Return (source, target): a row for each page and each other page it links to."""

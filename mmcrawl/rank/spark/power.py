@@ -17,8 +17,6 @@ from pyspark.sql import functions as sf
 
 from mmcrawl.rank.ranks import MOST_STEPS, TOLERANCE
 
-__all__ = ["Progress", "RankedFrame", "alike", "authorities", "edges_of", "random_surfer", "ranked"]
-
 Progress = Callable[[int, float], None]
 
 _LOOK_EVERY = 5  # steps: telling the change takes one more pass over the values

@@ -30,8 +30,6 @@ from mmcrawl.rank.spark.power import (
 from mmcrawl.rank.spark.session import export_table
 from mmcrawl.topic.topic import Topic
 
-__all__ = ["rank_export"]
-
 _ROWS_A_PARTITION = 500_000
 
 

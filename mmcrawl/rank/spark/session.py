@@ -19,8 +19,6 @@ from mmcrawl.rank.parquet import COLUMNS
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["export_table", "is_free", "missing", "spark_session"]
-
 _LEAST_JAVA = 17
 _SETTINGS = {
     # Ranks are hundreds of small, alike steps: the plan of each is best left as it is, so that

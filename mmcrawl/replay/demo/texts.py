@@ -9,8 +9,6 @@ import mmcrawl.replay.demo.texts_en as english
 import mmcrawl.replay.demo.texts_zh as chinese
 from mmcrawl.replay.demo.dice import Dice
 
-__all__ = ["Lesson", "Prose", "about", "fill", "lessons", "paragraphs", "prose"]
-
 
 @dataclass(frozen=True, slots=True)
 class Lesson:

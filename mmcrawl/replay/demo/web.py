@@ -31,8 +31,6 @@ from mmcrawl.replay.web import (
     split_url,
 )
 
-__all__ = ["HOSTS", "ROBOTS", "DemoWeb", "Key", "Plan", "key_of", "plan"]
-
 Key = tuple[str, str]
 
 HOSTS = (wuli_site.HOST, physics_site.HOST, others.SHOP, others.MUSIC)

@@ -41,17 +41,6 @@ from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.records import LinkScores
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
 
-__all__ = [
-    "Column",
-    "GraphScorer",
-    "Ids",
-    "LinkGraph",
-    "Numbers",
-    "RescoreSchedule",
-    "converge",
-    "shares_within",
-]
-
 Ids = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
 

@@ -24,8 +24,6 @@ from mmcrawl.scoring.graph.link_graph import Column, Ids, Numbers, shares_within
 from mmcrawl.scoring.graph.pagerank import PageRank
 from mmcrawl.scoring.similarity import LinkSimilarity
 
-__all__ = ["TopicCentricPageRank", "TopicRank"]
-
 
 class TopicCentricPageRank(PageRank):
     """Order links by TC(p) = (1−d)/N + d Σ_{T→p} TC(T) · content(p) / Σ_{i ∈ out(T)} content(i).

@@ -10,8 +10,6 @@ from mmcrawl.replay.demo.model import Page
 from mmcrawl.replay.demo.texts import about, fill, paragraphs, prose
 from mmcrawl.replay.web import StoredResponse, answer
 
-__all__ = ["respond"]
-
 DRESSES = {
     "table": dress_table.page,
     "div": dress_div.page,
