@@ -68,7 +68,8 @@ def body_of(payload: bytes, headers: tuple[tuple[str, str], ...]) -> bytes:
     have decoded under the headers they received.
 
     Raises:
-        CodingError: a coding is not known, is broken off, or unpacks to more than :data:`LARGEST_BODY`.
+        CodingError: a coding is not known, is broken off, or unpacks to more than
+            :data:`LARGEST_BODY`.
     """
     if "chunked" in _codings(headers, "transfer-encoding"):
         payload = dechunked(payload)
