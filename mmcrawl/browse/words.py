@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from mmcrawl.browse.text import isolated
 from mmcrawl.browse.words_table import LANGUAGES, TABLE
+from mmcrawl.terminal.program import as_called
 
 __all__ = ["LANGUAGES", "Words", "words_for"]
 
@@ -32,7 +33,7 @@ class Words:
         Raises:
             KeyError: there is no such sentence.
         """
-        text = TABLE[name][LANGUAGES.index(self.language)]
+        text = as_called(TABLE[name][LANGUAGES.index(self.language)])
         if "|" in text:
             one, many = text.split("|")
             text = one if values.get("n") == 1 else many

@@ -37,6 +37,7 @@ from mmcrawl.replay import open_web
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.archive import KIND_STYLES
+from mmcrawl.terminal.program import complain
 
 __all__ = [
     "HTML_TYPES",
@@ -280,7 +281,7 @@ class Command(ScrapyCommand):
         return outcome.page
 
     def _say(self, problem: object, code: int) -> None:
-        print(f"scrapy blocks: {printable(str(problem))}", file=sys.stderr)
+        complain("blocks", problem)
         self.exitcode = code
 
 

@@ -27,6 +27,7 @@ from mmcrawl.engine.scheduler import check_scheduler
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.arguments import argument_help
+from mmcrawl.terminal.program import as_called, complain, program
 
 __all__ = ["Command", "arguments_or_exit"]
 
@@ -77,7 +78,7 @@ class Command(ScrapyCrawl):
             print(self._help.format_help())
             if args and self.settings is not None:
                 model = _own_model("crawl", args[0], self.settings)
-                print(argument_help(model) if model else "")
+                print(as_called(argument_help(model)) if model else "")
             raise SystemExit(0)
         if len(args) != 1 or self.settings is None:
             return
@@ -131,7 +132,7 @@ def arguments_or_exit(
     except MmcrawlError as error:
         problems = str(error).splitlines()
     for problem in problems:
-        print(f"scrapy {command}: {problem}", file=sys.stderr)
+        complain(command, problem)
     raise SystemExit(2)
 
 
@@ -140,7 +141,7 @@ def _own_model(command: str, name: str, settings: BaseSettings) -> type[BaseMode
     try:
         return _model_of(_spider_named(name, settings))
     except MmcrawlError as error:
-        print(f"scrapy {command}: {error}", file=sys.stderr)
+        complain(command, error)
         raise SystemExit(2) from None
 
 
@@ -164,14 +165,14 @@ def _model_of(spider: type[Spider]) -> type[BaseModel] | None:
 
 def _after_the_demo(args: FocusedParams) -> list[str]:
     """Return what a user may do next, the command for a site of their own last."""
-    ours = os.path.relpath(Path(sys.executable).with_name("scrapy"))
-    outside = shutil.which("scrapy") or ours.startswith(os.pardir) or not os.path.exists(ours)
-    scrapy = "scrapy" if outside else ours  # .venv/bin/scrapy after `make crawl`
+    ours = os.path.relpath(Path(sys.executable).with_name(program()))
+    outside = shutil.which(program()) or ours.startswith(os.pardir) or not os.path.exists(ours)
+    called = program() if outside else ours  # .venv/bin/scrapy after `make crawl`
     looking = f"-a topic={args.topic}" if args.topic else f"-a keywords={quote(args.keywords)}"
-    kept = [f"To browse what it found: {scrapy} browse -a store={shown(args.store_uri)}"]
+    kept = [f"To browse what it found: {called} browse -a store={shown(args.store_uri)}"]
     return [
         *(kept if args.store_uri != "memory:" else []),
-        f"That was the demo; a site of your own: {scrapy} crawl focused {looking}"
+        f"That was the demo; a site of your own: {called} crawl focused {looking}"
         " -a seeds=http://YOUR-SITE/",
     ]
 

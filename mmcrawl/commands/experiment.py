@@ -31,6 +31,7 @@ from mmcrawl.experiment import (
 from mmcrawl.experiment.measures import PUBLISHED_SHARE
 from mmcrawl.experiment.plan import SHARED
 from mmcrawl.scoring import algorithm_names
+from mmcrawl.terminal.program import complain
 
 __all__ = ["Command"]
 
@@ -128,7 +129,7 @@ class Command(ScrapyCommand):
             )
 
     def _say(self, problem: object, code: int) -> None:
-        print(f"scrapy experiment: {problem}", file=sys.stderr)
+        complain("experiment", problem)
         self.exitcode = code
 
 

@@ -1,7 +1,6 @@
 """`scrapy parse`: what a spider finds on one page; no crawl begins."""
 
 import argparse
-import sys
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -16,6 +15,7 @@ from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.engine.items import MediaPageItem, PageItem
 from mmcrawl.scoring import TopicTest
 from mmcrawl.settings import value_of
+from mmcrawl.terminal.program import complain
 
 __all__ = ["Command"]
 
@@ -41,8 +41,7 @@ class Command(ScrapyParse):
         if not isinstance(args, FocusedParams):
             return super()._get_items_and_requests(spider_output, opts, depth, *rest)
         if depth == 1 and args.is_demo and not args.keywords:
-            said = f"scrapy parse: the topic is {args.topic}; -a topic=NAME takes another"
-            print(said, file=sys.stderr)
+            complain("parse", f"the topic is {args.topic}; -a topic=NAME takes another")
         test = TopicTest(
             args.own_topic or args.whole_topic,
             args.kinds,

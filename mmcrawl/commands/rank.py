@@ -14,7 +14,6 @@ from scrapy.exceptions import UsageError
 
 from mmcrawl.archive import open_archive
 from mmcrawl.archive.opening import shown
-from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, read_arguments
 from mmcrawl.crawling.archive_params import as_time
 from mmcrawl.errors import MmcrawlError, RankError
@@ -30,6 +29,7 @@ from mmcrawl.rank import (
 )
 from mmcrawl.rank.parts import BLOCK_METHODS
 from mmcrawl.rank.writing import COLUMNS, WRITERS, rows_of
+from mmcrawl.terminal.program import complain
 from mmcrawl.terminal.rank import RankProgress, parts_table, rank_table
 from mmcrawl.topic import Topic, load_topics, topic_from_keywords
 
@@ -164,7 +164,7 @@ class Command(ScrapyCommand):
         )
 
     def _say(self, problem: object, code: int) -> None:
-        print(f"scrapy rank: {printable(str(problem))}", file=sys.stderr)
+        complain("rank", problem)
         self.exitcode = code or self.exitcode
 
 

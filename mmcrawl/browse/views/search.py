@@ -17,6 +17,7 @@ from mmcrawl.browse.problems import Problem
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import when
 from mmcrawl.errors import SearchError
+from mmcrawl.terminal.program import as_called
 
 __all__ = ["SearchViews"]
 
@@ -118,7 +119,7 @@ class SearchViews:
         order = form["order"]
         by_rank = self.context.rank_scores() if order == "rank" else None
         if order == "rank" and not by_rank:
-            raise SearchError("there are no ranks yet; `scrapy rank` computes them")
+            raise SearchError(as_called("there are no ranks yet; `scrapy rank` computes them"))
         try:
             return self.context.search.search(
                 query,

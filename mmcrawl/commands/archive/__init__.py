@@ -12,7 +12,6 @@ from scrapy.exceptions import UsageError
 
 from mmcrawl.archive import open_archive
 from mmcrawl.archive.search import ORDERS
-from mmcrawl.blocks.drawing import printable
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.commands.archive.actions import ACTIONS
 from mmcrawl.commands.archive.options import Options
@@ -21,6 +20,7 @@ from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, rea
 from mmcrawl.commands.ending import ended_by_signal
 from mmcrawl.engine.crawls import revisit_rules
 from mmcrawl.errors import MmcrawlError, SearchError
+from mmcrawl.terminal.program import complain
 
 __all__ = ["Command"]
 
@@ -215,7 +215,7 @@ class Command(ScrapyCommand):
             self._say("stopped", 130)
 
     def _say(self, problem: object, code: int) -> None:
-        print(f"scrapy archive: {printable(str(problem))}", file=sys.stderr)
+        complain("archive", problem)
         self.exitcode = code
 
 

@@ -1,7 +1,6 @@
 """Subcommands of `scrapy archive` over all pages: their export, their duplicates, their classes."""
 
 import os
-import sys
 from collections import Counter
 from dataclasses import asdict
 
@@ -9,12 +8,12 @@ from rich.console import Console
 from rich.text import Text
 
 from mmcrawl.archive import Archive
-from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.options import Options
 from mmcrawl.rank import Reading
 from mmcrawl.rank.records import PageRecord
 from mmcrawl.terminal.archive_json import as_json
 from mmcrawl.terminal.crawl import literal, size_of
+from mmcrawl.terminal.program import complain
 from mmcrawl.terminal.rank import RankProgress
 
 __all__ = ["classes", "duplicates", "export_parquet"]
@@ -116,5 +115,5 @@ def _progress() -> RankProgress:
 
 def _told(problems: tuple[str, ...] | list[str]) -> int:
     for problem in problems:
-        print(f"scrapy archive: {printable(problem)}", file=sys.stderr)
+        complain("archive", problem)
     return 1 if problems else 0

@@ -12,13 +12,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from mmcrawl.archive import Archive, Hit, Results, Search, open_search
 from mmcrawl.archive.search import ORDERS, DamagedError, Order
-from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.options import Options
 from mmcrawl.errors import SearchError
 from mmcrawl.rank import open_ranks
 from mmcrawl.rank.duplicates.results import open_duplicates
 from mmcrawl.terminal.archive import hits_view
 from mmcrawl.terminal.archive_json import as_json
+from mmcrawl.terminal.program import complain
 
 __all__ = ["BY_RANK", "forget_purged", "search"]
 
@@ -36,7 +36,10 @@ def search(archive: Archive, options: Options, console: Console) -> int:
         with _progress() as progress:
             updated = index.update(processes=_processes(), progress=progress)
         for url, number in updated.failed:
-            _say(f"version {number} of {url} cannot be searched; `scrapy archive check` says why")
+            complain(
+                "archive",
+                f"version {number} of {url} cannot be searched; `scrapy archive check` says why",
+            )
         results = _found(archive, index, options)
         if options.json:
             for hit in results.hits:
@@ -61,7 +64,7 @@ def _found(archive: Archive, index: Search, options: Options) -> Results:
     try:
         return found()
     except DamagedError:
-        _say("the search index is damaged; it is made anew from the archive")
+        complain("archive", "the search index is damaged; it is made anew from the archive")
         with _progress() as progress:
             index.rebuild(processes=_processes(), progress=progress)
         return found()
@@ -76,7 +79,10 @@ def _order(archive: Archive, options: Options) -> Order:
         raise SearchError(f"there is no order {options.order!r}; use {orders}")
     with open_ranks(options.uri) as ranks:
         if ranks.is_stale(archive):
-            _say("the archive has changed since it was ranked; `scrapy rank` ranks it anew")
+            complain(
+                "archive",
+                "the archive has changed since it was ranked; `scrapy rank` ranks it anew",
+            )
     return ranks
 
 
@@ -85,7 +91,10 @@ def _groups(archive: Archive, options: Options) -> Mapping[str, int] | None:
         return None
     groups = open_duplicates(options.uri)
     if groups.is_stale(archive):
-        _say("the archive has changed since its pages were compared; `scrapy archive duplicates`")
+        complain(
+            "archive",
+            "the archive has changed since its pages were compared; `scrapy archive duplicates`",
+        )
     return groups
 
 
@@ -128,7 +137,7 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
     def tell(done: int, total: int) -> None:
         if total >= _WORTH_SAYING:
             if bar.disable and not done:
-                _say(f"indexing {total:,} new versions")
+                complain("archive", f"indexing {total:,} new versions")
             bar.start()
             bar.update(task, completed=done, total=total)
 
@@ -136,7 +145,3 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
         yield tell
     finally:
         bar.stop()
-
-
-def _say(what: str) -> None:
-    print(f"scrapy archive: {printable(what)}", file=sys.stderr)

@@ -15,6 +15,7 @@ from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.terminal.archive import check_text
 from mmcrawl.terminal.archive_json import as_json, check_record
 from mmcrawl.terminal.crawl import size_of
+from mmcrawl.terminal.program import complain
 
 __all__ = ["check", "export", "pack", "purge", "take_in"]
 
@@ -48,7 +49,7 @@ def take_in(archive: Archive, options: Options, console: Console) -> int:
             markup=False,
         )
     for problem in report.problems:
-        print(f"scrapy archive: {printable(str(problem))}", file=sys.stderr)
+        complain("archive", problem)
     return 0 if all(problem.taken for problem in report.problems) else 1
 
 
@@ -83,7 +84,7 @@ def export(archive: Archive, options: Options, console: Console) -> int:
             markup=False,
         )
     for problem in report.problems:
-        print(f"scrapy archive: {printable(problem)}", file=sys.stderr)
+        complain("archive", problem)
     return 1 if report.problems else 0
 
 
