@@ -9,8 +9,6 @@ from mmcrawl.browse.text import isolated
 from mmcrawl.browse.words_table import LANGUAGES, TABLE
 from mmcrawl.terminal.program import as_called
 
-__all__ = ["LANGUAGES", "Words", "words_for"]
-
 
 @dataclass(frozen=True, slots=True)
 class Words:

@@ -5,7 +5,7 @@ import logging
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from shlex import quote
 from typing import get_type_hints
@@ -17,19 +17,19 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 from scrapy.spiderloader import get_spider_loader
+from scrapy.utils.url import add_http_if_no_scheme
 from scrapy_spider_metadata import Args
 
-from mmcrawl.archive.opening import shown
+from mmcrawl.archive.uris import shown
 from mmcrawl.crawling.archive_params import ArchiveParams
 from mmcrawl.crawling.params import FocusedParams, explain
 from mmcrawl.engine.crawls import check_settings, with_stored_web
 from mmcrawl.engine.scheduler import check_scheduler
 from mmcrawl.errors import MmcrawlError
+from mmcrawl.frontier.addresses import host_of, is_private_host
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.arguments import argument_help
 from mmcrawl.terminal.program import as_called, complain, program
-
-__all__ = ["Command", "arguments_or_exit"]
 
 _NOISY = (
     "scrapy.utils.log",
@@ -134,6 +134,21 @@ def arguments_or_exit(
     for problem in problems:
         complain(command, problem)
     raise SystemExit(2)
+
+
+def leave_crawl_out(
+    command: str, name: str | None, urls: Iterable[str], settings: BaseSettings
+) -> None:
+    """Let a command fetch pages with one of our spiders, without its frontier and archive.
+
+    Where `urls`, which the user gave, lead into private networks, those may be asked.
+    """
+    if name is None or _own_model(command, name, settings) is None:
+        return
+    own = {"SCHEDULER": "mmcrawl.engine.scheduler.PlainScheduler", "MMCRAWL_ARCHIVE": "none"}
+    settings.setdict(own, priority="cmdline")
+    if any(is_private_host(host_of(add_http_if_no_scheme(url))) for url in urls):
+        settings.set("MMCRAWL_PRIVATE_NETWORKS", True, priority="cmdline")
 
 
 def _own_model(command: str, name: str, settings: BaseSettings) -> type[BaseModel] | None:

@@ -9,8 +9,6 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.spiderloader import get_spider_loader
 
-__all__ = ["Command"]
-
 
 class Command(ScrapyCommand):
     """Show the help of a command, or the arguments of a spider."""

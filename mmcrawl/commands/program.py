@@ -8,8 +8,6 @@ from scrapy import cmdline
 
 from mmcrawl.terminal.program import as_called
 
-__all__ = ["main"]
-
 _SPIDERS = ("focused", "revisit")
 
 
@@ -21,7 +19,7 @@ def main() -> None:
     """
     os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "mmcrawl.settings")
     # Scrapy writes `scrapy` into what it says of any command, its own ones too.
-    cmdline.ScrapyArgumentParser = _Parser  # type: ignore[misc]
+    cmdline.ScrapyArgumentParser = _Parser  # type: ignore[assignment,misc]
     cmdline.print = lambda *parts: print(*map(as_called, parts))  # type: ignore[attr-defined]
     cmdline.execute([sys.argv[0], *_with_spider(sys.argv[1:])])
 

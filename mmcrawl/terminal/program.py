@@ -10,8 +10,6 @@ from pathlib import Path
 
 from mmcrawl.blocks.drawing import printable
 
-__all__ = ["as_called", "complain", "program"]
-
 _COMMAND = re.compile(r"\bscrapy(?= [a-z<]|\")")
 
 
