@@ -8,6 +8,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from mmcrawl.browse.text import isolated
+from mmcrawl.terminal.program import as_called
 
 LANGUAGES = ("en", "zh")
 
@@ -40,7 +41,7 @@ class Words:
         Raises:
             KeyError: there is no such sentence.
         """
-        text = sentences()[name][LANGUAGES.index(self.language)]
+        text = as_called(sentences()[name][LANGUAGES.index(self.language)])
         if "|" in text:
             one, many = text.split("|")
             text = one if values.get("n") == 1 else many

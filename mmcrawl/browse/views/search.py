@@ -17,6 +17,7 @@ from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import address, when
 from mmcrawl.errors import SearchError
+from mmcrawl.terminal.program import as_called
 
 _PER_PAGE = 20
 _MOST_PAGES = 500
@@ -112,7 +113,7 @@ class SearchViews:
         order = form["order"]
         by_rank = self.context.rank_scores() if order == "rank" else None
         if order == "rank" and not by_rank:
-            raise SearchError("there are no ranks yet; `scrapy rank` computes them")
+            raise SearchError(as_called("there are no ranks yet; `scrapy rank` computes them"))
         return self.context.found(
             query,
             order=by_rank or order or "relevance",
