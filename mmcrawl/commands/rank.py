@@ -14,7 +14,6 @@ from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
-from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, read_arguments
 from mmcrawl.crawling.archive_params import as_time
 from mmcrawl.errors import MmcrawlError, RankError
@@ -23,6 +22,7 @@ from mmcrawl.rank.pages import Ranked, RankJob, rank_pages
 from mmcrawl.rank.parts import BLOCK_METHODS, PARTS, RankedParts
 from mmcrawl.rank.results import save_ranks
 from mmcrawl.rank.writing import COLUMNS, WRITERS, rows_of
+from mmcrawl.terminal.program import complain
 from mmcrawl.terminal.rank import RankProgress, parts_table, rank_table
 from mmcrawl.topic.loading import load_topics, topic_from_keywords
 from mmcrawl.topic.topic import Topic
@@ -153,7 +153,7 @@ class Command(ScrapyCommand):
         )
 
     def _say(self, problem: object, code: int) -> None:
-        print(f"scrapy rank: {printable(str(problem))}", file=sys.stderr)
+        complain("rank", problem)
         self.exitcode = code or self.exitcode
 
 

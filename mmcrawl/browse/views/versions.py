@@ -9,10 +9,11 @@ from starlette.responses import Response
 
 from mmcrawl.archive.comparison import Side, difference
 from mmcrawl.archive.model import BlockChange, Difference, StoredBlock, Version, Visit, leaves
-from mmcrawl.browse.arguments import Arguments
-from mmcrawl.browse.block_texts import block_texts
+from mmcrawl.blocks.partition import Partition
+from mmcrawl.blocks.partitioners.base import Cut
+from mmcrawl.blocks.tree import read_tree
+from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
-from mmcrawl.browse.problems import Problem, not_stored
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.replay.addresses import Mode, replay_address, seconds
 from mmcrawl.page.parse import parse_page
@@ -41,7 +42,7 @@ class VersionViews:
         """Show the facts, headers and blocks of a version."""
         archive, version = self.context.archive, self._asked_version(arguments)
         visits = archive.visits(version.url)
-        numbers = _numbers(visits)
+        numbers = numbers_of(visits)
         before, after = _beside(numbers, version.number)
         side = self.context.side(version)
         blocks = list(side.blocks) if version.method else []
@@ -71,7 +72,7 @@ class VersionViews:
         mode = arguments.choice("as", tuple(_MODES), "page")
         if mode == "blocks" and not version.method:
             raise Problem(404, "nopage", url=version.url)
-        numbers = _numbers(self.context.archive.visits(version.url))
+        numbers = numbers_of(self.context.archive.visits(version.url))
         before, after = _beside(numbers, version.number)
         return page(
             arguments,
@@ -87,10 +88,7 @@ class VersionViews:
     def diff(self, arguments: Arguments) -> Response:
         """Show two versions side by side."""
         url, archive = arguments.url(), self.context.archive
-        visits = archive.visits(url)
-        if not visits:
-            raise not_stored(url)
-        numbers = _numbers(visits)
+        numbers = numbers_of(self.context.visits(url))
         if len(numbers) < 2:
             raise Problem(404, "alone", url=url)
         pair = arguments.whole("old", numbers[-2]), arguments.whole("new", numbers[-1])
@@ -119,21 +117,36 @@ class VersionViews:
 
     def _asked_version(self, arguments: Arguments) -> Version:
         url, archive = arguments.url(), self.context.archive
-        versions = archive.visits(url)
-        if not versions:
-            raise not_stored(url)
+        visits = self.context.visits(url)
         if arguments.text("n"):
-            number = arguments.whole("n", most=(1 << 32) - 1)
-            if number not in {visit.version for visit in versions}:
-                raise Problem(404, "version", url=url, number=number)
-            return archive.version(url, number)
+            return self.context.version(arguments, visits)
         at = arguments.time("at")
-        if at is not None and at < versions[0].time:
+        if at is not None and at < visits[0].time:
             raise Problem(404, "early", url=url, time=arguments.text("at"))
         return archive.get(url, at)
 
 
-def _numbers(visits: Iterable[Visit]) -> list[int]:
+def block_texts(
+    side: Side, blocks: Iterable[StoredBlock], *, longest: int = 4_000
+) -> dict[tuple[int, int], str]:
+    """Return the visible text of some blocks, by where they are; of what is no page none.
+
+    Args:
+        side: A version with its bytes.
+        blocks: Of it, none inside of another.
+        longest: Characters of a block's text that are given.
+    """
+    version = side.version
+    places = sorted((block.start, block.end) for block in blocks)
+    if not places or not version.method:
+        return {}
+    tree = read_tree(side.body, encoding=version.encoding)
+    cuts = [Cut(0, start, end) for start, end in places]
+    page = Partition(tree, cuts, method=version.method, level=version.level)
+    return {(block.start, block.end): block.text[:longest] for block in page.roots}
+
+
+def numbers_of(visits: Iterable[Visit]) -> list[int]:
     """Return the numbers of the versions in order of time."""
     return [visit.version for visit in visits if visit.changed and visit.version]
 
@@ -151,8 +164,8 @@ def _rows(older: Side, newer: Side, found: Difference) -> list[_Row | int]:
     """Return what is shown of a difference: changes, and numbers of blocks that were kept."""
     changes = found.blocks
     shown = [change for change in changes if change.change != "kept"][:_MOST_BLOCKS]
-    old = block_texts(older, _blocks(change.old for change in shown))
-    new = block_texts(newer, _blocks(change.new for change in shown))
+    old = block_texts(older, [change.old for change in shown if change.old])
+    new = block_texts(newer, [change.new for change in shown if change.new])
     rows: list[_Row | int] = []
     wanted = {id(change) for change in shown}
     for change in changes:
@@ -164,10 +177,6 @@ def _rows(older: Side, newer: Side, found: Difference) -> list[_Row | int]:
         elif id(change) in wanted:
             rows.append(_Row(change, _text(old, change.old), _text(new, change.new)))
     return rows
-
-
-def _blocks(blocks: Iterable[StoredBlock | None]) -> list[StoredBlock]:
-    return [block for block in blocks if block is not None]
 
 
 def _text(texts: dict[tuple[int, int], str], block: StoredBlock | None) -> str:

@@ -11,7 +11,6 @@ from scrapy.exceptions import UsageError
 
 from mmcrawl.archive import open_archive
 from mmcrawl.archive.search import ORDERS
-from mmcrawl.blocks.drawing import printable
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.commands.archive.check import CHECK
 from mmcrawl.commands.archive.classes import CLASSES
@@ -35,6 +34,7 @@ from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, rea
 from mmcrawl.commands.ending import ended_by_signal
 from mmcrawl.engine.crawls import revisit_rules
 from mmcrawl.errors import MmcrawlError, SearchError
+from mmcrawl.terminal.program import complain
 
 __all__ = ["Command"]
 
@@ -158,7 +158,7 @@ class Command(ScrapyCommand):
             self._say("stopped", 130)
 
     def _say(self, problem: object, code: int) -> None:
-        print(f"scrapy archive: {printable(str(problem))}", file=sys.stderr)
+        complain("archive", problem)
         self.exitcode = code
 
 
