@@ -99,9 +99,8 @@ def parse_parameters(name: str, texts: Mapping[str, str]) -> dict[str, Any]:
         MmcrawlError: it has no such parameter, or the value is of another type or out of its range.
     """
     values = {parameter: _value(name, parameter, text) for parameter, text in texts.items()}
-    ranges = parameter_ranges(name)
     try:
-        check_ranges(ranges, **{each: values[each] for each in values.keys() & ranges.keys()})
+        check_ranges(parameter_ranges(name), values)
     except ValueError as error:
         raise MmcrawlError(f"algorithm {name}: {error}") from error
     return values
