@@ -7,8 +7,9 @@ from math import inf
 import pytest
 
 from mmcrawl.errors import MmcrawlError
+from mmcrawl.plugins.registry import Registry
 from mmcrawl.scoring import Breadth, LinkSimilarity, UrlRule, algorithm_names, make_scorer
-from mmcrawl.scoring.registry import _factory, parameter_names, parse_parameters
+from mmcrawl.scoring.registry import parameter_names, parse_parameters
 from mmcrawl.topic import Topic
 
 SIMILARITY = LinkSimilarity(Topic("optics", "光学", (("光学",),)))
@@ -30,7 +31,7 @@ def plug_in(tmp_path, monkeypatch):
     )
     monkeypatch.syspath_prepend(tmp_path)
     yield
-    _factory.cache_clear()
+    Registry.factory.cache_clear()
     sys.modules.pop("deepest_first", None)
 
 
