@@ -45,7 +45,7 @@ def captures(count, time=1.0, url="http://h.test/{}", text=""):
 # -- the same as one by one -------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(
