@@ -39,10 +39,10 @@ from pathlib import Path
 import numpy as np
 
 from mmcrawl.blocks import PageTree, partition, read_tree
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.content.content import merge_blocks
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.partitioners.registry import make_partitioner
-from mmcrawl.blocks.tree import TEXT
 from mmcrawl.errors import BlockError
 from mmcrawl.replay.demo import DemoWeb
 

@@ -32,11 +32,11 @@ import numpy as np
 from blocks import CUTTING, TOPIC, LabelledPage, Truth, kept_by_kinds, load, mask
 
 from mmcrawl.blocks import PageTree, page_content, read_tree
-from mmcrawl.blocks.content.content import PAGE_TYPES
+from mmcrawl.blocks.building import TEXT
+from mmcrawl.blocks.content.page_type import PAGE_TYPES
 from mmcrawl.blocks.layout.features import is_topic_page
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.page_blocks import LINK_TEXT_RATIO
-from mmcrawl.blocks.tree import TEXT
 
 
 class Scores(NamedTuple):

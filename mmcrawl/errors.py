@@ -6,20 +6,6 @@ Also which errors are no fault of the page they come up at, and so end the crawl
 from collections.abc import Iterator
 from errno import EDQUOT, EMFILE, ENFILE, ENOBUFS, ENOMEM, ENOSPC
 
-__all__ = [
-    "BlockError",
-    "ExhaustedError",
-    "MmcrawlError",
-    "RankError",
-    "RequestError",
-    "SeedError",
-    "StoreError",
-    "TopicError",
-    "WebError",
-    "fatal_error",
-    "raise_if_fatal",
-]
-
 _MEMORY = "memory; give it more, or fetch fewer pages at once (-s CONCURRENT_REQUESTS=8)"
 _FILES = "open files; raise the limit (ulimit -n)"
 _THREADS = "threads; raise the limit (ulimit -u)"

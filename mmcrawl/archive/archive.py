@@ -11,12 +11,12 @@ from typing import Self
 from mmcrawl.archive.backend import Backend, UrlRow, VersionRow
 from mmcrawl.archive.checking import Checker, stats_of
 from mmcrawl.archive.comparison import Side, difference
-from mmcrawl.archive.format.cutting import blocks_of_version, is_cut
+from mmcrawl.archive.format.cutting import blocks_of_version, cut_entries, is_cut
 from mmcrawl.archive.format.facts import as_version
 from mmcrawl.archive.format.manifest import Entry
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.format.sealing import Sealer
-from mmcrawl.archive.format.writing import Writer, key_of
+from mmcrawl.archive.format.writing import Writer
 from mmcrawl.archive.model import (
     ArchiveStats,
     Capture,
@@ -35,9 +35,7 @@ from mmcrawl.archive.purging import purge
 from mmcrawl.archive.timeline import events_of, head_of, last_seen, next_seen
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.urls import canonical
-
-__all__ = ["Archive"]
+from mmcrawl.frontier.urls import canonical, url_key
 
 
 class Archive:
@@ -56,7 +54,7 @@ class Archive:
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._reader = Reader(backend)
-        self._sealer = Sealer(backend, self._reader)
+        self._sealer = Sealer(backend, self._reader, cut_entries)
         self._writer = Writer(backend, self._reader, self._sealer)
         self._writing = threading.RLock()
         self._closed = False
@@ -77,11 +75,11 @@ class Archive:
         Args:
             capture: What was received.
             method, level: How to cut it; None takes those of the URL's last version, else
-                :data:`~mmcrawl.blocks.partition.DEFAULT_METHOD` and its level.
+                :data:`~mmcrawl.blocks.DEFAULT_METHOD` and its level.
 
         Raises:
             BlockError: there is no such method.
-            ValueError: the level is not from 1 to :data:`~mmcrawl.blocks.partition.MAX_LEVEL`.
+            ValueError: the level is not from 1 to :data:`~mmcrawl.blocks.MAX_LEVEL`.
         """
         if method is not None:
             make_partitioner(method)
@@ -106,7 +104,7 @@ class Archive:
                 that found nothing new.
 
         Raises:
-            ValueError: a level is not from 1 to :data:`~mmcrawl.blocks.partition.MAX_LEVEL`, or
+            ValueError: a level is not from 1 to :data:`~mmcrawl.blocks.MAX_LEVEL`, or
                 there are more or fewer of them than visits.
         """
         with self._writing:
@@ -342,7 +340,7 @@ class Archive:
 
     def _url(self, url: str) -> UrlRow | None:
         try:
-            key, wanted, _ = key_of(url), canonical(url), url.encode()
+            key, wanted, _ = url_key(0, url), canonical(url), url.encode()
         except ValueError:
             return None  # no URL that could be stored
         exact = self._backend.url(url)

@@ -38,9 +38,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-__all__ = ["SHIFT", "Backend", "PackRow", "UrlRow", "VersionRow", "VisitRow", "place"]
-
 SHIFT = 32
+CHUNK_DIGEST = 16  # bytes
 SCHEMA_VERSION = 1
 
 

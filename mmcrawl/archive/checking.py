@@ -12,19 +12,13 @@ from hashlib import sha256
 from itertools import islice, pairwise
 from operator import itemgetter
 
-from mmcrawl.archive.backend import SHIFT, Backend, PackRow, VersionRow, place
+from mmcrawl.archive.backend import CHUNK_DIGEST, SHIFT, Backend, PackRow, VersionRow, place
 from mmcrawl.archive.format.facts import as_version, cut_by
 from mmcrawl.archive.format.manifest import Entry, Manifest, Run
 from mmcrawl.archive.format.reading import GoneError, Reader, live_entry, named
-from mmcrawl.archive.format.writing import CHUNK_DIGEST
 from mmcrawl.archive.model import ArchiveStats, CheckReport, Fault, HostStats, as_text
 from mmcrawl.archive.purging import remove_dead
 from mmcrawl.errors import StoreError
-
-__all__ = [
-    "Checker",
-    "stats_of",
-]
 
 _NUMBER = (1 << SHIFT) - 1
 _SORTED = 200_000  # chunks of the index that are held in memory at once

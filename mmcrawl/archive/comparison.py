@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from mmcrawl.archive.model import BlockChange, Difference, StoredBlock, Version, WordChange, leaves
-from mmcrawl.blocks import Cut, Partition, read_tree
+from mmcrawl.blocks.partition import Partition
+from mmcrawl.blocks.partitioners.base import Cut
+from mmcrawl.blocks.tree import read_tree
 from mmcrawl.text.scripts import HAN
-
-__all__ = ["Side", "difference"]
 
 _ALIKE = 0.3  # share of words that two blocks must have in common to be one that changed
 _MOST_PAIRS = 10_000  # compared between two neighbours; longer runs are told by their path alone

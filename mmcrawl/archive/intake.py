@@ -25,16 +25,6 @@ from mmcrawl.archive.model import LARGEST_BODY, Capture, Stored, Unchanged
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.errors import MmcrawlError, StoreError, raise_if_fatal
 
-__all__ = [
-    "Answers",
-    "ArchiveStore",
-    "GroupStore",
-    "Intake",
-    "RefusedError",
-    "Unchanged",
-    "Visited",
-]
-
 logger = logging.getLogger(__name__)
 
 

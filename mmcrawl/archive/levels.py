@@ -24,10 +24,8 @@ from itertools import pairwise
 from typing import Protocol
 
 from mmcrawl.archive.model import StoredBlock, Version, leaves
-from mmcrawl.blocks.partition import DEFAULT_LEVEL
+from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL
 from mmcrawl.errors import StoreError
-
-__all__ = ["MEMORY", "REVIEW", "LevelChoice", "LevelManager"]
 
 REVIEW = 5
 """Versions between two reviews, and how many of them a review looks at."""

@@ -8,28 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from math import isnan
-
-__all__ = [
-    "LARGEST_BODY",
-    "ArchiveStats",
-    "BlockChange",
-    "Capture",
-    "CheckReport",
-    "Difference",
-    "Fault",
-    "HostStats",
-    "Purged",
-    "Stored",
-    "StoredBlock",
-    "Unchanged",
-    "Version",
-    "Visit",
-    "WordChange",
-    "as_text",
-    "as_unix_time",
-    "leaves",
-]
 
 LARGEST_BODY = 512 << 20
 """Bytes of a body that an archive keeps; what is larger is refused."""
@@ -376,3 +356,8 @@ def as_text(time: float | None) -> str:
         return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     except (OverflowError, OSError, ValueError):
         return str(time)
+
+
+def digest_of(content: bytes) -> str:
+    """Return the digest of a block."""
+    return sha256(content).hexdigest()[:16]

@@ -29,8 +29,6 @@ from typing import Protocol
 
 from mmcrawl.archive.model import Visit, as_unix_time
 
-__all__ = ["NO_ANSWER", "Due", "RevisitRules", "change_rate", "due", "is_answer", "next_visit"]
-
 DAY = 86_400.0
 NO_ANSWER = 0
 """Status of a visit that nobody answered."""

@@ -18,8 +18,6 @@ from mmcrawl.archive.backend import Backend, VersionRow, VisitRow
 from mmcrawl.archive.model import Visit
 from mmcrawl.archive.revisits import is_answer
 
-__all__ = ["Event", "Seen", "events_of", "head_of", "last_seen", "line_of", "next_seen"]
-
 
 @dataclass(frozen=True, slots=True)
 class Seen:

@@ -28,11 +28,9 @@ from typing import Any, BinaryIO, TypeVar, cast
 
 from mmcrawl.archive.intake import Answers, ArchiveStore, Visited
 from mmcrawl.archive.model import Capture
-from mmcrawl.archive.opening import shown
+from mmcrawl.archive.uris import shown
 from mmcrawl.errors import StoreError
 from mmcrawl.stores.plain_values import PlainForm
-
-__all__ = ["ProcessStore", "serve"]
 
 T = TypeVar("T")
 

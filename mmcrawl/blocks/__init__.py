@@ -8,11 +8,20 @@ is archived, labelled, ranked and searched works over the blocks of any of them.
 from mmcrawl.blocks.content.content import MergedPage, PageContent, merge_blocks, page_content
 from mmcrawl.blocks.link_kinds import link_kinds
 from mmcrawl.blocks.partition import Block, BlockLink, Partition, partition
-from mmcrawl.blocks.partitioners.base import Cut, Partitioner
+from mmcrawl.blocks.partitioners.base import (
+    DEFAULT_LEVEL,
+    DEFAULT_METHOD,
+    MAX_LEVEL,
+    Cut,
+    Partitioner,
+)
 from mmcrawl.blocks.partitioners.registry import partitioner_names
 from mmcrawl.blocks.tree import PageTree, read_tree
 
 __all__ = [
+    "DEFAULT_LEVEL",
+    "DEFAULT_METHOD",
+    "MAX_LEVEL",
     "Block",
     "BlockLink",
     "Cut",

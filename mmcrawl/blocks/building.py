@@ -22,8 +22,6 @@ from mmcrawl.blocks.tags import (
     VOID,
 )
 
-__all__ = ["ROOT", "TEXT", "NodeTable", "TreeBuilder"]
-
 TEXT = "#text"
 """Tag of a run of text."""
 

@@ -20,14 +20,13 @@ from importlib.resources import files
 from itertools import groupby
 from string import Template
 
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.blocks.partition import Block, Partition
 from mmcrawl.blocks.safe_copy import PICTURES, Wrapper, safe_copy, shown_nodes
 from mmcrawl.blocks.tags import BLOCK_TAGS, VOID
-from mmcrawl.blocks.tree import TEXT, PageTree
+from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.names import names
-
-__all__ = ["KIND_COLOURS", "draw", "printable", "short_path", "summary"]
 
 KIND_COLOURS = {
     "title": "#c2185b",

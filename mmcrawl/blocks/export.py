@@ -9,8 +9,6 @@ from typing import Any
 
 from mmcrawl.blocks.partition import Block, Partition
 
-__all__ = ["partition_json", "partition_record"]
-
 
 def partition_record(page: Partition) -> dict[str, Any]:
     """Return a partition as plain lists and dictionaries.

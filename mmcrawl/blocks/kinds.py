@@ -20,16 +20,7 @@ from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.page_blocks import PageBlocks
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.text import has_han
-
-__all__ = [
-    "KEPT",
-    "KINDS",
-    "BlockKind",
-    "Judgement",
-    "block_kinds",
-    "judge",
-]
+from mmcrawl.text.scripts import has_han
 
 Judgement = tuple[str, float]
 """Kind and score."""

@@ -9,8 +9,6 @@ from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.scripts import looks_like_url, page_literals
 from mmcrawl.page.urls import Resolver, base_url
 
-__all__ = ["BEST_FIRST", "declared_base", "link_kinds", "references"]
-
 BEST_FIRST = (
     "related-links",
     "topic",

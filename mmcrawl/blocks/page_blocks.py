@@ -15,23 +15,16 @@ from functools import cached_property
 from itertools import islice
 from urllib.parse import urlsplit
 
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.areas import PageAreas
 from mmcrawl.blocks.layout.block_words import begins_with, holds, is_all
 from mmcrawl.blocks.layout.features import BlockFeatures, is_topic_page
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING, Headlines
-from mmcrawl.blocks.layout.lines import joined_text
-from mmcrawl.blocks.layout.link_texts import LinkTexts
+from mmcrawl.blocks.layout.lines import LinkTexts, joined_text
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import TEXT, PageTree
-from mmcrawl.text import is_stop_word, stem, unify
-from mmcrawl.text.scripts import HAN
-
-__all__ = [
-    "LINK_TEXT_RATIO",
-    "PageBlocks",
-    "TopicWords",
-    "words_of",
-]
+from mmcrawl.blocks.tree import PageTree
+from mmcrawl.text.scripts import HAN, unify
+from mmcrawl.text.words import is_stop_word, stem
 
 _LONGEST = 4000
 _RUN = re.compile(rf"[{HAN}]+|[^\W\d_{HAN}]{{3,64}}")

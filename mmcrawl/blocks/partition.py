@@ -13,22 +13,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.kinds import BlockKind, block_kinds
-from mmcrawl.blocks.layout.lines import joined_text
-from mmcrawl.blocks.layout.link_texts import LinkTexts
+from mmcrawl.blocks.layout.lines import LinkTexts, joined_text
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.partitioners.base import Cut
+from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL, Cut
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.blocks.topics import block_topic
-from mmcrawl.blocks.tree import TEXT, PageTree, read_tree
+from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.errors import BlockError
-
-__all__ = ["DEFAULT_LEVEL", "DEFAULT_METHOD", "MAX_LEVEL", "Block", "Partition", "partition"]
-
-DEFAULT_METHOD = "bwap"
-DEFAULT_LEVEL = 3
-MAX_LEVEL = 50
-"""The kinds of the blocks are found level by level: each costs as much as the page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.tags import BLOCK_TAGS, FORMATTING, VOID
-from mmcrawl.blocks.tree import TEXT, PageTree
+from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.names import names
-
-__all__ = ["PICTURES", "Wrapper", "safe_copy", "shown_nodes"]
 
 PICTURES = names("img image svg math canvas video audio object applet embed iframe frame")
 """Elements in whose place an empty box stands."""

@@ -4,20 +4,6 @@ from __future__ import annotations
 
 from mmcrawl.page.names import names
 
-__all__ = [
-    "BLOCK_TAGS",
-    "CLOSED_BY",
-    "FORMATTING",
-    "HEADINGS",
-    "HEAD_TAGS",
-    "HIDDEN",
-    "KNOWN",
-    "RAW",
-    "SCOPES",
-    "SPECIAL",
-    "VOID",
-]
-
 VOID = names(
     "area base basefont bgsound br col embed frame hr img input isindex keygen link meta param "
     "source track wbr"

@@ -20,21 +20,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.sizes import start_tag_has
 from mmcrawl.blocks.tags import BLOCK_TAGS, HEADINGS, HIDDEN
-from mmcrawl.blocks.tree import TEXT, PageTree
+from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Look, look_of
 from mmcrawl.page.names import names
-from mmcrawl.text import has_han, is_stop_word, segment, stem, unify
-from mmcrawl.text.scripts import HAN
-
-__all__ = [
-    "Word",
-    "block_topic",
-    "extract",
-    "trim",
-    "words_of",
-]
+from mmcrawl.text.scripts import HAN, has_han, unify
+from mmcrawl.text.segmentation import segment
+from mmcrawl.text.words import is_stop_word, stem
 
 _RUN = re.compile(rf"([{HAN}]+)|[^\W_{HAN}]+(?:['’][^\W_{HAN}]+)*")
 

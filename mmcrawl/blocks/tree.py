@@ -32,16 +32,6 @@ from mmcrawl.blocks.building import ROOT, TEXT, TreeBuilder
 from mmcrawl.errors import BlockError
 from mmcrawl.page.encoding import codec_of, page_encoding
 
-__all__ = [
-    "ROOT",
-    "TEXT",
-    "MarkupView",
-    "PageTree",
-    "codec_name",
-    "markup_view",
-    "read_tree",
-]
-
 _MASK = 0xFF
 _ISO_2022 = re.compile(rb"\x1b(?:\$[@ABCD()*]|\([^BJ]).*?(?=\x1b\([BJ]|\Z)", re.DOTALL)
 _HZ = re.compile(rb"~~|~\{.*?(?=~\}|\n|\Z)", re.DOTALL)

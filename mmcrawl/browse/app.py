@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from mmcrawl.archive.opening import shown
+from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.crawl_numbers import CrawlWatch
@@ -32,8 +32,6 @@ from mmcrawl.browse.views.search import SearchViews
 from mmcrawl.browse.views.sites import SiteViews
 from mmcrawl.browse.views.versions import VersionViews
 from mmcrawl.errors import MmcrawlError
-
-__all__ = ["create_app"]
 
 logger = logging.getLogger(__name__)
 

@@ -11,8 +11,6 @@ from starlette.requests import Request
 from mmcrawl.browse.problems import Problem
 from mmcrawl.browse.words import Words, words_for
 
-__all__ = ["Arguments"]
-
 _LARGEST = 1_000_000
 _COMPACT = {4: "%Y", 6: "%Y%m", 8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from mmcrawl.archive import StoredBlock
 from mmcrawl.archive.comparison import Side
-from mmcrawl.blocks import Cut, Partition, read_tree
-
-__all__ = ["block_texts"]
+from mmcrawl.archive.model import StoredBlock
+from mmcrawl.blocks.partition import Partition
+from mmcrawl.blocks.partitioners.base import Cut
+from mmcrawl.blocks.tree import read_tree
 
 
 def block_texts(

@@ -21,23 +21,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from mmcrawl.archive import Archive, Search, Version, open_archive, open_search
+from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.comparison import Side
+from mmcrawl.archive.model import Version
+from mmcrawl.archive.opening import open_archive
+from mmcrawl.archive.search.searching import Search, open_search
 from mmcrawl.browse.arguments import Arguments
 from mmcrawl.browse.overview import Surveyor
 from mmcrawl.browse.problems import Problem
 from mmcrawl.errors import RankError, StoreError
-from mmcrawl.rank import Ranks, open_ranks
 from mmcrawl.rank.duplicates.results import open_duplicates
-
-__all__ = [
-    "Context",
-    "Limits",
-    "Options",
-    "Pool",
-    "View",
-    "open_context",
-]
+from mmcrawl.rank.results import Ranks, open_ranks
 
 _R = TypeVar("_R")
 

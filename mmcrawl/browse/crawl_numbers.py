@@ -22,8 +22,6 @@ from mmcrawl.frontier.faults import damaged, why_it_failed
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.stores.uris import file_of, is_server
 
-__all__ = ["CrawlNumbers", "CrawlWatch"]
-
 _KEPT_SECONDS = 3.0  # numbers are shown that long before they are read again
 _ALIVE_SECONDS = 60.0  # without a page, after which a crawl is not said to run
 _RATE_SECONDS = 120.0

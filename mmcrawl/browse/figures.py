@@ -6,10 +6,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mmcrawl.archive import Visit
+from mmcrawl.archive.model import Visit
 from mmcrawl.browse.text import when
-
-__all__ = ["Growth", "Month", "Timeline", "growth_of", "months_of", "timeline_of"]
 
 _WIDTH, _HEIGHT, _TOP = 1056, 190, 18
 _ROWS = 24

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
-__all__ = ["address"]
-
 
 def address(path: str, **values: object) -> str:
     """Return a path of ours with parameters; those that are None or "" are left out.

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from mmcrawl.archive import Archive, HostStats, Search
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.model import HostStats
+from mmcrawl.archive.search.searching import Search
 from mmcrawl.browse.figures import Growth, growth_of
 from mmcrawl.errors import MmcrawlError, SearchError
-
-__all__ = ["Overview", "Surveyor"]
 
 logger = logging.getLogger(__name__)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["Problem", "not_stored"]
-
 
 class Problem(Exception):  # noqa: N818 - it is an answer, not a fault
     """Raised by a handler; the application shows it as a page with the right status.

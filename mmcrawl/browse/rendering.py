@@ -12,9 +12,7 @@ from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.browse.arguments import Arguments
 from mmcrawl.browse.links import address
 from mmcrawl.browse.text import around, live_address, long, marked, plain, short, size, when
-from mmcrawl.browse.words import LANGUAGES
-
-__all__ = ["page"]
+from mmcrawl.browse.words_table import LANGUAGES
 
 
 def page(

@@ -28,8 +28,6 @@ from mmcrawl.browse.context import Context
 from mmcrawl.browse.replay.addresses import REPLAY, Place
 from mmcrawl.browse.replay.answers import ALONE, locked
 
-__all__ = ["guarded", "is_loopback"]
-
 _HOST = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _KEY_SIGN = "~"
 _ESCAPED = 4  # bytes of a request for each character of an address in it

@@ -17,27 +17,26 @@ from typing import Any
 
 import h11
 import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from mmcrawl.browse.app import create_app
-from mmcrawl.browse.context import Context, Limits
-
-__all__ = ["server_of"]
+from mmcrawl.browse.context import Limits
 
 # Bytes that the system keeps of an answer, of each connection. It would take megabytes, and nobody
 # would see for long whether a slow reader takes any.
 _KEPT = 64 << 10
 
 
-def server_of(context: Context) -> uvicorn.Server:
+def server_of(app: ASGIApp, limits: Limits) -> uvicorn.Server:
     """Return what serves the application, on sockets that it is given.
 
     Args:
-        context: Open as long as the server runs.
+        app: As :func:`mmcrawl.browse.app.create_app` returns it.
+        limits: Of each connection.
     """
     config = uvicorn.Config(
-        create_app(context),
-        http=partial(_Connection, limits=context.limits),  # type: ignore[arg-type]
+        app,
+        http=partial(_Connection, limits=limits),  # type: ignore[arg-type]
         ws="none",
         log_level="error",  # warnings are of what strangers send
         access_log=False,

@@ -7,11 +7,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from urllib.parse import quote, urlsplit
 
-__all__ = [
-    "around", "isolated", "live_address", "long", "marked", "plain", "short",
-    "size", "when",
-]  # fmt: skip
-
 # Controls, what steers the direction of writing, and what is no character.
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _SURROGATES = re.compile("[\ud800-\udfff]")

@@ -8,8 +8,6 @@ from functools import lru_cache
 from mmcrawl.browse.text import isolated
 from mmcrawl.browse.words_table import LANGUAGES, TABLE
 
-__all__ = ["LANGUAGES", "Words", "words_for"]
-
 
 @dataclass(frozen=True, slots=True)
 class Words:

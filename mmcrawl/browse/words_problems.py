@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["PROBLEMS"]
-
 PROBLEMS: dict[str, tuple[str, str]] = {
     "problem.title": ("This cannot be shown", "无法显示"),
     "problem.path": ("There is no such page here.", "此处没有该页。"),

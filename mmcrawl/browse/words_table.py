@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from mmcrawl.browse.words_problems import PROBLEMS
 
-__all__ = ["LANGUAGES", "TABLE"]
-
 LANGUAGES = ("en", "zh")
 
 TABLE: dict[str, tuple[str, str]] = PROBLEMS | {

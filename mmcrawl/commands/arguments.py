@@ -11,8 +11,6 @@ from mmcrawl.crawling.params import FocusedParams, explain
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import SettingsLike, value_of
 
-__all__ = ["PLACE", "add_arguments", "archive_params", "read_arguments"]
-
 PLACE = ("store", "archive")
 """Arguments that name an archive: by its crawl, or itself."""
 

@@ -23,29 +23,21 @@ from scrapy.utils.url import add_http_if_no_scheme
 from twisted.python.failure import Failure
 from w3lib.encoding import resolve_encoding
 
-from mmcrawl.blocks import Block, Partition, partition, partitioner_names
 from mmcrawl.blocks.drawing import draw, printable, short_path, summary
 from mmcrawl.blocks.export import partition_json
-from mmcrawl.blocks.partition import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL
+from mmcrawl.blocks.partition import Block, Partition, partition
+from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL
+from mmcrawl.blocks.partitioners.registry import partitioner_names
 from mmcrawl.commands.arguments import add_arguments, read_arguments
 from mmcrawl.engine.components import WELL_BEHAVED
 from mmcrawl.engine.failures import reason_of
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.frontier import PrivateHosts, host_of, is_private_host
+from mmcrawl.frontier.addresses import PrivateHosts, host_of, is_private_host
 from mmcrawl.page.encoding import page_encoding
-from mmcrawl.replay import open_web
 from mmcrawl.replay.handler import replay_settings
+from mmcrawl.replay.opening import open_web
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.archive import KIND_STYLES
-
-__all__ = [
-    "HTML_TYPES",
-    "Command",
-    "Outcome",
-    "ReceivedPage",
-    "fetched",
-    "leave_crawl_out",
-]
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
@@ -334,7 +326,7 @@ def _check_body(name: str, page: ReceivedPage) -> None:
 
 def _content(page: ReceivedPage, encoding: str) -> str:
     """Return title and text of a page, a paragraph after the other."""
-    from mmcrawl.blocks import page_content
+    from mmcrawl.blocks.content.content import page_content
 
     content = page_content(page.body, page.url or None, encoding=encoding)
     title, *paragraphs = map(printable, (content.title, *content.paragraphs))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.archive.opening import shown
+from mmcrawl.archive.uris import shown
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, read_arguments
 from mmcrawl.crawling.params import DEMO_STORE
@@ -24,9 +24,7 @@ from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import value_of
 
 if TYPE_CHECKING:
-    from mmcrawl.browse import Options
-
-__all__ = ["Command"]
+    from mmcrawl.browse.context import Options
 
 _NEEDED = ("starlette", "jinja2", "uvicorn")
 _DEFAULT_STORE = "sqlite:///crawl.db"
@@ -102,7 +100,7 @@ class Command(ScrapyCommand):
 
     def _options(self, opts: argparse.Namespace) -> tuple[str, "Options"]:
         """Return the URI of the archive, and what else the user chose."""
-        from mmcrawl.browse import Options
+        from mmcrawl.browse.context import Options
         from mmcrawl.browse.safety import is_loopback
 
         archive, store = self._places(opts)
@@ -144,7 +142,8 @@ class Command(ScrapyCommand):
 
 def _serve(archive: str, options: "Options", *, in_browser: bool) -> None:
     """Serve until stopped."""
-    from mmcrawl.browse import open_context
+    from mmcrawl.browse.app import create_app
+    from mmcrawl.browse.context import open_context
     from mmcrawl.browse.serving import server_of
 
     logging.basicConfig(level=logging.WARNING, format="scrapy browse: %(message)s")
@@ -155,7 +154,7 @@ def _serve(archive: str, options: "Options", *, in_browser: bool) -> None:
             print(f"The archive is at {address} until you press Ctrl-C.", flush=True)
             if in_browser:
                 threading.Timer(0.7, webbrowser.open, (address,)).start()
-            server_of(context).run(sockets=[listener])
+            server_of(create_app(context), context.limits).run(sockets=[listener])
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -19,7 +19,7 @@ from scrapy.settings import BaseSettings
 from scrapy.spiderloader import get_spider_loader
 from scrapy_spider_metadata import Args
 
-from mmcrawl.archive.opening import shown
+from mmcrawl.archive.uris import shown
 from mmcrawl.crawling.archive_params import ArchiveParams
 from mmcrawl.crawling.params import FocusedParams, explain
 from mmcrawl.engine.crawls import check_settings, with_stored_web
@@ -27,8 +27,6 @@ from mmcrawl.engine.scheduler import check_scheduler
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.arguments import argument_help
-
-__all__ = ["Command", "arguments_or_exit"]
 
 _NOISY = (
     "scrapy.utils.log",

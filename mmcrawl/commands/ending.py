@@ -4,8 +4,6 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["ended_by_signal"]
-
 
 @contextmanager
 def ended_by_signal() -> Iterator[None]:

@@ -17,22 +17,12 @@ from scrapy.exceptions import UsageError
 from mmcrawl.commands.arguments import add_arguments, read_arguments
 from mmcrawl.commands.ending import ended_by_signal
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.experiment import (
-    Change,
-    Comparison,
-    CrawlError,
-    ExperimentError,
-    Outcome,
-    Plan,
-    algorithms_of,
-    compare,
-    run_experiment,
-)
+from mmcrawl.experiment.comparison import Change, Comparison, compare
+from mmcrawl.experiment.crawl import CrawlError
+from mmcrawl.experiment.laboratory import Outcome, run_experiment
 from mmcrawl.experiment.measures import PUBLISHED_SHARE
-from mmcrawl.experiment.plan import SHARED
-from mmcrawl.scoring import algorithm_names
-
-__all__ = ["Command"]
+from mmcrawl.experiment.plan import SHARED, ExperimentError, Plan, algorithms_of
+from mmcrawl.scoring.registry import algorithm_names
 
 _NEEDED = ("matplotlib", "jinja2")
 _ARGUMENTS = ("web", *SHARED)

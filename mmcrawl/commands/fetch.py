@@ -6,8 +6,6 @@ from scrapy.commands.fetch import Command as ScrapyFetch
 
 from mmcrawl.commands.blocks import leave_crawl_out
 
-__all__ = ["Command"]
-
 
 class Command(ScrapyFetch):
     """Fetch a URL as a spider of this project would; no crawl begins."""

@@ -5,8 +5,6 @@ import argparse
 from scrapy.addons import AddonManager
 from scrapy.commands.list import Command as ScrapyList
 
-__all__ = ["Command"]
-
 
 class Command(ScrapyList):
     """List the spiders; Scrapy 2.19 asks addons only where a crawl begins."""

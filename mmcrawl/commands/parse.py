@@ -14,10 +14,8 @@ from mmcrawl.commands.crawl import arguments_or_exit
 from mmcrawl.crawling.intake import media_page
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.engine.items import MediaPageItem, PageItem
-from mmcrawl.scoring import TopicTest
+from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.settings import value_of
-
-__all__ = ["Command"]
 
 
 class Command(ScrapyParse):

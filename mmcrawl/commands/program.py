@@ -5,8 +5,6 @@ import sys
 
 from scrapy.cmdline import execute
 
-__all__ = ["main"]
-
 _SPIDERS = ("focused", "revisit")
 
 

@@ -12,28 +12,20 @@ from rich.console import Console
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.archive import open_archive
-from mmcrawl.archive.opening import shown
+from mmcrawl.archive.opening import open_archive
+from mmcrawl.archive.uris import shown
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, read_arguments
 from mmcrawl.crawling.archive_params import as_time
 from mmcrawl.errors import MmcrawlError, RankError
-from mmcrawl.rank import (
-    ENGINES,
-    METHODS,
-    PARTS,
-    Ranked,
-    RankedParts,
-    RankJob,
-    method_named,
-    save_ranks,
-)
-from mmcrawl.rank.parts import BLOCK_METHODS
+from mmcrawl.rank.methods import METHODS, method_named
+from mmcrawl.rank.pages import Ranked, RankJob, rank_pages
+from mmcrawl.rank.parts import BLOCK_METHODS, PARTS, RankedParts
+from mmcrawl.rank.results import save_ranks
 from mmcrawl.rank.writing import COLUMNS, WRITERS, rows_of
 from mmcrawl.terminal.rank import RankProgress, parts_table, rank_table
-from mmcrawl.topic import Topic, load_topics, topic_from_keywords
-
-__all__ = ["Command"]
+from mmcrawl.topic.loading import load_topics, topic_from_keywords
+from mmcrawl.topic.topic import Topic
 
 _SHOWN = 20
 _PAGES = "pages"
@@ -74,8 +66,6 @@ class Command(ScrapyCommand):
         add("--figure", metavar="FILE", help="draw how ranks are distributed: .png, .svg or .pdf")
         for name, writer in WRITERS.items():
             add(f"--{name}", dest=f"as_{name}", action="store_true", help=writer.help)
-        if len(ENGINES) > 1:
-            add("--engine", default=next(iter(ENGINES)), help=f"one of {', '.join(ENGINES)}")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Rank, keep the ranks, and show the first."""
@@ -89,9 +79,8 @@ class Command(ScrapyCommand):
             job = self._job(opts)
             top = _whole(opts.top)
             figure = _figure(opts.figure)
-            engine = _engine(getattr(opts, "engine", next(iter(ENGINES))))
             _check_output(formats)
-            _check_of(opts.of, job, engine, figure)
+            _check_of(opts.of, job, figure)
         except (MmcrawlError, ValueError) as error:
             self._say(error, 2)
             return
@@ -102,7 +91,7 @@ class Command(ScrapyCommand):
                 RankProgress(console) as progress,
             ):
                 if opts.of == _PAGES:
-                    ranked = ENGINES[engine](job, archive, progress)
+                    ranked = rank_pages(job, archive, progress)
                 else:
                     parts = PARTS[opts.of](job, archive, progress)
             if opts.of == _PAGES:
@@ -209,14 +198,12 @@ def _check_output(formats: list[str]) -> None:
         raise ValueError("--parquet is not for a terminal: add > FILE")
 
 
-def _check_of(of: str, job: RankJob, engine: str, figure: Path | None) -> None:
+def _check_of(of: str, job: RankJob, figure: Path | None) -> None:
     """Refuse what only pages have, before the work begins."""
     if of == _PAGES:
         return
     if of not in PARTS:
         raise ValueError(f"--of {of}: give one of {', '.join((_PAGES, *PARTS))}")
-    if engine != (local := next(iter(ENGINES))):
-        raise ValueError(f"--engine {engine} ranks pages only: --of {of} needs --engine {local}")
     if figure is not None:
         raise ValueError(f"--figure draws ranks of pages only, not --of {of}")
     if of == "blocks" and job.method not in BLOCK_METHODS:
@@ -232,9 +219,3 @@ def _write(name: str, rows: Iterable[dict[str, Any]], columns: Mapping[str, str]
 def _console() -> Console:
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     return Console(width=None if known else 110, highlight=False)
-
-
-def _engine(name: str) -> str:
-    if name not in ENGINES:
-        raise ValueError(f"--engine {name}: there is none; there are {', '.join(ENGINES)}")
-    return name

@@ -6,8 +6,6 @@ from scrapy.commands.shell import Command as ScrapyShell
 
 from mmcrawl.commands.blocks import leave_crawl_out
 
-__all__ = ["Command"]
-
 
 class Command(ScrapyShell):
     """Try things out on a page; no crawl begins."""

@@ -17,23 +17,16 @@ from mmcrawl.commands.arguments import add_arguments, read_arguments
 from mmcrawl.commands.blocks import HTML_TYPES, fetched
 from mmcrawl.crawling.params import parse_kinds
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.page import Page, media_kind, parse_page
-from mmcrawl.scoring import FIELD_WEIGHTS, TopicTest, Verdict
+from mmcrawl.page.media import media_kind
+from mmcrawl.page.model import Page
+from mmcrawl.page.parse import parse_page
+from mmcrawl.scoring.relevance import FIELD_WEIGHTS, TopicTest, Verdict
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.crawl import literal
 from mmcrawl.text import url_words
-from mmcrawl.topic import (
-    MEDIA_KINDS,
-    BooleanModel,
-    Topic,
-    VectorSpaceModel,
-    load_topic,
-    load_topics,
-    topic_from_keywords,
-    topic_names,
-)
-
-__all__ = ["Command"]
+from mmcrawl.topic.loading import load_topic, load_topics, topic_from_keywords, topic_names
+from mmcrawl.topic.similarity import BooleanModel, VectorSpaceModel
+from mmcrawl.topic.topic import MEDIA_KINDS, Topic
 
 _ARGUMENTS = ("topic", "keywords", "media", "web")
 _MOST_TOPICS = 5

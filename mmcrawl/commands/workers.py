@@ -22,8 +22,6 @@ from mmcrawl.stores.uris import is_server
 from mmcrawl.terminal.crawl import literal, sentence
 from mmcrawl.terminal.workers import crawl_as_plain, crawl_tables, jobs_as_plain, jobs_table
 
-__all__ = ["Command"]
-
 _ARGUMENTS = ("store", "job")
 _AGAIN = 2.0  # seconds until what is watched is drawn anew
 _LOOK_AGAIN, _LONGEST_LOOK = 0.25, 5.0

@@ -5,10 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from mmcrawl.archive.opening import archive_beside, as_archive_uri
+from mmcrawl.archive.uris import archive_beside, as_archive_uri
 from mmcrawl.crawling.params import checked_store, checked_web
-
-__all__ = ["ArchiveParams", "RevisitParams", "as_time"]
 
 _COMPACT = {4: "%Y", 6: "%Y%m", 8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 _DEFAULT_STORE = "sqlite:///crawl.db"

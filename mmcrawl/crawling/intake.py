@@ -9,25 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from mmcrawl.crawling.reports import PageReport, ReportedLink
-from mmcrawl.frontier import (
-    Admission,
-    Findings,
-    MediaPageRecord,
-    MediaResourceRecord,
-    NewLink,
-    Sightings,
-    SqliteFrontier,
-)
-from mmcrawl.page import MediaResource, Page, physical_layer
-from mmcrawl.scoring import LinkText, Scorer, Signs, TopicTest, Verdict
-from mmcrawl.text import translate_url, url_text
-
-__all__ = [
-    "Judge",
-    "LinkIntake",
-    "media_page",
-    "seed_link",
-]
+from mmcrawl.frontier.admission import Admission
+from mmcrawl.frontier.findings import Findings, MediaPageRecord, MediaResourceRecord
+from mmcrawl.frontier.records import NewLink
+from mmcrawl.frontier.sightings import Sightings
+from mmcrawl.frontier.sqlite import SqliteFrontier
+from mmcrawl.page.model import MediaResource, Page
+from mmcrawl.page.urls import physical_layer
+from mmcrawl.scoring.base import LinkText, Scorer
+from mmcrawl.scoring.relevance import Signs, TopicTest, Verdict
+from mmcrawl.text.url_words import translate_url, url_text
 
 logger = logging.getLogger(__name__)
 

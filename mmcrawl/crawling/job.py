@@ -13,32 +13,20 @@ from dataclasses import replace
 from mmcrawl.crawling.intake import Judge, LinkIntake, media_page, seed_link
 from mmcrawl.crawling.reports import PageReport, Reporter, Totals
 from mmcrawl.errors import StoreError, raise_if_fatal
-from mmcrawl.frontier import (
-    TRAP,
-    Admission,
-    Findings,
-    Job,
-    Limits,
-    LinkScores,
-    MediaPageRecord,
-    NewLink,
-    PageRecord,
-    PastFailure,
-    PatternRecord,
-    PrivateHosts,
-    Sightings,
-    SqliteFrontier,
-    SqliteStore,
-    Status,
-    WaitingLink,
-    damaged,
-    host_of,
-)
-from mmcrawl.page import Page
-from mmcrawl.scoring import CrawledPage, LinkSimilarity, Scorer, TopicTest, Verdict
-from mmcrawl.topic import Topic
-
-__all__ = ["CrawlJob"]
+from mmcrawl.frontier.addresses import PrivateHosts, host_of
+from mmcrawl.frontier.admission import TRAP, Admission, Limits
+from mmcrawl.frontier.faults import damaged
+from mmcrawl.frontier.findings import Findings, MediaPageRecord, PatternRecord
+from mmcrawl.frontier.reading import PastFailure
+from mmcrawl.frontier.records import LinkScores, NewLink, PageRecord, Status, WaitingLink
+from mmcrawl.frontier.sightings import Sightings
+from mmcrawl.frontier.sqlite import SqliteFrontier
+from mmcrawl.frontier.store import Job, SqliteStore
+from mmcrawl.page.model import Page
+from mmcrawl.scoring.base import CrawledPage, Scorer
+from mmcrawl.scoring.relevance import TopicTest, Verdict
+from mmcrawl.scoring.similarity import LinkSimilarity
+from mmcrawl.topic.topic import Topic
 
 logger = logging.getLogger(__name__)
 

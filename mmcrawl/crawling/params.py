@@ -10,29 +10,21 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from mmcrawl.archive.opening import as_archive_uri, file_uri
+from mmcrawl.archive.uris import as_archive_uri, file_uri
 from mmcrawl.crawling.seeds import Seed, read_seeds
 from mmcrawl.errors import WebError
-from mmcrawl.frontier import canonical, host_of
+from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.urls import canonical
 from mmcrawl.replay.opening import WHAT_IT_CAN_BE, check_web
-from mmcrawl.scoring import (
+from mmcrawl.scoring.registry import (
     algorithm_names,
     default_parameters,
     parameter_names,
     parse_parameters,
 )
 from mmcrawl.stores.uris import is_server
-from mmcrawl.topic import MEDIA_KINDS, Topic, load_topic, load_topics, topic_from_keywords, union
-
-__all__ = [
-    "DEMO_STORE",
-    "DEMO_TOPIC",
-    "FocusedParams",
-    "checked_store",
-    "checked_web",
-    "explain",
-    "parse_kinds",
-]
+from mmcrawl.topic.loading import load_topic, load_topics, topic_from_keywords, union
+from mmcrawl.topic.topic import MEDIA_KINDS, Topic
 
 DEMO_TOPIC = "physics-senior"
 DEMO_STORE = "sqlite:///demo.db"

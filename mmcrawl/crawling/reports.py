@@ -12,15 +12,9 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from mmcrawl.page import MediaResource, Page
-from mmcrawl.scoring import LinkSimilarity, Signs, TopicTest, Verdict
-
-__all__ = [
-    "PageReport",
-    "ReportedLink",
-    "Reporter",
-    "Totals",
-]
+from mmcrawl.page.model import MediaResource, Page
+from mmcrawl.scoring.relevance import Signs, TopicTest, Verdict
+from mmcrawl.scoring.similarity import LinkSimilarity
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,7 @@ from w3lib.url import safe_url_string
 
 from mmcrawl.errors import MmcrawlError, SeedError
 from mmcrawl.page.encoding import WESTERN, decode_page
-from mmcrawl.topic import load_topic
-
-__all__ = ["Seed", "read_seeds"]
+from mmcrawl.topic.loading import load_topic
 
 _CREDENTIALS = re.compile(r"(^|//)[^\s/:]*:\S*@")
 _MOST_PROBLEMS = 20

@@ -5,9 +5,7 @@ from http import HTTPStatus
 
 from scrapy.http import Response
 
-from mmcrawl.archive import Capture
-
-__all__ = ["capture_of", "requested_at"]
+from mmcrawl.archive.model import Capture
 
 
 def capture_of(response: Response, url: str = "") -> Capture:

@@ -12,8 +12,6 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from mmcrawl import settings as ours
 
-__all__ = ["FOCUSED", "FRONTIER_SCHEDULER", "REVISIT", "WELL_BEHAVED", "use_components"]
-
 FRONTIER_SCHEDULER = "mmcrawl.engine.scheduler.FocusedScheduler"
 
 _OF_A_PROJECT = ("BOT_NAME", "SPIDER_MODULES", "COMMANDS_MODULE")

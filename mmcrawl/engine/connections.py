@@ -17,12 +17,10 @@ from twisted.internet.interfaces import IReactorPluggableNameResolver, IStreamCl
 from twisted.web.client import HTTPConnectionPool
 from zope.interface import implementer
 
-from mmcrawl.frontier import PrivateHosts, host_of, is_private_address
+from mmcrawl.frontier.addresses import PrivateHosts, host_of, is_private_address
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
-
-__all__ = ["DownloadHandler"]
 
 
 class DownloadHandler(HTTP11DownloadHandler):

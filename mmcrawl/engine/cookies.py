@@ -9,10 +9,8 @@ from scrapy import Request
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware as ScrapyCookiesMiddleware
 from scrapy.http.cookies import CookieJar
 
-from mmcrawl.frontier import host_of
-from mmcrawl.text import is_public_suffix, split_host
-
-__all__ = ["BoundedCookieJar", "CookiesMiddleware"]
+from mmcrawl.frontier.addresses import host_of
+from mmcrawl.text.public_suffixes import is_public_suffix, split_host
 
 _LONGEST = 4096  # characters of name and value
 _LONGEST_PATH = 1024

@@ -8,33 +8,27 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from mmcrawl import __version__
-from mmcrawl.archive import open_archive
-from mmcrawl.archive.opening import archive_beside, archive_uri, shown
+from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.revisits import RevisitRules
+from mmcrawl.archive.uris import archive_beside, archive_uri, shown
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.crawling.reports import Reporter
 from mmcrawl.errors import MmcrawlError, SeedError, StoreError
-from mmcrawl.frontier import Admission, Job, Limits, SqliteStore, open_store
-from mmcrawl.frontier.store import remove_own_file
-from mmcrawl.replay import StoredWeb
-from mmcrawl.scoring import LinkSimilarity, TopicTest, later_blocks, make_scorer
+from mmcrawl.frontier.admission import Admission, Limits
+from mmcrawl.frontier.database import remove_own_file
+from mmcrawl.frontier.store import Job, SqliteStore, open_store
+from mmcrawl.replay.web import StoredWeb
+from mmcrawl.scoring.later_blocks import later_blocks
+from mmcrawl.scoring.registry import make_scorer
+from mmcrawl.scoring.relevance import TopicTest
+from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.settings import SettingsLike, declared, value_of
 from mmcrawl.sharing.rules import Rules
 from mmcrawl.sharing.store import open_shared_store
 from mmcrawl.sharing.worker import SharedJob, worker_name
 from mmcrawl.stores.uris import file_of, is_server
-
-__all__ = [
-    "Crawl",
-    "archive_uri_of",
-    "check_settings",
-    "later_link_blocks",
-    "make_job",
-    "revisit_rules",
-    "with_stored_web",
-]
 
 _ARCHIVE = "MMCRAWL_ARCHIVE"
 _FACTORS = "MMCRAWL_LINK_BLOCK_FACTORS"

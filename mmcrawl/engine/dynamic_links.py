@@ -13,10 +13,9 @@ from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.items import PageItem
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.errors import raise_if_fatal
-from mmcrawl.page import Page, kind_by_headers, may_be_media, with_dynamic_media
+from mmcrawl.page.dynamic import kind_by_headers, may_be_media, with_dynamic_media
+from mmcrawl.page.model import Page
 from mmcrawl.settings import value_of
-
-__all__ = ["DynamicLinksMiddleware"]
 
 logger = logging.getLogger(__name__)
 

@@ -19,13 +19,13 @@ from scrapy.exporters import CsvItemExporter
 from scrapy.extensions.feedexport import FeedExporter, FileFeedStorage
 from scrapy.utils.asyncio import create_looping_call
 
-from mmcrawl.archive.opening import shown
+from mmcrawl.archive.uris import shown
 from mmcrawl.crawling.reports import Totals
 from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.items import MediaPageItem, PageItem
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import MediaPageRecord
+from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.settings import value_of
 from mmcrawl.sharing.worker import SharedJob
 from mmcrawl.terminal.crawl import (
@@ -37,8 +37,6 @@ from mmcrawl.terminal.crawl import (
     progress_panel,
     sentence,
 )
-
-__all__ = ["CrawlProgress", "MediaCsvExporter", "MediaFeedExporter"]
 
 logger = logging.getLogger(__name__)
 

@@ -9,8 +9,6 @@ from twisted.internet import error
 from twisted.python.failure import Failure
 from twisted.web.client import ResponseFailed
 
-__all__ = ["reason_of"]
-
 _REASONS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
     ((exceptions.CannotResolveHostError, error.DNSLookupError), "host not found"),
     (

@@ -4,12 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mmcrawl.archive import Capture
-from mmcrawl.frontier import MediaPageRecord
-from mmcrawl.page import Page
-from mmcrawl.scoring import Verdict
-
-__all__ = ["MediaPageItem", "NoPage", "PageItem", "VisitItem"]
+from mmcrawl.archive.model import Capture
+from mmcrawl.frontier.findings import MediaPageRecord
+from mmcrawl.page.model import Page
+from mmcrawl.scoring.relevance import Verdict
 
 
 @dataclass(slots=True)

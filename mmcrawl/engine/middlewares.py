@@ -25,9 +25,7 @@ from mmcrawl.engine.items import NoPage, PageItem
 from mmcrawl.engine.robots import LIMIT
 from mmcrawl.engine.scheduler import LINK_KEY, FocusedScheduler, scheduler_of
 from mmcrawl.errors import StoreError
-from mmcrawl.page import parse_page
-
-__all__ = ["FrontierMiddleware", "RobotsTxtMiddleware"]
+from mmcrawl.page.parse import parse_page
 
 logger = logging.getLogger(__name__)
 

@@ -17,8 +17,6 @@ from scrapy.http import JsonRequest, XmlRpcRequest
 
 from mmcrawl.errors import RequestError
 
-__all__ = ["as_json", "from_json"]
-
 _CLASSES: dict[str, type[Request]] = {
     kind.__name__: kind for kind in (Request, FormRequest, JsonRequest, XmlRpcRequest)
 }

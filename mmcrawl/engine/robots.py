@@ -12,8 +12,6 @@ from scrapy.utils.python import to_unicode
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-__all__ = ["LIMIT", "RobotsTxtParser"]
-
 LIMIT = 500 * 1024
 """How many bytes of a robots.txt are read (RFC 9309, 2.5)."""
 

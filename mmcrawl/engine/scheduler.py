@@ -37,10 +37,9 @@ from mmcrawl.engine.failures import reason_of
 from mmcrawl.engine.requests import as_json, from_json
 from mmcrawl.engine.threads import in_thread
 from mmcrawl.errors import MmcrawlError, RequestError, StoreError, fatal_error, raise_if_fatal
-from mmcrawl.frontier import NewLink, WaitingLink, canonical
-from mmcrawl.page import physical_layer
-
-__all__ = ["LINK_KEY", "FocusedScheduler", "PlainScheduler", "check_scheduler", "scheduler_of"]
+from mmcrawl.frontier.records import NewLink, WaitingLink
+from mmcrawl.frontier.urls import canonical
+from mmcrawl.page.urls import physical_layer
 
 logger = logging.getLogger(__name__)
 P = ParamSpec("P")

@@ -7,8 +7,6 @@ from typing import TypeVar
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-__all__ = ["in_thread"]
-
 T = TypeVar("T")
 
 

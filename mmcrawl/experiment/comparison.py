@@ -10,8 +10,6 @@ from typing import Any
 from mmcrawl.experiment.plan import ExperimentError
 from mmcrawl.experiment.results import FORMAT
 
-__all__ = ["Change", "Comparison", "compare"]
-
 _MEASURES = ("recall", "precision", "recall_at_share", "area_share")
 
 

@@ -12,8 +12,6 @@ from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment.recorder import CLOCK_SETTING, RECORDER
 from mmcrawl.experiment.stores import read_end
 
-__all__ = ["CrawlError", "CrawlProcess"]
-
 # One page at a time, from request to report: what is fetched depends on the algorithm alone.
 _SETTINGS = {
     "MMCRAWL_DISPLAY": "0",

@@ -26,16 +26,6 @@ from mmcrawl.experiment.laboratory import Outcome
 from mmcrawl.experiment.measures import found_after, on_grid
 from mmcrawl.experiment.series import Series
 
-__all__ = [
-    "INK",
-    "ORACLE",
-    "Style",
-    "draw_figures",
-    "inline_svg",
-    "styles_for",
-    "write_figure",
-]
-
 INK = "#1b1c1d"
 """Text, axes and the oracle; where a page is dark, figures in it turn it to the page's own ink."""
 

@@ -18,8 +18,6 @@ from mmcrawl.experiment.results import results_csv, results_of, times_of
 from mmcrawl.experiment.series import Series, read_series, series_of, write_series
 from mmcrawl.experiment.truth import Truth, find_truth
 
-__all__ = ["Outcome", "run_experiment"]
-
 _POLL_SECONDS = 0.1
 _PLAN = "experiment.json"
 

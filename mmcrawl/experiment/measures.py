@@ -14,23 +14,6 @@ import numpy as np
 
 from mmcrawl.scoring.patterns import ANY, Pattern, url_parts
 
-__all__ = [
-    "PUBLISHED_SHARE",
-    "Spread",
-    "area",
-    "area_share",
-    "best_pattern",
-    "found_after",
-    "on_grid",
-    "pages_at_share",
-    "pattern_of",
-    "per_layer",
-    "per_pattern",
-    "precision",
-    "recall",
-    "spread",
-]
-
 PUBLISHED_SHARE = 0.21
 """Share of the web that the paper's own algorithm fetched for 67 % of the relevant pages."""
 

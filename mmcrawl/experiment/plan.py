@@ -14,22 +14,13 @@ from pydantic import ValidationError
 import mmcrawl
 from mmcrawl.crawling.params import FocusedParams, explain
 from mmcrawl.errors import MmcrawlError, SeedError, WebError
-from mmcrawl.frontier import KnownLink, host_of
-from mmcrawl.replay import open_web
-from mmcrawl.replay.opening import PORTAL, SIMULATED
-from mmcrawl.scoring import LinkSimilarity, make_scorer
+from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.records import KnownLink
+from mmcrawl.replay.opening import PORTAL, SIMULATED, open_web
+from mmcrawl.scoring.registry import make_scorer
+from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.text.resources import data_file
-from mmcrawl.topic import Topic
-
-__all__ = [
-    "SHARED",
-    "Algorithm",
-    "ExperimentError",
-    "Plan",
-    "algorithms_of",
-    "code_digest",
-    "truth_key",
-]
+from mmcrawl.topic.topic import Topic
 
 SHARED = ("topic", "keywords", "seeds", "media", "sites", "max_layer", "max_depth")
 """Spider arguments that are the same for all runs."""

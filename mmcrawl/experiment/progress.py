@@ -9,8 +9,6 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-__all__ = ["Progress", "Row"]
-
 _LINE_SECONDS = 10.0
 _RATE_SECONDS = 5.0
 

@@ -13,8 +13,6 @@ from typing import Any, Self, TextIO
 
 from mmcrawl.engine.items import PageItem
 
-__all__ = ["CLOCK_SETTING", "RECORDER", "PageClock", "Recorder", "read_clock", "read_refused"]
-
 CLOCK_SETTING = "MMCRAWL_EXPERIMENT_CLOCK"
 RECORDER = f"{__name__}.Recorder"
 

@@ -11,8 +11,6 @@ from markupsafe import Markup
 from mmcrawl.experiment.figures import draw_figures, inline_svg, styles_for, write_figure
 from mmcrawl.experiment.laboratory import Outcome
 
-__all__ = ["write_report"]
-
 _MOST_PATTERNS = 15
 
 

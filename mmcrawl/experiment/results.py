@@ -29,8 +29,6 @@ from mmcrawl.experiment.plan import Algorithm, Plan
 from mmcrawl.experiment.series import Series
 from mmcrawl.experiment.truth import Truth
 
-__all__ = ["FORMAT", "results_csv", "results_of", "says", "times_of"]
-
 FORMAT = 2
 _SPREADS = (
     "fetched",

@@ -11,8 +11,6 @@ from mmcrawl.experiment.recorder import read_clock
 from mmcrawl.experiment.stores import read_end, read_pages, read_patterns
 from mmcrawl.experiment.truth import Truth
 
-__all__ = ["TIME_COLUMNS", "Series", "read_series", "series_of", "write_series"]
-
 TIME_COLUMNS = ("seconds", "cpu_seconds")
 """Columns that differ from run to run, at the end of each row."""
 

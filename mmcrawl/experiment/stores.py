@@ -7,9 +7,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from mmcrawl.frontier import PatternRecord, url_key
-
-__all__ = ["CrawlEnd", "StoredPage", "read_end", "read_graph", "read_pages", "read_patterns"]
+from mmcrawl.frontier.findings import PatternRecord
+from mmcrawl.frontier.urls import url_key
 
 _REDIRECT = "redirects to "
 

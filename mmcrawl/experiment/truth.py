@@ -30,15 +30,8 @@ from mmcrawl.experiment.crawl import CrawlProcess
 from mmcrawl.experiment.plan import ExperimentError, Plan, truth_key
 from mmcrawl.experiment.recorder import read_refused
 from mmcrawl.experiment.stores import StoredPage, read_end, read_graph, read_pages
-from mmcrawl.frontier import TRAP, canonical
-
-__all__ = [
-    "LinkGraph",
-    "Truth",
-    "find_truth",
-    "oracle_order",
-    "truth_of",
-]
+from mmcrawl.frontier.admission import TRAP
+from mmcrawl.frontier.urls import canonical
 
 _Ints = np.ndarray[Any, np.dtype[np.int64]]
 _FAR = np.iinfo(np.int64).max // 2

@@ -7,8 +7,6 @@ from ipaddress import IPv4Network, IPv6Network, ip_address
 from typing import Self
 from urllib.parse import urlsplit
 
-__all__ = ["PrivateHosts", "host_of", "is_private_address", "is_private_host", "port_of"]
-
 _PRIVATE_SUFFIXES = (".local", ".localhost", ".internal", ".lan", ".home.arpa")
 # What `is_global` of some or all versions of Python takes for public: protocol assignments, relays
 # of 6to4, multicast.

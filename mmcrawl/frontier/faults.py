@@ -2,8 +2,6 @@
 
 from mmcrawl.errors import StoreError
 
-__all__ = ["FAULTS", "damaged", "why_it_failed"]
-
 # What the schema cannot say: ids are counted from 0 in each job, and what is named is there.
 FAULTS = """
 SELECT 'links of no job' FROM link WHERE id >> 40 NOT IN (SELECT id FROM job)

@@ -7,8 +7,6 @@ from itertools import islice
 
 from mmcrawl.frontier.store import Job, SqliteStore
 
-__all__ = ["Findings", "MediaPageRecord", "MediaResourceRecord", "PatternRecord"]
-
 _MEDIA_PAGES = (
     "SELECT url, title, topic_score, words, status, visited_at, extra FROM media_page WHERE job = ?"
 )

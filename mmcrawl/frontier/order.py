@@ -16,8 +16,6 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-__all__ = ["PendingOrder"]
-
 _NOWHERE = -1
 _HELD = -2
 

@@ -9,8 +9,6 @@ from mmcrawl.frontier.faults import damaged
 from mmcrawl.frontier.records import KnownLink, LinkRecord, Status
 from mmcrawl.frontier.store import SqliteStore
 
-__all__ = ["JOB_SHIFT", "LinkTable", "PastFailure", "PastPage"]
-
 JOB_SHIFT = 40
 """Ids of links in the store are `job << JOB_SHIFT` and up; those of a job are counted from 0."""
 

@@ -3,17 +3,6 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-__all__ = [
-    "HELD",
-    "KnownLink",
-    "LinkRecord",
-    "LinkScores",
-    "NewLink",
-    "PageRecord",
-    "Status",
-    "WaitingLink",
-]
-
 HELD = float("-inf")
 """Score of a waiting link that must not be fetched until a later score lets it go."""
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-__all__ = ["APPLICATION_ID", "LAYOUT", "SCHEMA", "SCHEMA_VERSION", "layout"]
-
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
 SCHEMA_VERSION = 4
 

@@ -11,8 +11,6 @@ from urllib.parse import urlsplit
 
 from mmcrawl.frontier.store import Job, SqliteStore
 
-__all__ = ["Sightings"]
-
 _FEWEST_PAGES = 5
 
 

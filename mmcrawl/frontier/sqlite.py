@@ -27,8 +27,6 @@ from mmcrawl.frontier.records import (
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.urls import split_origin, url_key
 
-__all__ = ["SqliteFrontier"]
-
 _RECENT_KEYS = 50_000
 _MOST_UNWRITTEN_SCORES = 20_000
 _PRIORITY_STEP = 1_000.0

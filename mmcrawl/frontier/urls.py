@@ -9,8 +9,6 @@ from urllib.parse import urlsplit
 
 from w3lib.url import canonicalize_url
 
-__all__ = ["SplitOrigin", "canonical", "page_digest", "shape", "split_origin", "url_key"]
-
 # Already canonical: nothing in it that canonicalisation could change. Most links are like this.
 _PLAIN = re.compile(r"https?://[a-z0-9.-]+(?:/(?!\.)[A-Za-z0-9._~-]*)+\Z")
 _SESSION_PATH = re.compile(r";(?:jsessionid|sessionid|phpsessid|sid)=[^/?#;]*", re.IGNORECASE)

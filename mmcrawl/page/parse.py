@@ -5,6 +5,7 @@ From resolved references to a page's links, link groups and media.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from lxml import etree
@@ -17,6 +18,7 @@ from mmcrawl.page.model import Link, LinkGroup, MediaResource, Page
 from mmcrawl.page.references import Reference
 from mmcrawl.page.urls import Resolver, Target, base_url, resource_key
 
+_BASE = re.compile(rb"<base\s[^>]{1,2000}>", re.IGNORECASE)
 _LINK_TAGS = frozenset({"a", "area", "frame"})
 
 Resolved = tuple[Reference, Target]
@@ -200,3 +202,20 @@ def _close(parser: etree.HTMLParser) -> None:
 
 def _collapse(pieces: Iterable[str]) -> str:
     return " ".join("".join(pieces).split())
+
+
+def media_in(
+    content: bytes, encoding: str, url: str, page: bytes = b""
+) -> tuple[MediaResource, ...]:
+    """Return the media that a part of a page shows or links to.
+
+    Args:
+        content: The part.
+        encoding: Python codec name.
+        url: Of the page.
+        page: The page, whose ``base`` element counts; without it, kinds are right, addresses may
+            not be.
+    """
+    base = _BASE.search(page)
+    before = base[0] if base is not None else b""
+    return parse_page(before + content, url, f"text/html; charset={encoding}").media

@@ -14,14 +14,12 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from twisted.internet.defer import Deferred, succeed
 
-from mmcrawl.archive import Capture, Stored
-from mmcrawl.archive.intake import ArchiveStore, GroupStore, Intake, RefusedError, Unchanged
+from mmcrawl.archive.intake import ArchiveStore, GroupStore, Intake, RefusedError
+from mmcrawl.archive.model import Capture, Stored, Unchanged
 from mmcrawl.archive.writer_process import ProcessStore
 from mmcrawl.engine.items import PageItem, VisitItem
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.errors import StoreError
-
-__all__ = ["ArchivePipeline"]
 
 logger = logging.getLogger(__name__)
 

@@ -7,13 +7,12 @@ from typing import Any, Self
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
-from mmcrawl.archive import Capture
-from mmcrawl.blocks import link_kinds, partition
+from mmcrawl.archive.model import Capture
+from mmcrawl.blocks.link_kinds import link_kinds
+from mmcrawl.blocks.partition import partition
 from mmcrawl.engine.items import PageItem
-from mmcrawl.page import Page
+from mmcrawl.page.model import Page
 from mmcrawl.settings import value_of
-
-__all__ = ["BlocksPipeline"]
 
 _LARGEST = 1 << 20
 

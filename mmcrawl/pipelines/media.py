@@ -8,8 +8,6 @@ from scrapy.exceptions import DropItem
 from mmcrawl.engine.items import PageItem
 from mmcrawl.engine.scheduler import scheduler_of
 
-__all__ = ["MediaPipeline"]
-
 
 class MediaPipeline:
     """Judges each page, and passes it on with the verdict if it is relevant.

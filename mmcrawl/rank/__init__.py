@@ -6,9 +6,9 @@ Topic-PageRank, HITS, block-level PageRank and QuarkRank. Results are kept besid
 :func:`open_ranks` gives them back, by URL.
 """
 
-from mmcrawl.rank.engines import ENGINES, Ranked, RankJob, rank_locally
 from mmcrawl.rank.graph import ArchiveGraph, GraphBuilder
 from mmcrawl.rank.methods import METHODS, method_named
+from mmcrawl.rank.pages import Ranked, RankJob, rank_pages
 from mmcrawl.rank.parts import PARTS, RankedParts, rank_blocks, rank_media
 from mmcrawl.rank.ranks import (
     Ranking,
@@ -24,7 +24,6 @@ from mmcrawl.rank.records import BlockRecord, LinkRecord, MediaRecord, PageRecor
 from mmcrawl.rank.results import RankedPages, Ranks, open_ranks, save_ranks
 
 __all__ = [
-    "ENGINES",
     "METHODS",
     "PARTS",
     "ArchiveGraph",
@@ -49,8 +48,8 @@ __all__ = [
     "pagerank",
     "quarkrank",
     "rank_blocks",
-    "rank_locally",
     "rank_media",
+    "rank_pages",
     "save_ranks",
     "topic_pagerank",
 ]

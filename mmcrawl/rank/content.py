@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from mmcrawl.rank.records import ReadPage
-from mmcrawl.text import url_text
-from mmcrawl.topic import BooleanModel, Topic
-
-__all__ = ["TopicContent"]
+from mmcrawl.text.url_words import url_text
+from mmcrawl.topic.similarity import BooleanModel
+from mmcrawl.topic.topic import Topic
 
 _OWN = frozenset({"title", "topic", "related-links", "image", "small"})
 

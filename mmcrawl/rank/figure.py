@@ -12,8 +12,6 @@ from matplotlib.figure import Figure
 from mmcrawl.errors import RankError
 from mmcrawl.rank.results import RankedPages
 
-__all__ = ["FORMATS", "draw_distribution"]
-
 FORMATS = (".png", ".svg", ".pdf")
 
 _INK, _BLUE = "#1b1c1d", "#0072B2"

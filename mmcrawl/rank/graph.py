@@ -20,20 +20,6 @@ from numpy.typing import NDArray
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.rank.records import ReadPage
 
-__all__ = [
-    "KIND_NAMES",
-    "KIND_WEIGHTS",
-    "ArchiveGraph",
-    "GraphBuilder",
-    "Matrix",
-    "Numbers",
-    "block_importance",
-    "blocks_to_pages",
-    "normalised",
-    "page_links",
-    "pages_to_blocks",
-]
-
 Ids = NDArray[np.int32]
 Numbers = NDArray[np.float64]
 Matrix = Any

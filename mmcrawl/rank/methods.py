@@ -10,8 +10,6 @@ from mmcrawl.errors import RankError
 from mmcrawl.rank.graph import ArchiveGraph, Numbers
 from mmcrawl.rank.ranks import Ranking, block_pagerank, hits, pagerank, quarkrank, topic_pagerank
 
-__all__ = ["METHODS", "Method", "method_named"]
-
 Progress = Callable[[int, float], None]
 
 

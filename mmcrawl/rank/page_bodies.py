@@ -15,12 +15,10 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from typing import TypeVar
 
-from mmcrawl.archive import Archive
+from mmcrawl.archive.archive import Archive
 from mmcrawl.errors import RankError, StoreError
 from mmcrawl.rank.parquet import Body
 from mmcrawl.rank.reading import Reading
-
-__all__ = ["body_of", "over_bodies"]
 
 _MOST_PROCESSES = 4
 _MANY = 64  # pages from which on starting processes is worth it

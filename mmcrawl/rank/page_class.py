@@ -23,27 +23,17 @@ from urllib.parse import urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.archive import Archive
-from mmcrawl.blocks import page_content, partition
-from mmcrawl.blocks.content.content import PAGE_TYPES
+from mmcrawl.archive.archive import Archive
+from mmcrawl.blocks.content.content import page_content
+from mmcrawl.blocks.content.page_type import PAGE_TYPES
 from mmcrawl.blocks.kinds import KINDS
+from mmcrawl.blocks.partition import partition
 from mmcrawl.errors import RankError
-from mmcrawl.page import parse_page
+from mmcrawl.page.parse import parse_page
 from mmcrawl.rank.page_bodies import over_bodies
 from mmcrawl.rank.parquet import Body
 from mmcrawl.rank.reading import Reading
-from mmcrawl.text import has_han
-
-__all__ = [
-    "FEATURES",
-    "PAGE_CLASSES",
-    "PageClass",
-    "PageClassModel",
-    "classes_of",
-    "page_class",
-    "page_class_model",
-    "page_features",
-]
+from mmcrawl.text.scripts import has_han
 
 _HAN_FACTOR = 3  # Latin characters that say what a Chinese one says
 _BY_LINK = frozenset({"a", "area", "og", "schema"})

@@ -22,18 +22,6 @@ from typing import IO, Any, Generic, Self, TypeVar
 from mmcrawl.errors import RankError
 from mmcrawl.rank.records import BlockRecord, LinkRecord, PageRecord, ReadPage
 
-__all__ = [
-    "COLUMNS",
-    "FORMAT",
-    "Body",
-    "Export",
-    "export_facts",
-    "read_export",
-    "record_batches",
-    "write_export",
-    "write_rows",
-]
-
 FORMAT = 1
 _KEY = b"mmcrawl"
 _ROWS = 100_000  # of a row group

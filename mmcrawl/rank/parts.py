@@ -21,16 +21,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.archive import Archive
+from mmcrawl.archive.archive import Archive
 from mmcrawl.errors import RankError
-from mmcrawl.rank.engines import RankJob, collect, page_ranking
 from mmcrawl.rank.graph import KIND_NAMES, KIND_WEIGHTS, ArchiveGraph, Numbers, block_importance
 from mmcrawl.rank.methods import method_named
+from mmcrawl.rank.pages import RankJob, collect, page_ranking
 from mmcrawl.rank.ranks import Ranking, block_ranks
 from mmcrawl.rank.reading import Progress, Reading
 from mmcrawl.rank.records import ReadPage
-
-__all__ = ["BLOCK_METHODS", "PARTS", "RankedParts", "rank_blocks", "rank_media"]
 
 BLOCK_METHODS: Mapping[str, Mapping[str, float] | None] = {
     "quarkrank": KIND_WEIGHTS,
@@ -82,7 +80,7 @@ def rank_blocks(job: RankJob, archive: Archive, progress: Progress | None = None
     Args:
         job: What and how; the method is one of :data:`BLOCK_METHODS`.
         archive: Open.
-        progress: As :func:`mmcrawl.rank.rank_locally` takes it.
+        progress: As :func:`mmcrawl.rank.rank_pages` takes it.
 
     Raises:
         RankError: the method ranks no blocks, or the archive holds none.
@@ -138,10 +136,10 @@ def rank_media(job: RankJob, archive: Archive, progress: Progress | None = None)
     Args:
         job: What and how; the method is that of the pages' ranks.
         archive: Open.
-        progress: As :func:`mmcrawl.rank.rank_locally` takes it.
+        progress: As :func:`mmcrawl.rank.rank_pages` takes it.
 
     Raises:
-        RankError: as :func:`mmcrawl.rank.rank_locally` does, or no page with a rank names media.
+        RankError: as :func:`mmcrawl.rank.rank_pages` does, or no page with a rank names media.
         StoreError: the archive fails.
     """
     method = method_named(job.method)

@@ -25,19 +25,6 @@ from mmcrawl.rank.graph import (
     pages_to_blocks,
 )
 
-__all__ = [
-    "TOLERANCE",
-    "Ranking",
-    "block_pagerank",
-    "block_ranks",
-    "converge",
-    "hits",
-    "pagerank",
-    "quarkrank",
-    "random_surfer",
-    "topic_pagerank",
-]
-
 TOLERANCE = 1e-12
 """Sum of the changes of all ranks in a step, below which they are taken to have settled."""
 

@@ -12,14 +12,15 @@ from datetime import datetime
 
 import numpy as np
 
-from mmcrawl.archive import Archive, Version
-from mmcrawl.archive.format.writing import host_of
-from mmcrawl.archive.model import as_unix_time
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.model import Version, as_unix_time
 from mmcrawl.archive.revisits import is_answer
-from mmcrawl.archive.search import media_in
-from mmcrawl.blocks import Block, PageTree, Partition, partition
 from mmcrawl.blocks.link_kinds import declared_base, references
+from mmcrawl.blocks.partition import Block, Partition, partition
+from mmcrawl.blocks.tree import PageTree
 from mmcrawl.errors import StoreError
+from mmcrawl.frontier.addresses import host_of
+from mmcrawl.page.parse import media_in
 from mmcrawl.page.urls import PAGE_SCHEMES, Resolver, base_url
 from mmcrawl.rank.records import (
     NOT_STORED,
@@ -31,12 +32,6 @@ from mmcrawl.rank.records import (
     ReadPage,
 )
 from mmcrawl.rank.url_index import IndexBuilder, UrlIndex
-
-__all__ = [
-    "PageReader",
-    "Progress",
-    "Reading",
-]
 
 _LONGEST_TITLE = 300  # characters
 _PICTURES = ("img", "area")

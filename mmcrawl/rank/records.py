@@ -9,16 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = [
-    "NOT_STORED",
-    "OUTSIDE",
-    "BlockRecord",
-    "LinkRecord",
-    "MediaRecord",
-    "PageRecord",
-    "ReadPage",
-]
-
 NOT_STORED = -1
 """Target of a link to what the archive does not hold as a page."""
 

@@ -18,13 +18,11 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from mmcrawl.archive import Archive
+from mmcrawl.archive.archive import Archive
 from mmcrawl.errors import RankError, StoreError
 from mmcrawl.frontier.urls import url_key
 from mmcrawl.rank.graph import Numbers
 from mmcrawl.stores.uris import file_of, is_server
-
-__all__ = ["RankStore", "RankedPages", "Ranks", "open_ranks", "open_store", "save_ranks"]
 
 FORMAT = 1
 DUPLICATES = "duplicates"

@@ -20,13 +20,8 @@ from urllib.parse import quote
 from pymongo import MongoClient, WriteConcern
 from pymongo.errors import ConfigurationError, PyMongoError
 
-from mmcrawl.archive.opening import shown
+from mmcrawl.archive.uris import shown
 from mmcrawl.errors import StoreError
-
-__all__ = [
-    "MongoRanks",
-    "SqliteRanks",
-]
 
 APPLICATION_ID = 0x6D6D726B  # "mmrk"
 _SCHEMA = """

@@ -5,67 +5,69 @@
     python -m mmcrawl.rank.spark_job rank EXPORT RESULT --method quarkrank
     python -m mmcrawl.rank.spark_job partition EXPORT RESULT --method quark --level 2
 
-`spark-submit` takes this file as well. RESULT becomes a folder of Parquet files: (id, url, score)
-of all pages, or the columns of ``blocks.parquet``; docs/parquet.md describes them.
+`spark-submit` takes this file as well. EXPORT and RESULT are paths or URIs that Hadoop knows on
+every machine of the cluster (``hdfs://…``, ``s3a://…``, ``file://…``). RESULT becomes a folder of
+Parquet files: (id, url, score) of all pages, or the columns of ``blocks.parquet``; docs/parquet.md
+describes them.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from mmcrawl.blocks import partitioner_names
+from mmcrawl.blocks.partitioners.registry import partitioner_names
 from mmcrawl.errors import MmcrawlError, RankError
 from mmcrawl.rank.methods import METHODS, method_named
-from mmcrawl.rank.spark import rank_export
-from mmcrawl.rank.spark_blocks import partition_export
-from mmcrawl.rank.spark_session import spark_session
-from mmcrawl.topic import Topic, load_topics, topic_from_keywords
+from mmcrawl.rank.spark.session import is_free, spark_session
+from mmcrawl.topic.loading import load_topics, topic_from_keywords
+from mmcrawl.topic.topic import Topic
 
-__all__ = ["main"]
+if TYPE_CHECKING:  # pyspark is asked for by the session, which says what is missing
+    from pyspark.sql import DataFrame, SparkSession
 
 
 def main(words: list[str] | None = None) -> int:
     """Do what the words of the command line say; return the exit code."""
-    asked = _parser().parse_args(words)
-    result = Path(asked.result).absolute()
+    options = _parser().parse_args(words)
     try:
-        if result.exists():
-            raise RankError(f"{result} exists; name a new folder")
-        if asked.what == "rank":
-            _rank(asked, result)
-        else:
-            with spark_session("mmcrawl partition") as spark:
-                blocks = partition_export(
-                    spark, asked.export, method=asked.method, level=asked.level
-                )
-                blocks.write.parquet(f"file://{result}", compression="zstd")
+        topic = _topic(options) if options.what == "rank" else None
+        with spark_session(f"mmcrawl {options.what}") as spark:
+            if not is_free(spark, options.result):
+                raise RankError(f"{options.result} exists; name a new folder")
+            frame = (_ranks if options.what == "rank" else _blocks)(spark, options, topic)
+            frame.write.parquet(options.result, compression="zstd")
     except MmcrawlError as error:
         print(f"spark_job: {error}", file=sys.stderr)
         return 1
     return 0
 
 
-def _rank(asked: argparse.Namespace, result: Path) -> None:
-    topic = _topic(asked.topic, asked.keywords)
-    if method_named(asked.method).needs_topic != (topic is not None):
-        raise RankError("--topic or --keywords goes with topic-pagerank, and only with it")
-    with spark_session("mmcrawl rank") as spark:
-        ranks = rank_export(spark, asked.export, asked.method, topic=topic)
-        import pyarrow
+def _ranks(spark: SparkSession, options: argparse.Namespace, topic: Topic | None) -> DataFrame:
+    from mmcrawl.rank.spark.ranking import rank_export
 
-        scores = pyarrow.array(ranks.ranking.scores)
-        ids = pyarrow.array(range(len(scores)), pyarrow.int64())
-        table = spark.createDataFrame(pyarrow.table({"id": ids, "score": scores}))
-        pages = spark.read.parquet(f"file://{Path(asked.export).absolute()}/pages.parquet")
-        rows = pages.select("id", "url").join(table, "id")
-        rows.write.parquet(f"file://{result}", compression="zstd")
+    ranked = rank_export(spark, options.export, options.method, topic=topic)
+    if not ranked.settled:
+        print(
+            f"spark_job: after {ranked.steps} steps ranks still change by {ranked.change:g} a step",
+            file=sys.stderr,
+        )
+    return ranked.frame
 
 
-def _topic(names: str, keywords: str) -> Topic | None:
+def _blocks(spark: SparkSession, options: argparse.Namespace, _: Topic | None) -> DataFrame:
+    from mmcrawl.rank.spark.blocks import partition_export
+
+    return partition_export(spark, options.export, method=options.method, level=options.level)
+
+
+def _topic(options: argparse.Namespace) -> Topic | None:
+    names, keywords = options.topic, options.keywords
     if names and keywords:
         raise RankError("give either --topic or --keywords, not both")
+    if method_named(options.method).needs_topic != bool(names or keywords):
+        raise RankError("--topic or --keywords goes with topic-pagerank, and only with it")
     if keywords:
         return topic_from_keywords(keywords)
     return load_topics(names) if names else None
@@ -90,8 +92,8 @@ def _parser() -> argparse.ArgumentParser:
     cut.add_argument("--method", choices=partitioner_names(), default="bwap")
     cut.add_argument("--level", type=_level, default=1, help="greatest level of the blocks, from 1")
     for kind in (rank, cut):
-        kind.add_argument("export", help="folder of the export")
-        kind.add_argument("result", help="folder for the result; it must not exist")
+        kind.add_argument("export", help="folder of the export, as Hadoop names it")
+        kind.add_argument("result", help="new folder for the result, the same way")
     return parser
 
 

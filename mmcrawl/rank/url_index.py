@@ -17,8 +17,6 @@ from mmcrawl.frontier.urls import url_key
 from mmcrawl.page.urls import Resolver
 from mmcrawl.rank.records import NOT_STORED
 
-__all__ = ["IndexBuilder", "UrlIndex"]
-
 _MOST_HOPS = 20
 
 

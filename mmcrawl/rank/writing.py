@@ -12,9 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from mmcrawl.rank.engines import Ranked
-
-__all__ = ["COLUMNS", "WRITERS", "Writer", "rows_of"]
+from mmcrawl.rank.pages import Ranked
 
 Row = dict[str, Any]
 

@@ -29,8 +29,6 @@ from mmcrawl.replay.web import (
     split_url,
 )
 
-__all__ = ["FolderWeb"]
-
 logger = logging.getLogger(__name__)
 
 MANIFEST = "manifest.json"

@@ -34,8 +34,6 @@ from mmcrawl.settings import value_of
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-__all__ = ["ReplayDownloadHandler", "UnknownHostError", "replay_settings", "web_of"]
-
 logger = logging.getLogger(__name__)
 
 # Below this a change of thread takes longer than the reading.

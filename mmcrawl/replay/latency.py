@@ -8,8 +8,6 @@ from types import MappingProxyType
 
 from mmcrawl.errors import WebError
 
-__all__ = ["Latency"]
-
 
 @dataclass(frozen=True, slots=True)
 class Latency:

@@ -3,8 +3,6 @@
 from functools import cache
 from mimetypes import MimeTypes
 
-__all__ = ["content_type"]
-
 # What `mimetypes` lacks or tells differently from one Python version to the next: programs that
 # write HTML, and the media formats of the years before HTML5.
 OTHER_TYPES = {

@@ -12,9 +12,10 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from mmcrawl.errors import WebError
-from mmcrawl.replay.demo import DemoWeb
+from mmcrawl.replay.demo.web import DemoWeb
 from mmcrawl.replay.folder import FolderWeb
-from mmcrawl.replay.simulated import SimulatedWeb, SimulationConfig
+from mmcrawl.replay.simulated.config import SimulationConfig
+from mmcrawl.replay.simulated.web import SimulatedWeb
 from mmcrawl.replay.warc import WarcWeb
 from mmcrawl.replay.web import (
     SizedWeb,
@@ -26,14 +27,6 @@ from mmcrawl.replay.web import (
     not_found,
     split_url,
 )
-
-__all__ = [
-    "PORTAL_HOST",
-    "WHAT_IT_CAN_BE",
-    "PortalWeb",
-    "check_web",
-    "open_web",
-]
 
 PORTAL_HOST = "portal.test"
 

@@ -23,8 +23,6 @@ from mmcrawl.archive.warc.records import BadRecordError, Record, WarcProblem, re
 from mmcrawl.errors import WebError
 from mmcrawl.replay.web import StoredResponse, for_method, not_found, page_key
 
-__all__ = ["WarcWeb"]
-
 logger = logging.getLogger(__name__)
 
 REDIRECTS = range(300, 400)

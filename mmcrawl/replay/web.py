@@ -7,8 +7,6 @@ from urllib.parse import SplitResult, urlsplit
 
 from w3lib.url import canonicalize_url
 
-__all__ = ["SizedWeb", "StoredResponse", "StoredWeb"]
-
 DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 

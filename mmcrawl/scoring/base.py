@@ -5,17 +5,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import ClassVar, Protocol, TypeAlias
 
-from mmcrawl.frontier import KnownLink, LinkScores, PatternRecord
-
-__all__ = [
-    "NO_SCORES",
-    "CrawledPage",
-    "LinkSource",
-    "LinkText",
-    "Ranges",
-    "Scorer",
-    "check_ranges",
-]
+from mmcrawl.frontier.findings import PatternRecord
+from mmcrawl.frontier.records import KnownLink, LinkScores
 
 NO_SCORES = LinkScores([], [], [])
 

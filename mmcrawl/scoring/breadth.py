@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from mmcrawl.frontier import LinkScores, PatternRecord
+from mmcrawl.frontier.findings import PatternRecord
+from mmcrawl.frontier.records import LinkScores
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
 from mmcrawl.scoring.similarity import LinkSimilarity
-
-__all__ = ["Breadth"]
 
 
 class Breadth:

@@ -29,12 +29,11 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 from typing import ClassVar
 
-from mmcrawl.frontier import HELD, LinkScores, PatternRecord
+from mmcrawl.frontier.findings import PatternRecord
+from mmcrawl.frontier.records import HELD, LinkScores
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, Ranges, check_ranges
 from mmcrawl.scoring.graph.inlinks import InLinks
 from mmcrawl.scoring.similarity import LinkSimilarity
-
-__all__ = ["Fish"]
 
 _UNKNOWN, _WAITING, _CRAWLED, _FAILED = range(4)
 _NO_PAGE = -1

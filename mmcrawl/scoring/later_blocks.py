@@ -6,8 +6,6 @@ boxes that a site puts on all its pages come later than those of what a page is 
 
 from mmcrawl.scoring.base import check_ranges
 
-__all__ = ["later_blocks"]
-
 
 def later_blocks(
     *,

@@ -36,15 +36,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.frontier import LinkScores, PatternRecord
+from mmcrawl.frontier.findings import PatternRecord
+from mmcrawl.frontier.records import LinkScores
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, Ranges, check_ranges
 from mmcrawl.scoring.link_features import BITS, WIDTH, directory_of, fit_features, link_features
 from mmcrawl.scoring.similarity import LinkSimilarity
-
-__all__ = [
-    "Learned",
-    "OnlineLogisticModel",
-]
 
 Rows = NDArray[np.uint32]
 Values = NDArray[np.float64]

@@ -9,9 +9,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.frontier import KnownLink
-
-__all__ = ["BITS", "WIDTH", "directory_of", "link_features"]
+from mmcrawl.frontier.records import KnownLink
 
 BITS = 20
 """Features are numbers in [1, 2**BITS)."""

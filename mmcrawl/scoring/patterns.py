@@ -11,18 +11,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-__all__ = [
-    "ANY",
-    "LearntPattern",
-    "Pattern",
-    "SitePatterns",
-    "UrlParts",
-    "distance",
-    "generalise",
-    "query_keys",
-    "url_parts",
-]
-
 ANY = "*"
 """What stands in a pattern for a part that differs. A URL's own `*` is kept escaped as `%2A`."""
 

@@ -12,16 +12,6 @@ from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring.base import LinkSource, Ranges, Scorer, check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 
-__all__ = [
-    "ENTRY_POINT_GROUP",
-    "algorithm_names",
-    "default_parameters",
-    "make_scorer",
-    "parameter_names",
-    "parameter_ranges",
-    "parse_parameters",
-]
-
 ENTRY_POINT_GROUP = "mmcrawl.scorers"
 """Group under which a package registers `name = module:factory`; the factory is called like the
 constructor of a scorer: `factory(source, similarity, **parameters)`. Its keyword-only parameters
@@ -36,7 +26,7 @@ _OURS: Mapping[str, str] = {
     "pagerank": "mmcrawl.scoring.graph.pagerank:PageRank",
     "shark": "mmcrawl.scoring.shark:Shark",
     "shark-improved": "mmcrawl.scoring.shark_improved:SharkImproved",
-    "topic-centric-pagerank": "mmcrawl.scoring.graph.topic_centric_pagerank:TopicCentricPageRank",
+    "topic-centric-pagerank": "mmcrawl.scoring.graph.topicrank:TopicCentricPageRank",
     "topicrank": "mmcrawl.scoring.graph.topicrank:TopicRank",
     "urlrule": "mmcrawl.scoring.urlrule:UrlRule",
     "weighted-pagerank": "mmcrawl.scoring.graph.weighted_pagerank:WeightedPageRank",

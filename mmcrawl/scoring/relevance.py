@@ -4,12 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from mmcrawl.frontier import host_of
-from mmcrawl.page import MediaResource, Page
-from mmcrawl.text import url_text
-from mmcrawl.topic import Topic
-
-__all__ = ["FIELD_WEIGHTS", "Signs", "TopicTest", "Verdict"]
+from mmcrawl.frontier.addresses import host_of
+from mmcrawl.page.model import MediaResource, Page
+from mmcrawl.text.url_words import url_text
+from mmcrawl.topic.topic import Topic
 
 FIELD_WEIGHTS = {
     "title": 1.0,

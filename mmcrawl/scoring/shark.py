@@ -26,11 +26,10 @@ from array import array
 from collections.abc import Iterable
 from typing import ClassVar
 
-from mmcrawl.frontier import LinkScores, PatternRecord
+from mmcrawl.frontier.findings import PatternRecord
+from mmcrawl.frontier.records import LinkScores
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, Ranges, check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
-
-__all__ = ["Shark"]
 
 _UNKNOWN, _FOUND, _ASKED_FOR, _CRAWLED, _LED_ON, _ASKED_FOR_LED_ON = range(6)
 _WAITING = (_FOUND, _ASKED_FOR)

@@ -45,12 +45,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mmcrawl.frontier import LinkScores, PatternRecord
+from mmcrawl.frontier.findings import PatternRecord
+from mmcrawl.frontier.records import LinkScores
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, Ranges, check_ranges
 from mmcrawl.scoring.graph.inlinks import InLinks
 from mmcrawl.scoring.similarity import LinkSimilarity
-
-__all__ = ["SharkImproved"]
 
 _Numbers = np.ndarray[Any, np.dtype[Any]]
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from mmcrawl.page import Page
+from mmcrawl.page.model import Page
 from mmcrawl.scoring.base import LinkText
-from mmcrawl.topic import BooleanModel, Topic, VectorSpaceModel
-
-__all__ = ["LinkSimilarity"]
+from mmcrawl.topic.similarity import BooleanModel, VectorSpaceModel
+from mmcrawl.topic.topic import Topic
 
 _SCRIPT_WEIGHT = 0.5
 _CACHED_TEXTS = 16_384

@@ -18,12 +18,6 @@ import numpy as np
 from mmcrawl.scoring.link_features import directory_of
 from mmcrawl.scoring.patterns import ANY, Pattern, SitePatterns, UrlParts, query_keys
 
-__all__ = [
-    "Directories",
-    "Site",
-    "WaitingUrls",
-]
-
 _Ids = np.ndarray[Any, np.dtype[Any]]
 _Rows = np.ndarray[Any, np.dtype[np.int64]]
 _Flags = np.ndarray[Any, np.dtype[np.bool_]]

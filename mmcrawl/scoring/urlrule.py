@@ -37,13 +37,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mmcrawl.frontier import HELD, LinkScores, PatternRecord
+from mmcrawl.frontier.findings import PatternRecord
+from mmcrawl.frontier.records import HELD, LinkScores
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, Ranges, check_ranges
 from mmcrawl.scoring.patterns import SitePatterns, UrlParts, url_parts
 from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.scoring.site_state import Directories, Site
-
-__all__ = ["UrlRule"]
 
 _Ids = np.ndarray[Any, np.dtype[Any]]
 _Numbers = np.ndarray[Any, np.dtype[np.float64]]

@@ -4,13 +4,11 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from mmcrawl.frontier import WaitingLink
+from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.sharing.crawl import SharedCrawl
 from mmcrawl.sharing.leases import Hosts, host_name
 from mmcrawl.sharing.messages import Grant, Pointless
 from mmcrawl.sharing.rules import Rules
-
-__all__ = ["Allocator", "KnownWorker"]
 
 _SPARE = 4  # links of a host that lie ready beside those that may be under way
 _SPREAD_SECONDS = 1.0

@@ -28,8 +28,6 @@ from mmcrawl.sharing.listening import ListeningClock
 from mmcrawl.sharing.rules import Rules
 from mmcrawl.sharing.store import SharedStore
 
-__all__ = ["Coordinator"]
-
 logger = logging.getLogger(__name__)
 
 _FOLDER = "mmcrawl-"

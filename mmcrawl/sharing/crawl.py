@@ -13,7 +13,7 @@ from typing import Any
 
 from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.errors import StoreError, raise_if_fatal
-from mmcrawl.frontier import WaitingLink
+from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.sharing.leases import Leases
 from mmcrawl.sharing.messages import (
     Added,
@@ -28,8 +28,6 @@ from mmcrawl.sharing.messages import (
     Retried,
     Returned,
 )
-
-__all__ = ["SharedCrawl"]
 
 logger = logging.getLogger(__name__)
 

@@ -23,10 +23,8 @@ from hashlib import blake2b
 import zstandard
 from pymongo import ASCENDING, DESCENDING, ReplaceOne
 
-from mmcrawl.frontier import MediaPageRecord, MediaResourceRecord, PatternRecord
+from mmcrawl.frontier.findings import MediaPageRecord, MediaResourceRecord, PatternRecord
 from mmcrawl.sharing.server import Row, StoreServer
-
-__all__ = ["PublishedFindings"]
 
 logger = logging.getLogger(__name__)
 
@@ -103,21 +101,6 @@ class PublishedFindings(StoreServer):
         lower = {"score": {"$lt": last["score"]}}
         equal = {"score": last["score"], "url": {"$gt": last["url"]}}
         return {"job": self._prefix, "$or": [lower, equal]}
-
-    def media_counts(self) -> dict[str, int]:
-        """Return the number of media pages, and of distinct resources of each kind.
-
-        Reads them all.
-        """
-        # Not counted by the server: the time FerretDB takes grows with the square of the resources.
-        pages = 0
-        seen: dict[str, set[bytes]] = {"audio": set(), "video": set(), "animation": set()}
-        for row in self._rows("media", self._below, _BEST_FIRST, ("score", "url", "resources")):
-            pages += 1
-            for resource in row["resources"]:
-                digest = blake2b(resource["url"].encode(), digest_size=12).digest()
-                seen.setdefault(resource["kind"], set()).add(digest)
-        return {"pages": pages} | {kind: len(found) for kind, found in seen.items()}
 
     def publish_patterns(self, patterns: Sequence[PatternRecord]) -> None:
         """Keep the learnt patterns in place of the former ones."""

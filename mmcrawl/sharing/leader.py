@@ -12,7 +12,8 @@ from typing import Any, Self
 
 from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import Job, PatternRecord, SqliteStore, open_store
+from mmcrawl.frontier.findings import PatternRecord
+from mmcrawl.frontier.store import Job, SqliteStore, open_store
 from mmcrawl.sharing.allocator import Allocator, KnownWorker
 from mmcrawl.sharing.crawl import SharedCrawl
 from mmcrawl.sharing.listening import ListeningClock
@@ -20,8 +21,6 @@ from mmcrawl.sharing.messages import Entry, Grant, Mail, Message, Pointless, rea
 from mmcrawl.sharing.rules import Rules
 from mmcrawl.sharing.snapshots import Snapshots
 from mmcrawl.sharing.store import SharedStore
-
-__all__ = ["Leader", "MakeJob"]
 
 logger = logging.getLogger(__name__)
 

@@ -10,10 +10,8 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from urllib.parse import urlsplit
 
-from mmcrawl.frontier import WaitingLink
+from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.sharing.messages import Lease
-
-__all__ = ["Hosts", "Leases", "host_name"]
 
 _MOST_MOVING_SECONDS = 5.0
 

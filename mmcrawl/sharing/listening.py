@@ -2,8 +2,6 @@
 
 import time
 
-__all__ = ["ListeningClock"]
-
 
 class ListeningClock:
     """Seconds in which others could be heard.

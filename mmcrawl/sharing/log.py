@@ -19,8 +19,6 @@ from pymongo.errors import DuplicateKeyError
 
 from mmcrawl.sharing.server import Row, StoreServer, bytes_of
 
-__all__ = ["Log"]
-
 
 class Log(StoreServer):
     """A shared store's log."""

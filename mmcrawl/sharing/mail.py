@@ -15,8 +15,6 @@ from pymongo.errors import BulkWriteError
 
 from mmcrawl.sharing.server import Row, StoreServer, bytes_of, duplicates
 
-__all__ = ["Inbox"]
-
 _MOST_RECEIVED = 8 << 20
 
 

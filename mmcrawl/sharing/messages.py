@@ -14,25 +14,8 @@ from typing import Any, TypeAlias
 import zstandard
 
 from mmcrawl.crawling.reports import PageReport
-from mmcrawl.frontier import NewLink, WaitingLink
+from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.stores.plain_values import PlainForm
-
-__all__ = [
-    "Added",
-    "Entry",
-    "Event",
-    "Failed",
-    "Fetched",
-    "Grant",
-    "Lease",
-    "Mail",
-    "Message",
-    "Pointless",
-    "Redirected",
-    "Retried",
-    "Returned",
-    "read_all",
-]
 
 _LEVEL = 3
 _LONGEST = 256 << 20  # bytes of a message, decompressed

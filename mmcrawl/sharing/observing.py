@@ -19,8 +19,6 @@ from mmcrawl.errors import StoreError
 from mmcrawl.sharing.server import STORE, Row, facts_of
 from mmcrawl.stores.mongodb import connect, explained
 
-__all__ = ["CrawlView", "JobView", "Observation", "Observer", "WorkerView"]
-
 _SILENT_SECONDS = 4.0  # signs are given every second; a busy machine is late now and then
 _RATE_SECONDS = 10.0
 _ENOUGH = 2  # looks at new numbers that a rate is made of, at least

@@ -28,11 +28,6 @@ from mmcrawl.sharing.messages import (
 from mmcrawl.sharing.rules import Rules
 from mmcrawl.sharing.store import SharedStore
 
-__all__ = [
-    "LeaseBuffer",
-    "Outbox",
-]
-
 
 class LeaseBuffer:
     """Leases by origin. The one that was given first comes first: links are leased best first."""

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-__all__ = ["Rules"]
-
 
 @dataclass(frozen=True, slots=True)
 class Rules:

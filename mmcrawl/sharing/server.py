@@ -43,8 +43,6 @@ from pymongo.results import BulkWriteResult
 from mmcrawl.errors import StoreError
 from mmcrawl.stores.mongodb import Documents, Kind, connect, explained
 
-__all__ = ["STORE", "Row", "StoreServer", "bytes_of", "duplicates", "facts_of"]
-
 logger = logging.getLogger(__name__)
 
 Row = dict[str, Any]

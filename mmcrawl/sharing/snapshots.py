@@ -14,10 +14,8 @@ from threading import Thread
 from typing import Any
 
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import SqliteStore
+from mmcrawl.frontier.store import SqliteStore
 from mmcrawl.sharing.store import SharedStore
-
-__all__ = ["Snapshots"]
 
 logger = logging.getLogger(__name__)
 

@@ -33,16 +33,13 @@ from typing import Any
 from pymongo.errors import DuplicateKeyError
 
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import Job
-from mmcrawl.frontier.store import refuse_other_arguments
+from mmcrawl.frontier.store import Job, refuse_other_arguments
 from mmcrawl.sharing.findings import PublishedFindings
 from mmcrawl.sharing.log import Log
 from mmcrawl.sharing.mail import Inbox
 from mmcrawl.sharing.server import STORE, Row, facts_of
 from mmcrawl.sharing.stored_snapshots import StoredSnapshots
 from mmcrawl.stores.mongodb import connect, explained
-
-__all__ = ["SharedStore", "jobs", "open_shared_store"]
 
 _LEADER, _STATUS = "leader", "status"
 

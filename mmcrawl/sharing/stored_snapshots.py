@@ -23,8 +23,6 @@ from pymongo.errors import DuplicateKeyError
 from mmcrawl.errors import StoreError
 from mmcrawl.sharing.server import Row, StoreServer
 
-__all__ = ["StoredSnapshots"]
-
 _PART = 4 << 20
 _READ = 1 << 20
 _DIGEST = 32

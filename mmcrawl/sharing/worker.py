@@ -12,25 +12,19 @@ from typing import Any
 
 from mmcrawl.crawling.reports import Reporter, Totals, with_blocks
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import (
-    Job,
-    MediaPageRecord,
-    NewLink,
-    PatternRecord,
-    PrivateHosts,
-    WaitingLink,
-)
-from mmcrawl.page import Page
-from mmcrawl.scoring import Verdict
+from mmcrawl.frontier.addresses import PrivateHosts
+from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
+from mmcrawl.frontier.records import NewLink, WaitingLink
+from mmcrawl.frontier.store import Job
+from mmcrawl.page.model import Page
+from mmcrawl.scoring.relevance import Verdict
 from mmcrawl.sharing.coordinator import Coordinator
 from mmcrawl.sharing.leader import MakeJob
 from mmcrawl.sharing.messages import Added, Event, Failed, Fetched, Lease, Redirected, Retried
 from mmcrawl.sharing.outbox import Outbox
 from mmcrawl.sharing.rules import Rules
 from mmcrawl.sharing.store import SharedStore
-from mmcrawl.topic import Topic
-
-__all__ = ["SharedJob", "worker_name"]
+from mmcrawl.topic.topic import Topic
 
 _LAST_WAIT = 5.0  # seconds for a thread to end when its shared store is closed
 

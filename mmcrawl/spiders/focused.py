@@ -18,12 +18,12 @@ from mmcrawl.engine.components import FOCUSED, use_components
 from mmcrawl.engine.crawls import Crawl, archive_uri_of, make_job, with_stored_web
 from mmcrawl.engine.items import NoPage, PageItem
 from mmcrawl.engine.scheduler import LINK_KEY, PlainScheduler, check_scheduler, scheduler_of
-from mmcrawl.frontier import PrivateHosts, page_digest
-from mmcrawl.page import Page, parse_page
+from mmcrawl.frontier.addresses import PrivateHosts
+from mmcrawl.frontier.urls import page_digest
+from mmcrawl.page.model import Page
+from mmcrawl.page.parse import parse_page
 from mmcrawl.replay.handler import replay_settings, web_of
 from mmcrawl.settings import value_of
-
-__all__ = ["FocusedSpider"]
 
 _PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml")
 _LARGE = 100_000  # bytes that take 50 ms or more to parse

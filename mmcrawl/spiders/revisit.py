@@ -19,9 +19,11 @@ from scrapy.utils.asyncio import run_in_thread
 from scrapy_spider_metadata import Args
 from twisted.python.failure import Failure
 
-from mmcrawl.archive import Archive, Version, open_archive
-from mmcrawl.archive.opening import shown
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.model import Version
+from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.revisits import NO_ANSWER, Due, due, is_answer
+from mmcrawl.archive.uris import shown
 from mmcrawl.crawling.archive_params import RevisitParams
 from mmcrawl.engine.captures import capture_of, requested_at
 from mmcrawl.engine.components import REVISIT, use_components
@@ -29,13 +31,11 @@ from mmcrawl.engine.crawls import revisit_rules, with_stored_web
 from mmcrawl.engine.failures import reason_of
 from mmcrawl.engine.items import VisitItem
 from mmcrawl.errors import StoreError, fatal_error
-from mmcrawl.frontier import PrivateHosts, host_of
+from mmcrawl.frontier.addresses import PrivateHosts, host_of
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.archive import Revisits, revisit_tables
-from mmcrawl.text import split_host
-
-__all__ = ["RevisitSpider"]
+from mmcrawl.text.public_suffixes import split_host
 
 logger = logging.getLogger(__name__)
 

@@ -34,8 +34,6 @@ from pymongo.uri_parser import parse_uri
 
 from mmcrawl.errors import StoreError
 
-__all__ = ["Documents", "Kind", "Server", "connect", "explained"]
-
 logger = logging.getLogger(__name__)
 
 Documents = Collection[dict[str, Any]]

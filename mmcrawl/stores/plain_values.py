@@ -34,8 +34,6 @@ from pydantic import (
     WrapSerializer,
 )
 
-__all__ = ["PlainForm"]
-
 T = TypeVar("T")
 
 _LIMIT = 1 << 63

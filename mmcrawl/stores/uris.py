@@ -1,7 +1,5 @@
 """URIs of stores: a file, or a database that is reached over the network."""
 
-__all__ = ["FILE", "file_of", "is_server"]
-
 FILE = "sqlite:///"
 
 

@@ -14,36 +14,22 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from mmcrawl.archive import (
+from mmcrawl.archive.model import (
     ArchiveStats,
     BlockChange,
     CheckReport,
     Difference,
-    Hit,
-    Results,
     StoredBlock,
     Version,
     Visit,
     WordChange,
+    as_text,
 )
-from mmcrawl.archive.model import as_text
 from mmcrawl.archive.revisits import Due
+from mmcrawl.archive.search.hits import Hit
+from mmcrawl.archive.search.searching import Results
 from mmcrawl.blocks.drawing import printable, short_path
 from mmcrawl.terminal.crawl import literal, sentence, size_of
-
-__all__ = [
-    "KIND_STYLES",
-    "Revisits",
-    "check_text",
-    "difference_view",
-    "due_lines",
-    "hits_view",
-    "revisit_tables",
-    "stats_tables",
-    "url_line",
-    "version_lines",
-    "version_view",
-]
 
 KIND_STYLES = {
     "title": "bold magenta",

@@ -6,25 +6,8 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from mmcrawl.archive import (
-    ArchiveStats,
-    CheckReport,
-    Difference,
-    StoredBlock,
-    Version,
-    Visit,
-)
+from mmcrawl.archive.model import ArchiveStats, CheckReport, Difference, StoredBlock, Version, Visit
 from mmcrawl.archive.revisits import Due
-
-__all__ = [
-    "as_json",
-    "check_record",
-    "difference_record",
-    "due_record",
-    "stats_record",
-    "url_record",
-    "version_record",
-]
 
 
 def as_json(record: Any) -> str:

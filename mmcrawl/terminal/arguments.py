@@ -9,8 +9,6 @@ from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring.registry import algorithm_names, default_parameters, parameter_ranges
 
-__all__ = ["argument_help"]
-
 _WIDTH = 100
 
 

@@ -10,19 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mmcrawl.crawling.reports import Totals
-from mmcrawl.frontier import MediaPageRecord, PatternRecord
-
-__all__ = [
-    "Archived",
-    "Progress",
-    "Summary",
-    "closing_tables",
-    "literal",
-    "progress_line",
-    "progress_panel",
-    "sentence",
-    "size_of",
-]
+from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
 
 _MOST_PAGES = 20
 _MOST_PATTERNS = 10

@@ -13,10 +13,10 @@ from rich.progress import TimeElapsedColumn as Elapsed
 from rich.table import Table
 from rich.text import Text
 
-from mmcrawl.rank import Ranked, RankedParts, Ranking
+from mmcrawl.rank.pages import Ranked
+from mmcrawl.rank.parts import RankedParts
+from mmcrawl.rank.ranks import Ranking
 from mmcrawl.terminal.crawl import literal
-
-__all__ = ["RankProgress", "parts_table", "rank_table"]
 
 _LINE_SECONDS = 10.0
 _TOPIC = 30  # characters shown

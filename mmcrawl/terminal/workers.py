@@ -13,8 +13,6 @@ from mmcrawl.archive.model import as_text
 from mmcrawl.sharing.observing import CrawlView, JobView, WorkerView
 from mmcrawl.terminal.crawl import literal
 
-__all__ = ["crawl_as_plain", "crawl_tables", "jobs_as_plain", "jobs_table"]
-
 _NOT_KNOWN = "…"
 _STATES = {
     "running": "running",

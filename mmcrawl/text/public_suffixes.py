@@ -8,8 +8,6 @@ from functools import cache
 from tldextract import TLDExtract
 from tldextract.tldextract import ExtractResult
 
-__all__ = ["is_public_suffix", "split_host"]
-
 
 def split_host(host: str) -> ExtractResult:
     """The subdomain, domain and public suffix of a host name; takes any string.

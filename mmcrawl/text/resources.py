@@ -3,8 +3,6 @@
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
-__all__ = ["data_file", "data_lines", "data_words"]
-
 
 def data_file(*parts: str) -> Traversable:
     """Return the file or folder ``dictionaries/<parts…>``.

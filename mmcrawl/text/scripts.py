@@ -6,8 +6,6 @@ from functools import cache
 
 from mmcrawl.text.resources import data_lines
 
-__all__ = ["HAN", "has_han", "unify"]
-
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
 """Han characters, as the inside of a regular expression's character class."""
 

@@ -22,11 +22,6 @@ from mmcrawl.errors import TopicError
 from mmcrawl.text.scripts import HAN, has_han, unify
 from mmcrawl.text.words import LONGEST_WORD, stems
 
-__all__ = [
-    "Lexicon",
-    "segment",
-]
-
 _SHORT_TEXT = 200  # characters: anchors and titles repeat on every page of a site, bodies do not
 _KEPT_TEXTS = 20_000
 _OTHER = f"[^\\W_{HAN}]"

@@ -6,8 +6,6 @@ from functools import cache
 from mmcrawl.text.resources import data_lines, data_words
 from mmcrawl.text.words import stem
 
-__all__ = ["UrlTable", "url_table"]
-
 _SHORT_WORDS = ("of", "to", "in", "on")  # the only two-letter words cut out of a longer one
 _NOISE_WEIGHT = 8
 _SHORTEST = 3

@@ -18,14 +18,6 @@ from mmcrawl.text.segmentation import segment
 from mmcrawl.text.url_table import url_table
 from mmcrawl.text.words import stem
 
-__all__ = [
-    "UrlWord",
-    "split_url",
-    "translate_url",
-    "url_text",
-    "url_words",
-]
-
 LONGEST_URL = 2048
 """Characters of a URL that are read."""
 

@@ -14,13 +14,6 @@ import snowballstemmer
 from mmcrawl.text.resources import data_lines, data_words
 from mmcrawl.text.scripts import HAN
 
-__all__ = [
-    "LONGEST_WORD",
-    "is_stop_word",
-    "stem",
-    "stems",
-]
-
 LONGEST_WORD = 64
 """Characters. A longer run of letters is no word but data, and is dropped."""
 

@@ -12,20 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from mmcrawl.errors import TopicError
-from mmcrawl.text import Lexicon
 from mmcrawl.text.resources import data_file
+from mmcrawl.text.segmentation import Lexicon
 from mmcrawl.topic.topic import MEDIA_KINDS, Concept, Topic
-
-__all__ = [
-    "load_topic",
-    "load_topics",
-    "parse_plain",
-    "parse_toml",
-    "split_words",
-    "topic_from_keywords",
-    "topic_names",
-    "union",
-]
 
 _TEXTS = ("name", "title", "title_en", "stage", "subject", "source")
 _LISTS = ("words", "subject_words")

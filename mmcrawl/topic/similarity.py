@@ -5,10 +5,9 @@ from collections.abc import Iterable, Mapping
 from math import log10, sqrt
 from typing import Any
 
-from mmcrawl.text import is_stop_word, segment
+from mmcrawl.text.segmentation import segment
+from mmcrawl.text.words import is_stop_word
 from mmcrawl.topic.topic import Topic
-
-__all__ = ["BooleanModel", "VectorSpaceModel"]
 
 _UNSEEN = 1  # documents a word is taken to stand in that none has held yet
 

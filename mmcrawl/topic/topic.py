@@ -5,9 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from mmcrawl.errors import TopicError
-from mmcrawl.text import Lexicon, has_han
-
-__all__ = ["MEDIA_KINDS", "Concept", "Match", "Topic"]
+from mmcrawl.text.scripts import has_han
+from mmcrawl.text.segmentation import Lexicon
 
 MEDIA_KINDS = ("audio", "video", "animation")
 
@@ -96,14 +95,6 @@ class Topic:
     def wanting(self, kinds: Iterable[str]) -> "Topic":
         """This topic for other media kinds; :class:`~mmcrawl.errors.TopicError` for an unknown."""
         return replace(self, wanted=frozenset(kinds))
-
-    def concept_of(self, word: str) -> str | None:
-        """Name of the concept that `word` belongs to, in any spelling; ``None`` if to none."""
-        found = self.concept_by_word.get(word)
-        if found is None:
-            name = self.lexicon.name_of(word)
-            found = self.concept_by_word[name] if name is not None else None
-        return found
 
     def find(self, text: str) -> dict[str, int]:
         """Name of each concept that stands in `text`, with how often its words do."""

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from mmcrawl.archive.comparison import Side, difference
 from mmcrawl.archive.format.frames import compressed, decompressed, read_varints, varints
 from mmcrawl.archive.format.manifest import Entry, pack_manifest, read_manifest, runs_of
-from mmcrawl.archive.format.pages import digest_of
 from mmcrawl.archive.format.writing import LEAST, chunks_of
-from mmcrawl.archive.model import StoredBlock, Version
+from mmcrawl.archive.model import StoredBlock, Version, digest_of
 from mmcrawl.errors import StoreError
 
 

@@ -10,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.archive.model import StoredBlock
-from mmcrawl.archive.search.blocks import areas_around, block_text, indexed_blocks, media_in
+from mmcrawl.archive.search.blocks import areas_around, block_text, indexed_blocks
 from mmcrawl.archive.search.hits import snippet_of
 from mmcrawl.archive.search.index import DamagedError, Text, bundles_of, pack
 from mmcrawl.archive.search.query import Term, media_bit, parse_query
 from mmcrawl.archive.search.writing import packed_documents, unpacked_documents
+from mmcrawl.page.parse import media_in
 
 
 @given(st.sets(st.integers(1, 2**32 - 1)))

@@ -12,8 +12,9 @@ import zstandard
 
 from mmcrawl.archive import Archive
 from mmcrawl.archive.warc import import_warc
+from mmcrawl.archive.warc.iterating import LONGEST_HEAD
 from mmcrawl.archive.warc.payload import CodingError, body_of, is_digest_of
-from mmcrawl.archive.warc.records import LONGEST_HEAD, Record, WarcProblem, records
+from mmcrawl.archive.warc.records import Record, WarcProblem, records
 from tests.archive.warc_files import whats
 
 GOOD = "http://physics.test/levers"
@@ -166,14 +167,14 @@ def test_digests_of_any_length_are_not_known() -> None:
 
 @pytest.mark.parametrize("coding", ["deflate", "br", "gzip", "zstd"])
 def test_bombs_are_left_out(coding: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mmcrawl.archive.warc.payload.LARGEST", 1 << 20)
+    monkeypatch.setattr("mmcrawl.archive.warc.payload.LARGEST_BODY", 1 << 20)
     bomb = packed(coding, bytes(20 << 20))
     with pytest.raises(CodingError, match="unpacks to more than"):
         body_of(bomb, (("Content-Encoding", coding),))
 
 
 def test_bombs_without_a_frame_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mmcrawl.archive.warc.payload.LARGEST", 1 << 20)
+    monkeypatch.setattr("mmcrawl.archive.warc.payload.LARGEST_BODY", 1 << 20)
     with pytest.raises(CodingError, match="unpacks to more than"):
         body_of(packed("deflate", bytes(20 << 20))[2:-4], (("Content-Encoding", "deflate"),))
 

@@ -104,7 +104,7 @@ def test_a_coding_that_cannot_be_undone_is_named(
 def test_a_body_that_unpacks_to_more_than_is_kept_is_left_out(
     archive: Archive, warc: Warc, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mmcrawl.archive.warc.payload.LARGEST", 1 << 20)
+    monkeypatch.setattr("mmcrawl.archive.warc.payload.LARGEST_BODY", 1 << 20)
     bomb = gzip.compress(bytes(50 << 20))
     warc.response(URL, bomb, headers=(("Content-Encoding", "gzip"),))
     done = import_warc(archive, [warc.close()])

@@ -11,7 +11,8 @@ import pytest
 
 from mmcrawl.archive import Archive
 from mmcrawl.archive.warc import import_warc
-from mmcrawl.archive.warc.records import Record, WarcProblem, _Reader, records
+from mmcrawl.archive.warc.iterating import _Reader
+from mmcrawl.archive.warc.records import Record, WarcProblem, records
 from tests.archive.test_warc_hostile import GOOD, HTTP, record
 from tests.archive.warc_files import whats
 

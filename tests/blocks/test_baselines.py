@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.sizes import node_sizes
 from mmcrawl.blocks.partitioners.gdom import Gdom
 from mmcrawl.blocks.partitioners.nom import Nom
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.blocks.partitioners.ypm import Ypm, node_places
-from mmcrawl.blocks.tree import TEXT, PageTree, read_tree
+from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.errors import BlockError
 from mmcrawl.page.names import names
 

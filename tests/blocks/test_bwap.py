@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from mmcrawl.blocks.partition import MAX_LEVEL, Partition, partition
+from mmcrawl.blocks.partition import Partition, partition
+from mmcrawl.blocks.partitioners.base import MAX_LEVEL
 from mmcrawl.blocks.partitioners.bwap import RULES, BlockRules, Bwap
 from mmcrawl.blocks.tree import PageTree, read_tree
 

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import page_content, read_tree
-from mmcrawl.blocks.content.content import PAGE_TYPES, best_lines, line_words
+from mmcrawl.blocks.content.content import best_lines, line_words
+from mmcrawl.blocks.content.page_type import PAGE_TYPES
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from tests.blocks.growth import assert_linear

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from mmcrawl.blocks import partition
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.lines import PageLines, joined_text
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import TEXT, read_tree
+from mmcrawl.blocks.tree import read_tree
 
 
 def lines_of(html: str) -> PageLines:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mmcrawl.blocks import Cut, Partition, partition
-from mmcrawl.blocks.layout.link_texts import LONGEST_LINK_TEXT, LinkTexts
+from mmcrawl.blocks.layout.lines import LONGEST_LINK_TEXT, LinkTexts
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.page_blocks import PageBlocks
 from mmcrawl.blocks.tree import PageTree, read_tree

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import Cut, Partition, partition, partitioner_names, read_tree
-from mmcrawl.blocks.partition import MAX_LEVEL
+from mmcrawl.blocks.partitioners.base import MAX_LEVEL
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.errors import BlockError
 from mmcrawl.page.names import names

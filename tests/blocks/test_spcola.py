@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import partition
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.styles import Sheets
 from mmcrawl.blocks.partitioners.spcola import Spcola
-from mmcrawl.blocks.tree import TEXT, read_tree
+from mmcrawl.blocks.tree import read_tree
 from mmcrawl.errors import BlockError
 
 LEVERS = "The law of the lever was known to Archimedes."

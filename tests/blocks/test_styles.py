@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.styles import RULES_PER_KEY, Sheets, Style, node_styles
-from mmcrawl.blocks.tree import TEXT, read_tree
+from mmcrawl.blocks.tree import read_tree
 from tests.blocks.growth import assert_linear, least_of_three
 
 

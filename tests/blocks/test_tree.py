@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mmcrawl.blocks.tree import ROOT, TEXT, PageTree, read_tree
+from mmcrawl.blocks.building import ROOT, TEXT
+from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.errors import BlockError
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from mmcrawl.archive import Capture
 from mmcrawl.browse import Limits, open_context
+from mmcrawl.browse.app import create_app
 from mmcrawl.browse.serving import server_of
 from tests.browse.shelf import fill
 
@@ -32,7 +33,7 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         socket.create_server(("127.0.0.1", 0), backlog=1024) as listener,
         open_context(uri, limits=LIMITS) as context,
     ):
-        server = server_of(context)
+        server = server_of(create_app(context), context.limits)
         thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
         thread.start()
         yield listener.getsockname()[1]

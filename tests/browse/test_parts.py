@@ -18,8 +18,8 @@ from mmcrawl.browse.figures import growth_of, months_of, timeline_of
 from mmcrawl.browse.links import address
 from mmcrawl.browse.text import around, isolated, live_address, marked, plain, short, size, when
 from mmcrawl.browse.views.pages import lives_of
-from mmcrawl.browse.words import LANGUAGES, Words, words_for
-from mmcrawl.browse.words_table import TABLE
+from mmcrawl.browse.words import Words, words_for
+from mmcrawl.browse.words_table import LANGUAGES, TABLE
 
 TIMES = st.floats(0, 4e9)
 

@@ -18,7 +18,7 @@ from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import rank as module
-from mmcrawl.rank import ENGINES, METHODS, open_ranks
+from mmcrawl.rank import METHODS, open_ranks
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -169,8 +169,6 @@ def test_without_links_all_are_said_to_be_equal(run) -> None:  # type: ignore[no
         (("--figure", "a.doc"), 2, "end the name with .png, .svg, .pdf"),
         (("--figure", "none/a.png"), 2, "there is no folder none"),
         (("--of", "words"), 2, "--of words: give one of pages, blocks, media"),
-        (("--of", "media", "--engine", "spark"), 2, "spark ranks pages only: --of media needs"),
-        (("--of", "blocks", "--engine", "spark"), 2, "spark ranks pages only: --of blocks needs"),
         (("--of", "blocks", "--method", "hits"), 2, "take --method quarkrank or block-pagerank"),
         (("--of", "blocks", "--figure", "a.svg"), 2, "--figure draws ranks of pages only"),
         (("--of", "media"), 1, "no page of the archive shows or links to audio"),
@@ -196,18 +194,6 @@ def test_arguments_and_two_formats_are_refused(run) -> None:  # type: ignore[no-
         run("pagerank")
     with pytest.raises(UsageError, match="only one of --json, --csv"):
         run("--json", "--csv")
-
-
-def test_an_engine_is_offered_when_there_are_two(run, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    one = ScrapyArgumentParser(conflict_handler="resolve")
-    command = module.Command()
-    command.settings = Settings()
-    monkeypatch.setattr(module, "ENGINES", {"local": ENGINES["local"]})
-    command.add_options(one)
-    assert "--engine" not in one.format_help()
-    monkeypatch.setattr(module, "ENGINES", {"local": ENGINES["local"], "far": ENGINES["local"]})
-    assert run("--engine", "far").code == 0
-    assert "there are local, far" in run("--engine", "near").err
 
 
 def test_it_runs_as_people_run_it(desk: Path) -> None:

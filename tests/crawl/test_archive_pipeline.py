@@ -20,7 +20,8 @@ import pytest
 import twisted.internet
 
 from mmcrawl.archive import Archive, Capture, Stored, open_archive
-from mmcrawl.archive.intake import Answers, ArchiveStore, Intake, RefusedError, Unchanged, Visited
+from mmcrawl.archive.intake import Answers, ArchiveStore, Intake, RefusedError, Visited
+from mmcrawl.archive.model import Unchanged
 from mmcrawl.archive.writer_process import ProcessStore
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import canonical

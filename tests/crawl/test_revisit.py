@@ -14,7 +14,7 @@ import pytest
 from scrapy.http import Response
 
 from mmcrawl.archive import Archive, Capture, open_archive
-from mmcrawl.archive.intake import Unchanged
+from mmcrawl.archive.model import Unchanged
 from mmcrawl.archive.revisits import NO_ANSWER
 from mmcrawl.spiders.revisit import RevisitSpider
 from tests.warm import python

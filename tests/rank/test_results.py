@@ -10,7 +10,7 @@ import pytest
 
 from mmcrawl.archive import Archive
 from mmcrawl.errors import RankError, StoreError
-from mmcrawl.rank import RankedPages, RankJob, open_ranks, rank_locally, save_ranks
+from mmcrawl.rank import RankedPages, RankJob, open_ranks, rank_pages, save_ranks
 from mmcrawl.rank.content import TopicContent
 from mmcrawl.rank.figure import draw_distribution
 from mmcrawl.rank.writing import rows_of
@@ -35,7 +35,7 @@ def pages(scores: list[float], method: str = "pagerank", computed: float = 1.0) 
 
 @pytest.mark.usefixtures("star")
 def test_ranks_are_found_by_any_spelling_of_a_url(uri: str, archive: Archive) -> None:
-    ranked = rank_locally(RankJob(uri, "pagerank"), archive)
+    ranked = rank_pages(RankJob(uri, "pagerank"), archive)
     save_ranks(uri, ranked.pages)
     with open_ranks(uri) as ranks:
         assert len(ranks) == 3
@@ -57,7 +57,7 @@ def test_ranks_are_found_by_any_spelling_of_a_url(uri: str, archive: Archive) ->
 def test_ranks_are_stale_when_the_archive_has_changed(
     uri: str, archive: Archive, keep: Keep
 ) -> None:
-    save_ranks(uri, rank_locally(RankJob(uri, "quarkrank"), archive).pages)
+    save_ranks(uri, rank_pages(RankJob(uri, "quarkrank"), archive).pages)
     with open_ranks(uri) as ranks:
         assert not ranks.is_stale(archive)
         keep("http://h.test/a", "<p>Another text</p>", time=2.0)
@@ -104,7 +104,7 @@ def test_a_file_that_holds_something_else_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_rows_come_from_the_highest_rank_on_ties_by_url(uri: str, archive: Archive) -> None:
-    ranked = rank_locally_star(uri, archive)
+    ranked = rank_star(uri, archive)
     rows = list(rows_of(ranked, 2))
     assert [row["place"] for row in rows] == [1, 2]
     assert rows[0]["url"] == "http://h.test/c"
@@ -112,13 +112,13 @@ def test_rows_come_from_the_highest_rank_on_ties_by_url(uri: str, archive: Archi
     assert len(list(rows_of(ranked))) == 3
 
 
-def rank_locally_star(uri: str, archive: Archive):  # type: ignore[no-untyped-def]
+def rank_star(uri: str, archive: Archive):  # type: ignore[no-untyped-def]
     from mmcrawl.archive import Capture
     from tests.rank.conftest import HTML
 
     for name, body in (("a", "<a href=c>C</a>"), ("b", "<a href=c>C</a>"), ("c", "")):
         archive.store(Capture(f"http://h.test/{name}", body.encode(), 1.0, headers=HTML))
-    return rank_locally(RankJob(uri, "pagerank"), archive)
+    return rank_pages(RankJob(uri, "pagerank"), archive)
 
 
 @pytest.mark.usefixtures("star")
@@ -129,12 +129,12 @@ def test_topic_pagerank_prefers_pages_about_the_topic(
     for name, words in (("optics", "A lens bends light"), ("shoes", "Leather and laces")):
         keep(f"http://h.test/{name}", f"<title>{words}</title><h1>{words}</h1>")
     topic = topic_from_keywords("lens, light")
-    ranked = rank_locally(RankJob(uri, "topic-pagerank", topic=topic), archive)
+    ranked = rank_pages(RankJob(uri, "topic-pagerank", topic=topic), archive)
     scores = dict(zip(ranked.pages.urls, ranked.pages.scores, strict=True))
     assert scores["http://h.test/optics"] > scores["http://h.test/shoes"]
     assert ranked.pages.topic == "keywords"
     with pytest.raises(RankError, match="needs a topic"):
-        rank_locally(RankJob(uri, "topic-pagerank"), archive)
+        rank_pages(RankJob(uri, "topic-pagerank"), archive)
 
 
 def test_content_goes_by_the_words_of_title_url_and_text() -> None:
@@ -150,10 +150,10 @@ def test_content_goes_by_the_words_of_title_url_and_text() -> None:
 
 def test_an_archive_without_pages_cannot_be_ranked(uri: str, archive: Archive, keep: Keep) -> None:
     with pytest.raises(RankError, match="the archive is empty"):
-        rank_locally(RankJob(uri, "pagerank"), archive)
+        rank_pages(RankJob(uri, "pagerank"), archive)
     keep("http://h.test/gone", "<p>Not here</p>", status=404)
     with pytest.raises(RankError, match=r"no page to rank .*1 × status 404"):
-        rank_locally(RankJob(uri, "pagerank"), archive)
+        rank_pages(RankJob(uri, "pagerank"), archive)
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])

@@ -15,11 +15,9 @@ import pytest
 from mmcrawl.archive import Archive
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.errors import BlockError, RankError
-from mmcrawl.rank import METHODS, GraphBuilder, Reading, ReadPage
+from mmcrawl.rank import METHODS, GraphBuilder, RankJob, Reading, ReadPage, rank_pages
 from mmcrawl.rank.content import TopicContent
-from mmcrawl.rank.engines import ENGINES, RankJob
-from mmcrawl.rank.graph import page_links
-from mmcrawl.rank.spark_session import missing
+from mmcrawl.rank.spark.session import missing
 from mmcrawl.topic import topic_from_keywords
 from tests.rank.conftest import Keep
 from tests.rank.graphs import read_page
@@ -33,7 +31,7 @@ needs_spark = pytest.mark.skipif(bool(missing()), reason=missing() or "Spark can
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Any]:
     """One session for all tests: starting it takes longer than they do."""
-    from mmcrawl.rank.spark_session import spark_session
+    from mmcrawl.rank.spark.session import spark_session
 
     with spark_session("mmcrawl tests") as session:
         yield session
@@ -66,24 +64,26 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[ReadPage], Path]
     return pages, folder
 
 
+def scores_of(frame: Any) -> list[float]:
+    """Return the scores of a DataFrame of ranks, by id."""
+    return [row["score"] for row in sorted(frame.collect(), key=lambda row: row["id"])]
+
+
 @needs_spark
 @pytest.mark.parametrize("name", [name for name in METHODS if name != "topic-pagerank"])
 def test_ranks_are_those_of_scipy(spark: Any, web: tuple[list[ReadPage], Path], name: str) -> None:
-    from mmcrawl.rank.spark import rank_export
+    from mmcrawl.rank.spark.ranking import rank_export
 
     pages, folder = web
-    graph = GraphBuilder.of(pages)
     steps: list[int] = []
-    found = rank_export(spark, folder, name, progress=lambda what, step, _: steps.append(step))
-    here = METHODS[name].rank(graph, None, None)
-    assert np.abs(found.ranking.scores - here.scores).max() < NEAR
-    assert found.ranking.scores.sum() == pytest.approx(1, abs=NEAR)
-    assert found.ranking.settled
+    found = rank_export(spark, str(folder), name, progress=lambda step, _: steps.append(step))
+    here = METHODS[name].rank(GraphBuilder.of(pages), None, None)
+    scores = np.array(scores_of(found.frame))
+    assert np.abs(scores - here.scores).max() < NEAR
+    assert scores.sum() == pytest.approx(1, abs=NEAR)
+    assert found.settled
     assert steps == sorted(steps)
-    assert steps[-1] == found.ranking.steps
-    assert (found.blocks, found.links) == (graph.blocks, graph.links)
-    in_links = np.bincount(page_links(graph).indices, minlength=graph.pages)
-    assert found.in_links.tolist() == in_links.tolist()
+    assert steps[-1] == found.steps
 
 
 LESSON = (
@@ -94,51 +94,48 @@ LESSON = (
 
 @needs_spark
 def test_topic_pagerank_of_an_archive_is_that_of_scipy(
-    spark: Any, archive: Archive, uri: str, keep: Keep
+    spark: Any, archive: Archive, uri: str, keep: Keep, tmp_path: Path
 ) -> None:
+    from mmcrawl.rank.parquet import write_export
+    from mmcrawl.rank.spark.ranking import rank_export
+
     for number, about in enumerate(("levers", "pulleys", "levers and cakes", "cakes", "杠杆")):
         text = f"All about {about}, and how they are made. " * 5
         keep(f"http://h.test/{number}", LESSON.format(about, text, (number * 3 + 1) % 5))
     keep("http://h.test/9", "gone", status=404)
-    job = RankJob(uri, "topic-pagerank", topic=topic_from_keywords("levers,杠杆"))
-    there, here = ENGINES["spark"](job, archive, None), ENGINES["local"](job, archive, None)
-    content = [TopicContent(job.topic).of(page) for page in Reading(archive)]
+    topic = topic_from_keywords("levers,杠杆")
+    content = [TopicContent(topic).of(page) for page in Reading(archive, topics=True)]
     assert len(set(content)) > 1
-    assert np.abs(there.pages.scores - here.pages.scores).max() < NEAR
-    assert len(set(here.pages.scores.round(6))) > 2
-    assert there.pages.urls == here.pages.urls
-    assert there.pages.versions.tolist() == here.pages.versions.tolist()
-    assert there.in_links.tolist() == here.in_links.tolist()
-    assert (there.blocks, there.links) == (here.blocks, here.links)
-    assert there.skipped == here.skipped == {"status 404": 1}
+    write_export(Reading(archive, topics=True), tmp_path / "export")
+    there = rank_export(spark, str(tmp_path / "export"), "topic-pagerank", topic=topic).frame
+    here = rank_pages(RankJob(uri, "topic-pagerank", topic=topic), archive).pages
+    assert np.abs(np.array(scores_of(there)) - here.scores).max() < NEAR
+    assert len(set(here.scores.round(6))) > 2
+    assert {row["url"]: row["id"] for row in there.collect()} == {
+        url: number for number, url in enumerate(here.urls)
+    }
 
 
 @needs_spark
 def test_pages_without_links_are_all_alike(spark: Any, tmp_path: Path) -> None:
     from mmcrawl.rank.parquet import write_export
-    from mmcrawl.rank.spark import rank_export
+    from mmcrawl.rank.spark.ranking import rank_export
 
     write_export([read_page(n, [(9, "topic", [n, -1])]) for n in range(3)], tmp_path)
     for name in ("quarkrank", "hits"):
-        assert rank_export(spark, tmp_path, name).ranking.scores.tolist() == [1 / 3] * 3
+        assert scores_of(rank_export(spark, str(tmp_path), name).frame) == [1 / 3] * 3
 
 
 @needs_spark
 def test_an_export_without_pages_is_told(spark: Any, tmp_path: Path) -> None:
     from mmcrawl.rank.parquet import write_export
-    from mmcrawl.rank.spark import rank_export
+    from mmcrawl.rank.spark.ranking import rank_export
 
-    with pytest.raises(RankError, match=r"pages\.parquet is missing"):
-        rank_export(spark, tmp_path, "pagerank")
+    with pytest.raises(RankError, match=r"pages\.parquet is no file of an export .*export-parquet"):
+        rank_export(spark, str(tmp_path), "pagerank")
     write_export([], tmp_path)
     with pytest.raises(RankError, match="holds no page to rank"):
-        rank_export(spark, tmp_path, "pagerank")
-
-
-@needs_spark
-def test_an_empty_archive_is_told(spark: Any, archive: Archive, uri: str) -> None:
-    with pytest.raises(RankError, match="the archive is empty"):
-        ENGINES["spark"](RankJob(uri, "pagerank"), archive, None)
+        rank_export(spark, str(tmp_path), "pagerank")
 
 
 PAGE = "<div><h1>{0}</h1><p>{1}</p><ul><li>{0}</li></ul></div><table><tr><td>{1}</td></tr></table>"
@@ -148,14 +145,14 @@ PAGE = "<div><h1>{0}</h1><p>{1}</p><ul><li>{0}</li></ul></div><table><tr><td>{1}
 def test_pages_are_cut_anew(spark: Any, archive: Archive, keep: Keep, tmp_path: Path) -> None:
     from mmcrawl.rank.page_bodies import body_of
     from mmcrawl.rank.parquet import write_export
-    from mmcrawl.rank.spark_blocks import block_rows, partition_export
+    from mmcrawl.rank.spark.blocks import block_rows, partition_export
 
     for number in range(5):
         keep(f"http://h.test/{number}", PAGE.format("杠杆 levers", f"text {number} " * 40))
     folder = tmp_path / "export"
     write_export(Reading(archive), folder)
-    with pytest.raises(RankError, match="holds no bodies; export with"):
-        partition_export(spark, folder)
+    with pytest.raises(RankError, match="export-parquet FOLDER --bodies` writes one"):
+        partition_export(spark, str(folder))
     folder = tmp_path / "export with bodies"
     write_export(
         Reading(archive),
@@ -163,8 +160,8 @@ def test_pages_are_cut_anew(spark: Any, archive: Archive, keep: Keep, tmp_path: 
         body_of=lambda page: body_of(archive, page.url, page.version, page.id),
     )
     with pytest.raises(BlockError):
-        partition_export(spark, folder, method="none such")
-    rows = partition_export(spark, folder, method="quark", level=2).collect()
+        partition_export(spark, str(folder), method="none such")
+    rows = partition_export(spark, str(folder), method="quark", level=2).collect()
     found = sorted(tuple(row) for row in rows)
     expected = []
     for number in range(5):
@@ -182,19 +179,40 @@ def test_pages_are_cut_anew(spark: Any, archive: Archive, keep: Keep, tmp_path: 
 
 
 @needs_spark
-def test_the_job_writes_ranks(web: tuple[list[ReadPage], Path], tmp_path: Path) -> None:
+def test_the_job_reads_and_writes_where_hadoop_says(
+    spark: Any,
+    web: tuple[list[ReadPage], Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """By URI, and nothing that grows with the pages is brought to the driver."""
     import pyarrow.parquet
+    from pyspark.sql import classic
 
     from mmcrawl.rank import spark_job
 
+    frames = classic.dataframe.DataFrame
+    collect = frames.collect
+
+    def collect_one(frame: Any) -> Any:
+        rows = collect(frame)
+        assert len(rows) <= 1  # a sum, as first() asks for it
+        return rows
+
+    monkeypatch.setattr(frames, "collect", collect_one)
+    for name in ("toArrow", "toPandas", "toLocalIterator"):
+        monkeypatch.setattr(frames, name, None)
     pages, folder = web
     result = tmp_path / "ranks"
-    assert spark_job.main(["rank", str(folder), str(result), "--method", "pagerank"]) == 0
+    words = ["rank", folder.as_uri(), result.as_uri(), "--method", "pagerank"]
+    assert spark_job.main(words) == 0, capsys.readouterr().err
     rows = sorted(pyarrow.parquet.read_table(result).to_pylist(), key=lambda row: row["id"])
     here = METHODS["pagerank"].rank(GraphBuilder.of(pages), None, None)
     assert [row["url"] for row in rows] == [page.page.url for page in pages]
     assert np.abs(np.array([row["score"] for row in rows]) - here.scores).max() < NEAR
-    assert spark_job.main(["rank", str(folder), str(result)]) == 1
+    assert spark_job.main(words) == 1
+    assert "ranks exists; name a new folder" in capsys.readouterr().err
 
 
 def test_a_missing_java_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -218,7 +236,7 @@ def test_a_missing_pyspark_is_one_sentence() -> None:
         "import sys; sys.modules['pyspark'] = None\n"
         "from importlib import util; real = util.find_spec\n"
         "util.find_spec = lambda name, *rest: None if name == 'pyspark' else real(name, *rest)\n"
-        "from mmcrawl.rank.spark_session import missing; print(missing())"
+        "from mmcrawl.rank.spark.session import missing; print(missing())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "Spark needs pyspark: pip install 'mmcrawl[spark]'\n"
@@ -230,7 +248,7 @@ def test_what_fails_on_spark_is_one_sentence(monkeypatch: pytest.MonkeyPatch, di
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
-    from mmcrawl.rank import spark_session as module
+    from mmcrawl.rank.spark import session as module
 
     class Session:
         def stop(self) -> None:

@@ -304,7 +304,7 @@ def test_a_page_too_large_is_not_read(
 ) -> None:
     warc.response("http://a.test/large", bytes(2 << 20))
     warc.response("http://a.test/", b"small")
-    monkeypatch.setattr("mmcrawl.archive.warc.answers.LARGEST", 0)  # beside the head
+    monkeypatch.setattr("mmcrawl.archive.warc.answers.LARGEST_BODY", 0)  # beside the head
     web = WarcWeb((warc.close(),))
     large = web.get("http://a.test/large")
     assert large is not None

@@ -11,8 +11,7 @@ from mmcrawl.frontier import KnownLink
 from mmcrawl.scoring import CrawledPage, LinkSimilarity, LinkText
 from mmcrawl.scoring.graph.link_graph import shares_within
 from mmcrawl.scoring.graph.pagerank import PageRank
-from mmcrawl.scoring.graph.topic_centric_pagerank import TopicCentricPageRank
-from mmcrawl.scoring.graph.topicrank import TopicRank
+from mmcrawl.scoring.graph.topicrank import TopicCentricPageRank, TopicRank
 from mmcrawl.scoring.graph.weighted_pagerank import WeightedPageRank
 from mmcrawl.topic import Topic
 

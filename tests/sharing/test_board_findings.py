@@ -37,12 +37,7 @@ def test_media_pages_are_those_of_a_single_process(boards):
     boards[0].publish(pages[:40], [], 1)
     boards[0].publish(pages[40:], ["http://a/3", "http://a/4"], 2)
     assert list(boards[1].media_pages()) == list(findings.media_pages())
-    assert boards[1].media_counts() == findings.counts()
     store.close()
-
-
-def test_the_counts_of_no_pages(shared):
-    assert shared.media_counts() == {"pages": 0, "audio": 0, "video": 0, "animation": 0}
 
 
 def test_what_was_published_later_stays(boards):

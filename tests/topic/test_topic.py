@@ -40,13 +40,6 @@ def test_words_of_a_media_kind_count_only_when_it_is_wanted():
     assert OPTICS.wanting([]).find("double slits 光声效应") == {}
 
 
-def test_the_concept_of_a_word_is_known_in_any_spelling():
-    assert OPTICS.concept_of("lens") == OPTICS.concept_of("Lenses") == "透镜"
-    assert OPTICS.concept_of("透鏡") == "透镜"
-    assert OPTICS.concept_of("力学") is None
-    assert OPTICS.concept_of("!") is None
-
-
 def test_concepts_of_the_same_name_are_joined():
     topic = Topic("t", "t", (("光", "light"), ("光", "lumen"), ("Light", "lux")))
     assert topic.terms == (("光", "light", "lumen", "lux"),)

@@ -14,12 +14,10 @@ from collections.abc import Mapping
 from mmcrawl.archive.backend import Backend, PackRow, VersionRow
 from mmcrawl.archive.format.facts import as_version
 from mmcrawl.archive.format.manifest import Entry
-from mmcrawl.archive.format.pages import blocks_of_page, whole_body
 from mmcrawl.archive.format.reading import Reader, live_entry
-from mmcrawl.archive.model import StoredBlock, Version
+from mmcrawl.archive.model import StoredBlock, Version, digest_of
+from mmcrawl.blocks.partition import Partition, partition
 from mmcrawl.errors import BlockError
-
-__all__ = ["blocks_of_version", "cut_entries", "is_cut"]
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +32,7 @@ def blocks_of_version(
 ) -> list[StoredBlock]:
     """Return the blocks of a version, as kept or as cut now."""
     if not version.method:
-        return whole_body(body)
+        return _whole_body(body)
     kept = entry.blocks(body)
     if kept is not None:
         return kept
@@ -88,3 +86,40 @@ def _page_version(backend: Backend, row: VersionRow | None, entry: Entry) -> Ver
         return None
     version = as_version(url.url, row, entry)
     return version if version.method else None
+
+
+def blocks_of_page(
+    body: bytes,
+    *,
+    url: str,
+    encoding: str,
+    method: str,
+    level: int,
+    known: Mapping[str, StoredBlock] | None = None,
+) -> list[StoredBlock]:
+    """Cut a page into labelled blocks, each before those inside of it.
+
+    Args:
+        body, url, encoding, method, level: As :func:`mmcrawl.blocks.partition` takes them.
+        known: Blocks of the version before, by digest: equal ones are labelled as they were.
+    """
+    page = partition(body, method=method, level=level, encoding=encoding, url=url)
+    return _labelled(page, known or {})
+
+
+def _labelled(page: Partition, known: Mapping[str, StoredBlock]) -> list[StoredBlock]:
+    blocks = []
+    for block in page:
+        digest = digest_of(block.content)
+        before = known.get(digest)
+        kind = before.kind if before is not None else block.kind
+        topic = before.topic if before is not None else " ".join(block.topic.split())
+        blocks.append(
+            StoredBlock(block.start, block.end, kind, topic, block.level, block.path, digest)
+        )
+    return blocks
+
+
+def _whole_body(body: bytes) -> list[StoredBlock]:
+    """Return what is no page as one block, or none if it is empty."""
+    return [StoredBlock(0, len(body), "", "", 1, "", digest_of(body))] if body else []

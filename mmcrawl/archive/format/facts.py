@@ -1,4 +1,6 @@
-"""What is kept of a version beside its bytes and its row, and the version made of it again.
+"""What the archive finds out about a body: whether it is a page, its language and encoding.
+
+And what is kept of a version beside its bytes and its row, and the version made of it again.
 
 A visit that found the same again came with headers of its own, of which few differ: a date, a
 cookie. Its *head* is compressed with the facts of the version as dictionary: some 50 bytes, and
@@ -8,19 +10,80 @@ nothing where no header differs.
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import dataclass
 from typing import Any
 
 from mmcrawl.archive.backend import VersionRow
 from mmcrawl.archive.format.frames import compressed, decompressed_like
 from mmcrawl.archive.format.manifest import Entry
-from mmcrawl.archive.format.pages import PageFacts, facts_of_page
 from mmcrawl.archive.model import Capture, Version
+from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.errors import StoreError
+from mmcrawl.page.encoding import page_encoding
 
-__all__ = ["as_version", "cut_by", "is_read_alike", "written_facts", "written_head"]
+_PAGES = ("text/html", "application/xhtml+xml")
+_UNDECLARED = ("", "application/octet-stream", "text/plain", "unknown/unknown")
+_SNIFFED = (b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"<meta")
+_SNIFF = 1_024
+_HEAD = 4_096  # bytes that are searched for the language
+_LARGEST_PAGE = 16 << 20  # a larger one is kept as one block
+_WIDE = ("utf-16", "utf-32")  # markup in these is no ASCII
 
+# The start tag of a page, or a comment, in which one does not count.
+_HTML = re.compile(
+    rb"""<!--.*?(?:-->|\Z)|(<html(?=[\s/>])(?:[^>"']++|"[^"]*+"?|'[^']*+'?)*+>)""",
+    re.DOTALL | re.IGNORECASE,
+)
 _HEAD_LEVEL = 9  # of zstd
 _LARGEST_HEAD = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """Language and encoding, as in a Version; `is_page` says whether it has blocks."""
+
+    is_page: bool
+    language: str
+    encoding: str
+
+
+def facts_of_page(capture: Capture) -> PageFacts:
+    """Find out what a body is, without reading all of it as a tree."""
+    declared = capture.header("content-language").partition(",")[0].strip().lower()[:64]
+    if not _is_page(capture):
+        return PageFacts(False, declared, "")
+    encoding = page_encoding(capture.body, capture.media_type or None)
+    return PageFacts(True, _language(capture.body[:_HEAD], encoding) or declared, encoding)
+
+
+def _is_page(capture: Capture) -> bool:
+    """Whether a body is HTML: as declared, or by its first bytes where nothing useful is."""
+    if not capture.body or len(capture.body) > _LARGEST_PAGE:
+        return False
+    declared = capture.media_type.partition(";")[0].strip().lower()
+    if declared in _UNDECLARED:
+        start = capture.body[:_SNIFF].lstrip(b"\xef\xbb\xbf \t\r\n\x00").lower()
+        return start.startswith(_SNIFFED)
+    return declared in _PAGES
+
+
+def _language(head: bytes, encoding: str) -> str:
+    tree = _tree_with_start_tag(head, encoding)
+    if "html" not in tree.tags:
+        return ""
+    attributes = tree.attributes(tree.tags.index("html"))
+    return (attributes.get("lang") or attributes.get("xml:lang") or "").strip().lower()[:64]
+
+
+def _tree_with_start_tag(head: bytes, encoding: str) -> PageTree:
+    """Return the tree of a page up to its start tag, mostly a tenth of the head."""
+    tags = (match for match in _HTML.finditer(head) if match[1])
+    if not encoding.startswith(_WIDE) and (tag := next(tags, None)):
+        tree = read_tree(head[: tag.end()], encoding=encoding)
+        if "html" in tree.tags:
+            return tree
+    return read_tree(head, encoding=encoding)
 
 
 def written_facts(capture: Capture, page: PageFacts, method: str, level: int) -> bytes:

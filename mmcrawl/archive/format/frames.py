@@ -8,17 +8,6 @@ import zstandard
 
 from mmcrawl.errors import StoreError
 
-__all__ = [
-    "LARGEST_WINDOW",
-    "compressed",
-    "decompressed",
-    "decompressed_like",
-    "is_frame_of",
-    "parts_of",
-    "read_varints",
-    "varints",
-]
-
 LARGEST_WINDOW = 27  # log2: 128 MB; larger ones need a wish of whoever decodes
 
 

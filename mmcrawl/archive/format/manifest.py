@@ -16,11 +16,8 @@ from itertools import accumulate
 import numpy as np
 
 from mmcrawl.archive.format.frames import compressed, decompressed, read_varints, varints
-from mmcrawl.archive.format.pages import digest_of
-from mmcrawl.archive.model import StoredBlock
+from mmcrawl.archive.model import StoredBlock, digest_of
 from mmcrawl.errors import StoreError
-
-__all__ = ["Entry", "Manifest", "Run", "pack_manifest", "read_manifest", "runs_of"]
 
 Run = tuple[int, int]
 """Place of a chunk, and how many stand in a row from there."""

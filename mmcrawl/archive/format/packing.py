@@ -17,8 +17,6 @@ from mmcrawl.archive.format.manifest import Entry, pack_manifest, runs_of
 from mmcrawl.archive.format.planning import NewVersion
 from mmcrawl.archive.format.sealing import LARGEST_SEGMENT, SEGMENT, TAIL_LEVEL, is_closed
 
-__all__ = ["Batch", "Packed"]
-
 FAN_OUT = 4
 """Segments that a version is read from; what stands in others is stored again."""
 

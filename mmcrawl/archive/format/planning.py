@@ -18,20 +18,17 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
-from urllib.parse import urlsplit
 
 from mmcrawl.archive.backend import Backend, UrlRow, VersionRow, VisitRow
-from mmcrawl.archive.format.facts import is_read_alike, written_facts, written_head
-from mmcrawl.archive.format.pages import facts_of_page
+from mmcrawl.archive.format.facts import facts_of_page, is_read_alike, written_facts, written_head
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.model import Capture, Stored, Unchanged
 from mmcrawl.archive.revisits import is_answer
 from mmcrawl.archive.timeline import last_seen, next_seen
-from mmcrawl.blocks.partition import DEFAULT_LEVEL, DEFAULT_METHOD
+from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
 from mmcrawl.errors import StoreError
+from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.urls import url_key
-
-__all__ = ["Item", "NewVersion", "Round", "Standing", "host_of", "key_of", "look_up", "read_facts"]
 
 logger = logging.getLogger(__name__)
 
@@ -112,7 +109,7 @@ def look_up(backend: Backend, items: Sequence[Item]) -> dict[str, Standing]:
         times.setdefault(item.visit.url, []).append(item.visit.time)
     rows = backend.urls_named(times)
     new = {
-        item.visit.url: (key_of(item.visit.url), host_of(item.visit.url))
+        item.visit.url: (url_key(0, item.visit.url), host_of(item.visit.url))
         for item in items
         if isinstance(item.visit, Capture) and item.visit.url not in rows
     }
@@ -286,16 +283,3 @@ def _facts(item: Item, capture: Capture, last: VersionRow | None) -> tuple[str, 
         method = item.method or (last.method if last else "") or DEFAULT_METHOD
         level = item.level or (last.level if last else 0) or DEFAULT_LEVEL
     return method, level, written_facts(capture, page, method, level)
-
-
-def key_of(url: str) -> int:
-    """Return the key under which spellings of one URL are found."""
-    return url_key(0, url)
-
-
-def host_of(url: str) -> str:
-    """Return the host of a URL in lower case, "" if it has none."""
-    try:
-        return urlsplit(url).hostname or ""
-    except ValueError:
-        return ""

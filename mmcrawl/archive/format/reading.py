@@ -14,8 +14,6 @@ from mmcrawl.archive.format.frames import decompressed
 from mmcrawl.archive.format.manifest import Entry, Manifest, Run, read_manifest
 from mmcrawl.errors import StoreError
 
-__all__ = ["GoneError", "Reader", "holds", "live_entry", "named"]
-
 _NUMBER = (1 << SHIFT) - 1
 _MANIFESTS = 8 << 20  # bytes kept
 _FRAMES = 32 << 20

@@ -21,13 +21,10 @@ from hashlib import sha256
 from itertools import pairwise
 
 from mmcrawl.archive.backend import Backend, PackRow, place
-from mmcrawl.archive.format.cutting import cut_entries
 from mmcrawl.archive.format.frames import compressed, is_frame_of, parts_of
 from mmcrawl.archive.format.manifest import Entry, pack_manifest, read_manifest
 from mmcrawl.archive.format.reading import GoneError, Reader, live_entry, named
 from mmcrawl.errors import StoreError
-
-__all__ = ["MANIFEST_LEVEL", "SEALED_LEVEL", "SEGMENT", "TAIL", "TAIL_LEVEL", "Sealer", "is_closed"]
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +45,10 @@ _STREAMS = 10_000  # whose tails are kept count of
 _ASKED_FROM = 4  # what tails were before is asked for when they have grown by this part of TAIL
 PATIENCE = 60.0  # seconds that who stores waits for sealing
 _LOOK = 1.0  # seconds between two looks whether the thread still lives
+
+
+Cutter = Callable[[Backend, Reader, PackRow], list[Entry] | None]
+"""Gives the entries of a pack with blocks, None if all have theirs."""
 
 
 def is_closed(pack: PackRow) -> bool:
@@ -79,9 +80,10 @@ class Sealer:
     makes the archive smaller, and what is not sealed is as safe.
     """
 
-    def __init__(self, backend: Backend, reader: Reader) -> None:
+    def __init__(self, backend: Backend, reader: Reader, cut: Cutter) -> None:
         self._backend = backend
         self._reader = reader
+        self._cut = cut
         self._changed = threading.Condition()  # of what follows; no store is asked inside of it
         self._tails: OrderedDict[int, _Tail] = OrderedDict()
         self._waiting: OrderedDict[int, None] = OrderedDict()
@@ -218,7 +220,7 @@ class Sealer:
         for stream in self._backend.streams():
             for pack in self._backend.packs(stream):
                 with suppress(GoneError):  # another process packs the same stream
-                    entries = cut_entries(self._backend, self._reader, pack)
+                    entries = self._cut(self._backend, self._reader, pack)
                     if entries is not None:
                         self._keep_entries(pack, entries)
 

@@ -30,7 +30,7 @@ from dataclasses import replace
 from hashlib import sha256
 from zlib import crc32
 
-from mmcrawl.archive.backend import Backend, UrlRow, VersionRow
+from mmcrawl.archive.backend import CHUNK_DIGEST, Backend, UrlRow, VersionRow
 from mmcrawl.archive.format.facts import as_version
 from mmcrawl.archive.format.manifest import Entry
 from mmcrawl.archive.format.packing import Batch
@@ -38,24 +38,14 @@ from mmcrawl.archive.format.planning import (
     Item,
     NewVersion,
     Round,
-    host_of,
-    key_of,
     look_up,
     read_facts,
 )
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.format.sealing import Sealer, is_closed
 from mmcrawl.archive.model import LARGEST_BODY, Capture, Stored, Unchanged
-from mmcrawl.blocks.partition import MAX_LEVEL
+from mmcrawl.blocks.partitioners.base import MAX_LEVEL
 from mmcrawl.errors import StoreError
-
-__all__ = [
-    "CHUNK_DIGEST",
-    "Writer",
-    "chunks_of",
-    "host_of",
-    "key_of",
-]
 
 LEAST = 8_192
 MOST = 32_768
@@ -103,7 +93,6 @@ def _end_of_chunk(body: bytes, start: int) -> int:
     return len(body)
 
 
-CHUNK_DIGEST = 16
 _ATTEMPTS = 20
 
 

@@ -30,8 +30,6 @@ from mmcrawl.archive.mongodb.packs import PackCollections
 from mmcrawl.archive.mongodb.server import TABLES, insert_new
 from mmcrawl.archive.mongodb.urls import PAGE, guarded
 
-__all__ = ["MongoBackend"]
-
 _ORPHAN = timedelta(days=1)  # after which parts that no pack names are removed
 _COUNTED = {
     "urls": "url",

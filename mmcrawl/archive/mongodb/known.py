@@ -16,8 +16,6 @@ from typing import NamedTuple
 
 from mmcrawl.archive.backend import PackRow
 
-__all__ = ["KnownPacks", "Parts"]
-
 KEPT = 60.0
 _STREAMS = 200
 _PACKS = 2_000  # of a stream

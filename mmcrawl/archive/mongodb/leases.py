@@ -29,10 +29,9 @@ from contextlib import contextmanager
 
 from pymongo.errors import PyMongoError, ServerSelectionTimeoutError
 
-from mmcrawl.archive.mongodb.server import Documents, explained
+from mmcrawl.archive.mongodb.server import explained
 from mmcrawl.errors import StoreError
-
-__all__ = ["SOLE", "WRITE", "Leases", "sealing"]
+from mmcrawl.stores.mongodb import Documents
 
 logger = logging.getLogger(__name__)
 

@@ -30,8 +30,6 @@ from mmcrawl.archive.mongodb.server import insert_new
 from mmcrawl.archive.mongodb.urls import PAGE, UrlCollections, guarded
 from mmcrawl.errors import StoreError
 
-__all__ = ["PackCollections"]
-
 _NUMBER = (1 << SHIFT) - 1
 _PIECE = 8 << 20
 _ATTEMPTS = 1_000

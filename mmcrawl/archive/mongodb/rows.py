@@ -10,20 +10,6 @@ from pymongo import UpdateOne
 
 from mmcrawl.archive.backend import UrlRow, VersionRow, VisitRow
 
-__all__ = [
-    "Row",
-    "all_of",
-    "read_url",
-    "read_version",
-    "read_visit",
-    "url_key",
-    "url_update",
-    "version_key",
-    "visit_key",
-    "written_version",
-    "written_visit",
-]
-
 Row = dict[str, Any]
 
 _SIGN = 1 << 63

@@ -16,17 +16,6 @@ from mmcrawl.archive.backend import SCHEMA_VERSION
 from mmcrawl.stores import mongodb
 from mmcrawl.stores.mongodb import Documents, Server
 
-__all__ = [
-    "PREFIX",
-    "TABLES",
-    "Documents",
-    "Server",
-    "connect",
-    "explained",
-    "insert_new",
-    "only_duplicates",
-]
-
 PREFIX = "archive_"
 TABLES = ("url", "stream", "claim", "version", "visit", "pack", "part", "chunk", "counter", "lease")
 

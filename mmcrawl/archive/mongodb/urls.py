@@ -38,16 +38,9 @@ from mmcrawl.archive.mongodb.rows import (
     written_version,
     written_visit,
 )
-from mmcrawl.archive.mongodb.server import (
-    Documents,
-    connect,
-    explained,
-    insert_new,
-    only_duplicates,
-)
+from mmcrawl.archive.mongodb.server import connect, explained, insert_new, only_duplicates
 from mmcrawl.errors import StoreError
-
-__all__ = ["PAGE", "UrlCollections", "guarded"]
+from mmcrawl.stores.mongodb import Documents
 
 PAGE = 1_000
 """Documents that are asked for at once. No cursor stays open: what follows is asked for by key."""

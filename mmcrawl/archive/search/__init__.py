@@ -6,7 +6,6 @@ index is made from the archive, kept beside it in SQLite's FTS5, and can be thro
 :mod:`mmcrawl.archive.search.finding` for the order of what is found.
 """
 
-from mmcrawl.archive.search.blocks import media_in
 from mmcrawl.archive.search.finding import ORDERS, Counts, Order
 from mmcrawl.archive.search.hits import ArchivedHit, Hit, Snippet
 from mmcrawl.archive.search.index import DamagedError
@@ -29,6 +28,5 @@ __all__ = [
     "Snippet",
     "Updated",
     "as_filter",
-    "media_in",
     "open_search",
 ]

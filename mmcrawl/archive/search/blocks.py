@@ -24,25 +24,15 @@ from functools import lru_cache
 from typing import NamedTuple, NoReturn
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.format.pages import blocks_of_page
+from mmcrawl.archive.format.cutting import blocks_of_page
 from mmcrawl.archive.model import StoredBlock, Version, leaves
+from mmcrawl.archive.search.index import IndexedBlock, ReadVersion
 from mmcrawl.archive.search.query import media_bit
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import read_tree
 from mmcrawl.errors import StoreError
-from mmcrawl.page import MediaResource, parse_page
-
-__all__ = [
-    "IndexedBlock",
-    "ReadVersion",
-    "Wanted",
-    "areas_around",
-    "block_text",
-    "indexed_blocks",
-    "media_in",
-    "read_versions",
-]
+from mmcrawl.page.parse import media_in
 
 logger = logging.getLogger(__name__)
 
@@ -50,30 +40,12 @@ _MANY = 32  # versions from which on starting processes is worth it
 _AHEAD = 4  # versions for each process that are read ahead
 _ANYWHERE = "http://localhost/"  # of what kind media are does not depend on where the page is
 _ELEMENT = re.compile(rb"<[a-zA-Z]")
-_BASE = re.compile(rb"<base\s[^>]{1,2000}>", re.IGNORECASE)
 
 
 def block_text(content: bytes, encoding: str) -> str:
     """Return the visible text of a part of a page, line by line."""
     tree = read_tree(content, encoding=encoding)
     return "\n".join(PageLines.of(tree, Measures(tree)).texts)
-
-
-def media_in(
-    content: bytes, encoding: str, url: str, page: bytes = b""
-) -> tuple[MediaResource, ...]:
-    """Return the media that a part of a page shows or links to.
-
-    Args:
-        content: The part.
-        encoding: Python codec name.
-        url: Of the page.
-        page: The page, whose ``base`` element counts; without it, kinds are right, addresses may
-            not be.
-    """
-    base = _BASE.search(page)
-    before = base[0] if base is not None else b""
-    return parse_page(before + content, url, f"text/html; charset={encoding}").media
 
 
 def areas_around(blocks: Sequence[StoredBlock], size: int) -> list[list[tuple[int, int]]]:
@@ -94,23 +66,6 @@ def areas_around(blocks: Sequence[StoredBlock], size: int) -> list[list[tuple[in
     first = next((kinds.index(kind) for kind in ("title", "topic") if kind in kinds), 0)
     areas[first].insert(0, (0, blocks[0].start))
     return areas
-
-
-class IndexedBlock(NamedTuple):
-    """What the index is told of a block of a page.
-
-    Attributes:
-        digest, kind, topic: As StoredBlock.
-        text: Visible text, line by line; of images alone, the topic. None if it was not read.
-        inside, around: Kinds of media in its bytes, and of those that stand behind it, as bits.
-    """
-
-    digest: str
-    kind: str
-    topic: str
-    text: str | None
-    inside: int
-    around: int
 
 
 def indexed_blocks(
@@ -153,15 +108,6 @@ class Wanted(NamedTuple):
     url: str
     number: int
     known: Collection[tuple[str, str]]
-
-
-class ReadVersion(NamedTuple):
-    """What was read of a version; `problem` says why it cannot be, "" if it can."""
-
-    language: str = ""
-    encoding: str = ""
-    blocks: Sequence[IndexedBlock] = ()
-    problem: str = ""
 
 
 class _Page(NamedTuple):

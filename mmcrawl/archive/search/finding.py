@@ -21,8 +21,6 @@ from mmcrawl.archive.search.index import KIND_NUMBERS
 from mmcrawl.archive.search.query import MEDIA, Choice, Query, media_bit
 from mmcrawl.errors import SearchError
 
-__all__ = ["ORDERS", "Counts", "Order", "counts", "find", "keys_of", "matches_of"]
-
 Order = str | Mapping[str, float]
 """``relevance``, ``newest`` (seen last, of those seen until then what appeared last) or ``oldest``;
 or the scores of pages by URL, such as page ranks: greater ones first, then pages without."""

@@ -10,15 +10,14 @@ from typing import Any
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import StoredBlock, leaves
-from mmcrawl.archive.search.blocks import areas_around, media_in
+from mmcrawl.archive.search.blocks import areas_around
 from mmcrawl.archive.search.finding import Order, keys_of, matches_of
 from mmcrawl.archive.search.index import Text, bundles_of
 from mmcrawl.archive.search.query import MEDIA, Term, media_bit
 from mmcrawl.archive.search.tokens import Run, pinyin, tokens
 from mmcrawl.errors import StoreError
-from mmcrawl.page import MediaResource
-
-__all__ = ["ArchivedHit", "Hit", "Snippet", "hits_of", "read_hit", "snippet_of", "still_there"]
+from mmcrawl.page.model import MediaResource
+from mmcrawl.page.parse import media_in
 
 _MORE = 3  # further blocks of a page
 _SNIPPET = 240  # characters

@@ -12,7 +12,7 @@ import json
 import logging
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -25,18 +25,6 @@ import zstandard
 from mmcrawl.archive.search.tokens import pinyin, tokens
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.errors import StoreError
-
-__all__ = [
-    "BUNDLE",
-    "KIND_NUMBERS",
-    "KIND_WEIGHTS",
-    "DamagedError",
-    "Index",
-    "Text",
-    "bundles_of",
-    "pack",
-    "words_of",
-]
 
 logger = logging.getLogger(__name__)
 
@@ -294,3 +282,29 @@ def _transaction(db: sqlite3.Connection, kind: str) -> Iterator[None]:
         if db.in_transaction:
             db.execute("ROLLBACK")
         raise
+
+
+class IndexedBlock(NamedTuple):
+    """What the index is told of a block of a page.
+
+    Attributes:
+        digest, kind, topic: As StoredBlock.
+        text: Visible text, line by line; of images alone, the topic. None if it was not read.
+        inside, around: Kinds of media in its bytes, and of those that stand behind it, as bits.
+    """
+
+    digest: str
+    kind: str
+    topic: str
+    text: str | None
+    inside: int
+    around: int
+
+
+class ReadVersion(NamedTuple):
+    """What was read of a version; `problem` says why it cannot be, "" if it can."""
+
+    language: str = ""
+    encoding: str = ""
+    blocks: Sequence[IndexedBlock] = ()
+    problem: str = ""

@@ -31,9 +31,7 @@ from mmcrawl.archive.search.tokens import Run, phrase_runs, pinyin_runs
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.blocks.topics import words_of
 from mmcrawl.errors import SearchError
-from mmcrawl.text import is_stop_word
-
-__all__ = ["MEDIA", "Choice", "Query", "Term", "as_filter", "media_bit", "parse_query"]
+from mmcrawl.text.words import is_stop_word
 
 MEDIA = ("audio", "video", "animation")
 """Kinds of media."""

@@ -13,16 +13,14 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.opening import shown
 from mmcrawl.archive.search.finding import Counts, Order, counts, find
 from mmcrawl.archive.search.hits import ArchivedHit, Hit, hits_of, read_hit, still_there
 from mmcrawl.archive.search.index import DamagedError, Index
 from mmcrawl.archive.search.query import parse_query
 from mmcrawl.archive.search.updating import Tell, Updated, Updater
+from mmcrawl.archive.uris import shown
 from mmcrawl.errors import SearchError, StoreError
 from mmcrawl.stores.uris import file_of, is_server
-
-__all__ = ["IndexStats", "Progress", "Results", "Search", "index_path", "open_search"]
 
 logger = logging.getLogger(__name__)
 

@@ -14,10 +14,8 @@ from functools import cache, lru_cache
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from mmcrawl.text import has_han, stem, unify
-from mmcrawl.text.scripts import HAN
-
-__all__ = ["Run", "Token", "phrase_runs", "pinyin", "pinyin_runs", "tokens"]
+from mmcrawl.text.scripts import HAN, has_han, unify
+from mmcrawl.text.words import stem
 
 Run = tuple[str, ...]
 """Tokens one behind the other; the last may end in ``*``, for any token that begins so."""

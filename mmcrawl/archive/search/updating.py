@@ -15,8 +15,8 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.search.blocks import ReadVersion, Wanted, read_versions
-from mmcrawl.archive.search.index import Index
+from mmcrawl.archive.search.blocks import Wanted, read_versions
+from mmcrawl.archive.search.index import Index, ReadVersion
 from mmcrawl.archive.search.writing import (
     Change,
     LostError,
@@ -27,8 +27,6 @@ from mmcrawl.archive.search.writing import (
     rows_of,
 )
 from mmcrawl.errors import StoreError
-
-__all__ = ["Tell", "Updated", "Updater"]
 
 logger = logging.getLogger(__name__)
 

@@ -10,20 +10,16 @@ from itertools import accumulate
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from mmcrawl.archive.search.blocks import IndexedBlock, ReadVersion
-from mmcrawl.archive.search.index import BUNDLE, KIND_NUMBERS, Text, bundles_of, pack, words_of
-
-__all__ = [
-    "Change",
-    "LostError",
-    "Row",
-    "Writer",
-    "documents_of",
-    "forget",
-    "packed_documents",
-    "rows_of",
-    "unpacked_documents",
-]
+from mmcrawl.archive.search.index import (
+    BUNDLE,
+    KIND_NUMBERS,
+    IndexedBlock,
+    ReadVersion,
+    Text,
+    bundles_of,
+    pack,
+    words_of,
+)
 
 
 class Row(NamedTuple):

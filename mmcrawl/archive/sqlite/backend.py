@@ -16,8 +16,6 @@ from pathlib import Path
 from mmcrawl.archive.backend import SHIFT, PackRow, place
 from mmcrawl.archive.sqlite.urls import PAGE, UrlTables, guarded
 
-__all__ = ["SqliteBackend"]
-
 _NUMBER = (1 << SHIFT) - 1
 _AT_ONCE = 500
 _PACK = "SELECT id, entries, chunk, chunks, raw, level, size FROM pack"

@@ -11,8 +11,6 @@ from urllib.parse import quote
 from mmcrawl.archive.backend import SCHEMA_VERSION
 from mmcrawl.errors import StoreError
 
-__all__ = ["connect", "explained"]
-
 APPLICATION_ID = 0x6D6D6361  # "mmca"
 _WAIT = 30.0  # seconds for another process to finish its write
 _NO_SUCH_FILE = "there is no archive {}; store a page there first, or name another file"

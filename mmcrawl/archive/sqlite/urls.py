@@ -15,8 +15,6 @@ from mmcrawl.archive.backend import UrlRow, VersionRow, VisitRow
 from mmcrawl.archive.sqlite.file import connect, explained
 from mmcrawl.errors import StoreError
 
-__all__ = ["PAGE", "UrlTables", "guarded"]
-
 PAGE = 1_000
 """Rows that are read at once, so that none is being read while others are written."""
 

@@ -10,13 +10,11 @@ from typing import Any
 
 from warcio.statusandheaders import StatusAndHeadersParser
 
-from mmcrawl.archive.format.writing import key_of
-from mmcrawl.archive.model import Capture, Headers
+from mmcrawl.archive.model import LARGEST_BODY, Capture, Headers
 from mmcrawl.archive.warc.heads import NO_PLACE, ORIGINAL, as_time, note_of, restored
-from mmcrawl.archive.warc.payload import LARGEST, CodingError, body_of, dechunked, is_digest_of
+from mmcrawl.archive.warc.payload import CodingError, body_of, dechunked, is_digest_of
 from mmcrawl.archive.warc.records import BadRecordError, Record, record_at
-
-__all__ = ["Answer", "Message", "answer_at", "head_in", "message_at"]
+from mmcrawl.frontier.urls import url_key
 
 _NOT_MODIFIED = "server-not-modified"
 _HEAD = 1 << 20  # room for a head, beside the largest body
@@ -78,7 +76,7 @@ def message_at(path: Path, offset: int) -> Message:
     Raises:
         BadRecordError: it is damaged, or no answer of HTTP.
     """
-    record, block = record_at(path, offset, LARGEST + _HEAD)
+    record, block = record_at(path, offset, LARGEST_BODY + _HEAD)
     certain = _is_certain(record, block)
     if record.kind == "metadata" or (record.kind == "revisit" and not block):
         return Message(record, 0, "", (), b"", certain)
@@ -116,7 +114,7 @@ def answer_at(path: Path, offset: int) -> Answer:
         note = {}
     try:
         capture.url.encode()
-        key_of(capture.url)
+        url_key(0, capture.url)
     except ValueError as error:
         raise BadRecordError(f"its WARC-Target-URI is no URL ({error})") from error
     return Answer(record, capture, bool(message.status), note, tuple(doubts))
@@ -168,8 +166,8 @@ def _body(message: Message, doubts: list[str]) -> bytes:
         body = body_of(message.payload, message.headers)
     except CodingError as error:
         raise BadRecordError(str(error)) from error
-    if len(body) > LARGEST:
-        raise BadRecordError(f"its body has {len(body):,} bytes; up to {LARGEST:,} are kept")
+    if len(body) > LARGEST_BODY:
+        raise BadRecordError(f"its body has {len(body):,} bytes; up to {LARGEST_BODY:,} are kept")
     doubts += _digest_doubts(message, body)
     return body
 

@@ -15,8 +15,6 @@ from typing import Self
 from mmcrawl.archive.warc.heads import ORIGINAL, as_time, note_of
 from mmcrawl.archive.warc.records import Record
 
-__all__ = ["Catalogue", "Place"]
-
 _SCHEMA = """
 CREATE TABLE record (
     number INTEGER PRIMARY KEY, file INTEGER, offset INTEGER, is_response INTEGER,

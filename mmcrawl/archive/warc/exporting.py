@@ -21,14 +21,6 @@ from mmcrawl.archive.warc.heads import is_http
 from mmcrawl.archive.warc.writing import RecordWriter, Written
 from mmcrawl.errors import StoreError
 
-__all__ = [
-    "Event",
-    "History",
-    "WarcExport",
-    "export_warc",
-    "history_of",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Event:

@@ -23,20 +23,6 @@ from warcio.statusandheaders import StatusAndHeaders
 
 from mmcrawl.archive.model import Capture
 
-__all__ = [
-    "NO_PLACE",
-    "ORIGINAL",
-    "Head",
-    "as_date",
-    "as_time",
-    "field_of",
-    "head_of",
-    "is_http",
-    "note_of",
-    "restored",
-    "uri_of",
-]
-
 ORIGINAL = "Mmcrawl-Original"
 NO_PLACE = "it has no WARC-Target-URI, or no WARC-Date that can be read"
 SET_ASIDE = "X-Archive-Orig-"

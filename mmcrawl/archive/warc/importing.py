@@ -24,15 +24,6 @@ from mmcrawl.archive.warc.payload import is_digest_of
 from mmcrawl.archive.warc.records import BadRecordError, Record, WarcProblem, records
 from mmcrawl.errors import StoreError
 
-__all__ = [
-    "Originals",
-    "Progress",
-    "UnresolvedError",
-    "WarcImport",
-    "import_warc",
-    "version_at",
-]
-
 
 class UnresolvedError(Exception):
     """What a revisit refers to is not there."""

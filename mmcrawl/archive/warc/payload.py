@@ -13,9 +13,7 @@ from typing import Any
 import zstandard
 from warcio.bufferedreaders import ChunkedDataReader
 
-from mmcrawl.archive.model import LARGEST_BODY as LARGEST
-
-__all__ = ["LARGEST", "CodingError", "body_of", "dechunked", "is_digest_of"]
+from mmcrawl.archive.model import LARGEST_BODY
 
 _PIECE = 64 << 10
 
@@ -70,7 +68,8 @@ def body_of(payload: bytes, headers: tuple[tuple[str, str], ...]) -> bytes:
     have decoded under the headers they received.
 
     Raises:
-        CodingError: a coding is not known, is broken off, or unpacks to more than :data:`LARGEST`.
+        CodingError: a coding is not known, is broken off, or unpacks to more than
+            :data:`LARGEST_BODY`.
     """
     if "chunked" in _codings(headers, "transfer-encoding"):
         payload = dechunked(payload)
@@ -94,8 +93,8 @@ def _joined(pieces: Iterator[bytes], coding: str) -> bytes:
     for piece in pieces:
         found.append(piece)
         size += len(piece)
-        if size > LARGEST:
-            raise CodingError(f"its body unpacks to more than {LARGEST:,} bytes ({coding})")
+        if size > LARGEST_BODY:
+            raise CodingError(f"its body unpacks to more than {LARGEST_BODY:,} bytes ({coding})")
     return b"".join(found)
 
 

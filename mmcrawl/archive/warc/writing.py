@@ -23,8 +23,6 @@ from mmcrawl.archive.warc.heads import (
     uri_of,
 )
 
-__all__ = ["RecordWriter", "Written"]
-
 _PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
 _SPECIFICATION = "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 

@@ -25,24 +25,14 @@ from numpy.typing import NDArray
 from mmcrawl.blocks.content.line_features import LineFeatures
 from mmcrawl.blocks.content.metadata import PageMetadata, page_metadata
 from mmcrawl.blocks.content.model import GENRES, content_model
-from mmcrawl.blocks.content.page_type import PAGE_TYPES, ContentLinks, page_type
+from mmcrawl.blocks.content.page_type import ContentLinks, page_type
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.partition import Block, BlockLink, Partition
 from mmcrawl.blocks.partitioners.base import Cut
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.blocks.tree import PageTree, read_tree
-from mmcrawl.text import has_han
-
-__all__ = [
-    "PAGE_TYPES",
-    "Content",
-    "MergedPage",
-    "PageContent",
-    "merge_blocks",
-    "page_content",
-    "page_headline",
-]
+from mmcrawl.text.scripts import has_han
 
 _SEPARATOR = re.compile(r"\s+[|·•»:—–-]\s+|[_|｜]|\s*--\s*")
 _LONGEST = 300

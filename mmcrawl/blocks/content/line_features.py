@@ -25,15 +25,6 @@ from mmcrawl.blocks.tags import HEADINGS
 from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.names import names
 
-__all__ = [
-    "CROSSED",
-    "PAGE_COLUMNS",
-    "SECTIONS",
-    "LineFeatures",
-    "metadata_columns",
-    "section_columns",
-]
-
 Floats = NDArray[np.float32]
 
 SECTIONS = tuple(

@@ -10,8 +10,6 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["TEXT_COLUMNS", "LineTexts"]
-
 Floats = NDArray[np.float32]
 
 TEXT_COLUMNS = 20

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from mmcrawl.blocks.tree import PageTree
 
-__all__ = ["PageMetadata", "page_metadata"]
-
 _TYPE = re.compile(r'"@type"\s*:\s*"([A-Za-z]{3,40})"')
 _TYPE_GROUPS = (
     "article newsarticle blogposting reportagenewsarticle opinionnewsarticle "

@@ -23,8 +23,6 @@ from threadpoolctl import ThreadpoolController
 
 from mmcrawl.blocks.content.line_features import CROSSED, PAGE_COLUMNS, LineFeatures
 
-__all__ = ["GENRES", "ContentModel", "Network", "Scaling", "content_model", "network_input"]
-
 Floats = NDArray[np.float32]
 
 GENRES = ("article", "forum", "product", "collection", "listing", "documentation", "service")

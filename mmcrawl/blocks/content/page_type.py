@@ -20,10 +20,9 @@ from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.page_blocks import LINK_TEXT_RATIO
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.page import MediaResource, parse_page
-from mmcrawl.text import has_han
-
-__all__ = ["PAGE_TYPES", "ContentLinks", "page_type"]
+from mmcrawl.page.model import MediaResource
+from mmcrawl.page.parse import parse_page
+from mmcrawl.text.scripts import has_han
 
 PAGE_TYPES = ("topic", "hub", "media")
 """A page with a text of its own; one that leads to other pages; one that shows or plays media."""

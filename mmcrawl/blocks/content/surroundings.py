@@ -11,12 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import TEXT, PageTree
+from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.names import names
-
-__all__ = ["AROUND", "AROUND_COLUMNS", "CLASS_GROUPS", "COMMENTS", "Surroundings", "words_around"]
 
 Floats = NDArray[np.float32]
 

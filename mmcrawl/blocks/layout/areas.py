@@ -11,12 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.block_words import AREAS, area_of_names
 from mmcrawl.blocks.layout.measures import Measures, Sums
-from mmcrawl.blocks.tree import TEXT, PageTree
+from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.names import names
-
-__all__ = ["PageAreas"]
 
 _TAGS = {
     "nav": "navigation",

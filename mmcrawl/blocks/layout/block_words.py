@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from mmcrawl.text import unify
 from mmcrawl.text.resources import data_lines
-
-__all__ = ["AREAS", "area_of_names", "begins_with", "holds", "is_all"]
+from mmcrawl.text.scripts import unify
 
 AREAS = (
     "advertisement",

@@ -18,8 +18,6 @@ from mmcrawl.blocks.layout.areas import PageAreas
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import PageTree
 
-__all__ = ["FEATURES", "PAGE_WIDTH", "WINDOW_HEIGHT", "BlockFeatures", "is_topic_page"]
-
 PAGE_WIDTH = 1000.0
 """Pixels."""
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tags import BLOCK_TAGS, HEADINGS
-from mmcrawl.blocks.tree import TEXT, PageTree
+from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.looks import PLAIN, Look, look_of
 from mmcrawl.page.names import names
-from mmcrawl.text import unify
-
-__all__ = ["LONGEST_HEADING", "Headlines"]
+from mmcrawl.text.scripts import unify
 
 LONGEST_HEADING = 160
 """Characters."""

@@ -14,11 +14,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.tags import HIDDEN
-from mmcrawl.blocks.tree import TEXT, PageTree
+from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.names import names
-
-__all__ = ["Measures"]
 
 Sums = NDArray[np.int64]
 

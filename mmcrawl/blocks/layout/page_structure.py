@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from enum import IntEnum
 from types import MappingProxyType
 
+from mmcrawl.blocks.building import ROOT, TEXT
 from mmcrawl.blocks.layout.sizes import CHARACTER_WIDTH, IMAGE_SIDE, LINE_HEIGHT
-from mmcrawl.blocks.tree import ROOT, TEXT, PageTree
+from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.names import names
-
-__all__ = ["TAG_TYPES", "NodeType", "PageStructure"]
 
 
 class NodeType(IntEnum):

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.tree import TEXT, PageTree
+from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.names import names
-
-__all__ = ["SHOWN_TAGS", "Run", "content_runs", "is_shown_element", "shown_nodes"]
 
 SHOWN_TAGS = names(
     "img image svg math canvas video audio object embed applet iframe frame "

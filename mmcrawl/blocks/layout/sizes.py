@@ -13,20 +13,11 @@ from __future__ import annotations
 import re
 from math import ceil
 
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tags import BLOCK_TAGS
-from mmcrawl.blocks.tree import TEXT, PageTree
+from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.names import names
-
-__all__ = [
-    "CHARACTER_WIDTH",
-    "IMAGE_SIDE",
-    "LINE_HEIGHT",
-    "PAGE_WIDTH",
-    "declared_size",
-    "node_sizes",
-    "start_tag_has",
-]
 
 PAGE_WIDTH = 1000.0
 CHARACTER_WIDTH = 8.0

@@ -18,8 +18,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.tags import HEADINGS
-from mmcrawl.blocks.tree import TEXT, PageTree
+from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.looks import (
     NOTHING,
     PLAIN,
@@ -30,8 +31,6 @@ from mmcrawl.page.looks import (
     look_of,
 )
 from mmcrawl.page.names import names
-
-__all__ = ["LONGEST_SHEET", "RULES_PER_KEY", "Sheets", "Style", "node_styles"]
 
 Sheets = Mapping[str, str] | Sequence[str]
 """Texts of linked sheets: by href as the page writes it, or all of them in order."""

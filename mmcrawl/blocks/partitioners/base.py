@@ -1,4 +1,4 @@
-"""What a partitioner is."""
+"""What a partitioner is, and how pages are cut where nothing else is said."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import Protocol, TypeVar
 
 from mmcrawl.blocks.tree import PageTree
 
-__all__ = ["Cut", "Partitioner", "number"]
+DEFAULT_METHOD = "bwap"
+DEFAULT_LEVEL = 3
+MAX_LEVEL = 50
+"""The kinds of the blocks are found level by level: each costs as much as the page."""
 
 N = TypeVar("N", int, float)
 

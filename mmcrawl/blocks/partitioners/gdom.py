@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import re
 
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import Run, content_runs, shown_nodes
 from mmcrawl.blocks.partitioners.base import Cut
-from mmcrawl.blocks.tree import TEXT, PageTree
+from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.names import names
 from mmcrawl.text.scripts import HAN
-
-__all__ = ["Gdom"]
 
 _REMOVED = names(
     "img image map area input button select textarea label iframe frame object embed applet "

@@ -6,8 +6,6 @@ from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.partitioners.base import Cut
 from mmcrawl.blocks.tree import PageTree
 
-__all__ = ["Nom"]
-
 
 class Nom:
     """Keeps all visible text and all links of a page (Wang & Zhu 2012, section 4: NOM).

@@ -15,13 +15,12 @@ import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import SHOWN_TAGS, content_runs, is_shown_element
 from mmcrawl.blocks.partitioners.base import Cut, number
-from mmcrawl.blocks.tree import TEXT, PageTree
+from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.names import names
-
-__all__ = ["TAG_CLASSES", "Quark"]
 
 TAG_CLASSES: Mapping[str, frozenset[str]] = MappingProxyType(
     {

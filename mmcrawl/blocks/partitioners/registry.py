@@ -11,8 +11,6 @@ from typing import Any, cast
 from mmcrawl.blocks.partitioners.base import Partitioner
 from mmcrawl.errors import BlockError
 
-__all__ = ["ENTRY_POINT_GROUP", "make_partitioner", "partitioner_names"]
-
 ENTRY_POINT_GROUP = "mmcrawl.partitioners"
 """Group under which a package registers `name = module:factory`."""
 

@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from operator import itemgetter
 
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.features import is_topic_page
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import content_runs, shown_nodes
@@ -20,14 +21,8 @@ from mmcrawl.blocks.layout.sizes import node_sizes
 from mmcrawl.blocks.layout.styles import Sheets, Style, node_styles
 from mmcrawl.blocks.partitioners.base import Cut, number
 from mmcrawl.blocks.tags import BLOCK_TAGS
-from mmcrawl.blocks.tree import TEXT, PageTree
+from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.names import names
-
-__all__ = [
-    "SPLIT_TAGS",
-    "ElementRules",
-    "Spcola",
-]
 
 _SECTION_TAGS = names(
     "table div section article main aside header footer nav form fieldset center blockquote "

@@ -18,11 +18,6 @@ from mmcrawl.blocks.tags import BLOCK_TAGS
 from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.names import names
 
-__all__ = [
-    "Ypm",
-    "node_places",
-]
-
 _CELLS = names("td th")
 
 

@@ -15,21 +15,6 @@ from math import floor
 from typing import Any
 from urllib.parse import quote, unquote
 
-__all__ = [
-    "REPLAY",
-    "Mode",
-    "Place",
-    "archived_url",
-    "http_date",
-    "moment",
-    "place_of",
-    "read_stamp",
-    "replay_address",
-    "seconds",
-    "stamp",
-    "written_url",
-]
-
 REPLAY = "/replay/"
 """Path below which archived pages are served, and nothing else."""
 

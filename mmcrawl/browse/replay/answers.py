@@ -18,19 +18,8 @@ from urllib.parse import quote, urlsplit
 
 import webencodings
 
-from mmcrawl.archive import Version
+from mmcrawl.archive.model import Version
 from mmcrawl.page.names import names
-
-__all__ = [
-    "ALONE",
-    "charset_label",
-    "declared_charset",
-    "essence",
-    "locked",
-    "original_headers",
-    "policy",
-    "served_type",
-]
 
 ALONE = {
     "X-Content-Type-Options": "nosniff",

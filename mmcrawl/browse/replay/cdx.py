@@ -19,12 +19,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from mmcrawl.archive import Archive, Version
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.model import Version
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.replay.addresses import archived_url, read_stamp, stamp, written_url
 from mmcrawl.browse.replay.answers import essence
-
-__all__ = ["DEFAULT_LIMIT", "FIELDS", "LARGEST_LIMIT", "cdx_routes", "sort_key"]
 
 FIELDS = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest", "length")
 DEFAULT_LIMIT = 1_000

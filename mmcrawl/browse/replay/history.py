@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from mmcrawl.archive import Archive, Visit
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.model import Visit
 from mmcrawl.archive.revisits import is_answer
 from mmcrawl.browse.replay.addresses import seconds
-
-__all__ = ["History", "Memento", "history_of"]
 
 
 @dataclass(frozen=True, slots=True)

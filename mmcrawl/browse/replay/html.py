@@ -19,11 +19,6 @@ from html import escape, unescape
 from mmcrawl.browse.replay.links import Links
 from mmcrawl.page.names import names
 
-__all__ = [
-    "rewrite_css",
-    "rewrite_html",
-]
-
 # Comments are matched so that nothing is found in them; strings but for those of @import likewise.
 _ADDRESS = re.compile(
     rb"""/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)

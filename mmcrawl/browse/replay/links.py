@@ -8,8 +8,6 @@ from urllib.parse import quote
 from mmcrawl.browse.replay.addresses import Mode, replay_address
 from mmcrawl.page.urls import Resolver, base_url
 
-__all__ = ["MOST_WRITTEN", "Links"]
-
 _ENDS = "".join(map(chr, range(0x21)))
 _HARMLESS = re.compile(r"(?:mailto|tel|about:blank\Z)", re.IGNORECASE)
 _DATA = re.compile(r"data:(?:image|font|audio|video)/", re.IGNORECASE)

@@ -29,13 +29,6 @@ from mmcrawl.browse.replay.memento_links import (
     origin_of,
 )
 
-__all__ = [
-    "PER_PAGE",
-    "TimeMap",
-    "memento_routes",
-    "read_http_date",
-]
-
 PER_PAGE = 1_000
 """Mementos in a page of a TimeMap."""
 

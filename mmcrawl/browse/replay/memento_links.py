@@ -17,8 +17,6 @@ from mmcrawl.browse.replay.addresses import (
 )
 from mmcrawl.browse.replay.history import History, Memento
 
-__all__ = ["LINK_FORMAT", "Related", "asked_url", "link", "memento_links", "origin_of"]
-
 LINK_FORMAT = "application/link-format"
 """Content type of a TimeMap (RFC 6690)."""
 

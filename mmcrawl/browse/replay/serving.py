@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from mmcrawl.archive import Version
-from mmcrawl.blocks import partition
+from mmcrawl.archive.model import Version
 from mmcrawl.blocks.drawing import draw
+from mmcrawl.blocks.partition import partition
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.problems import Problem
 from mmcrawl.browse.replay.addresses import (
@@ -43,8 +43,6 @@ from mmcrawl.browse.replay.html import rewrite_css, rewrite_html
 from mmcrawl.browse.replay.links import Links
 from mmcrawl.browse.replay.memento_links import asked_url, memento_links, origin_of
 from mmcrawl.errors import MmcrawlError
-
-__all__ = ["replay_routes"]
 
 _TIME = re.compile(r"([0-9]{1,20})([a-z]{2}_)?")
 _RANGE = re.compile(r"bytes=([0-9]{1,18})-([0-9]{0,18})")

@@ -13,18 +13,12 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from mmcrawl.archive.opening import shown
+from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.crawl_numbers import CrawlWatch
 from mmcrawl.browse.problems import Problem
 from mmcrawl.browse.rendering import page
-
-__all__ = [
-    "CrawlViews",
-    "Report",
-    "reports_in",
-]
 
 _MOST = 200
 _LARGEST_RESULTS = 20 << 20  # characters; of a larger one only the report is shown

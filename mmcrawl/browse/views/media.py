@@ -10,17 +10,17 @@ from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
-from mmcrawl.archive import Hit, as_filter
-from mmcrawl.archive.search import MEDIA, DamagedError
+from mmcrawl.archive.search.hits import Hit
+from mmcrawl.archive.search.index import DamagedError
+from mmcrawl.archive.search.query import MEDIA, as_filter
 from mmcrawl.browse.arguments import Arguments
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.problems import Problem, not_stored
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import live_address
 from mmcrawl.errors import SearchError, StoreError
-from mmcrawl.page import MediaResource, parse_page
-
-__all__ = ["MediaViews"]
+from mmcrawl.page.model import MediaResource
+from mmcrawl.page.parse import parse_page
 
 _PER_PAGE = 12  # blocks with media
 _MOST_PAGES = 1_000

@@ -14,8 +14,8 @@ from itertools import pairwise
 
 from starlette.responses import RedirectResponse, Response
 
-from mmcrawl.archive import Difference, StoredBlock, Visit
 from mmcrawl.archive.comparison import difference
+from mmcrawl.archive.model import Difference, StoredBlock, Visit
 from mmcrawl.browse.arguments import Arguments
 from mmcrawl.browse.block_texts import block_texts
 from mmcrawl.browse.context import Context
@@ -24,13 +24,7 @@ from mmcrawl.browse.links import address
 from mmcrawl.browse.problems import Problem, not_stored
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import when
-from mmcrawl.frontier import host_of
-
-__all__ = [
-    "BlockLife",
-    "PageViews",
-    "lives_of",
-]
+from mmcrawl.frontier.addresses import host_of
 
 
 @dataclass(slots=True)

@@ -7,8 +7,11 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
-from mmcrawl.archive import Hit, Results, as_filter
-from mmcrawl.archive.search import MEDIA, ORDERS, DamagedError
+from mmcrawl.archive.search.finding import ORDERS
+from mmcrawl.archive.search.hits import Hit
+from mmcrawl.archive.search.index import DamagedError
+from mmcrawl.archive.search.query import MEDIA, as_filter
+from mmcrawl.archive.search.searching import Results
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.browse.arguments import Arguments
 from mmcrawl.browse.context import Context
@@ -17,8 +20,6 @@ from mmcrawl.browse.problems import Problem
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import when
 from mmcrawl.errors import SearchError
-
-__all__ = ["SearchViews"]
 
 _PER_PAGE = 20
 _MOST_PAGES = 500

@@ -8,14 +8,12 @@ from itertools import islice
 
 from starlette.responses import Response
 
-from mmcrawl.archive import HostStats
-from mmcrawl.archive.opening import shown
+from mmcrawl.archive.model import HostStats
+from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.problems import Problem
 from mmcrawl.browse.rendering import page
-
-__all__ = ["SiteViews"]
 
 _NO_HOST = "-"
 """Stands in addresses for the site of URLs without a host."""

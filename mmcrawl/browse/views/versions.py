@@ -7,17 +7,15 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from mmcrawl.archive import BlockChange, Difference, StoredBlock, Version, Visit, leaves
 from mmcrawl.archive.comparison import Side, difference
+from mmcrawl.archive.model import BlockChange, Difference, StoredBlock, Version, Visit, leaves
 from mmcrawl.browse.arguments import Arguments
 from mmcrawl.browse.block_texts import block_texts
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.problems import Problem, not_stored
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.replay.addresses import Mode, replay_address, seconds
-from mmcrawl.page import parse_page
-
-__all__ = ["VersionViews"]
+from mmcrawl.page.parse import parse_page
 
 _MOST_BLOCKS = 400
 _CHANGES = ("changed", "added", "removed", "moved", "kept")

@@ -3,7 +3,6 @@
 import argparse
 import os
 import sys
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rich.console import Console
@@ -14,9 +13,24 @@ from mmcrawl.archive import open_archive
 from mmcrawl.archive.search import ORDERS
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.blocks.kinds import KINDS
-from mmcrawl.commands.archive.actions import ACTIONS
+from mmcrawl.commands.archive.check import CHECK
+from mmcrawl.commands.archive.classes import CLASSES
+from mmcrawl.commands.archive.diff import DIFF
+from mmcrawl.commands.archive.due import DUE
+from mmcrawl.commands.archive.duplicates import DUPLICATES
+from mmcrawl.commands.archive.export_parquet import EXPORT_PARQUET
+from mmcrawl.commands.archive.export_warc import EXPORT_WARC
+from mmcrawl.commands.archive.import_warc import IMPORT_WARC
+from mmcrawl.commands.archive.listing import LIST
 from mmcrawl.commands.archive.options import Options
-from mmcrawl.commands.archive.search import BY_RANK
+from mmcrawl.commands.archive.pack import PACK
+from mmcrawl.commands.archive.purge import PURGE
+from mmcrawl.commands.archive.rebuild import REBUILD
+from mmcrawl.commands.archive.search import BY_RANK, SEARCH
+from mmcrawl.commands.archive.show import SHOW
+from mmcrawl.commands.archive.stats import STATS
+from mmcrawl.commands.archive.subcommand import Subcommand
+from mmcrawl.commands.archive.versions import VERSIONS
 from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, read_arguments
 from mmcrawl.commands.ending import ended_by_signal
 from mmcrawl.engine.crawls import revisit_rules
@@ -25,98 +39,26 @@ from mmcrawl.errors import MmcrawlError, SearchError
 __all__ = ["Command"]
 
 
-@dataclass(frozen=True, slots=True)
-class _Form:
-    """What a subcommand does and how it is given: arguments, how many, the options it takes."""
-
-    what: str
-    arguments: str
-    least: int
-    most: int
-    options: frozenset[str]
-    writes: bool = False
-    creates: bool = False
-
-
-def _form(
-    what: str, arguments: str, least: int, most: int, options: str = "", **more: bool
-) -> _Form:
-    return _Form(what, arguments, least, most, frozenset(options.split()), **more)
-
-
-_ANY = 1_000_000
-_FORMS = {
-    "list": _form("pages with their versions and visits", "[HOST|PREFIX]", 0, 1, "json"),
-    "versions": _form("versions of a page", "URL", 1, 1, "json"),
-    "show": _form(
-        "facts and blocks of a version",
-        "URL [--at TIME|--version N] [--body]",
-        1,
-        1,
-        "at version body json",
-    ),
-    "diff": _form(
-        "what changed from one version to another",
-        "URL [V1 V2] [--kinds KINDS|--all]",
-        1,
-        3,
-        "kinds all json",
-    ),
-    "rebuild": _form(
-        "write a version, byte for byte",
-        "URL [--at TIME|--version N] -o FILE",
-        1,
-        1,
-        "at version output",
-    ),
-    "search": _form(
-        "blocks in which words stand, of all versions",
-        "QUERY [--order ORDER] [--collapse] [--skip N]",
-        1,
-        _ANY,
-        "limit order collapse skip json",
-    ),
-    "stats": _form("how much is archived, and in how many bytes", "", 0, 0, "json"),
-    "check": _form(
-        "examine everything; exit code 1 if damaged", "[--repair]", 0, 0, "repair json", writes=True
-    ),
-    "due": _form(
-        "pages that `scrapy crawl revisit` would visit", "[--at TIME]", 0, 0, "at limit json"
-    ),
-    "import-warc": _form("take in WARC files", "FILE…", 1, _ANY, "json", writes=True, creates=True),
-    "export-warc": _form(
-        "write a WARC file",
-        "FILE [--host H] [--url URL] [--since T] [--until T]",
-        1,
-        1,
-        "host url since until json",
-    ),
-    "export-parquet": _form(
-        "write pages, blocks and links as Parquet files",
-        "FOLDER [--at TIME] [--bodies]",
-        1,
-        1,
-        "at bodies json",
-    ),
-    "duplicates": _form(
-        "pages that say the same or nearly, kept for search --collapse",
-        "[--near SHARE] [--at TIME]",
-        0,
-        0,
-        "near at limit json",
-    ),
-    "classes": _form(
-        "what each page is there for: topic, hub, media, other", "[--at TIME]", 0, 0, "at json"
-    ),
-    "pack": _form("cut and compress all, give space back", "", 0, 0, writes=True),
-    "purge": _form(
-        "remove versions for good",
-        "--host H|--url URL [--before T] [--yes]",
-        0,
-        0,
-        "host url before yes json",
-        writes=True,
-    ),
+_SUBCOMMANDS = {
+    each.name: each
+    for each in (
+        LIST,
+        VERSIONS,
+        SHOW,
+        DIFF,
+        REBUILD,
+        SEARCH,
+        STATS,
+        CHECK,
+        DUE,
+        IMPORT_WARC,
+        EXPORT_WARC,
+        EXPORT_PARQUET,
+        DUPLICATES,
+        CLASSES,
+        PACK,
+        PURGE,
+    )
 }
 _OPTIONS = {
     "at": "--at", "version": "--version", "body": "--body", "kinds": "--kinds", "all": "--all",
@@ -148,11 +90,11 @@ class Command(ScrapyCommand):
 
     def long_desc(self) -> str:
         """Return the subcommands, a line for each."""
-        wide = max(map(len, _FORMS)) + 2
+        wide = max(map(len, _SUBCOMMANDS)) + 2
         return "\n".join(
-            f"{name:<{wide}}{form.what}"
-            + (f"\n{'':<{wide}}  {form.arguments}" if form.arguments else "")
-            for name, form in _FORMS.items()
+            f"{name:<{wide}}{subcommand.what}"
+            + (f"\n{'':<{wide}}  {subcommand.arguments}" if subcommand.arguments else "")
+            for name, subcommand in _SUBCOMMANDS.items()
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -187,7 +129,8 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do what the first argument says."""
         _take_place(args, opts)
-        name, form, given = _checked(args, opts)
+        subcommand, given = _checked(args, opts)
+        name = subcommand.name
         try:
             read_arguments(opts, PLACE)
             uri = archive_params(opts, self.settings).archive_uri or ""  # type: ignore[arg-type]
@@ -199,10 +142,10 @@ class Command(ScrapyCommand):
             return
         known = sys.stdout.isatty() or "COLUMNS" in os.environ
         console = Console(width=None if known else 110, highlight=False)
-        read_only = not form.writes or (name == "check" and not opts.repair)
+        read_only = not subcommand.writes or (name == "check" and not opts.repair)
         try:
-            with open_archive(uri, create=form.creates, read_only=read_only) as archive:
-                self.exitcode = ACTIONS[name](archive, options, console)
+            with open_archive(uri, create=subcommand.creates, read_only=read_only) as archive:
+                self.exitcode = subcommand.run(archive, options, console)
             sys.stdout.flush()
         except MmcrawlError as error:
             self._say(error, 2 if isinstance(error, SearchError) else 1)
@@ -226,21 +169,23 @@ def _take_place(args: list[str], opts: argparse.Namespace) -> None:
         opts.arguments.append(f"archive={args.pop(1)}")
 
 
-def _checked(args: list[str], opts: argparse.Namespace) -> tuple[str, _Form, list[str]]:
+def _checked(args: list[str], opts: argparse.Namespace) -> tuple[Subcommand, list[str]]:
     """Return the subcommand and its arguments; UsageError if they do not fit."""
     unknown = [arg for arg in args if arg.startswith("-") and arg != "-"]
     if unknown:
         hint = " (a query with - stands in quotes, as 'lever -rope')" if "search" in args else ""
         raise UsageError(f"there is no option {unknown[0]}{hint}")
-    if not args or args[0] not in _FORMS:
+    if not args or args[0] not in _SUBCOMMANDS:
         what = f"there is no {args[0]!r}; " if args else ""
-        raise UsageError(f"{what}say one of {', '.join(_FORMS)}")
+        raise UsageError(f"{what}say one of {', '.join(_SUBCOMMANDS)}")
     name, given = args[0], args[1:]
-    form = _FORMS[name]
-    if not form.least <= len(given) <= form.most or (name == "diff" and len(given) == 2):
-        raise UsageError(f"it is scrapy archive {name} {form.arguments}")
+    subcommand = _SUBCOMMANDS[name]
+    if not subcommand.least <= len(given) <= subcommand.most or (
+        name == "diff" and len(given) == 2
+    ):
+        raise UsageError(f"it is scrapy archive {name} {subcommand.arguments}")
     for option, flag in _OPTIONS.items():
-        if getattr(opts, option) not in (None, False) and option not in form.options:
+        if getattr(opts, option) not in (None, False) and option not in subcommand.options.split():
             raise UsageError(f"scrapy archive {name} takes no {flag}")
     if opts.at and opts.version:
         raise UsageError("give either --at or --version")
@@ -248,4 +193,4 @@ def _checked(args: list[str], opts: argparse.Namespace) -> tuple[str, _Form, lis
         raise UsageError("say where to with -o FILE, or -o - for standard output")
     if name == "purge" and not (opts.host or opts.url or opts.before):
         raise UsageError("say what to remove: --host, --url, --before")
-    return name, form, given
+    return subcommand, given

@@ -3,12 +3,11 @@
 import argparse
 from dataclasses import dataclass, field
 
-from mmcrawl.archive import Archive, Version
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.model import Version
 from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.crawling.archive_params import as_time
-
-__all__ = ["Options"]
 
 
 @dataclass

@@ -10,17 +10,19 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from mmcrawl.archive import Archive, Hit, Results, Search, open_search
-from mmcrawl.archive.search import ORDERS, DamagedError, Order
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.search.finding import ORDERS, Order
+from mmcrawl.archive.search.hits import Hit
+from mmcrawl.archive.search.index import DamagedError
+from mmcrawl.archive.search.searching import Results, Search, open_search
 from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.options import Options
+from mmcrawl.commands.archive.subcommand import Subcommand
 from mmcrawl.errors import SearchError
-from mmcrawl.rank import open_ranks
 from mmcrawl.rank.duplicates.results import open_duplicates
+from mmcrawl.rank.results import open_ranks
 from mmcrawl.terminal.archive import hits_view
 from mmcrawl.terminal.archive_json import as_json
-
-__all__ = ["BY_RANK", "forget_purged", "search"]
 
 BY_RANK = "rank"
 """Order by the ranks that are kept beside the archive."""
@@ -140,3 +142,14 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
 
 def _say(what: str) -> None:
     print(f"scrapy archive: {printable(what)}", file=sys.stderr)
+
+
+SEARCH = Subcommand(
+    name="search",
+    run=search,
+    what="blocks in which words stand, of all versions",
+    arguments="QUERY [--order ORDER] [--collapse] [--skip N]",
+    least=1,
+    most=sys.maxsize,
+    options="limit order collapse skip json",
+)

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
 import numpy as np
 
-from mmcrawl.archive import Archive
-from mmcrawl.archive.format.writing import host_of
+from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import as_unix_time
-from mmcrawl.blocks import page_content
+from mmcrawl.blocks.content.content import page_content
 from mmcrawl.errors import RankError
+from mmcrawl.frontier.addresses import host_of
+from mmcrawl.rank.duplicates.results import FoundDuplicates, Group
 from mmcrawl.rank.duplicates.similar import (
     LEAST_TOKENS,
     Ids,
@@ -34,50 +34,7 @@ from mmcrawl.rank.page_bodies import over_bodies
 from mmcrawl.rank.parquet import Body
 from mmcrawl.rank.reading import Progress, Reading
 
-__all__ = ["FoundDuplicates", "Group", "Told", "find_duplicates", "told"]
-
 _LEAST_EXACT = 4  # tokens; "page not found" is no content
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Pages that are alike.
-
-    Attributes:
-        urls: As stored, in order of the archive.
-        versions: Numbers of the versions.
-        exact: Whether all say the same, word for word.
-        hosts: How many sites they are on.
-    """
-
-    urls: tuple[str, ...]
-    versions: tuple[int, ...]
-    exact: bool
-    hosts: int
-
-
-@dataclass(frozen=True, slots=True)
-class FoundDuplicates:
-    """What was found.
-
-    Attributes:
-        near: Share of shingles from which on pages are alike; 1 if they must say the same.
-        computed: Unix seconds.
-        at: The time whose versions were compared; None for the newest.
-        archive_urls, archive_versions: How many the archive held when it was read.
-        pages: How many with text were compared.
-        groups: Of two pages or more, the largest first.
-        unreadable: A sentence for each damaged version.
-    """
-
-    near: float
-    computed: float
-    at: float | None
-    archive_urls: int
-    archive_versions: int
-    pages: int
-    groups: tuple[Group, ...]
-    unreadable: tuple[str, ...] = ()
 
 
 class Told(NamedTuple):

@@ -8,22 +8,58 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import numpy as np
 import zstandard
 
-from mmcrawl.archive import Archive
+from mmcrawl.archive.archive import Archive
 from mmcrawl.errors import RankError, StoreError
 from mmcrawl.frontier.urls import url_key
 from mmcrawl.rank.results import DUPLICATES, RankStore, open_store
 
-if TYPE_CHECKING:
-    from mmcrawl.rank.duplicates.finding import FoundDuplicates
-
-__all__ = ["Duplicates", "open_duplicates", "save_duplicates"]
-
 FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Pages that are alike.
+
+    Attributes:
+        urls: As stored, in order of the archive.
+        versions: Numbers of the versions.
+        exact: Whether all say the same, word for word.
+        hosts: How many sites they are on.
+    """
+
+    urls: tuple[str, ...]
+    versions: tuple[int, ...]
+    exact: bool
+    hosts: int
+
+
+@dataclass(frozen=True, slots=True)
+class FoundDuplicates:
+    """What was found.
+
+    Attributes:
+        near: Share of shingles from which on pages are alike; 1 if they must say the same.
+        computed: Unix seconds.
+        at: The time whose versions were compared; None for the newest.
+        archive_urls, archive_versions: How many the archive held when it was read.
+        pages: How many with text were compared.
+        groups: Of two pages or more, the largest first.
+        unreadable: A sentence for each damaged version.
+    """
+
+    near: float
+    computed: float
+    at: float | None
+    archive_urls: int
+    archive_versions: int
+    pages: int
+    groups: tuple[Group, ...]
+    unreadable: tuple[str, ...] = ()
 
 
 def save_duplicates(uri: str, found: FoundDuplicates) -> None:

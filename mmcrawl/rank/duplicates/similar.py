@@ -28,17 +28,6 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-__all__ = [
-    "LEAST_TOKENS",
-    "SKETCH",
-    "Sketch",
-    "bands",
-    "digest",
-    "groups_of",
-    "sketch",
-    "tokens_of",
-]
-
 SKETCH = 128
 """Numbers of a sketch: they tell a share s to a standard deviation of √(s(1 - s)/128)."""
 

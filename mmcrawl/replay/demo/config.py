@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-__all__ = ["DemoConfig"]
-
 
 @dataclass(frozen=True, slots=True)
 class DemoConfig:

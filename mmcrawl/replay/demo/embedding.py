@@ -4,8 +4,6 @@ from html import escape
 
 from mmcrawl.replay.demo.model import Medium, Page
 
-__all__ = ["ENDINGS", "HOSTED", "embed", "fake_file"]
-
 # Form → ending of the media file it plays; forms that play from another host have none.
 ENDINGS = {
     "swf": "swf",

@@ -4,8 +4,6 @@ from html import escape
 
 from mmcrawl.replay.demo.model import Link, Page
 
-__all__ = ["anchor", "banner", "keywords", "meta_robots"]
-
 BANNER = (
     '<object classid="clsid:D27CDB6E-AE6D-11cf-96B8-444553540000" width="590" height="80">'
     '<param name="movie" value="{0}"><embed src="{0}" width="590" height="80"></embed></object>'

@@ -5,8 +5,6 @@ from urllib.parse import urlsplit
 
 from mmcrawl.replay.demo.texts import Lesson
 
-__all__ = ["Group", "Link", "Medium", "Page", "Style"]
-
 
 @dataclass(frozen=True, slots=True)
 class Link:

@@ -7,8 +7,6 @@ from mmcrawl.replay.demo.config import DemoConfig
 from mmcrawl.replay.demo.model import Group, Link, Page, Style
 from mmcrawl.replay.demo.sections import Section, list_links, pages_of
 
-__all__ = ["MUSIC", "SHOP", "pages", "sections"]
-
 SHOP = "shop.demo.test"
 MUSIC = "music.demo.test"
 SHOP_ROOT = f"http://{SHOP}/"

@@ -7,8 +7,6 @@ from mmcrawl.replay.demo.config import DemoConfig
 from mmcrawl.replay.demo.model import Group, Link, Page, Style
 from mmcrawl.replay.demo.sections import Section, list_links, pages_of
 
-__all__ = ["HOST", "ROBOTS", "pages", "sections"]
-
 HOST = "physics.demo.test"
 ROOT = f"http://{HOST}/"
 ROBOTS = "User-agent: *\nDisallow: /drafts/\n"

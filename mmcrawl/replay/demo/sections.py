@@ -10,8 +10,6 @@ from mmcrawl.replay.demo.embedding import ENDINGS, HOSTED
 from mmcrawl.replay.demo.model import Group, Link, Medium, Page, Style
 from mmcrawl.replay.demo.texts import Lesson, fill, lessons, prose
 
-__all__ = ["Section", "attachment", "list_links", "pages_of"]
-
 WORDS = {
     "zh": {"list": "{title}列表", "near": "上一篇 下一篇", "more": "相关内容", "pages": "分页"},
     "en": {"list": "{title}", "near": "Previous and next", "more": "Related", "pages": "Pages"},

@@ -5,13 +5,9 @@ from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
 
-from mmcrawl.replay.demo import texts_en as lessons_en
-from mmcrawl.replay.demo import texts_en as prose_en
-from mmcrawl.replay.demo import texts_zh as lessons_zh
-from mmcrawl.replay.demo import texts_zh as prose_zh
+import mmcrawl.replay.demo.texts_en as english
+import mmcrawl.replay.demo.texts_zh as chinese
 from mmcrawl.replay.demo.dice import Dice
-
-__all__ = ["Lesson", "Prose", "about", "fill", "lessons", "paragraphs", "prose"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +32,18 @@ class Prose:
 @cache
 def lessons(language: str) -> tuple[Lesson, ...]:
     """The lessons in `zh` or `en`."""
-    table = lessons_zh.LESSONS if language == "zh" else lessons_en.LESSONS
-    return tuple(_lesson(block) for block in table.strip().split("\n\n"))
+    return tuple(_lesson(block) for block in _tables(language).LESSONS.strip().split("\n\n"))
 
 
 @cache
 def prose(language: str) -> dict[str, Prose]:
     """Subject → prose, in `zh` or `en`."""
-    return dict(map(_prose, _prose_table(language).PROSE.strip().split("\n\n")))
+    return dict(map(_prose, _tables(language).PROSE.strip().split("\n\n")))
 
 
 def fill(template: str, language: str, dice: Dice) -> str:
     """Put names, places and numbers into a sentence; each gap gets its own."""
-    table = _prose_table(language)
+    table = _tables(language)
     gaps: dict[str, Sequence[object]] = {
         "{name}": table.NAMES,
         "{place}": table.PLACES,
@@ -63,7 +58,7 @@ def fill(template: str, language: str, dice: Dice) -> str:
 
 def about(lesson: Lesson, count: int, language: str, dice: Dice) -> tuple[str, ...]:
     """All sentences of a lesson, and `count` of those that suit every lesson."""
-    general = (lessons_zh if language == "zh" else lessons_en).GENERAL.strip().split("\n")
+    general = _tables(language).GENERAL.strip().split("\n")
     made = [sentence.replace("{topic}", lesson.name) for sentence in dice.sample(general, count)]
     for index, sentence in enumerate(made):
         for word in dice.sample(lesson.words, sentence.count("{word}")):
@@ -83,8 +78,8 @@ def paragraphs(sentences: tuple[str, ...], count: int, language: str, dice: Dice
     return made
 
 
-def _prose_table(language: str) -> ModuleType:
-    return prose_zh if language == "zh" else prose_en
+def _tables(language: str) -> ModuleType:
+    return chinese if language == "zh" else english
 
 
 def _lesson(block: str) -> Lesson:

@@ -4,14 +4,6 @@ Senior physics in English; the form is that of the Chinese lessons,
 with commas between the terms.
 """
 
-__all__ = [
-    "GENERAL",
-    "LESSONS",
-    "NAMES",
-    "PLACES",
-    "PROSE",
-]
-
 NAMES = ("Alice Morgan", "Ben Carter", "Clara Hughes", "Daniel Price", "Erin Walsh", "Frank Osei")
 PLACES = ("Ashford", "Bramley", "Corfe", "Dunmore", "Elmswell", "Fairlea", "Harbour Street")
 

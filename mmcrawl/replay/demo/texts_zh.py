@@ -9,14 +9,6 @@ One block a lesson: a line `slug 名称 章 | 术语 …`, then its sentences. `
 said about each of them.
 """
 
-__all__ = [
-    "GENERAL",
-    "LESSONS",
-    "NAMES",
-    "PLACES",
-    "PROSE",
-]
-
 NAMES = (
     "王建国",
     "李淑芬",

@@ -6,30 +6,22 @@ from dataclasses import replace
 from hashlib import blake2b
 from urllib.parse import parse_qs, urlsplit
 
-from mmcrawl.replay.demo import physics, wuli
+import mmcrawl.replay.demo.physics as physics_site
+import mmcrawl.replay.demo.wuli as wuli_site
 from mmcrawl.replay.demo.config import DemoConfig
 from mmcrawl.replay.demo.designs.choice import respond
 from mmcrawl.replay.demo.model import Group, Link, Page
 from mmcrawl.replay.web import StoredResponse, answer, moved
 
-__all__ = [
-    "DEAD_LINKS",
-    "REDIRECTS",
-    "answer_trap",
-    "month_table",
-    "with_sessions",
-    "without_session",
-]
-
 # Links of the demo web that lead nowhere, as some do on every site.
 DEAD_LINKS = frozenset(
-    {f"{wuli.ROOT}gaozhong/wuli/kejian/kj999.htm", f"{wuli.ROOT}dating/"},
+    {f"{wuli_site.ROOT}gaozhong/wuli/kejian/kj999.htm", f"{wuli_site.ROOT}dating/"},
 )
 # The last two lead to each other.
 REDIRECTS = {
-    (wuli.HOST, "/wuli/"): f"{wuli.ROOT}gaozhong/wuli/",
-    (wuli.HOST, "/old/a.htm"): f"{wuli.ROOT}old/b.htm",
-    (wuli.HOST, "/old/b.htm"): f"{wuli.ROOT}old/a.htm",
+    (wuli_site.HOST, "/wuli/"): f"{wuli_site.ROOT}gaozhong/wuli/",
+    (wuli_site.HOST, "/old/a.htm"): f"{wuli_site.ROOT}old/b.htm",
+    (wuli_site.HOST, "/old/b.htm"): f"{wuli_site.ROOT}old/a.htm",
 }
 
 SESSION = re.compile(r";jsessionid=[0-9a-f]*|(?<=[?&])PHPSESSID=[0-9a-f]*&?")
@@ -42,10 +34,10 @@ def answer_trap(key: tuple[str, str], config: DemoConfig) -> StoredResponse | No
     host, path = key
     if key in REDIRECTS:
         return moved(REDIRECTS[key])
-    if host == wuli.HOST and path.partition("?")[0] == "/search.asp":
+    if host == wuli_site.HOST and path.partition("?")[0] == "/search.asp":
         page = "<html><body>Microsoft VBScript 运行时错误 '800a000d' 类型不匹配</body></html>"
         return answer(500, "text/html", page.encode("gbk"))
-    if host == physics.HOST and path.startswith("/calendar?"):
+    if host == physics_site.HOST and path.startswith("/calendar?"):
         return _calendar(path, config)
     return None
 
@@ -94,7 +86,7 @@ def _calendar(path: str, config: DemoConfig) -> StoredResponse | None:
     if not (FIRST_YEAR <= year <= LAST_YEAR and 1 <= month <= 12):
         return None
     turning = tuple(
-        Link(f"{physics.ROOT}calendar?year={y}&month={m}", anchor)
+        Link(f"{physics_site.ROOT}calendar?year={y}&month={m}", anchor)
         for y, m, anchor in (
             (year - (month == 1), (month - 2) % 12 + 1, "Previous month"),
             (year + (month == 12), month % 12 + 1, "Next month"),
@@ -102,9 +94,9 @@ def _calendar(path: str, config: DemoConfig) -> StoredResponse | None:
         if FIRST_YEAR <= y <= LAST_YEAR
     )
     page = Page(
-        f"{physics.ROOT}calendar?year={year}&month={month}",
+        f"{physics_site.ROOT}calendar?year={year}&month={month}",
         f"Calendar {year}-{month:02}",
-        physics.STYLE,
+        physics_site.STYLE,
         groups=(Group("Turn the page", turning),),
         extra=month_table(year, month),
     )

@@ -9,8 +9,6 @@ from mmcrawl.replay.demo.model import Group, Link, Medium, Page, Style
 from mmcrawl.replay.demo.sections import Section, list_links, pages_of
 from mmcrawl.replay.demo.texts import lessons
 
-__all__ = ["HOST", "ROBOTS", "pages", "sections"]
-
 HOST = "wuli.demo.test"
 ROOT = f"http://{HOST}/"
 ROBOTS = "User-agent: *\nDisallow: /neibu/\n"

@@ -5,8 +5,6 @@ from math import isfinite
 
 from mmcrawl.errors import WebError
 
-__all__ = ["FEWEST_PAGES_PER_SITE", "SimulationConfig"]
-
 LANGUAGES = ("zh", "en", "mixed")
 FEWEST_PAGES_PER_SITE = 50
 WHOLE = {

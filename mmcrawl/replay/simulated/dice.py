@@ -4,8 +4,6 @@ from hashlib import blake2b
 
 from mmcrawl.replay.demo.dice import Dice
 
-__all__ = ["QuickDice"]
-
 MASK = 2**64 - 1
 
 

@@ -10,8 +10,6 @@ from mmcrawl.replay.simulated.dice import QuickDice
 from mmcrawl.replay.simulated.layout import Directory
 from mmcrawl.replay.simulated.words import NAMES
 
-__all__ = ["Item", "item", "number_in"]
-
 OFF_TOPIC_MEDIA = 0.4  # share of pages with media in directories of games, music and the like
 NUMBER = re.compile(r"([0-9]{1,9})(?:\.[a-z0-9]+)?\Z")
 

@@ -12,8 +12,6 @@ from mmcrawl.replay.simulated.config import FEWEST_PAGES_PER_SITE, SimulationCon
 from mmcrawl.replay.simulated.dice import QuickDice
 from mmcrawl.replay.simulated.words import NAMES, Subject
 
-__all__ = ["BANNER", "CALENDAR", "Directory", "Site", "lay_out", "month_of", "number_of_month"]
-
 BANNER = "/images/banner.swf"
 CALENDAR = "calendar.asp?month={month}&year={year}"
 

@@ -10,8 +10,6 @@ from mmcrawl.replay.simulated.items import Item, item
 from mmcrawl.replay.simulated.layout import CALENDAR, Directory, Site, month_of
 from mmcrawl.replay.simulated.words import NAMES
 
-__all__ = ["PageMaker", "list_url", "month_url", "tunnel_url"]
-
 TURNS = (-10, -3, -2, -1, 0, 1, 2, 3, 10)  # which lists a list links to, besides first and last
 FEWEST_CROSS_LINKS, MOST_CROSS_LINKS = 3, 40
 NEAR = 0.8  # share of the cross links on topic that stay in their directory

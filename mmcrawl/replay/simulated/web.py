@@ -25,8 +25,6 @@ from mmcrawl.replay.web import (
     split_url,
 )
 
-__all__ = ["SimulatedWeb"]
-
 FIXTURES = frozenset({"/style.css", "/images/logo.gif", "/js/swfobject.js", BANNER})
 TUNNEL_NAME = re.compile(r"zhuanti([0-9]{1,9})-([0-9]{1,9})\.htm")
 MONTH_NAME = re.compile(r"calendar\.asp\?month=([0-9]{1,2})&year=([0-9]{4})")

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-__all__ = ["NAMES", "Names", "Subject"]
-
 
 @dataclass(frozen=True, slots=True)
 class Subject:

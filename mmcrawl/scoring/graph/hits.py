@@ -12,8 +12,6 @@ from mmcrawl.scoring.base import LinkSource, Ranges, check_ranges
 from mmcrawl.scoring.graph.link_graph import GraphScorer, Ids, Numbers, converge
 from mmcrawl.scoring.similarity import LinkSimilarity
 
-__all__ = ["Hits"]
-
 _TOLERANCE = 1e-8
 _MOST_STEPS = 100
 _NEWCOMERS = 0.1

@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["InLinks"]
-
 _Numbers = np.ndarray[Any, np.dtype[Any]]
 
 

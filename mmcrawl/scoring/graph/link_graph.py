@@ -37,19 +37,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from mmcrawl.frontier import LinkScores, PatternRecord
+from mmcrawl.frontier.findings import PatternRecord
+from mmcrawl.frontier.records import LinkScores
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
-
-__all__ = [
-    "Column",
-    "GraphScorer",
-    "Ids",
-    "LinkGraph",
-    "Numbers",
-    "RescoreSchedule",
-    "converge",
-    "shares_within",
-]
 
 Ids = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]

@@ -14,8 +14,6 @@ from mmcrawl.scoring.base import LinkSource, Ranges, check_ranges
 from mmcrawl.scoring.graph.link_graph import GraphScorer, Ids, Numbers, converge, shares_within
 from mmcrawl.scoring.similarity import LinkSimilarity
 
-__all__ = ["PageRank"]
-
 _TOLERANCE = 1e-9
 _MOST_STEPS = 200
 

@@ -11,8 +11,6 @@ import numpy.typing as npt
 from mmcrawl.scoring.graph.link_graph import Ids, Numbers, shares_within
 from mmcrawl.scoring.graph.pagerank import PageRank
 
-__all__ = ["WeightedPageRank"]
-
 
 class WeightedPageRank(PageRank):
     """Order links by PR(u) = (1−d)/N + d Σ_{v→u} PR(v) · W_in(v, u) · W_out(v, u).

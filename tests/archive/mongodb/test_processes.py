@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
+import mmcrawl.archive.mongodb.backend as mongodb
+import mmcrawl.archive.mongodb.leases as mongodb_leases
+import mmcrawl.archive.mongodb.server as mongodb_server
+import mmcrawl.archive.mongodb.urls as mongodb_urls
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.archive.backend import VersionRow
-from mmcrawl.archive.mongodb import backend as mongodb
-from mmcrawl.archive.mongodb import leases as mongodb_leases
-from mmcrawl.archive.mongodb import server as mongodb_server
-from mmcrawl.archive.mongodb import urls as mongodb_urls
 from mmcrawl.errors import StoreError
 from tests.warm import python
 

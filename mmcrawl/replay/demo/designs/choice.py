@@ -2,15 +2,13 @@
 
 from html import escape
 
-from mmcrawl.replay.demo.designs import div as dress_div
-from mmcrawl.replay.demo.designs import html5 as dress_html5
-from mmcrawl.replay.demo.designs import table as dress_table
+import mmcrawl.replay.demo.designs.div as dress_div
+import mmcrawl.replay.demo.designs.html5 as dress_html5
+import mmcrawl.replay.demo.designs.table as dress_table
 from mmcrawl.replay.demo.dice import Dice
 from mmcrawl.replay.demo.model import Page
 from mmcrawl.replay.demo.texts import about, fill, paragraphs, prose
 from mmcrawl.replay.web import StoredResponse, answer
-
-__all__ = ["respond"]
 
 DRESSES = {
     "table": dress_table.page,

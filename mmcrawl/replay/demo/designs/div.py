@@ -6,8 +6,6 @@ from mmcrawl.replay.demo.embedding import embed
 from mmcrawl.replay.demo.markup import anchor, banner, keywords, meta_robots
 from mmcrawl.replay.demo.model import Group, Page
 
-__all__ = ["page"]
-
 PAGE = """<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" \
 "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">
 <html xmlns="http://www.w3.org/1999/xhtml">

@@ -8,8 +8,6 @@ from mmcrawl.replay.demo.embedding import embed
 from mmcrawl.replay.demo.markup import anchor, banner, meta_robots
 from mmcrawl.replay.demo.model import Group, Page
 
-__all__ = ["page"]
-
 PAGE = """<!doctype html>
 <html lang="{language}">
 <head>

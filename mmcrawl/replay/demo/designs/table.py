@@ -6,8 +6,6 @@ from mmcrawl.replay.demo.embedding import embed
 from mmcrawl.replay.demo.markup import anchor, banner, keywords, meta_robots
 from mmcrawl.replay.demo.model import Group, Page
 
-__all__ = ["frameset", "page"]
-
 COLOURS = ("#cc0000", "#0000ff", "green", "#ff6600")
 
 PAGE = """<!DOCTYPE HTML PUBLIC "-//W3C//DTD HTML 4.01 Transitional//EN">

@@ -10,20 +10,33 @@ one sum by target; edges stay where they are, parted by source.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-import numpy as np
 from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as sf
 
-from mmcrawl.rank.graph import Numbers
-from mmcrawl.rank.ranks import MOST_STEPS, TOLERANCE, Ranking
-
-__all__ = ["Values", "authorities", "edges_of", "random_surfer", "settled_frame"]
+from mmcrawl.rank.ranks import MOST_STEPS, TOLERANCE
 
 Progress = Callable[[int, float], None]
 
 _LOOK_EVERY = 5  # steps: telling the change takes one more pass over the values
+
+
+@dataclass(frozen=True, slots=True)
+class RankedFrame:
+    """Ranks that sum to 1, on the cluster.
+
+    Attributes:
+        frame: (id, score), a row for each node; of pages (id, url, score).
+        steps: How many were taken.
+        change: Sum of the changes of all ranks in the last one.
+        settled: Whether that is within the tolerance.
+    """
+
+    frame: DataFrame
+    steps: int
+    change: float
+    settled: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +53,11 @@ class Values:
     total: float = 1.0
     scale: float = 1.0
     shift: float = 0.0
+
+    @property
+    def rank(self) -> Column:
+        """Of a row of the frame."""
+        return sf.col("value") * sf.lit(self.scale) + sf.lit(self.shift)
 
 
 def settled_frame(frame: DataFrame) -> DataFrame:
@@ -73,10 +91,9 @@ def edges_of(nodes: DataFrame, edges: DataFrame, partitions: int) -> DataFrame:
 
 def hop(values: Values, edges: DataFrame, kept: Column) -> tuple[DataFrame, Observation]:
     """Pass values on along edges; `kept` is what becomes of each node's own row as `before`."""
-    value = sf.col("value") * sf.lit(values.scale) + sf.lit(values.shift)
     observed = Observation()
     frame = (
-        values.frame.withColumn("rank", value)
+        values.frame.withColumn("rank", values.rank)
         .join(edges, sf.col("id") == sf.col("source"))
         .groupBy("target")
         .agg(
@@ -91,7 +108,7 @@ def hop(values: Values, edges: DataFrame, kept: Column) -> tuple[DataFrame, Obse
 
 def random_surfer(
     edges: DataFrame, nodes: int, *, epsilon: float, progress: Progress | None = None
-) -> Ranking:
+) -> RankedFrame:
     """Solve what :func:`mmcrawl.rank.ranks.random_surfer` solves, by the same steps.
 
     Args:
@@ -108,60 +125,70 @@ def random_surfer(
         jumps = (1 - (1 - epsilon) * total) / nodes
         return Values(frame, total, 1 - epsilon, jumps)
 
-    return _converge(step, _alike(edges, nodes), nodes, progress)[0]
+    values, steps, change = _converge(step, alike(edges, nodes), progress)
+    return ranked(values, steps, change)
 
 
 def authorities(
-    edges: DataFrame, reverse: DataFrame, nodes: int, progress: Progress | None = None
-) -> tuple[Ranking, Ranking]:
-    """Return what :func:`mmcrawl.rank.hits` returns: authorities and hubs.
+    edges: DataFrame,
+    reverse: DataFrame,
+    nodes: int,
+    *,
+    hubs: bool = False,
+    progress: Progress | None = None,
+) -> RankedFrame:
+    """Return what :func:`mmcrawl.rank.hits` returns: authorities, or hubs.
 
     Args:
         edges: As :func:`edges_of` returns them, of weight 1.
         reverse: The same, source and target exchanged.
         nodes: How many.
+        hubs: The ranks of the pages that link, instead of those linked to.
         progress: Told of the steps whose change is looked at.
     """
 
     def step(values: Values) -> Values:
-        hubs, _ = hop(values, reverse, sf.col("rank"))
-        frame, observed = hop(Values(hubs), edges, sf.col("before"))
+        linking, _ = hop(values, reverse, sf.col("rank"))
+        frame, observed = hop(Values(linking), edges, sf.col("before"))
         frame = settled_frame(frame)
         total = float(observed.get["total"])
         return Values(frame, total, 1 / total)
 
-    ranking, settled = _converge(step, _alike(edges, nodes), nodes, progress)
-    hubs, _ = hop(settled, reverse, sf.col("rank"))
-    linking = _collected(Values(hubs), nodes)
-    return ranking, replace(ranking, scores=linking / linking.sum())
+    values, steps, change = _converge(step, alike(edges, nodes), progress)
+    if hubs:
+        frame, _ = hop(values, reverse, sf.col("rank"))
+        values = Values(settled_frame(frame))
+    return ranked(values, steps, change)
 
 
-def _converge(
-    step: Callable[[Values], Values], values: Values, nodes: int, progress: Progress | None
-) -> tuple[Ranking, Values]:
-    change, taken = 1.0, 0
-    while change > TOLERANCE and taken < MOST_STEPS:
-        values = step(values)
-        taken += 1
-        if taken % _LOOK_EVERY == 0 or taken == MOST_STEPS:
-            rank = sf.col("value") * sf.lit(values.scale) + sf.lit(values.shift)
-            row = values.frame.agg(sf.sum(sf.abs(rank - sf.col("before")))).first()
-            change = float(row[0]) if row is not None else 0.0
-            if progress is not None:
-                progress(taken, change)
-    scores = _collected(values, nodes)
-    return Ranking(scores / scores.sum(), taken, change, change <= TOLERANCE), values
-
-
-def _alike(edges: DataFrame, nodes: int) -> Values:
+def alike(edges: DataFrame, nodes: int) -> Values:
+    """Return the ranks to begin with."""
     equal = sf.lit(1.0 / nodes).alias("value")
     frame = edges.sparkSession.range(nodes).select("id", equal, sf.lit(0.0).alias("before"))
     return Values(frame)
 
 
-def _collected(values: Values, nodes: int) -> Numbers:
-    rank = sf.col("value") * sf.lit(values.scale) + sf.lit(values.shift)
-    table = values.frame.select("id", rank.alias("rank")).toArrow()
-    scores = np.zeros(nodes)
-    scores[table["id"].to_numpy()] = table["rank"].to_numpy()
-    return scores
+def ranked(values: Values, steps: int, change: float) -> RankedFrame:
+    """Return values as ranks: divided by their sum."""
+    score = values.rank / sf.lit(_total(values.frame, values.rank))
+    frame = values.frame.select("id", score.alias("score"))
+    return RankedFrame(frame, steps, change, change <= TOLERANCE)
+
+
+def _converge(
+    step: Callable[[Values], Values], values: Values, progress: Progress | None
+) -> tuple[Values, int, float]:
+    change, taken = 1.0, 0
+    while change > TOLERANCE and taken < MOST_STEPS:
+        values = step(values)
+        taken += 1
+        if taken % _LOOK_EVERY == 0 or taken == MOST_STEPS:
+            change = _total(values.frame, sf.abs(values.rank - sf.col("before")))
+            if progress is not None:
+                progress(taken, change)
+    return values, taken, change
+
+
+def _total(frame: DataFrame, column: Column) -> float:
+    row = frame.agg(sf.sum(column)).first()
+    return float(row[0]) if row is not None else 0.0

@@ -1,8 +1,4 @@
-"""Who computes a rank: on this machine, or elsewhere.
-
-Another engine is one function more in :data:`ENGINES`; `scrapy rank` offers `--engine` as soon as
-there are two.
-"""
+"""Ranks of an archive's pages: read, made into a graph, ranked with scipy."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mmcrawl.archive import Archive
+from mmcrawl.archive.archive import Archive
 from mmcrawl.errors import RankError
 from mmcrawl.rank.content import TopicContent
 from mmcrawl.rank.graph import ArchiveGraph, GraphBuilder, Numbers, page_links
@@ -22,19 +18,7 @@ from mmcrawl.rank.ranks import Ranking
 from mmcrawl.rank.reading import Progress, Reading
 from mmcrawl.rank.records import ReadPage
 from mmcrawl.rank.results import RankedPages
-from mmcrawl.topic import Topic
-
-__all__ = [
-    "ENGINES",
-    "Collected",
-    "Engine",
-    "RankJob",
-    "Ranked",
-    "collect",
-    "nothing_to_rank",
-    "page_ranking",
-    "rank_locally",
-]
+from mmcrawl.topic.topic import Topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +60,8 @@ class Ranked:
     unreadable: tuple[str, ...] = ()
 
 
-Engine = Callable[[RankJob, Archive, Progress | None], Ranked]
-
-
-def rank_locally(job: RankJob, archive: Archive, progress: Progress | None = None) -> Ranked:
-    """Rank an archive in this process, with scipy.
+def rank_pages(job: RankJob, archive: Archive, progress: Progress | None = None) -> Ranked:
+    """Rank the pages of an archive.
 
     Args:
         job: What and how.
@@ -122,16 +103,6 @@ def rank_locally(job: RankJob, archive: Archive, progress: Progress | None = Non
     )
 
 
-def _rank_on_spark(job: RankJob, archive: Archive, progress: Progress | None = None) -> Ranked:
-    from mmcrawl.rank.spark import rank_on_spark
-
-    return rank_on_spark(job, archive, progress)
-
-
-ENGINES: Mapping[str, Engine] = {"local": rank_locally, "spark": _rank_on_spark}
-"""All engines, by name; the first is the default."""
-
-
 def collect(
     job: RankJob, reading: Reading, seen: Callable[[ReadPage], None] | None = None
 ) -> Collected:
@@ -155,7 +126,7 @@ def collect(
         if seen is not None:
             seen(read)
     if not collected.urls:
-        raise RankError(nothing_to_rank(reading))
+        raise RankError(_nothing_to_rank(reading))
     return collected
 
 
@@ -195,7 +166,7 @@ def page_ranking(
     return method.rank(graph, content, tell)
 
 
-def nothing_to_rank(reading: Reading) -> str:
+def _nothing_to_rank(reading: Reading) -> str:
     """Return a sentence that says why there is no page."""
     why = ", ".join(f"{count} × {reason}" for reason, count in reading.skipped.most_common(3))
     if why:

@@ -14,11 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mmcrawl.errors import RankError
+from mmcrawl.rank.parquet import COLUMNS
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-__all__ = ["missing", "spark_session"]
+    from pyspark.sql import DataFrame, SparkSession
 
 _LEAST_JAVA = 17
 _SETTINGS = {
@@ -107,6 +106,36 @@ def spark_session(name: str) -> Iterator[SparkSession]:
     finally:
         with suppress(Py4JError, ConnectionError):  # Java may have died
             spark.stop()
+
+
+def export_table(spark: SparkSession, export: str, name: str) -> DataFrame:
+    """Return the rows of a file of an export.
+
+    Args:
+        spark: The session.
+        export: Path or URI of the folder, as Hadoop takes it.
+        name: A key of :data:`mmcrawl.rank.parquet.COLUMNS`.
+
+    Raises:
+        RankError: there is no such file, or it is not of an export.
+    """
+    from pyspark.errors import PySparkException
+
+    path = f"{export.rstrip('/')}/{name}.parquet"
+    try:
+        return spark.read.parquet(path).select(*COLUMNS[name])
+    except PySparkException as error:
+        bodies = " --bodies" if name == "bodies" else ""
+        raise RankError(
+            f"{path} is no file of an export ({_first_line(error)}); `scrapy archive"
+            f" export-parquet FOLDER{bodies}` writes one"
+        ) from error
+
+
+def is_free(spark: SparkSession, place: str) -> bool:
+    """Tell whether nothing is at a path or URI yet, as Hadoop sees it."""
+    path = spark._jvm.org.apache.hadoop.fs.Path(place)  # type: ignore[union-attr, unused-ignore]
+    return not path.getFileSystem(spark._jsc.hadoopConfiguration()).exists(path)
 
 
 def _first_line(error: Exception) -> str:

@@ -7,19 +7,15 @@ archive stays as it is, and each machine needs mmcrawl, not the archive.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from mmcrawl.blocks import partition
+from pyspark.sql import DataFrame, SparkSession
+
+from mmcrawl.blocks.partition import partition
 from mmcrawl.blocks.partitioners.registry import make_partitioner
-from mmcrawl.errors import RankError
-from mmcrawl.rank.parquet import COLUMNS, export_facts, record_batches
+from mmcrawl.rank.parquet import COLUMNS, record_batches
 from mmcrawl.rank.records import BlockRecord
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-__all__ = ["block_rows", "partition_export"]
+from mmcrawl.rank.spark.session import export_table
 
 _SPARK_TYPES = {"int64": "long", "int32": "int", "double": "double", "string": "string"}
 
@@ -59,25 +55,20 @@ def block_rows(
 
 
 def partition_export(
-    spark: SparkSession, folder: str | Path, *, method: str = "bwap", level: int = 1
+    spark: SparkSession, export: str, *, method: str = "bwap", level: int = 1
 ) -> DataFrame:
     """Return the blocks of all pages of HTML of an export, cut anew: the columns of its blocks.
 
     Args:
         spark: The session.
-        folder: Of an export with bodies, which all machines of the cluster can read.
+        export: Path or URI of an export with bodies, which Hadoop can read from every machine.
         method, level: As :func:`mmcrawl.blocks.partition` takes them.
 
     Raises:
         RankError: there is no such export, or it has no bodies.
         BlockError: there is no such method.
     """
-    export_facts(folder)
-    path = Path(folder).absolute() / "bodies.parquet"
-    if not path.is_file():
-        raise RankError(
-            f"{folder} holds no bodies; export with `scrapy archive export-parquet --bodies`"
-        )
+    bodies = export_table(spark, export, "bodies").where("method != ''")
     make_partitioner(method)
 
     def cut(batches: Iterator[Any]) -> Iterator[Any]:
@@ -94,6 +85,5 @@ def partition_export(
                 yield from record_batches("blocks", found)
 
     schema = ", ".join(f"{name} {_SPARK_TYPES[kind]}" for name, kind in COLUMNS["blocks"].items())
-    bodies = spark.read.parquet(f"file://{path}").where("method != ''")
     parts = max(bodies.rdd.getNumPartitions(), spark.sparkContext.defaultParallelism)
     return bodies.repartition(parts, "page").mapInArrow(cut, schema)

@@ -5,14 +5,16 @@ Parameters are those of the functions of :mod:`mmcrawl.rank.ranks` by default.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as sf
 
+from mmcrawl.rank.content import TopicContent
 from mmcrawl.rank.graph import KIND_WEIGHTS, REST_WEIGHT
-
-__all__ = ["block_edges", "even_edges", "page_edges", "quark_edges", "topic_edges"]
+from mmcrawl.rank.records import BlockRecord, PageRecord, ReadPage
+from mmcrawl.topic.topic import Topic
 
 
 def page_edges(links: DataFrame) -> DataFrame:
@@ -51,6 +53,31 @@ def topic_edges(
     page = Window.partitionBy("source")
     weight = omega * _share("of_target", page) + (1 - omega) * _share("neighbours", page)
     return known.select("source", "target", weight.alias("weight"))
+
+
+def page_content_values(pages: DataFrame, blocks: DataFrame, topic: Topic) -> DataFrame:
+    """Return (id, content) of all pages, as :class:`mmcrawl.rank.content.TopicContent` tells it.
+
+    Args:
+        pages, blocks: Of an export with topics.
+        topic: What is looked for.
+    """
+    own = blocks.where(sf.col("topic") != "").groupBy("page")
+    topics = own.agg(sf.collect_list(sf.struct("kind", "topic")).alias("topics"))
+    rows = pages.join(topics, sf.col("id") == sf.col("page"), "left")
+
+    def content(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+
+        told = TopicContent(topic)
+        for batch in batches:
+            values = [told.of(_read(**row)) for row in batch.to_pylist()]
+            columns = [batch.column("id"), pyarrow.array(values, pyarrow.float64())]
+            yield pyarrow.RecordBatch.from_arrays(columns, ["id", "content"])
+
+    return rows.select("id", "url", "title", "topics").mapInArrow(
+        content, "id long, content double"
+    )
 
 
 def block_edges(
@@ -116,3 +143,12 @@ def _kind_weight(weights: Mapping[str, float]) -> Column:
     for kind, weight in weights.items():
         found = sf.when(sf.col("kind") == kind, sf.lit(weight)).otherwise(found)
     return found
+
+
+def _read(id: int, url: str, title: str, topics: list[dict[str, str]] | None) -> ReadPage:
+    page = PageRecord(id, url, "", 1, 0.0, 200, "", title, 0)
+    blocks = (
+        BlockRecord(id, number, 1, told["kind"], 1.0, 0, 0, 0, told["topic"])
+        for number, told in enumerate(topics or ())
+    )
+    return ReadPage(page, tuple(blocks), ())

@@ -1,0 +1,58 @@
+"""`scrapy archive export-parquet`: pages, blocks and links as Parquet."""
+
+import os
+from dataclasses import asdict
+
+from rich.console import Console
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.commands.archive.options import Options
+from mmcrawl.commands.archive.subcommand import Subcommand, print_problems
+from mmcrawl.rank.reading import Reading
+from mmcrawl.rank.records import PageRecord
+from mmcrawl.terminal.archive_json import as_json
+from mmcrawl.terminal.crawl import literal, size_of
+from mmcrawl.terminal.rank import RankProgress
+
+
+def _run(archive: Archive, options: Options, console: Console) -> int:
+    """Write pages, blocks and links; 1 if a page is damaged."""
+    from mmcrawl.rank.page_bodies import body_of
+    from mmcrawl.rank.parquet import Body, write_export
+
+    counts = archive.counts()
+    folder = os.path.expanduser(options.args[0])
+
+    def body(page: PageRecord) -> Body:
+        return body_of(archive, page.url, page.version, page.id)
+
+    with RankProgress(Console(stderr=True, highlight=False)) as progress:
+        reading = Reading(archive, at=options.at, progress=progress)
+        export = write_export(
+            reading,
+            folder,
+            body_of=body if options.bodies else None,
+            facts=lambda: {
+                "at": options.at,
+                "archive_urls": counts["urls"],
+                "archive_versions": counts["versions"],
+                "skipped": dict(reading.skipped),
+            },
+        )
+    if options.json:
+        print(as_json({"path": folder, **asdict(export), "skipped": dict(reading.skipped)}))
+    else:
+        rows = ", ".join(f"{count:,} {name}" for name, count in export.rows.items())
+        console.print(literal(f"{folder}: {rows}, {size_of(export.stored_bytes)}"), soft_wrap=True)
+    return print_problems(reading.unreadable)
+
+
+EXPORT_PARQUET = Subcommand(
+    name="export-parquet",
+    run=_run,
+    what="write pages, blocks and links as Parquet files",
+    arguments="FOLDER [--at TIME] [--bodies]",
+    least=1,
+    most=1,
+    options="at bodies json",
+)

@@ -1,0 +1,61 @@
+"""`scrapy archive export-warc`: a WARC file is written."""
+
+import os
+import sys
+from dataclasses import asdict
+
+from rich.console import Console
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.blocks.drawing import printable
+from mmcrawl.commands.archive.options import Options
+from mmcrawl.commands.archive.subcommand import Subcommand
+from mmcrawl.errors import StoreError
+from mmcrawl.terminal.archive_json import as_json
+from mmcrawl.terminal.crawl import size_of
+
+
+def _run(archive: Archive, options: Options, console: Console) -> int:
+    """Write a WARC file, compressed unless its name ends in .warc; 1 if something is left out."""
+    from mmcrawl.archive.warc.exporting import export_warc
+
+    if options.host and not options.url and options.host not in archive.hosts():
+        raise StoreError(f"no page is of host {options.host}")
+    path = os.path.expanduser(options.args[0])
+    if path == "-":
+        raise StoreError("a WARC file is not written to standard output: give a name")
+    report = export_warc(
+        archive,
+        path,
+        url=options.url,
+        host=options.host,
+        since=options.since,
+        until=options.until,
+        gzip=not path.lower().endswith(".warc"),
+    )
+    if options.json:
+        print(as_json(asdict(report) | {"path": str(report.path)}))
+    else:
+        failures = f" {report.failures:,} failed visits," if report.failures else ""
+        console.print(
+            printable(
+                f"{report.path}: {report.urls:,} URLs, {report.responses:,} responses,"
+                f" {report.revisits:,} revisits,{failures} {size_of(report.size)}"
+            ),
+            soft_wrap=True,
+            markup=False,
+        )
+    for problem in report.problems:
+        print(f"scrapy archive: {printable(problem)}", file=sys.stderr)
+    return 1 if report.problems else 0
+
+
+EXPORT_WARC = Subcommand(
+    name="export-warc",
+    run=_run,
+    what="write a WARC file",
+    arguments="FILE [--host H] [--url URL] [--since T] [--until T]",
+    least=1,
+    most=1,
+    options="host url since until json",
+)

@@ -1,0 +1,49 @@
+"""`scrapy archive import-warc`: WARC files are taken in."""
+
+import os
+import sys
+from dataclasses import asdict
+
+from rich.console import Console
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.blocks.drawing import printable
+from mmcrawl.commands.archive.options import Options
+from mmcrawl.commands.archive.subcommand import Subcommand
+from mmcrawl.terminal.archive_json import as_json
+
+
+def _run(archive: Archive, options: Options, console: Console) -> int:
+    """Take in WARC files; 1 if something in them is left out for what it is."""
+    from mmcrawl.archive.warc.importing import import_warc
+
+    report = import_warc(archive, [os.path.expanduser(name) for name in options.args])
+    if options.json:
+        print(as_json(asdict(report) | {"problems": list(map(str, report.problems))}))
+    else:
+        skipped = ", ".join(f"{count:,} {name}" for name, count in report.skipped.items())
+        console.print(
+            printable(
+                f"{report.records:,} records: {report.versions:,} new versions,"
+                f" {report.unchanged:,} visits without change"
+                + (f"; passed over: {skipped}" if skipped else "")
+            ),
+            soft_wrap=True,
+            markup=False,
+        )
+    for problem in report.problems:
+        print(f"scrapy archive: {printable(str(problem))}", file=sys.stderr)
+    return 0 if all(problem.taken for problem in report.problems) else 1
+
+
+IMPORT_WARC = Subcommand(
+    name="import-warc",
+    run=_run,
+    what="take in WARC files",
+    arguments="FILE…",
+    least=1,
+    most=sys.maxsize,
+    options="json",
+    writes=True,
+    creates=True,
+)
