@@ -21,6 +21,7 @@ from mmcrawl.blocks import partitioner_names
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.commands import blocks as module
 from mmcrawl.terminal.archive import KIND_STYLES
+from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 PAGE = """<html><head><title>光学实验</title></head><body>
@@ -46,7 +47,7 @@ def run(*args: str) -> int:
 def blocks(*args: str, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run the command as a person does."""
     return subprocess.run(
-        [sys.executable, "-m", "scrapy", "blocks", *args],
+        [python(), "-m", "scrapy", "blocks", *args],
         capture_output=True,
         encoding="utf-8",
         cwd=ROOT,
@@ -235,7 +236,7 @@ def test_nothing_a_page_says_acts_upon_the_terminal(
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(page: str) -> None:
-    command = [sys.executable, "-m", "scrapy", "blocks", page, "--json"]
+    command = [python(), "-m", "scrapy", "blocks", page, "--json"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
     ) as process:
