@@ -17,7 +17,6 @@ from starlette.responses import RedirectResponse, Response
 from mmcrawl.archive.comparison import difference
 from mmcrawl.archive.model import Difference, StoredBlock, Visit
 from mmcrawl.browse.arguments import Arguments
-from mmcrawl.browse.block_texts import block_texts
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.figures import months_of, timeline_of
 from mmcrawl.browse.links import address
@@ -142,14 +141,14 @@ class PageViews:
         versions = [version for version in some if version.method]
         if len(versions) < 2:
             raise Problem(404, "alone", url=url)
-        sides = map(self.context.side, versions)
-        lives = lives_of(difference(old, new) for old, new in pairwise(sides))
+        pages = map(self.context.page, versions)
+        lives = lives_of(difference(old, new) for old, new in pairwise(pages))
         shown = lives[:_MOST_LIVES]
         texts: dict[tuple[int, int, int], str] = {}
-        for version in versions:
-            of = [life.block for life in shown if life.last == version.number]
-            found = block_texts(self.context.side(version), of, longest=300) if of else {}
-            texts |= {(version.number, start, end): text for (start, end), text in found.items()}
+        for version in versions:  # read again: not all fit into memory at once
+            if ended := [life.block for life in shown if life.last == version.number]:
+                stored = self.context.page(version)
+                texts |= {(version.number, b.start, b.end): stored.text(b)[:300] for b in ended}
         return page(
             arguments,
             "page_blocks",
