@@ -3,7 +3,6 @@
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
@@ -14,18 +13,18 @@ from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
-from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, read_arguments
 from mmcrawl.crawling.archive_params import as_time
 from mmcrawl.errors import MmcrawlError, RankError
-from mmcrawl.rank.methods import METHODS, method_named
-from mmcrawl.rank.pages import Ranked, RankJob, rank_pages
-from mmcrawl.rank.parts import BLOCK_METHODS, PARTS, RankedParts
+from mmcrawl.rank.pages import RANK_COLUMNS, Ranked, RankJob, rank_pages
+from mmcrawl.rank.parts import BLOCK_METHODS, PARTS
+from mmcrawl.rank.ranks import METHODS, method_named
 from mmcrawl.rank.results import save_ranks
-from mmcrawl.rank.writing import COLUMNS, WRITERS, rows_of
-from mmcrawl.terminal.rank import RankProgress, parts_table, rank_table
-from mmcrawl.topic.loading import load_topics, topic_from_keywords
-from mmcrawl.topic.topic import Topic
+from mmcrawl.rank.writing import WRITERS
+from mmcrawl.stores.uris import file_of
+from mmcrawl.terminal.program import complain
+from mmcrawl.terminal.rank import RankProgress, rank_table
+from mmcrawl.topic.loading import topic_of
 
 _SHOWN = 20
 _PAGES = "pages"
@@ -84,20 +83,14 @@ class Command(ScrapyCommand):
         except (MmcrawlError, ValueError) as error:
             self._say(error, 2)
             return
+        rank = rank_pages if opts.of == _PAGES else PARTS[opts.of]
         try:
-            console = Console(stderr=True, highlight=False)
             with (
                 open_archive(job.uri, create=False, read_only=True) as archive,
-                RankProgress(console) as progress,
+                RankProgress(Console(stderr=True, highlight=False)) as progress,
             ):
-                if opts.of == _PAGES:
-                    ranked = rank_pages(job, archive, progress)
-                else:
-                    parts = PARTS[opts.of](job, archive, progress)
-            if opts.of == _PAGES:
-                self._show(ranked, job, top, formats, figure)
-            else:
-                self._show_parts(parts, top, formats)
+                ranked = rank(job, archive, progress)
+            self._show(ranked, job, top, formats, figure)
         except MmcrawlError as error:
             self._say(error, 1)
         except BrokenPipeError:  # the reader has seen enough
@@ -116,31 +109,29 @@ class Command(ScrapyCommand):
         formats: list[str],
         figure: Path | None,
     ) -> None:
-        for problem in ranked.unreadable:
+        for problem in ranked.reading.unreadable:
             self._say(problem, 0)
-        save_ranks(job.uri, ranked.pages)
-        if figure is not None:
+        kept = ""
+        if ranked.pages is not None:
+            save_ranks(job.uri, ranked.pages)
+            where = "-rank" if file_of(job.uri) else ", collections rank_head and rank_part"
+            kept = shown(job.uri) + where
+        if ranked.pages is not None and figure is not None:
             from mmcrawl.rank.figure import draw_distribution
 
             draw_distribution(ranked.pages, figure)
         if formats:
-            _write(formats[0], rows_of(ranked, top), COLUMNS)
+            columns = {**RANK_COLUMNS, **ranked.columns}
+            WRITERS[formats[0]].write(ranked.rows(top), columns, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
             return
-        is_file = job.uri.startswith("sqlite:")
-        kept = shown(job.uri) + ("-rank" if is_file else ", collections rank_head and rank_part")
-        _console().print(rank_table(ranked, rows_of(ranked, top or _SHOWN), kept))
-
-    def _show_parts(self, parts: RankedParts, top: int | None, formats: list[str]) -> None:
-        for problem in parts.unreadable:
-            self._say(problem, 0)
-        if formats:
-            _write(formats[0], parts.rows(top), parts.columns)
-        else:
-            _console().print(parts_table(parts, parts.rows(top or _SHOWN)))
+        known = sys.stdout.isatty() or "COLUMNS" in os.environ
+        console = Console(width=None if known else 110, highlight=False)
+        console.print(rank_table(ranked, top or _SHOWN, kept))
 
     def _job(self, opts: argparse.Namespace) -> RankJob:
         method = method_named(opts.method)
-        topic = _topic(opts.topic, opts.keywords)
+        topic = topic_of(opts.topic, opts.keywords)
         if method.needs_topic and topic is None:
             raise RankError(f"{method.name} needs --topic or --keywords (`scrapy topic list`)")
         if topic is not None and not method.needs_topic:
@@ -153,16 +144,8 @@ class Command(ScrapyCommand):
         )
 
     def _say(self, problem: object, code: int) -> None:
-        print(f"scrapy rank: {printable(str(problem))}", file=sys.stderr)
+        complain("rank", problem)
         self.exitcode = code or self.exitcode
-
-
-def _topic(names: str, keywords: str) -> Topic | None:
-    if names and keywords:
-        raise ValueError("give either --topic or --keywords, not both")
-    if keywords:
-        return topic_from_keywords(keywords)
-    return load_topics(names) if names else None
 
 
 def _whole(text: str | None) -> int | None:
@@ -209,13 +192,3 @@ def _check_of(of: str, job: RankJob, figure: Path | None) -> None:
     if of == "blocks" and job.method not in BLOCK_METHODS:
         known = " or ".join(BLOCK_METHODS)
         raise ValueError(f"{job.method} does not rank blocks: take --method {known}")
-
-
-def _write(name: str, rows: Iterable[dict[str, Any]], columns: Mapping[str, str]) -> None:
-    WRITERS[name].write(rows, columns, sys.stdout.buffer)
-    sys.stdout.buffer.flush()
-
-
-def _console() -> Console:
-    known = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(width=None if known else 110, highlight=False)
