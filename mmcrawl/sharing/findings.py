@@ -23,7 +23,8 @@ from hashlib import blake2b
 import zstandard
 from pymongo import ASCENDING, DESCENDING, ReplaceOne
 
-from mmcrawl.frontier.findings import MediaPageRecord, MediaResourceRecord, PatternRecord
+from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
+from mmcrawl.page.model import MediaResource
 from mmcrawl.sharing.server import Row, StoreServer
 
 logger = logging.getLogger(__name__)
@@ -127,6 +128,6 @@ def _page(row: Row) -> MediaPageRecord:
         tuple(row["words"]),
         row["status"],
         row["visited_at"],
-        tuple(MediaResourceRecord(**resource) for resource in row["resources"]),
+        tuple(MediaResource(**resource) for resource in row["resources"]),
         row["extra"],
     )
