@@ -22,7 +22,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.format.cutting import StoredPage
+from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import StoredBlock, Version
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.search.searching import Search, open_search
@@ -217,7 +217,7 @@ class Context:
 
         return Route(path, endpoint, name=name or getattr(view, "__name__", None))
 
-    def page(self, version: Version) -> StoredPage:
+    def page(self, version: Version) -> ArchivedPage:
         """Return a version with its bytes and blocks, as it is shown and compared.
 
         Raises:

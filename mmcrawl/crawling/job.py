@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mmcrawl.crawling.intake import Judge, LinkIntake, media_page, seed_link
+from mmcrawl.crawling.recall import recall
 from mmcrawl.crawling.reports import FetchedPage, PageReport, Reporter, Totals
+from mmcrawl.crawling.seeds import MovedSeeds
 from mmcrawl.errors import StoreError, raise_if_fatal
-from mmcrawl.frontier.addresses import PrivateHosts, host_of
-from mmcrawl.frontier.admission import TRAP, Admission, Limits
+from mmcrawl.frontier.addresses import PrivateHosts
+from mmcrawl.frontier.admission import REDIRECT, Admission, Limits
 from mmcrawl.frontier.faults import damaged
 from mmcrawl.frontier.findings import Findings, MediaPageRecord, PatternRecord
-from mmcrawl.frontier.reading import PastFailure
 from mmcrawl.frontier.records import LinkScores, NewLink, PageRecord, Status, WaitingLink
 from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
@@ -32,7 +33,6 @@ logger = logging.getLogger(__name__)
 _PAGES_BETWEEN_CHECKPOINTS = 500
 _HARVEST_PAGES = 500
 _MOST_POINTLESS_LINKS = 200
-_REDIRECT = "redirects to "
 
 
 class CrawlJob:
@@ -52,7 +52,7 @@ class CrawlJob:
         shared: False, other than of a crawl that several processes work on.
         interrupted: whether the last `next` gave up early, see there.
         passed_over: the links that the last `next` marked in error, with the reasons.
-        moved_hosts: hosts of seeds, and the hosts they turned out to redirect to.
+        moved_seeds: the hosts that seeds turned out to redirect to.
     """
 
     shared = False
@@ -76,11 +76,10 @@ class CrawlJob:
         self.scorer = make_scorer(self.frontier)
         self.interrupted = False
         self.passed_over: list[tuple[int, str]] = []
-        self.moved_hosts: list[tuple[str, str]] = []
-        self._moved_seeds: set[int] = set()
         self.reporter = reporter
         seeds = [reporter.real(seed) for seed in seeds]
         self._admission = Admission(limits, seeds)
+        self.moved_seeds = MovedSeeds(self.frontier, self._admission, reporter.test)
         self._intake = LinkIntake(
             self.frontier, self._admission, self.scorer, obey_nofollow=obey_nofollow
         )
@@ -283,9 +282,9 @@ class CrawlJob:
     def redirected(self, link: int, target: NewLink) -> bool:
         """Note that a link only leads on; tell whether its target is new and may be followed."""
         real = self.reporter.real(target.url)
-        self._follow_seed(link, real)
+        self.moved_seeds.follow(link, real)
         reason = self._admission.refuse(real, target.physical_layer, target.logical_layer)
-        self.frontier.leave(link, _REDIRECT + real)
+        self.frontier.leave(link, REDIRECT + real)
         self.frontier.apply(self.scorer.failed(link))
         if reason is not None:
             self.refused[reason] += 1
@@ -309,7 +308,7 @@ class CrawlJob:
 
         `requests` are links the spider asked for all the same.
         """
-        self._count_failure(self.frontier.url(link), reason)
+        self._admission.failed(self.frontier.url(link), reason)
         self.frontier.fail(link, reason)
         self.frontier.apply(self.scorer.failed(link))
         if requests:
@@ -371,34 +370,8 @@ class CrawlJob:
                 self._similarity.take_note(note)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise damaged(self.store.name, "its word counts") from error
-        self.scorer.added(self.frontier.without_parent())
-        for past in self.frontier.history():
-            self.scorer.started(past.id)
-            if isinstance(past, PastFailure):
-                self.scorer.failed(past.id)
-                self._count_failure(past.url, past.error)
-                if past.error.startswith(_REDIRECT):
-                    self._recall_redirect(past.id, past.error.removeprefix(_REDIRECT))
-            else:
-                self.scorer.crawled(
-                    CrawledPage(
-                        past.id,
-                        past.url,
-                        past.relevant,
-                        past.contains_media,
-                        past.links,
-                        past.topic_score,
-                    )
-                )
-                self._admission.crawled(past.url, relevant=past.relevant)
-        self.scorer.added(self.frontier.waiting())
+        recall(self.frontier, self.scorer, self._admission, self.moved_seeds)
         self.frontier.apply(self.scorer.added(self.frontier.held()))
-
-    def _recall_redirect(self, link: int, target: str) -> None:
-        self._follow_seed(link, target)
-        number = self.frontier.lookup(target)
-        if number is not None and self.frontier.known(number).parent == link:
-            self.scorer.added([number])
 
     def _scores_after(self, page: CrawledPage) -> LinkScores:
         """Return what the algorithm says to a page; one that fails there loses no link."""
@@ -409,19 +382,3 @@ class CrawlJob:
             logger.exception("Algorithm %s failed at %s", self.scorer.name, page.url)
             nothing = [0.0] * len(page.links)
             return LinkScores(list(page.links), nothing, nothing)
-
-    def _follow_seed(self, link: int, target: str) -> None:
-        """Take the host a seed redirects to, at once or by steps, for one of the crawl's."""
-        known = self.frontier.known(link)
-        if known.parent is None or known.parent in self._moved_seeds:
-            self._moved_seeds.add(link)
-            self._admission.admit(target)
-            move = host_of(known.url), host_of(target)
-            self._test.moved(*move)
-            if move[0] != move[1] and move not in self.moved_hosts:
-                self.moved_hosts.append(move)
-
-    def _count_failure(self, url: str, reason: str) -> None:
-        """Count a page that cannot be had against the bounds: dead links can be endless too."""
-        if not reason.startswith((TRAP, _REDIRECT)):
-            self._admission.crawled(url, relevant=False)
