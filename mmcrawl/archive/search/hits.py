@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.format.cutting import StoredPage
+from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import StoredBlock, leaves
 from mmcrawl.archive.search.blocks import areas_around
 from mmcrawl.archive.search.finding import Order, keys_of, matches_of
@@ -132,7 +132,7 @@ def still_there(archive: Archive, hits: Sequence[Hit]) -> Iterator[Hit]:
             yield replace(there[0], blocks=hit.blocks, more=tuple(there[1:]))
 
 
-def read_hit(page: StoredPage, hit: Hit) -> ArchivedHit:
+def read_hit(page: ArchivedPage, hit: Hit) -> ArchivedHit:
     """Read a hit from its page, which is cut into blocks if that was not done yet.
 
     Raises:
