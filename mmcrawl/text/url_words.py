@@ -1,8 +1,6 @@
-"""The words of a URL in the language of the topic (section 4.1.2).
+"""The words of a URL, of its host, path and query, in the language of the topic (section 4.1.2).
 
-Cutting a URL into words (section 4.1.2): host, path and query.
-
-What is asked again and again in a crawl is kept: the words of a host, of a directory, of a name.
+What is looked up again and again in a crawl is kept: the words of a host, of a directory, a name.
 """
 
 import re
