@@ -16,10 +16,9 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from mmcrawl.archive.uris import shown
-from mmcrawl.browse.arguments import Arguments
+from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.crawl_numbers import CrawlWatch
-from mmcrawl.browse.problems import Problem
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.replay.cdx import cdx_routes
 from mmcrawl.browse.replay.memento import memento_routes

@@ -6,7 +6,7 @@ Fetching one page that a command asks for, through Scrapy's engine and by a craw
 import argparse
 import os
 import sys
-from collections.abc import AsyncIterator, Collection, Iterable
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,8 +18,6 @@ from scrapy import Request, Spider
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.http import Response
-from scrapy.settings import BaseSettings
-from scrapy.utils.url import add_http_if_no_scheme
 from twisted.python.failure import Failure
 from w3lib.encoding import resolve_encoding
 
@@ -32,12 +30,13 @@ from mmcrawl.commands.arguments import add_arguments, read_arguments
 from mmcrawl.engine.components import WELL_BEHAVED
 from mmcrawl.engine.failures import reason_of
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.frontier.addresses import PrivateHosts, host_of, is_private_host
+from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.page.encoding import page_encoding
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.replay.opening import open_web
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.archive import KIND_STYLES
+from mmcrawl.terminal.program import complain
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 
@@ -63,18 +62,6 @@ class Outcome:
 
     page: ReceivedPage | None = None
     reason: str = "no answer"
-
-
-def leave_crawl_out(settings: BaseSettings | None, urls: Iterable[str]) -> None:
-    """Let a command fetch pages with any spider, without its frontier and archive.
-
-    Where `urls`, which the user gave, lead into private networks, those may be asked.
-    """
-    own = {"SCHEDULER": "mmcrawl.engine.scheduler.PlainScheduler", "MMCRAWL_ARCHIVE": "none"}
-    if settings is not None:
-        settings.setdict(own, priority="cmdline")
-        if any(is_private_host(host_of(add_http_if_no_scheme(url))) for url in urls):
-            settings.set("MMCRAWL_PRIVATE_NETWORKS", True, priority="cmdline")
 
 
 class _OnePageSpider(Spider):
@@ -272,7 +259,7 @@ class Command(ScrapyCommand):
         return outcome.page
 
     def _say(self, problem: object, code: int) -> None:
-        print(f"scrapy blocks: {printable(str(problem))}", file=sys.stderr)
+        complain("blocks", problem)
         self.exitcode = code
 
 

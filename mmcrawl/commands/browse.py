@@ -17,11 +17,11 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.uris import shown
-from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, read_arguments
 from mmcrawl.crawling.params import DEMO_STORE
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import value_of
+from mmcrawl.terminal.program import complain, program
 
 if TYPE_CHECKING:
     from mmcrawl.browse.context import Options
@@ -136,7 +136,7 @@ class Command(ScrapyCommand):
         return folder
 
     def _say(self, problem: object, code: int) -> None:
-        print(f"scrapy browse: {printable(str(problem))}", file=sys.stderr)
+        complain("browse", problem)
         self.exitcode = code
 
 
@@ -146,7 +146,7 @@ def _serve(archive: str, options: "Options", *, in_browser: bool) -> None:
     from mmcrawl.browse.context import open_context
     from mmcrawl.browse.serving import server_of
 
-    logging.basicConfig(level=logging.WARNING, format="scrapy browse: %(message)s")
+    logging.basicConfig(level=logging.WARNING, format=f"{program()} browse: %(message)s")
     with _listener(options.host, options.port) as listener:
         options = replace(options, port=listener.getsockname()[1])
         with open_context(archive, options=options) as context:

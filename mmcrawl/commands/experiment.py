@@ -23,6 +23,7 @@ from mmcrawl.experiment.laboratory import Outcome, run_experiment
 from mmcrawl.experiment.measures import PUBLISHED_SHARE
 from mmcrawl.experiment.plan import SHARED, ExperimentError, Plan, algorithms_of
 from mmcrawl.scoring.registry import algorithm_names
+from mmcrawl.terminal.program import complain
 
 _NEEDED = ("matplotlib", "jinja2")
 _ARGUMENTS = ("web", *SHARED)
@@ -118,7 +119,7 @@ class Command(ScrapyCommand):
             )
 
     def _say(self, problem: object, code: int) -> None:
-        print(f"scrapy experiment: {problem}", file=sys.stderr)
+        complain("experiment", problem)
         self.exitcode = code
 
 

@@ -13,7 +13,6 @@ from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
-from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, read_arguments
 from mmcrawl.crawling.archive_params import as_time
 from mmcrawl.errors import MmcrawlError, RankError
@@ -23,6 +22,7 @@ from mmcrawl.rank.ranks import METHODS, method_named
 from mmcrawl.rank.results import save_ranks
 from mmcrawl.rank.writing import WRITERS
 from mmcrawl.stores.uris import file_of
+from mmcrawl.terminal.program import complain
 from mmcrawl.terminal.rank import RankProgress, rank_table
 from mmcrawl.topic.loading import topic_of
 
@@ -144,7 +144,7 @@ class Command(ScrapyCommand):
         )
 
     def _say(self, problem: object, code: int) -> None:
-        print(f"scrapy rank: {printable(str(problem))}", file=sys.stderr)
+        complain("rank", problem)
         self.exitcode = code or self.exitcode
 
 

@@ -23,6 +23,7 @@ from mmcrawl.page.parse import parse_page
 from mmcrawl.scoring.relevance import FIELD_WEIGHTS, TopicTest, Verdict
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.crawl import literal
+from mmcrawl.terminal.program import complain
 from mmcrawl.text import url_words
 from mmcrawl.topic.loading import load_topic, load_topics, topic_from_keywords, topic_names
 from mmcrawl.topic.similarity import BooleanModel, VectorSpaceModel
@@ -64,7 +65,7 @@ class Command(ScrapyCommand):
             read_arguments(opts, _ARGUMENTS)
             self._do(args, opts)
         except MmcrawlError as error:
-            print(f"scrapy topic: {error}", file=sys.stderr)
+            complain("topic", error)
             self.exitcode = 2
 
     def _do(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -99,7 +100,7 @@ class Command(ScrapyCommand):
         return parse_page(page.body, page.url, page.content_type)
 
     def _refuse(self, name: str, reason: str) -> None:
-        print(literal(f"scrapy topic: {name}: {reason}"), file=sys.stderr)
+        complain("topic", f"{name}: {reason}")
         self.exitcode = 1
 
 

@@ -13,13 +13,13 @@ from rich.live import Live
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.arguments import add_arguments, read_arguments
 from mmcrawl.crawling.params import checked_store
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.sharing.observing import Observation, Observer
 from mmcrawl.stores.uris import is_server
 from mmcrawl.terminal.crawl import literal, sentence
+from mmcrawl.terminal.program import complain
 from mmcrawl.terminal.workers import crawl_as_plain, crawl_tables, jobs_as_plain, jobs_table
 
 _ARGUMENTS = ("store", "job")
@@ -105,7 +105,7 @@ class Command(ScrapyCommand):
                     sight.problem = str(error)
 
     def _say(self, problem: object, code: int) -> None:
-        print(f"scrapy workers: {printable(str(problem))}", file=sys.stderr)
+        complain("workers", problem)
         self.exitcode = code
 
 

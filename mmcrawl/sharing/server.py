@@ -217,8 +217,8 @@ class StoreServer:
 
     # -- reading and writing ------------------------------------------------------------------
 
-    def _one(self, table: str, key: str, fields: Sequence[str] | None = None) -> Row | None:
-        return self._patiently(lambda: self._table(table).find_one({"_id": key}, fields))
+    def _one(self, table: str, key: str) -> Row | None:
+        return self._patiently(lambda: self._table(table).find_one({"_id": key}))
 
     def set_aside(self, table: str, name: str, why: str) -> None:
         """Take a document that cannot be read out of the way, and keep it for people to look at.
@@ -244,7 +244,6 @@ class StoreServer:
         table: str,
         condition: Callable[[Row | None], Row],
         order: Mapping[str, int] | None = None,
-        fields: Sequence[str] | None = None,
     ) -> Iterator[Row]:
         """Yield documents in an order; goes on behind the last one when the connection was lost.
 
@@ -252,13 +251,12 @@ class StoreServer:
             table: the collection.
             condition: returns the condition for what comes after a document; None for all.
             order: fields and directions, such that no two documents are equal; by ``_id`` if None.
-            fields: those wanted; all if None.
         """
         last: Row | None = None
         many = _MANY
 
         def asked() -> Iterator[Row]:
-            found = self._table(table).find(condition(last), fields)
+            found = self._table(table).find(condition(last))
             return found.sort(list((order or {"_id": ASCENDING}).items())).batch_size(many)
 
         rows: Iterator[Row] | None = None

@@ -30,6 +30,7 @@ from mmcrawl.archive.search.hits import Hit
 from mmcrawl.archive.search.searching import Results
 from mmcrawl.blocks.drawing import printable, short_path
 from mmcrawl.terminal.crawl import literal, sentence, size_of
+from mmcrawl.terminal.program import as_called
 
 KIND_STYLES = {
     "title": "bold magenta",
@@ -177,7 +178,7 @@ def _blocks(stats: ArchiveStats) -> str:
         return f"{stats.blocks:,}"
     pages = "1 page" if stats.uncut == 1 else f"{stats.uncut:,} pages"
     known = f"{stats.blocks:,}, and those of {pages}" if stats.blocks else f"those of {pages}"
-    return f"{known} that are cut on demand; `scrapy archive pack` keeps and counts them"
+    return as_called(f"{known} that are cut on demand; `scrapy archive pack` keeps and counts them")
 
 
 def check_text(report: CheckReport) -> RenderableType:

@@ -9,7 +9,7 @@ from html import unescape
 from urllib.parse import urljoin, urlsplit
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from parsel import Selector
 from scrapy.robotstxt import ProtegoRobotParser
@@ -326,7 +326,6 @@ def test_media_files_answer_with_their_type(web: DemoWeb) -> None:
     assert answer.headers == head.headers
 
 
-@settings(deadline=None)
 @given(
     st.one_of(
         st.text(), st.text().map(WULI.__add__), st.text().map((PHYSICS + "calendar?").__add__)

@@ -18,8 +18,8 @@ from starlette.routing import Route
 from mmcrawl.archive.model import Version
 from mmcrawl.blocks.drawing import draw
 from mmcrawl.blocks.partition import partition
+from mmcrawl.browse.arguments import Problem
 from mmcrawl.browse.context import Context
-from mmcrawl.browse.problems import Problem
 from mmcrawl.browse.replay.addresses import (
     REPLAY,
     Mode,

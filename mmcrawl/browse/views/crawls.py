@@ -14,10 +14,9 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from mmcrawl.archive.uris import shown
-from mmcrawl.browse.arguments import Arguments
+from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.crawl_numbers import CrawlWatch
-from mmcrawl.browse.problems import Problem
 from mmcrawl.browse.rendering import page
 
 _MOST = 200

@@ -11,7 +11,6 @@ from scrapy.exceptions import UsageError
 
 from mmcrawl.archive import open_archive
 from mmcrawl.archive.search import ORDERS
-from mmcrawl.blocks.drawing import printable
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.commands.archive.check import CHECK
 from mmcrawl.commands.archive.classes import CLASSES
@@ -35,11 +34,12 @@ from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, rea
 from mmcrawl.commands.ending import ended_by_signal
 from mmcrawl.engine.crawls import revisit_rules
 from mmcrawl.errors import MmcrawlError, SearchError
+from mmcrawl.terminal.program import complain
 
 __all__ = ["Command"]
 
 
-_SUBCOMMANDS = {
+SUBCOMMANDS = {
     each.name: each
     for each in (
         LIST,
@@ -90,11 +90,11 @@ class Command(ScrapyCommand):
 
     def long_desc(self) -> str:
         """Return the subcommands, a line for each."""
-        wide = max(map(len, _SUBCOMMANDS)) + 2
+        wide = max(map(len, SUBCOMMANDS)) + 2
         return "\n".join(
             f"{name:<{wide}}{subcommand.what}"
             + (f"\n{'':<{wide}}  {subcommand.arguments}" if subcommand.arguments else "")
-            for name, subcommand in _SUBCOMMANDS.items()
+            for name, subcommand in SUBCOMMANDS.items()
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -158,7 +158,7 @@ class Command(ScrapyCommand):
             self._say("stopped", 130)
 
     def _say(self, problem: object, code: int) -> None:
-        print(f"scrapy archive: {printable(str(problem))}", file=sys.stderr)
+        complain("archive", problem)
         self.exitcode = code
 
 
@@ -175,11 +175,11 @@ def _checked(args: list[str], opts: argparse.Namespace) -> tuple[Subcommand, lis
     if unknown:
         hint = " (a query with - stands in quotes, as 'lever -rope')" if "search" in args else ""
         raise UsageError(f"there is no option {unknown[0]}{hint}")
-    if not args or args[0] not in _SUBCOMMANDS:
+    if not args or args[0] not in SUBCOMMANDS:
         what = f"there is no {args[0]!r}; " if args else ""
-        raise UsageError(f"{what}say one of {', '.join(_SUBCOMMANDS)}")
+        raise UsageError(f"{what}say one of {', '.join(SUBCOMMANDS)}")
     name, given = args[0], args[1:]
-    subcommand = _SUBCOMMANDS[name]
+    subcommand = SUBCOMMANDS[name]
     if not subcommand.least <= len(given) <= subcommand.most or (
         name == "diff" and len(given) == 2
     ):

@@ -1,7 +1,6 @@
 """`scrapy archive export-warc`: a WARC file is written."""
 
 import os
-import sys
 from dataclasses import asdict
 
 from rich.console import Console
@@ -13,6 +12,7 @@ from mmcrawl.commands.archive.subcommand import Subcommand
 from mmcrawl.errors import StoreError
 from mmcrawl.terminal.archive_json import as_json
 from mmcrawl.terminal.crawl import size_of
+from mmcrawl.terminal.program import complain
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
@@ -46,7 +46,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
             markup=False,
         )
     for problem in report.problems:
-        print(f"scrapy archive: {printable(problem)}", file=sys.stderr)
+        complain("archive", problem)
     return 1 if report.problems else 0
 
 

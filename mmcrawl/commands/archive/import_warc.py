@@ -11,6 +11,7 @@ from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.options import Options
 from mmcrawl.commands.archive.subcommand import Subcommand
 from mmcrawl.terminal.archive_json import as_json
+from mmcrawl.terminal.program import complain
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
@@ -32,7 +33,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
             markup=False,
         )
     for problem in report.problems:
-        print(f"scrapy archive: {printable(str(problem))}", file=sys.stderr)
+        complain("archive", problem)
     return 0 if all(problem.taken for problem in report.problems) else 1
 
 

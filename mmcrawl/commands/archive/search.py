@@ -15,7 +15,6 @@ from mmcrawl.archive.search.finding import ORDERS, Order
 from mmcrawl.archive.search.hits import Hit
 from mmcrawl.archive.search.index import DamagedError
 from mmcrawl.archive.search.searching import Results, Search, open_search
-from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.options import Options
 from mmcrawl.commands.archive.subcommand import Subcommand
 from mmcrawl.errors import SearchError
@@ -23,6 +22,7 @@ from mmcrawl.rank.duplicates.results import open_duplicates
 from mmcrawl.rank.results import open_ranks
 from mmcrawl.terminal.archive import hits_view
 from mmcrawl.terminal.archive_json import as_json
+from mmcrawl.terminal.program import complain
 
 BY_RANK = "rank"
 """Order by the ranks that are kept beside the archive."""
@@ -38,7 +38,10 @@ def search(archive: Archive, options: Options, console: Console) -> int:
         with _progress() as progress:
             updated = index.update(processes=_processes(), progress=progress)
         for url, number in updated.failed:
-            _say(f"version {number} of {url} cannot be searched; `scrapy archive check` says why")
+            complain(
+                "archive",
+                f"version {number} of {url} cannot be searched; `scrapy archive check` says why",
+            )
         results = _found(archive, index, options)
         if options.json:
             for hit in results.hits:
@@ -63,7 +66,7 @@ def _found(archive: Archive, index: Search, options: Options) -> Results:
     try:
         return found()
     except DamagedError:
-        _say("the search index is damaged; it is made anew from the archive")
+        complain("archive", "the search index is damaged; it is made anew from the archive")
         with _progress() as progress:
             index.rebuild(processes=_processes(), progress=progress)
         return found()
@@ -78,7 +81,10 @@ def _order(archive: Archive, options: Options) -> Order:
         raise SearchError(f"there is no order {options.order!r}; use {orders}")
     with open_ranks(options.uri) as ranks:
         if ranks.is_stale(archive):
-            _say("the archive has changed since it was ranked; `scrapy rank` ranks it anew")
+            complain(
+                "archive",
+                "the archive has changed since it was ranked; `scrapy rank` ranks it anew",
+            )
     return ranks
 
 
@@ -87,7 +93,10 @@ def _groups(archive: Archive, options: Options) -> Mapping[str, int] | None:
         return None
     groups = open_duplicates(options.uri)
     if groups.is_stale(archive):
-        _say("the archive has changed since its pages were compared; `scrapy archive duplicates`")
+        complain(
+            "archive",
+            "the archive has changed since its pages were compared; `scrapy archive duplicates`",
+        )
     return groups
 
 
@@ -130,7 +139,7 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
     def tell(done: int, total: int) -> None:
         if total >= _WORTH_SAYING:
             if bar.disable and not done:
-                _say(f"indexing {total:,} new versions")
+                complain("archive", f"indexing {total:,} new versions")
             bar.start()
             bar.update(task, completed=done, total=total)
 
@@ -138,10 +147,6 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
         yield tell
     finally:
         bar.stop()
-
-
-def _say(what: str) -> None:
-    print(f"scrapy archive: {printable(what)}", file=sys.stderr)
 
 
 SEARCH = Subcommand(

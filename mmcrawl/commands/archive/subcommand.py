@@ -9,8 +9,8 @@ from pathlib import Path
 from rich.console import Console, RenderableType
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.options import Options
+from mmcrawl.terminal.program import complain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +57,6 @@ def print_problems(problems: Iterable[str]) -> int:
     """Name problems on standard error; return the exit code: 1 if there are any."""
     code = 0
     for problem in problems:
-        print(f"scrapy archive: {printable(problem)}", file=sys.stderr)
+        complain("archive", problem)
         code = 1
     return code
