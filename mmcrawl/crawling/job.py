@@ -15,7 +15,7 @@ from mmcrawl.crawling.reports import PageReport, Reporter, Totals
 from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.frontier.addresses import PrivateHosts, host_of
 from mmcrawl.frontier.admission import TRAP, Admission, Limits
-from mmcrawl.frontier.faults import damaged
+from mmcrawl.frontier.database import damaged
 from mmcrawl.frontier.findings import Findings, MediaPageRecord, PatternRecord
 from mmcrawl.frontier.reading import PastFailure
 from mmcrawl.frontier.records import LinkScores, NewLink, PageRecord, Status, WaitingLink

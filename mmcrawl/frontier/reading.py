@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mmcrawl.frontier.faults import damaged
+from mmcrawl.frontier.database import damaged
 from mmcrawl.frontier.records import KnownLink, LinkRecord, Status
 from mmcrawl.frontier.store import SqliteStore
 
