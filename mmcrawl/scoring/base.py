@@ -69,6 +69,9 @@ class Scorer(Protocol):
     higher is fetched first, or `HELD` for a link that must not be fetched for now. The order among
     equal scores is that of discovery.
 
+    It is made by `factory(source, similarity, **parameters)`: a `LinkSource`, in which it looks up
+    links by id, and a `LinkSimilarity`, which tells how well the words of a link fit the topic.
+
     A scorer keeps no files. When a crawl is taken up again it is told its history from the start,
     in the order in which it happened, and must come to the same scores.
     """

@@ -54,7 +54,7 @@ def split_url(url: str) -> tuple[str, ...]:
     directories, slash, name = path.rpartition("/")
     words = _directory_words(directories if slash else path)
     if name and slash:
-        words += _name_words(name)
+        words += _segment_words(name, is_file=True)
     for pair in query.split("&") if query else ():
         words += _pair_words(pair)
     return words
@@ -81,16 +81,9 @@ def _host_words(host: str) -> tuple[str, ...]:
 
 
 @lru_cache(65_536)
-def _name_words(name: str) -> tuple[str, ...]:
-    base, _, parameters = name.partition(";")
-    words = _words(_decode(_EXTENSION.sub("", base)))
-    return words + _pair_words(parameters) if parameters else words
-
-
-@lru_cache(16_384)
-def _segment_words(segment: str) -> tuple[str, ...]:
+def _segment_words(segment: str, *, is_file: bool = False) -> tuple[str, ...]:
     base, _, parameters = segment.partition(";")
-    words = _words(_decode(base))
+    words = _words(_decode(_EXTENSION.sub("", base) if is_file else base))
     return words + _pair_words(parameters) if parameters else words
 
 

@@ -26,8 +26,6 @@ class PageRank(GraphScorer):
     which link, and give `shares` their own way.
 
     Args:
-        source: where links are looked up by id.
-        similarity: not used.
         d: damping, in (0, 1).
         growth: share by which the graph grows between two batches, from 0 (exact, slow).
     """
@@ -92,8 +90,6 @@ class WeightedPageRank(PageRank):
     could not be had has 0.
 
     Args:
-        source: where links are looked up by id.
-        similarity: not used.
         d: damping, in (0, 1).
         growth: share by which the graph grows between two batches, from 0 (exact, slow).
     """
