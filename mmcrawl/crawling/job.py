@@ -17,7 +17,7 @@ from mmcrawl.crawling.seeds import MovedSeeds
 from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.frontier.admission import REDIRECT, Admission, Limits
-from mmcrawl.frontier.faults import damaged
+from mmcrawl.frontier.database import damaged
 from mmcrawl.frontier.findings import Findings, MediaPageRecord, PatternRecord
 from mmcrawl.frontier.records import LinkScores, NewLink, PageRecord, Status, WaitingLink
 from mmcrawl.frontier.sightings import Sightings
