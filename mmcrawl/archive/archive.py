@@ -220,15 +220,7 @@ class Archive:
         Raises:
             StoreError: it is damaged, or was purged.
         """
-        return Capture(
-            url=version.url,
-            body=self._read(version)[0],
-            time=version.time,
-            status=version.status,
-            headers=version.headers,
-            reason=version.reason,
-            content_type=version.content_type,
-        )
+        return version.capture(self._read(version)[0])
 
     def blocks_of(self, version: Version) -> list[StoredBlock]:
         """Return the blocks of a version in order, each before those inside of it.
