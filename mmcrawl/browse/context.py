@@ -6,8 +6,8 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Any, Generic, TypeVar
@@ -17,8 +17,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.comparison import Side
-from mmcrawl.archive.model import Version, Visit
+from mmcrawl.archive.format.cutting import StoredPage
+from mmcrawl.archive.model import StoredBlock, Version, Visit
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.search.index import DamagedError
 from mmcrawl.archive.search.searching import Results, Search, open_search
@@ -145,7 +145,8 @@ class Context:
     def __post_init__(self) -> None:
         self.pool = Pool(self.limits.threads, self.limits.waiting, self.limits.seconds)
         self.surveyor = Surveyor(self.archive, self.search)
-        self._cut = lru_cache(maxsize=_MOST_CUT)(self.archive.blocks_of)
+        self._cut: dict[Version, list[StoredBlock]] = {}  # those used last at the end
+        self._cutting = Lock()
         self._ranked = _Kept(_Ranked(), self._read_ranks)
         self._alike = _Kept[_Alike]((None, {}), self._read_alike)
 
@@ -192,14 +193,25 @@ class Context:
         except DamagedError:
             raise Problem(503, "index") from None
 
-    def side(self, version: Version) -> Side:
-        """Return a version with its bytes and blocks, as two are compared.
+    def page(self, version: Version) -> StoredPage:
+        """Return a version with its bytes and blocks, as it is shown and compared.
 
         Raises:
             StoreError: it is damaged, or was purged.
             BlockError: it is to be cut by a partitioner that is not installed here.
         """
-        return Side(version, self.archive.rebuild(version).body, self._cut(version))
+        stored = self.archive.page(version)
+        with self._cutting:
+            blocks = self._cut.pop(version, None)
+        if blocks is None:
+            blocks = stored.blocks
+        else:
+            stored = replace(stored, kept=blocks)
+        with self._cutting:
+            self._cut[version] = blocks
+            if len(self._cut) > _MOST_CUT:
+                self._cut.pop(next(iter(self._cut)))
+        return stored
 
     def ranks(self) -> Ranks | None:
         """Return the ranks computed last, None if there are none."""

@@ -3,10 +3,9 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from scrapy.exceptions import UsageError
@@ -17,14 +16,14 @@ from mmcrawl.commands.arguments import PLACE, archive_params
 from mmcrawl.commands.base import MmcrawlCommand, console_of, whole
 from mmcrawl.crawling.archive_params import as_time
 from mmcrawl.errors import RankError
-from mmcrawl.rank.methods import METHODS, method_named
-from mmcrawl.rank.pages import Ranked, RankJob, rank_pages
-from mmcrawl.rank.parts import BLOCK_METHODS, PARTS, RankedParts
+from mmcrawl.rank.pages import RANK_COLUMNS, Ranked, RankJob, rank_pages
+from mmcrawl.rank.parts import BLOCK_METHODS, PARTS
+from mmcrawl.rank.ranks import METHODS, method_named
 from mmcrawl.rank.results import save_ranks
-from mmcrawl.rank.writing import COLUMNS, WRITERS, rows_of
-from mmcrawl.terminal.rank import RankProgress, parts_table, rank_table
-from mmcrawl.topic.loading import load_topics, topic_from_keywords
-from mmcrawl.topic.topic import Topic
+from mmcrawl.rank.writing import WRITERS
+from mmcrawl.stores.uris import file_of
+from mmcrawl.terminal.rank import RankProgress, rank_table
+from mmcrawl.topic.loading import topic_of
 
 _SHOWN = 20
 _PAGES = "pages"
@@ -69,18 +68,13 @@ class Command(MmcrawlCommand):
     def _rank(
         self, job: RankJob, of: str, top: int | None, formats: list[str], figure: Path | None
     ) -> None:
+        rank = rank_pages if of == _PAGES else PARTS[of]
         with (
             open_archive(job.uri, create=False, read_only=True) as archive,
             RankProgress(Console(stderr=True, highlight=False)) as progress,
         ):
-            if of == _PAGES:
-                ranked = rank_pages(job, archive, progress)
-            else:
-                parts = PARTS[of](job, archive, progress)
-        if of == _PAGES:
-            self._show(ranked, job, top, formats, figure)
-        else:
-            self._show_parts(parts, top, formats)
+            ranked = rank(job, archive, progress)
+        self._show(ranked, job, top, formats, figure)
 
     def _show(
         self,
@@ -90,31 +84,27 @@ class Command(MmcrawlCommand):
         formats: list[str],
         figure: Path | None,
     ) -> None:
-        for problem in ranked.unreadable:
+        for problem in ranked.reading.unreadable:
             self.say(problem)
-        save_ranks(job.uri, ranked.pages)
-        if figure is not None:
+        kept = ""
+        if ranked.pages is not None:
+            save_ranks(job.uri, ranked.pages)
+            where = "-rank" if file_of(job.uri) else ", collections rank_head and rank_part"
+            kept = shown(job.uri) + where
+        if ranked.pages is not None and figure is not None:
             from mmcrawl.rank.figure import draw_distribution
 
             draw_distribution(ranked.pages, figure)
         if formats:
-            _write(formats[0], rows_of(ranked, top), COLUMNS)
+            columns = {**RANK_COLUMNS, **ranked.columns}
+            WRITERS[formats[0]].write(ranked.rows(top), columns, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
             return
-        is_file = job.uri.startswith("sqlite:")
-        kept = shown(job.uri) + ("-rank" if is_file else ", collections rank_head and rank_part")
-        console_of().print(rank_table(ranked, rows_of(ranked, top or _SHOWN), kept))
-
-    def _show_parts(self, parts: RankedParts, top: int | None, formats: list[str]) -> None:
-        for problem in parts.unreadable:
-            self.say(problem)
-        if formats:
-            _write(formats[0], parts.rows(top), parts.columns)
-        else:
-            console_of().print(parts_table(parts, parts.rows(top or _SHOWN)))
+        console_of().print(rank_table(ranked, top or _SHOWN, kept))
 
     def _job(self, opts: argparse.Namespace) -> RankJob:
         method = method_named(opts.method)
-        topic = _topic(opts.topic, opts.keywords)
+        topic = topic_of(opts.topic, opts.keywords)
         if method.needs_topic and topic is None:
             raise RankError(f"{method.name} needs --topic or --keywords (`scrapy topic list`)")
         if topic is not None and not method.needs_topic:
@@ -125,14 +115,6 @@ class Command(MmcrawlCommand):
             at=as_time(opts.at) if opts.at else None,
             topic=topic,
         )
-
-
-def _topic(names: str, keywords: str) -> Topic | None:
-    if names and keywords:
-        raise ValueError("give either --topic or --keywords, not both")
-    if keywords:
-        return topic_from_keywords(keywords)
-    return load_topics(names) if names else None
 
 
 def _figure(name: str | None) -> Path | None:
@@ -171,8 +153,3 @@ def _check_of(of: str, job: RankJob, figure: Path | None) -> None:
     if of == "blocks" and job.method not in BLOCK_METHODS:
         known = " or ".join(BLOCK_METHODS)
         raise ValueError(f"{job.method} does not rank blocks: take --method {known}")
-
-
-def _write(name: str, rows: Iterable[dict[str, Any]], columns: Mapping[str, str]) -> None:
-    WRITERS[name].write(rows, columns, sys.stdout.buffer)
-    sys.stdout.buffer.flush()

@@ -30,7 +30,7 @@ _OURS = ("store", "job", "web", "max_pages")
 # Code that only shows what was measured: runs made before it changed are as good as those after.
 _SHOWING = (
     "commands/",
-    *(f"experiment/{n}" for n in ("figures", "report", "styles", "comparison")),
+    *(f"experiment/{n}" for n in ("figures", "report", "comparison")),
 )
 
 # Cuts off endless spaces of pages, and with them parts of webs that do end.
@@ -258,7 +258,8 @@ def truth_key(plan: Plan) -> str:
 def code_digest() -> str:
     """Return what tells apart the versions of all that takes part in a crawl, and its words."""
     package = Path(mmcrawl.__file__).parent
-    own = {file.relative_to(package).as_posix(): file for file in package.rglob("*.py")}
+    code = [file for ending in ("py", "toml") for file in package.rglob(f"*.{ending}")]
+    own = {file.relative_to(package).as_posix(): file for file in code}
     parts = [_sign_of(name, own[name]) for name in sorted(own) if not name.startswith(_SHOWING)]
     root = Path(str(data_file()))
     files = [path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc"]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.records import KnownLink, LinkScores
@@ -60,7 +60,7 @@ class LinkSource(Protocol):
 
 
 class Scorer(Protocol):
-    """An algorithm that orders the frontier.
+    """An algorithm that orders the frontier. Methods it need not have may be inherited from here.
 
     Every method answers with the scores of links that have none yet *and* of waiting links whose
     score the news has changed; links not named keep theirs. Scores are finite numbers in [0, 1000),
@@ -75,40 +75,52 @@ class Scorer(Protocol):
 
     def content(self, text: LinkText) -> float:
         """Return how well a link's own words fit the topic, in [0, 1]."""
+        return 0.0
 
     def added(self, links: Iterable[int]) -> LinkScores:
         """Take in links that come from no page: seeds, redirects, requests of the spider.
 
         Those that are known already are scored anew: links that were held may be free now.
         """
+        ...
 
     def started(self, link: int) -> LinkScores:
         """Note that a link is being fetched."""
+        return NO_SCORES
 
     def crawled(self, page: CrawledPage) -> LinkScores:
         """Take in a crawled page and the links on it."""
+        ...
 
     def failed(self, link: int) -> LinkScores:
         """Note that a link could not be had."""
+        return NO_SCORES
 
     def revised(self, links: Iterable[int]) -> LinkScores:
         """Note that crawled pages called relevant turned out not to be."""
+        return NO_SCORES
 
     def patterns(self) -> list[PatternRecord]:
         """Return what was learnt of the sites, empty for algorithms that learn no patterns."""
+        return []
 
 
 Ranges: TypeAlias = Mapping[str, tuple[float, float]]
 """Least and greatest value of parameters, by name; `inf` for no bound."""
 
 
-def check_ranges(ranges: Ranges, **values: float) -> None:
+def check_ranges(ranges: Ranges, values: Mapping[str, Any]) -> None:
     """Raise ValueError if a value is outside its range, or no finite number.
 
-    >>> check_ranges({"beta": (0, 1)}, beta=0.8)
+    Args:
+        ranges: of some parameters.
+        values: of some of them, by name, and others that have no range; of a constructor, its
+            `locals()`.
+
+    >>> check_ranges({"beta": (0, 1), "d": (0, 1)}, {"beta": 0.8})
     """
-    for name, value in values.items():
-        least, greatest = ranges[name]
+    for name, (least, greatest) in ranges.items():
+        value = values.get(name, least)
         if not (least <= value <= greatest and value < inf):  # False for nan
             bounds = f"{least:g} to {greatest:g}" if greatest < inf else f"{least:g} up"
             raise ValueError(f"{name} must be a number from {bounds}, not {value}")

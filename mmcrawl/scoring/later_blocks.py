@@ -32,5 +32,5 @@ def later_blocks(
         "copyright": copyright,
         "advertisement": advertisement,
     }
-    check_ranges(dict.fromkeys(factors, (0, 1)), **factors)
+    check_ranges(dict.fromkeys(factors, (0, 1)), factors)
     return factors

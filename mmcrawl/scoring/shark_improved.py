@@ -45,9 +45,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.records import LinkScores
-from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, Ranges, check_ranges
+from mmcrawl.scoring.base import (
+    NO_SCORES,
+    CrawledPage,
+    LinkSource,
+    LinkText,
+    Ranges,
+    Scorer,
+    check_ranges,
+)
 from mmcrawl.scoring.graph.inlinks import InLinks
 from mmcrawl.scoring.similarity import LinkSimilarity
 
@@ -128,7 +135,7 @@ class _Pages:
         return np.asarray((good + self._theta) / (children + self._theta))
 
 
-class SharkImproved:
+class SharkImproved(Scorer):
     """Order links by their words and by what the pages that hold them have led to so far.
 
     Args:
@@ -164,14 +171,7 @@ class SharkImproved:
         alpha: float = 0.4,
         tolerance: float = 0.005,
     ) -> None:
-        check_ranges(
-            self.ranges,
-            beta=beta,
-            sigma=sigma,
-            theta=theta,
-            alpha=alpha,
-            tolerance=tolerance,
-        )
+        check_ranges(self.ranges, locals())
         self._source = source
         self._similarity = similarity
         self._beta, self._alpha, self._tolerance = beta, alpha, tolerance
@@ -236,10 +236,6 @@ class SharkImproved:
             touched.append(parents)
             self._settled += 1
         return self._answer(self._spread(_union(touched)))
-
-    def patterns(self) -> list[PatternRecord]:
-        """Return none."""
-        return []
 
     # -- taking in links ------------------------------------------------------------------------
 

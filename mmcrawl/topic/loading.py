@@ -196,6 +196,19 @@ def topic_from_keywords(keywords: str) -> Topic:
     return Topic("keywords", keywords.strip(), concepts, source="the keywords given")
 
 
+def topic_of(names: str, keywords: str) -> Topic | None:
+    """The topic of several names or paths, or of a few words; None if neither is given.
+
+    Raises :class:`~mmcrawl.errors.TopicError` if both are given, or as :func:`load_topics` and
+    :func:`topic_from_keywords` do.
+    """
+    if names and keywords:
+        raise TopicError("give either --topic or --keywords, not both")
+    if keywords:
+        return topic_from_keywords(keywords)
+    return load_topics(names) if names else None
+
+
 @cache
 def _shipped(name: str) -> Topic:
     file = f"{name}.toml"

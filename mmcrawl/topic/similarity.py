@@ -36,10 +36,10 @@ class _Scaled:
 class BooleanModel(_Scaled):
     """Share of the topic's concepts that a text holds.
 
-    Notes
-    -----
-    Yang (2009), equation 4.1 (and 3.9, 3.10): sim(D) = |D ∩ T| / |T|. T counts concepts: a word
-    and its translation are one element.
+    Notes:
+        Yang (2009), equation 4.1 (and 3.9, 3.10): sim(D) = |D ∩ T| / |T|. T counts concepts: a
+            word:
+        and its translation are one element.:
     """
 
     def score(self, *fields: str) -> float:
@@ -58,17 +58,14 @@ class BooleanModel(_Scaled):
 class VectorSpaceModel(_Scaled):
     """Cosine of a text's word weights and the topic, weights being learnt from the pages so far.
 
-    Parameters
-    ----------
-    topic
-        its concepts are the query: w_i(q) = 1 for each, 0 for any other word.
-    max_words
-        how many distinct words are counted. When there are more, the rarest that are not of the
-        topic are forgotten, about a tenth of all; they then weigh as a word never seen. At least 1.
+    Args:
+        topic: its concepts are the query: w_i(q) = 1 for each, 0 for any other word.
+        max_words: how many distinct words are counted. When there are more, the rarest that are not
+            of the topic are forgotten, about a tenth of all; they then weigh as a word never seen.
+            At least 1.
 
-    Notes
-    -----
-    Yang (2009), equation 3.13 with the square that its print lost, and 3.14::
+    Notes:
+        Yang (2009), equation 3.13 with the square that its print lost, and 3.14:::
 
         w_i(d) = tf_i · lg(N/n_i + 0.01) / sqrt(Σ (tf_i · lg(N/n_i + 0.01))²)
         Score  = Σ w_i(d) · w_i(q) / (|w(d)| · |w(q)|) = Σ_{i ∈ T} w_i(d) / sqrt(|T|)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import Partition, partition
@@ -71,7 +71,6 @@ def test_the_topic_blocks_are_those_of_all_contents():
     assert [block.text for block in page.topic_blocks] == ["0", "1", "2", "3"]
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from(KINDS), max_size=12))
 def test_each_block_is_in_one_place_and_in_order(kinds: list[str]):
     page = merged(*kinds)

@@ -7,7 +7,6 @@ import os
 import pty
 import struct
 import subprocess
-import sys
 import termios
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from mmcrawl.commands import archive as module
 from mmcrawl.commands.archive.due import due_lines
 from mmcrawl.commands.archive.versions import version_lines
 from mmcrawl.terminal.archive import Revisits, revisit_tables
+from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 URL = "http://optics.test/lens.html"
@@ -42,7 +42,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def started(desk: Path, *args: str, **more: object) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "archive", *args],
+        [python(), "-m", "scrapy", "archive", *args],
         cwd=desk,
         env={
             **{name: value for name, value in os.environ.items() if name not in SET_BY_SOME},

@@ -10,7 +10,6 @@ import pty
 import signal
 import struct
 import subprocess
-import sys
 import termios
 import time
 import uuid
@@ -30,6 +29,7 @@ from mmcrawl.crawling.reports import Totals
 from mmcrawl.sharing.observing import CrawlView, JobView, WorkerView
 from mmcrawl.sharing.store import SharedStore, open_shared_store
 from mmcrawl.terminal.workers import crawl_tables, jobs_table
+from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 SERVER = "MMCRAWL_TEST_MONGODB"
@@ -148,7 +148,7 @@ def test_an_empty_store_has_no_job(run, store: str) -> None:  # type: ignore[no-
 def start(folder: Path, *args: str, **more: Any) -> subprocess.Popen[bytes]:
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     environment |= {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"}
-    command = [sys.executable, "-m", "scrapy", *args]
+    command = [python(), "-m", "scrapy", *args]
     return subprocess.Popen(command, cwd=folder, env=environment | {"TERM": "xterm"}, **more)
 
 

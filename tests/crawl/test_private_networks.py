@@ -3,7 +3,6 @@
 import json
 import socket
 import subprocess
-import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,6 +15,7 @@ from mmcrawl.frontier import Limits, NewLink, open_store
 from mmcrawl.page import parse_page
 from mmcrawl.scoring import Breadth, LinkSimilarity, TopicTest
 from mmcrawl.topic import topic_from_keywords
+from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 PUBLIC = "public.example.org"
@@ -191,7 +191,7 @@ def attempts() -> dict[str, dict[str, dict[str, int]]]:
     """What a stranger's pages make the commands connect to; see the script."""
     script = ROOT / "benchmarks" / "private_addresses.py"
     run = subprocess.run(
-        [sys.executable, str(script), "--json"], capture_output=True, text=True, check=False
+        [python(), str(script), "--json"], capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stderr
     counts: dict[str, dict[str, dict[str, int]]] = json.loads(run.stdout.splitlines()[-1])

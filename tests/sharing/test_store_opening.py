@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import time
 
 import pytest
@@ -14,6 +13,7 @@ from mmcrawl.errors import StoreError
 from mmcrawl.sharing.observing import Observer
 from mmcrawl.sharing.server import SCHEMA_VERSION
 from mmcrawl.sharing.store import open_shared_store
+from tests.warm import python
 
 ARGUMENTS = {"topic": "physics", "algo": "hits"}
 
@@ -96,7 +96,7 @@ print(shared.append(0, sys.argv[2].encode()))
 def test_processes_that_open_a_new_store_at_the_same_time_agree(uri):
     processes = [
         subprocess.Popen(
-            [sys.executable, "-c", OPEN, uri, str(number)],
+            [python(), "-c", OPEN, uri, str(number)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.format.cutting import StoredPage
 from mmcrawl.archive.model import StoredBlock, leaves
 from mmcrawl.archive.search.blocks import areas_around
 from mmcrawl.archive.search.finding import Order, keys_of, matches_of
@@ -131,14 +132,14 @@ def still_there(archive: Archive, hits: Sequence[Hit]) -> Iterator[Hit]:
             yield replace(there[0], blocks=hit.blocks, more=tuple(there[1:]))
 
 
-def read_hit(archive: Archive, hit: Hit) -> ArchivedHit:
-    """Read a hit from the archive: its page is cut into blocks, if that was not done yet.
+def read_hit(page: StoredPage, hit: Hit) -> ArchivedHit:
+    """Read a hit from its page, which is cut into blocks if that was not done yet.
 
     Raises:
-        StoreError: the version was purged, or is damaged.
+        StoreError: the page has no such block.
     """
-    version = archive.version(hit.url, hit.version)
-    blocks, body = leaves(archive.blocks_of(version)), archive.rebuild(version).body
+    version = page.version
+    blocks, body = leaves(page.blocks), page.body
     alike = [n for n, block in enumerate(blocks) if block.digest == hit.digest]
     place = next((n for n in alike if blocks[n].kind == hit.kind), next(iter(alike), None))
     if place is None:

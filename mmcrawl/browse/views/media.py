@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
-from mmcrawl.archive.search.hits import Hit
+from mmcrawl.archive.search.hits import Hit, read_hit
 from mmcrawl.archive.search.query import MEDIA, as_filter
 from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
@@ -118,13 +118,13 @@ def _media_of(context: Context, hit: Hit) -> tuple[MediaResource, ...]:
     """
     archive = context.archive
     try:
-        version = archive.version(hit.url, hit.version)
-        if archive.kept_blocks(version) is not None:
-            return context.search.read(hit).media[:_MOST_OF_BLOCK]
-        body = archive.rebuild(version).body
+        stored = archive.page(archive.version(hit.url, hit.version))
+        if stored.kept is not None:
+            return read_hit(stored, hit).media[:_MOST_OF_BLOCK]
     except StoreError:  # purged since, or its pack is damaged: the page itself tells
         return ()
-    found = parse_page(body, version.url, version.content_type).media
+    version = stored.version
+    found = parse_page(stored.body, version.url, version.content_type).media
     return tuple(one for one in found if one.kind in hit.media)[:_MOST_OF_BLOCK]
 
 

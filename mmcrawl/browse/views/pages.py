@@ -19,7 +19,7 @@ from mmcrawl.browse.context import Context
 from mmcrawl.browse.figures import months_of, timeline_of
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import address, when
-from mmcrawl.browse.views.versions import block_texts, numbers_of
+from mmcrawl.browse.views.versions import numbers_of
 from mmcrawl.frontier.addresses import host_of
 
 
@@ -136,14 +136,14 @@ class PageViews:
         versions = [version for version in some if version.method]
         if len(versions) < 2:
             raise Problem(404, "alone", url=url)
-        sides = map(self.context.side, versions)
-        lives = lives_of(difference(old, new) for old, new in pairwise(sides))
+        pages = map(self.context.page, versions)
+        lives = lives_of(difference(old, new) for old, new in pairwise(pages))
         shown = lives[:_MOST_LIVES]
         texts: dict[tuple[int, int, int], str] = {}
-        for version in versions:
-            of = [life.block for life in shown if life.last == version.number]
-            found = block_texts(self.context.side(version), of, longest=300) if of else {}
-            texts |= {(version.number, start, end): text for (start, end), text in found.items()}
+        for version in versions:  # read again: not all fit into memory at once
+            if ended := [life.block for life in shown if life.last == version.number]:
+                stored = self.context.page(version)
+                texts |= {(version.number, b.start, b.end): stored.text(b)[:300] for b in ended}
         return page(
             arguments,
             "page_blocks",

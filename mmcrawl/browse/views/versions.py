@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from mmcrawl.archive.comparison import Side, difference
+from mmcrawl.archive.comparison import difference
+from mmcrawl.archive.format.cutting import StoredPage
 from mmcrawl.archive.model import BlockChange, Difference, StoredBlock, Version, Visit, leaves
-from mmcrawl.blocks.partition import Partition
-from mmcrawl.blocks.partitioners.base import Cut
-from mmcrawl.blocks.tree import read_tree
 from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
@@ -19,6 +17,7 @@ from mmcrawl.browse.replay.addresses import Mode, replay_address, seconds
 from mmcrawl.page.parse import parse_page
 
 _MOST_BLOCKS = 400
+_LONGEST = 4_000  # characters of a block's text
 _CHANGES = ("changed", "added", "removed", "moved", "kept")
 _MODES = {"page": Mode.PAGE, "blocks": Mode.BLOCKS, "scripts": Mode.SCRIPTS}
 
@@ -44,12 +43,14 @@ class VersionViews:
         visits = archive.visits(version.url)
         numbers = numbers_of(visits)
         before, after = _beside(numbers, version.number)
-        side = self.context.side(version)
-        blocks = list(side.blocks) if version.method else []
+        stored = self.context.page(version)
+        blocks = stored.blocks if version.method else []
         innermost = leaves(blocks)
-        texts = block_texts(side, innermost[:_MOST_BLOCKS], longest=400)
+        texts = {
+            (block.start, block.end): stored.text(block)[:400] for block in innermost[:_MOST_BLOCKS]
+        }
         parsed = (
-            parse_page(side.body, version.url, version.content_type) if version.method else None
+            parse_page(stored.body, version.url, version.content_type) if version.method else None
         )
         return page(
             arguments,
@@ -96,7 +97,7 @@ class VersionViews:
             if number not in numbers:
                 raise Problem(404, "version", url=url, number=number)
         older, newer = (
-            self.context.side(archive.version(url, number))
+            self.context.page(archive.version(url, number))
             for number in sorted(pair, key=numbers.index)
         )
         found = difference(older, newer)
@@ -126,26 +127,6 @@ class VersionViews:
         return archive.get(url, at)
 
 
-def block_texts(
-    side: Side, blocks: Iterable[StoredBlock], *, longest: int = 4_000
-) -> dict[tuple[int, int], str]:
-    """Return the visible text of some blocks, by where they are; of what is no page none.
-
-    Args:
-        side: A version with its bytes.
-        blocks: Of it, none inside of another.
-        longest: Characters of a block's text that are given.
-    """
-    version = side.version
-    places = sorted((block.start, block.end) for block in blocks)
-    if not places or not version.method:
-        return {}
-    tree = read_tree(side.body, encoding=version.encoding)
-    cuts = [Cut(0, start, end) for start, end in places]
-    page = Partition(tree, cuts, method=version.method, level=version.level)
-    return {(block.start, block.end): block.text[:longest] for block in page.roots}
-
-
 def numbers_of(visits: Iterable[Visit]) -> list[int]:
     """Return the numbers of the versions in order of time."""
     return [visit.version for visit in visits if visit.changed and visit.version]
@@ -160,27 +141,24 @@ def _beside(numbers: list[int], number: int) -> tuple[int | None, int | None]:
     return (numbers[at - 1] if at else None), after
 
 
-def _rows(older: Side, newer: Side, found: Difference) -> list[_Row | int]:
+def _rows(older: StoredPage, newer: StoredPage, found: Difference) -> list[_Row | int]:
     """Return what is shown of a difference: changes, and numbers of blocks that were kept."""
-    changes = found.blocks
-    shown = [change for change in changes if change.change != "kept"][:_MOST_BLOCKS]
-    old = block_texts(older, [change.old for change in shown if change.old])
-    new = block_texts(newer, [change.new for change in shown if change.new])
     rows: list[_Row | int] = []
-    wanted = {id(change) for change in shown}
-    for change in changes:
-        if change.change == "kept":
-            if rows and isinstance(rows[-1], int):
-                rows[-1] += 1
-            else:
-                rows.append(1)
-        elif id(change) in wanted:
-            rows.append(_Row(change, _text(old, change.old), _text(new, change.new)))
+    shown = 0
+    for change in found.blocks:
+        if change.change != "kept":
+            shown += 1
+            if shown <= _MOST_BLOCKS:
+                rows.append(_Row(change, _text(older, change.old), _text(newer, change.new)))
+        elif rows and isinstance(rows[-1], int):
+            rows[-1] += 1
+        else:
+            rows.append(1)
     return rows
 
 
-def _text(texts: dict[tuple[int, int], str], block: StoredBlock | None) -> str:
-    return texts.get((block.start, block.end), "") if block is not None else ""
+def _text(page: StoredPage, block: StoredBlock | None) -> str:
+    return page.text(block)[:_LONGEST] if block is not None else ""
 
 
 def _steps(numbers: list[int], old: int, new: int) -> dict[str, tuple[int, int] | None]:

@@ -33,8 +33,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
     if options.numbers:
         old, new = (archive.version(url, number) for number in options.numbers)
     else:
-        archive.get(url)
-        versions = archive.versions(url)
+        versions = archive.versions(url) or [archive.get(url)]
         if len(versions) < 2:
             raise StoreError(f"{url} has one version only; there is nothing to compare it with")
         old, new = versions[-2:]

@@ -1,7 +1,7 @@
 """What the demo web is made of: pages, their links and media, and how they are dressed."""
 
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from mmcrawl.replay.demo.texts import Lesson
 
@@ -18,6 +18,11 @@ class Group:
 
     title: str
     links: tuple[Link, ...]
+
+
+def links_of(root: str, *pairs: tuple[str, str]) -> tuple[Link, ...]:
+    """Links from pairs of address, as seen from `root`, and anchor."""
+    return tuple(Link(urljoin(root, address), anchor) for address, anchor in pairs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,6 @@ from mmcrawl.replay.demo.designs.choice import respond
 from mmcrawl.replay.demo.model import Group, Link, Page
 from mmcrawl.replay.web import StoredResponse, answer, moved
 
-# Links of the demo web that lead nowhere, as some do on every site.
-DEAD_LINKS = frozenset(
-    {f"{wuli_site.ROOT}gaozhong/wuli/kejian/kj999.htm", f"{wuli_site.ROOT}dating/"},
-)
 # The last two lead to each other.
 REDIRECTS = {
     (wuli_site.HOST, "/wuli/"): f"{wuli_site.ROOT}gaozhong/wuli/",

@@ -39,12 +39,9 @@ def month_url(site: Site, number: int) -> str:
 class PageMaker:
     """Makes pages; a page does not depend on which ones were made before it.
 
-    Parameters
-    ----------
-    sites
-        As laid out.
-    seed, tunnel, noise
-        See `SimulationConfig`.
+    Args:
+        sites: As laid out.
+        seed, tunnel, noise: See `SimulationConfig`.
     """
 
     def __init__(self, sites: tuple[Site, ...], seed: int, tunnel: int, noise: float) -> None:

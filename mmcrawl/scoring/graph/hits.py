@@ -39,7 +39,7 @@ class Hits(GraphScorer):
     def __init__(
         self, source: LinkSource, similarity: LinkSimilarity, *, growth: float = 0.05
     ) -> None:
-        check_ranges(self.ranges, growth=growth)
+        check_ranges(self.ranges, locals())
         super().__init__(source, alpha=0.0, growth=growth, needs_content=False)
         self._unlinked = 0.0
         self._eigenvalue = 0.0

@@ -43,7 +43,7 @@ class PageRank(GraphScorer):
         d: float = 0.85,
         growth: float = 0.05,
     ) -> None:
-        check_ranges(self.ranges, d=d, growth=growth)
+        check_ranges(self.ranges, locals())
         super().__init__(source, alpha=0.0, growth=growth, needs_content=False)
         self._d = d
 
