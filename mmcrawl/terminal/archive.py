@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mmcrawl.blocks.drawing import printable
-from mmcrawl.terminal.crawl import literal, sentence, size_of
+from mmcrawl.terminal.crawl import reason_table, sentence, size_of
 
 KIND_STYLES = {
     "title": "bold magenta",
@@ -22,8 +22,6 @@ KIND_STYLES = {
     "small": "dim",
 }
 """How each kind of block is written."""
-
-_MOST_REASONS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +59,7 @@ def revisit_tables(revisits: Revisits) -> RenderableType:
     if revisits.visited or not revisits.problem:
         parts.append(_revisit_numbers(revisits))
     if revisits.reasons:
-        reasons = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-        reasons.add_column(justify="right")
-        for reason, count in revisits.reasons.most_common(_MOST_REASONS):
-            reasons.add_row(str(count), literal(reason))
-        if len(revisits.reasons) > _MOST_REASONS:
-            reasons.add_row("", f"… and {len(revisits.reasons) - _MOST_REASONS} more")
-        parts += [Text("\nNot had", "bold"), reasons]
+        parts += [Text("\nNot had", "bold"), reason_table(revisits.reasons)]
     if revisits.problem or revisits.ending:
         why = revisits.problem or "what was not visited is still due"
         ending = printable(f"Stopped ({revisits.ending or 'store_error'}). {sentence(why)}")
