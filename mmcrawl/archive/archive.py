@@ -222,15 +222,7 @@ class Archive:
         Raises:
             StoreError: it is damaged, or was purged.
         """
-        return Capture(
-            url=version.url,
-            body=self._read(version)[1],
-            time=version.time,
-            status=version.status,
-            headers=version.headers,
-            reason=version.reason,
-            content_type=version.content_type,
-        )
+        return version.capture(self._read(version)[1])
 
     def page(self, version: Version) -> ArchivedPage:
         """Return a version with its bytes; tree, blocks and texts are made when asked for, once.

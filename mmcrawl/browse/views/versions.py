@@ -39,7 +39,7 @@ class VersionViews:
 
     def version(self, arguments: Arguments) -> Response:
         """Show the facts, headers and blocks of a version."""
-        archive, version = self.context.archive, self._asked_version(arguments)
+        archive, version = self.context.archive, self._requested(arguments)
         visits = archive.visits(version.url)
         numbers = numbers_of(visits)
         before, after = _beside(numbers, version.number)
@@ -69,7 +69,7 @@ class VersionViews:
 
     def view(self, arguments: Arguments) -> Response:
         """Show a version as it was, in a frame of ours that nothing gets out of."""
-        version = self._asked_version(arguments)
+        version = self._requested(arguments)
         mode = arguments.choice("as", tuple(_MODES), "page")
         if mode == "blocks" and not version.method:
             raise Problem(404, "nopage", url=version.url)
@@ -116,7 +116,7 @@ class VersionViews:
             steps=_steps(numbers, older.version.number, newer.version.number),
         )
 
-    def _asked_version(self, arguments: Arguments) -> Version:
+    def _requested(self, arguments: Arguments) -> Version:
         url, archive = arguments.url(), self.context.archive
         visits = self.context.visits(url)
         if arguments.text("n"):
