@@ -70,7 +70,7 @@ def leave_crawl_out(settings: BaseSettings | None, urls: Iterable[str]) -> None:
 
     Where `urls`, which the user gave, lead into private networks, those may be asked.
     """
-    own = {"SCHEDULER": "mmcrawl.engine.scheduler.PlainScheduler", "MMCRAWL_ARCHIVE": "none"}
+    own = {"SCHEDULER": "mmcrawl.engine.components.PlainScheduler", "MMCRAWL_ARCHIVE": "none"}
     if settings is not None:
         settings.setdict(own, priority="cmdline")
         if any(is_private_host(host_of(add_http_if_no_scheme(url))) for url in urls):

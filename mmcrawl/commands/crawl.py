@@ -22,8 +22,8 @@ from scrapy_spider_metadata import Args
 from mmcrawl.archive.uris import shown
 from mmcrawl.crawling.archive_params import ArchiveParams
 from mmcrawl.crawling.params import FocusedParams, explain
+from mmcrawl.engine.components import check_scheduler
 from mmcrawl.engine.crawls import check_settings, with_stored_web
-from mmcrawl.engine.scheduler import check_scheduler
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.arguments import argument_help
