@@ -10,10 +10,9 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from mmcrawl.crawling.history import MovedSeeds, recall
 from mmcrawl.crawling.intake import Judge, LinkIntake, media_page, seed_link
-from mmcrawl.crawling.recall import recall
 from mmcrawl.crawling.reports import FetchedPage, PageReport, Reporter, Totals
-from mmcrawl.crawling.seeds import MovedSeeds
 from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.frontier.admission import REDIRECT, Admission, Limits
