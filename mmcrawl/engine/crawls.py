@@ -206,14 +206,12 @@ class _Parts:
         return CrawlJob(
             store,
             job,
-            test=reporter.test,
-            similarity=reporter.similarity,
+            reporter=reporter,
             make_scorer=lambda source: make_scorer(
                 args.algo, source, reporter.similarity, **args.parameters
             ),
             limits=self.limits,
             seeds=self.seeds,
-            aliases=self.aliases,
             obey_nofollow=self.obey_nofollow,
             later_blocks=self.later_blocks,
         )

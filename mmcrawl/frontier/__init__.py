@@ -14,7 +14,6 @@ from mmcrawl.frontier.database import damaged
 from mmcrawl.frontier.findings import (
     Findings,
     MediaPageRecord,
-    MediaResourceRecord,
     PatternRecord,
 )
 from mmcrawl.frontier.order import PendingOrder
@@ -45,7 +44,6 @@ __all__ = [
     "LinkRecord",
     "LinkScores",
     "MediaPageRecord",
-    "MediaResourceRecord",
     "NewLink",
     "PageRecord",
     "PastFailure",

@@ -104,7 +104,7 @@ class SqliteFrontier(LinkTable):
 
     def lookup(self, url: str) -> int | None:
         """Return the id of the link that `url` is, None if it was never seen."""
-        return self._find(url_key(self.job, url))
+        return self._find(url_key(self.job, url, b""))  # as `_key` asks, so that it is made once
 
     # -- what happens to links ------------------------------------------------------------------
 

@@ -120,7 +120,8 @@ class TopicTest:
                 places[concept] = (*places.get(concept, ()), name)
         total = sum(evidence.values())
         score = total / (total + 1)
-        relevant = bool(wanted) and score >= self.threshold
+        on_topic = score >= self.threshold or self._topic_of(url).anything
+        relevant = bool(wanted) and on_topic
         return Verdict(relevant, score, self.threshold, wanted, evidence, places, signs=signs)
 
     def _topic_of(self, url: str) -> Topic:

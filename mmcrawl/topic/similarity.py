@@ -43,7 +43,7 @@ class BooleanModel(_Scaled):
 
     def score(self, *fields: str) -> float:
         """sim(D) in [0, 1], D being the words of all `fields` (title, anchor, URL text…)."""
-        return self._seen(len(self.topic.concepts_in(*fields)) / len(self.topic.terms))
+        return self._seen(len(self.topic.concepts_in(*fields)) / max(len(self.topic.terms), 1))
 
     def state(self) -> dict[str, Any]:
         """What was learnt, as plain data for JSON."""
@@ -115,7 +115,7 @@ class VectorSpaceModel(_Scaled):
                 of_topic += weight
         if not square:
             return self._seen(0.0)
-        return self._seen(min(1.0, of_topic / sqrt(square * len(self._concepts))))
+        return self._seen(min(1.0, of_topic / sqrt(square * max(len(self._concepts), 1))))
 
     def state(self) -> dict[str, Any]:
         """What was learnt, as plain data for JSON."""

@@ -44,6 +44,9 @@ class Topic:
     source: str = ""
     """Where the words come from."""
 
+    anything: bool = False
+    """Whether every page is on topic: media are looked for, whatever they are about."""
+
     def __post_init__(self) -> None:
         unknown = sorted({*self.media, *self.wanted} - {*MEDIA_KINDS})
         if unknown:
@@ -51,7 +54,7 @@ class Topic:
                 f"topic {self.name!r}: no such media kind {unknown[0]!r}; "
                 f"there are {', '.join(MEDIA_KINDS)}"
             )
-        if not self.terms:
+        if not self.terms and not self.anything:
             raise TopicError(f"topic {self.name!r} holds no words; add at least one concept")
 
     @cached_property
