@@ -148,6 +148,14 @@ class LinkTable:
         row = self.store.db.execute("SELECT status FROM link WHERE id = ?", (self._base + link,))
         return str(row.fetchone()[0]) == Status.RUNNING
 
+    def waiting(self) -> list[int]:
+        """Return the waiting links, held ones included, in the order they were found."""
+        rows = self.store.db.execute(
+            "SELECT id FROM link WHERE id >= ? AND id < ? AND status = 'W' ORDER BY id",
+            self._ours,
+        )
+        return [row[0] - self._base for row in rows]
+
     def without_parent(self) -> list[int]:
         """Return the links that were found on no page: seeds, and what the spider asked for.
 
