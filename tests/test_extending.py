@@ -7,13 +7,14 @@ import json
 import os
 import re
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+
+from tests.warm import python
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
@@ -106,7 +107,7 @@ def scrapy(
         for word in ("-s", f"{name}={value if isinstance(value, str | int) else json.dumps(value)}")
     ]
     done = subprocess.run(
-        [sys.executable, "-m", "scrapy", *arguments, *given],
+        [python(), "-m", "scrapy", *arguments, *given],
         cwd=folder,
         env={
             **os.environ,

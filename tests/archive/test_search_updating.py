@@ -8,7 +8,6 @@ import random
 import signal
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from mmcrawl.archive import Archive, Results, Search, open_search
 from mmcrawl.archive.search import blocks, index, updating
 from mmcrawl.archive.search.searching import index_path
 from mmcrawl.errors import StoreError
+from tests.warm import python
 
 from .search_pages import CHINESE, DAY, ENGLISH, GERMAN, JANUARY, capture, mixed_web, store_all
 from .test_search import QUERIES, urls
@@ -399,7 +399,7 @@ def test_an_update_that_is_killed_in_the_middle_goes_on_where_it_was(
     archive: Archive, search: Search, uri: str, tmp_path: Path, writes: int
 ) -> None:
     store_all(archive, mixed_web())  # four pages, one after the other
-    died = subprocess.run([sys.executable, "-c", _KILLED, uri, str(writes)], check=False)
+    died = subprocess.run([python(), "-c", _KILLED, uri, str(writes)], check=False)
     assert died.returncode == -signal.SIGKILL
     indexed = search.progress().indexed
     assert (indexed == 0) == (writes == 1)
@@ -462,15 +462,15 @@ def test_a_version_that_cannot_be_read_is_passed_over(
     archive: Archive, search: Search, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store_all(archive, mixed_web())
-    rebuild = Archive.rebuild
+    page = Archive.page
 
     def damaged(self: Archive, version: object) -> object:
         if getattr(version, "url", "") == CHINESE:
             raise StoreError("its bytes are not those that were stored")
-        return rebuild(self, version)  # type: ignore[arg-type]
+        return page(self, version)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patched:
-        patched.setattr(Archive, "rebuild", damaged)
+        patched.setattr(Archive, "page", damaged)
         assert search.update().failed == ((CHINESE, 1),)
         assert search.update().failed == ()
     assert CHINESE not in urls(search.search("牛顿"))

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 from argparse import ArgumentParser
@@ -22,6 +21,7 @@ from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import browse as module
+from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 PAGE = "http://optics.test/lens.html"
@@ -41,7 +41,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def started(desk: Path, *args: str) -> Iterator[str]:
     """Run the command in a process of its own; gives what it printed."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "browse", "-a", f"store=sqlite:///{desk}/crawl.db", *args],
+        [python(), "-m", "scrapy", "browse", "-a", f"store=sqlite:///{desk}/crawl.db", *args],
         cwd=ROOT,
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.settings import Settings
 
 from mmcrawl.commands import experiment as module
+from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 FILM = '<title>Optics {0}</title><a href="{0}.mp4">Optics {0}</a>'
@@ -52,7 +52,7 @@ def test_an_experiment_and_the_comparison_of_two(
         *("--algos", "breadth,urlrule:hard=true", "-s", "MMCRAWL_TOPIC_THRESHOLD=0.4"),
     )
     done = subprocess.run(
-        [sys.executable, "-m", "scrapy", "experiment", *options],
+        [python(), "-m", "scrapy", "experiment", *options],
         capture_output=True,
         text=True,
         env=os.environ

@@ -19,6 +19,7 @@ from scrapy.settings import Settings
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import rank as module
 from mmcrawl.rank import METHODS, open_ranks
+from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
@@ -115,7 +116,7 @@ def test_parquet_has_the_rows_of_json(run, desk: Path, of: str) -> None:  # type
     parquet = pytest.importorskip("pyarrow.parquet")
     lines = [json.loads(line) for line in run("--of", of, "--json").out.splitlines()]
     done = subprocess.run(
-        [sys.executable, "-m", "scrapy", "rank", "--of", of, "--parquet"],
+        [python(), "-m", "scrapy", "rank", "--of", of, "--parquet"],
         capture_output=True,
         cwd=desk,
         env=os.environ | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
@@ -197,7 +198,7 @@ def test_arguments_and_two_formats_are_refused(run) -> None:  # type: ignore[no-
 
 def test_it_runs_as_people_run_it(desk: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "scrapy", "rank", "--top", "1", "--json"],
+        [python(), "-m", "scrapy", "rank", "--top", "1", "--json"],
         capture_output=True,
         encoding="utf-8",
         cwd=desk,

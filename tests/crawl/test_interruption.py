@@ -4,7 +4,6 @@ import json
 import signal
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Sequence
 from contextlib import closing
 from time import monotonic, sleep
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 from mmcrawl.frontier import canonical
+from tests.warm import python
 
 PHYSICS = ["seeds=http://physics.demo.test/", "topic=physics-senior"]
 EVERYTHING: list[str] = []
@@ -27,7 +27,7 @@ class Crawl:
         own = ["algo=urlrule", "web=demo", f"store=sqlite:///{self.store}", *args]
         options = [option for value in own for option in ("-a", value)]
         latency_setting = ["-s", f"MMCRAWL_WEB_LATENCY={latency}"]
-        self._command = [sys.executable, "-m", "scrapy", "crawl", "focused"]
+        self._command = [python(), "-m", "scrapy", "crawl", "focused"]
         self._command += options + latency_setting
 
     def start(self) -> subprocess.Popen[str]:
@@ -173,6 +173,7 @@ DIES = """
 import json, os, sys
 from mmcrawl.frontier import Limits, open_store
 from mmcrawl.crawling.job import CrawlJob
+from mmcrawl.crawling.reports import FetchedPage, Reporter
 from mmcrawl.page import parse_page
 from mmcrawl.replay import FolderWeb
 from mmcrawl.scoring import LinkSimilarity, TopicTest, UrlRule
@@ -186,7 +187,7 @@ def crawl(file, dies_after=None):
     similarity = LinkSimilarity(topic)
     store = open_store(f"sqlite:///{file}")
     job = CrawlJob(
-        store, store.job("test", {}), test=TopicTest(topic, {"video"}), similarity=similarity,
+        store, store.job("test", {}), reporter=Reporter(TopicTest(topic, {"video"}), similarity),
         make_scorer=lambda source: UrlRule(source, similarity, num2=2, m=1),
         limits=Limits(), seeds=web.start_urls(),
     )
@@ -205,7 +206,7 @@ def crawl(file, dies_after=None):
             verdict = job.judge(page)
             if reports % 4 == 1:
                 job.commit()  # between the page's media and the page
-            job.crawled(link.id, page, verdict)
+            job.crawled(link.id, FetchedPage(page, verdict=verdict))
         else:
             job.failed(link.id, f"HTTP {response.status}")
         reports += 1
@@ -248,7 +249,7 @@ def test_a_job_killed_after_any_report_comes_to_the_same_end(tools: Any) -> None
             (site / folder / f"{n}.html").write_text(text)
     (site / "index.html").write_text(tools.links("films/0.html", "talks/0.html", "films/3.html"))
     run = subprocess.run(
-        [sys.executable, "-c", DIES, str(place / "web")],
+        [python(), "-c", DIES, str(place / "web")],
         cwd=place,
         env=tools.environ,
         capture_output=True,

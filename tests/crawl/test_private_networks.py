@@ -3,7 +3,6 @@
 import json
 import socket
 import subprocess
-import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -12,10 +11,12 @@ from typing import Any
 import pytest
 
 from mmcrawl.crawling.job import CrawlJob
+from mmcrawl.crawling.reports import FetchedPage, Reporter
 from mmcrawl.frontier import Limits, NewLink, open_store
 from mmcrawl.page import parse_page
 from mmcrawl.scoring import Breadth, LinkSimilarity, TopicTest
 from mmcrawl.topic import topic_from_keywords
+from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 PUBLIC = "public.example.org"
@@ -76,8 +77,7 @@ def job_from(seed: str, *, private: bool = False) -> CrawlJob:
     return CrawlJob(
         store,
         store.job("test", {}),
-        test=TopicTest(topic, {"video"}),
-        similarity=similarity,
+        reporter=Reporter(TopicTest(topic, {"video"}), similarity),
         make_scorer=lambda source: Breadth(source, similarity),
         limits=Limits(sites="anywhere", private=private),
         seeds=[seed],
@@ -89,7 +89,7 @@ def follow(job: CrawlJob, *urls: str) -> list[str]:
     seed = job.next()
     assert seed is not None
     body = "".join(f'<a href="{url}">link</a>' for url in urls)
-    job.crawled(seed.id, parse_page(body.encode(), seed.url))
+    job.crawled(seed.id, FetchedPage(parse_page(body.encode(), seed.url)))
     taken = []
     while link := job.next():
         taken.append(link.url)
@@ -191,7 +191,7 @@ def attempts() -> dict[str, dict[str, dict[str, int]]]:
     """What a stranger's pages make the commands connect to; see the script."""
     script = ROOT / "benchmarks" / "private_addresses.py"
     run = subprocess.run(
-        [sys.executable, str(script), "--json"], capture_output=True, text=True, check=False
+        [python(), str(script), "--json"], capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stderr
     counts: dict[str, dict[str, dict[str, int]]] = json.loads(run.stdout.splitlines()[-1])

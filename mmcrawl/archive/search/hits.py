@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import StoredBlock, leaves
 from mmcrawl.archive.search.blocks import areas_around
 from mmcrawl.archive.search.finding import Found, Whole
@@ -149,14 +150,14 @@ def still_there(archive: Archive, hits: Sequence[Hit]) -> Iterator[Hit]:
             yield replace(there[0], blocks=hit.blocks, more=tuple(there[1:]))
 
 
-def read_hit(archive: Archive, hit: Hit) -> ArchivedHit:
-    """Read a hit from the archive: its page is cut into blocks, if that was not done yet.
+def read_hit(page: ArchivedPage, hit: Hit) -> ArchivedHit:
+    """Read a hit from its page, which is cut into blocks if that was not done yet.
 
     Raises:
-        StoreError: the version was purged, or is damaged.
+        StoreError: the page has no such block.
     """
-    version = archive.version(hit.url, hit.version)
-    blocks, body = leaves(archive.blocks_of(version)), archive.rebuild(version).body
+    version = page.version
+    blocks, body = leaves(page.blocks), page.body
     alike = [n for n, block in enumerate(blocks) if block.digest == hit.digest]
     place = next((n for n in alike if blocks[n].kind == hit.kind), next(iter(alike), None))
     if place is None:

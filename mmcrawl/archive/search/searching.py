@@ -257,4 +257,4 @@ class Search:
         Raises:
             StoreError: the version was purged since, or the archive fails.
         """
-        return read_hit(self._archive, hit)
+        return read_hit(self._archive.page(self._archive.version(hit.url, hit.version)), hit)
