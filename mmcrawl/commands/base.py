@@ -12,7 +12,7 @@ from rich.console import Console
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.commands.arguments import add_arguments, read_arguments
+from mmcrawl.commands.arguments import add_arguments, read_arguments, take_archive
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.terminal.program import complain
 
@@ -67,6 +67,8 @@ class MmcrawlCommand(ScrapyCommand):
         return 1
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if "archive" in self.arguments:
+            take_archive(args, opts, behind=int(self.has_operands))
         if args and not self.has_operands:
             raise UsageError(f"{args[0]!r} is not understood; all is said with options")
         try:
