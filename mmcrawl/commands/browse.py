@@ -14,6 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scrapy.commands import ScrapyCommand
+
 from mmcrawl.archive.uris import shown
 from mmcrawl.commands.arguments import PLACE, archive_params
 from mmcrawl.commands.base import MmcrawlCommand, whole
@@ -32,11 +34,11 @@ _DEMO = shown(DEMO_STORE)
 _DEFAULT_REPORTS = "experiment"
 
 
-class Command(MmcrawlCommand):
+class Command(MmcrawlCommand, ScrapyCommand):
     """Show the archive in a web browser."""
 
     name = "browse"
-    usage = "[-a store=URI] [-a archive=URI] [--port N] [--host H] [--open]"
+    usage = "[FILE.db|-a store=URI|-a archive=URI] [--port N] [--host H] [--open]"
     summary = "Browse the archive: search, history, differences, media, running crawls"
     details = (
         "Starts a web server on this machine, until Ctrl-C. Other machines reach it only if"
