@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from mmcrawl.archive.comparison import difference
-from mmcrawl.archive.format.cutting import StoredPage
+from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import BlockChange, Difference, StoredBlock, Version, Visit, leaves
 from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
@@ -141,7 +141,7 @@ def _beside(numbers: list[int], number: int) -> tuple[int | None, int | None]:
     return (numbers[at - 1] if at else None), after
 
 
-def _rows(older: StoredPage, newer: StoredPage, found: Difference) -> list[_Row | int]:
+def _rows(older: ArchivedPage, newer: ArchivedPage, found: Difference) -> list[_Row | int]:
     """Return what is shown of a difference: changes, and numbers of blocks that were kept."""
     rows: list[_Row | int] = []
     shown = 0
@@ -157,7 +157,7 @@ def _rows(older: StoredPage, newer: StoredPage, found: Difference) -> list[_Row 
     return rows
 
 
-def _text(page: StoredPage, block: StoredBlock | None) -> str:
+def _text(page: ArchivedPage, block: StoredBlock | None) -> str:
     return page.text(block)[:_LONGEST] if block is not None else ""
 
 
