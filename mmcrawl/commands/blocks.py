@@ -144,7 +144,7 @@ _CONTROLS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
 _MANY_CONTROLS = 0.03
 
 
-class Command(MmcrawlCommand):
+class Command(MmcrawlCommand, ScrapyCommand):
     """Show the blocks of a page."""
 
     requires_crawler_process = True

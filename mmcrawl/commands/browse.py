@@ -14,6 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scrapy.commands import ScrapyCommand
+
 from mmcrawl.archive.uris import shown
 from mmcrawl.commands.arguments import PLACE, archive_params
 from mmcrawl.commands.base import MmcrawlCommand, whole
@@ -32,7 +34,7 @@ _DEMO = shown(DEMO_STORE)
 _DEFAULT_REPORTS = "experiment"
 
 
-class Command(MmcrawlCommand):
+class Command(MmcrawlCommand, ScrapyCommand):
     """Show the archive in a web browser."""
 
     name = "browse"

@@ -10,6 +10,7 @@ from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
+from scrapy.commands import ScrapyCommand
 
 from mmcrawl.commands.base import MmcrawlCommand, console_of, ended_by_signal, whole
 from mmcrawl.errors import MmcrawlError
@@ -31,7 +32,7 @@ _COMPARED = {
 }
 
 
-class Command(MmcrawlCommand):
+class Command(MmcrawlCommand, ScrapyCommand):
     """Compare algorithms on a stored web, or two such experiments."""
 
     name = "experiment"

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rich.console import Console
+from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.opening import open_archive
@@ -29,7 +30,7 @@ _SHOWN = 20
 _PAGES = "pages"
 
 
-class Command(MmcrawlCommand):
+class Command(MmcrawlCommand, ScrapyCommand):
     """Rank the pages, blocks or media of an archive."""
 
     name = "rank"

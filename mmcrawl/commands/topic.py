@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
+from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from mmcrawl.commands.base import MmcrawlCommand, console_of
@@ -31,7 +32,7 @@ _PAGE_TYPES = (*HTML_TYPES, "text/plain", "text/xml", "application/xml")
 _NO_PAGES = ("audio/", "video/", "image/", "application/pdf", "application/zip")
 
 
-class Command(MmcrawlCommand):
+class Command(MmcrawlCommand, ScrapyCommand):
     """Show topics, and how a page fits them."""
 
     requires_crawler_process = True

@@ -3,7 +3,7 @@
 import argparse
 from collections.abc import Callable
 
-from scrapy.commands import ScrapyHelpFormatter
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
 from mmcrawl.archive import open_archive
@@ -51,7 +51,7 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter, ScrapyHelpFormatter):
     """Scrapy's help, with the lines of the description as they are."""
 
 
-class Command(MmcrawlCommand):
+class Command(MmcrawlCommand, ScrapyCommand):
     """Show and keep the archive."""
 
     name = "archive"
