@@ -14,6 +14,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 from time import sleep
+from types import ModuleType
 
 FOLDER = Path(__file__).parent
 
@@ -44,3 +45,15 @@ def python() -> str:
         assert server.poll() is None, "the warm server did not start"
         sleep(0.02)
     return str(program)
+
+
+def starts_warm(module: ModuleType, program: str) -> None:
+    """Have a module that starts `sys.executable` start `program`, as `python` returns it."""
+
+    class Sys(ModuleType):
+        executable = program
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(sys, name)
+
+    module.sys = Sys("sys")  # type: ignore[attr-defined]
