@@ -8,6 +8,7 @@ import random
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -18,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from mmcrawl.errors import StoreError
+from mmcrawl.sharing import observing
 from mmcrawl.sharing.messages import Entry, Fetched, Grant, Message
-from mmcrawl.sharing.store import SharedStore, jobs, open_shared_store
-from tests.warm import python
+from mmcrawl.sharing.store import SharedStore, open_shared_store
 
 ROOT = Path(__file__).parents[2]
 JOB = "together"
@@ -283,7 +284,7 @@ class Gang:
             "CONCURRENT_REQUESTS_PER_DOMAIN=2",
             "MMCRAWL_BARREN_PAGES_PER_SHAPE=0",
         )
-        command = [python(), "-m", "scrapy", "crawl", "focused"]
+        command = [sys.executable, "-m", "scrapy", "crawl", "focused"]
         for name, value in (common | arguments).items():
             command += ["-a", f"{name}={value}"]
         for setting in (*fixed, *settings):
@@ -306,8 +307,8 @@ class Gang:
         return Observer(open_shared_store(self.uri, job=JOB, arguments=None))
 
     def _has_begun(self) -> bool:
-        with suppress(StoreError):
-            return bool(jobs(self.uri))
+        with suppress(StoreError), observing.Observer(self.uri) as observer:
+            return bool(observer.jobs())
         return False
 
     def all_but_last(self) -> bool:
@@ -365,7 +366,7 @@ class Observer:
 
     def known(self) -> set[str]:
         """Return the addresses of the pages in the log."""
-        return {event.report.url for _, event in self.events() if isinstance(event, Fetched)}
+        return {event.report.page.url for _, event in self.events() if isinstance(event, Fetched)}
 
     def lost_leases(self) -> Counter[str]:
         """Return, by the address, how many times a page was taken from a worker that was gone."""
@@ -379,7 +380,7 @@ class Observer:
                 for event in message.events:
                     held.setdefault(message.worker, set()).discard(getattr(event, "link", -1))
                     if isinstance(event, Fetched):
-                        urls[event.link] = event.report.url
+                        urls[event.link] = event.report.page.url
             for start in entry.starts:
                 if isinstance(start, Grant):
                     held.setdefault(start.worker, set()).add(start.link)
