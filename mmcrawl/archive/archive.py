@@ -8,10 +8,10 @@ from datetime import datetime
 from math import inf
 from typing import Self
 
-from mmcrawl.archive.backend import Backend, UrlRow, VersionRow
+from mmcrawl.archive.backend import Backend, PackRow, UrlRow, VersionRow
 from mmcrawl.archive.checking import Checker, stats_of
-from mmcrawl.archive.comparison import Side, difference
-from mmcrawl.archive.format.cutting import blocks_of_version, cut_entries, is_cut
+from mmcrawl.archive.comparison import difference
+from mmcrawl.archive.format.cutting import ArchivedPage, cut_entries
 from mmcrawl.archive.format.facts import as_version
 from mmcrawl.archive.format.manifest import Entry
 from mmcrawl.archive.format.reading import Reader
@@ -156,9 +156,11 @@ class Archive:
         row = self._url(url)
         if row is None:
             return []
+        events = events_of(self._backend, row.id)
+        packs = self._packs_of(version for _, version, _ in events if version is not None)
         return [
-            (visit, self._as_version(row, version, head))
-            for visit, version, head in events_of(self._backend, row.id)
+            (visit, self._as_version(row, version, head, packs.get(version.entry)))
+            for visit, version, head in events
             if version is not None
         ]
 
@@ -220,15 +222,16 @@ class Archive:
         Raises:
             StoreError: it is damaged, or was purged.
         """
-        return Capture(
-            url=version.url,
-            body=self._read(version)[0],
-            time=version.time,
-            status=version.status,
-            headers=version.headers,
-            reason=version.reason,
-            content_type=version.content_type,
-        )
+        return version.capture(self._read(version)[1])
+
+    def page(self, version: Version) -> ArchivedPage:
+        """Return a version with its bytes; tree, blocks and texts are made when asked for, once.
+
+        Raises:
+            StoreError: it is damaged, or was purged.
+        """
+        entry, body = self._read(version)
+        return ArchivedPage(version, body, entry.blocks(body))
 
     def blocks_of(self, version: Version) -> list[StoredBlock]:
         """Return the blocks of a version in order, each before those inside of it.
@@ -239,12 +242,7 @@ class Archive:
             StoreError: it is damaged, or was purged.
             BlockError: it is to be cut by a partitioner that is not installed here.
         """
-        return list(self._side_of(version).blocks)
-
-    def kept_blocks(self, version: Version) -> list[StoredBlock] | None:
-        """Return the blocks of a version if they are kept, None if they would have to be cut."""
-        body, entry = self._read(version)
-        return entry.blocks(body) if is_cut(entry) else None
+        return self.page(version).blocks
 
     def diff(self, old: Version, new: Version) -> Difference:
         """Compare two versions block by block (Song et al. 2008, section 2.3).
@@ -254,7 +252,7 @@ class Archive:
         Raises:
             StoreError, BlockError: as :meth:`blocks_of`.
         """
-        return difference(self._side_of(old), self._side_of(new))
+        return difference(self.page(old), self.page(new))
 
     # -- upkeep -------------------------------------------------------------------------------
 
@@ -365,30 +363,36 @@ class Archive:
             )
         return row
 
-    def _read(self, version: Version) -> tuple[bytes, Entry]:
-        """Return the body of a version, and what was kept with it."""
+    def _read(self, version: Version) -> tuple[Entry, bytes]:
+        """Return what was kept with a version, and its body."""
         row = self._row_of(version)
         try:
-            return self._reader.checked_body(row), self._reader.entry(row)
+            return self._reader.read(row)
         except StoreError as error:
             raise StoreError(
                 f"version {version.number} of {version.url} cannot be read: {error}"
             ) from error
 
-    def _side_of(self, version: Version) -> Side:
-        """Return a version with its bytes and blocks."""
-        body, entry = self._read(version)
-        return Side(version, body, blocks_of_version(version, entry, body))
+    def _packs_of(self, rows: Iterable[VersionRow]) -> dict[int, PackRow]:
+        """Return the packs of versions by the places of their entries, each looked up once."""
+        return self._backend.packs_with_entries({row.entry for row in rows})
 
-    def _as_version(self, url: UrlRow, row: VersionRow, head: bytes | None = None) -> Version:
+    def _as_version(
+        self,
+        url: UrlRow,
+        row: VersionRow,
+        head: bytes | None = None,
+        pack: PackRow | None = None,
+    ) -> Version:
         try:
-            return as_version(url.url, row, self._reader.entry(row), head)
+            return as_version(url.url, row, self._reader.entry(row, pack), head)
         except StoreError as error:
             raise StoreError(f"version {row.number} of {url.url} cannot be read: {error}") from None
 
     def _versions_of(self, url: UrlRow) -> list[Version]:
         rows = sorted(self._backend.versions(url.id), key=lambda row: (row.time, row.number))
-        return [self._as_version(url, row) for row in rows]
+        packs = self._packs_of(rows)
+        return [self._as_version(url, row, pack=packs.get(row.entry)) for row in rows]
 
     def _urls_to_purge(self, url: str | None, host: str | None) -> list[UrlRow]:
         if url is None:

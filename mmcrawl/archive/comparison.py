@@ -12,13 +12,10 @@ import re
 from bisect import bisect_left
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from mmcrawl.archive.model import BlockChange, Difference, StoredBlock, Version, WordChange, leaves
-from mmcrawl.blocks.partition import Partition
-from mmcrawl.blocks.partitioners.base import Cut
-from mmcrawl.blocks.tree import read_tree
+from mmcrawl.archive.format.cutting import ArchivedPage
+from mmcrawl.archive.model import BlockChange, Difference, StoredBlock, WordChange, leaves
 from mmcrawl.text.scripts import HAN
 
 _ALIKE = 0.3  # share of words that two blocks must have in common to be one that changed
@@ -30,16 +27,7 @@ _Changed = tuple[int, tuple[WordChange, ...]]
 """The old block, and the words of both."""
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of two versions, with its bytes and blocks."""
-
-    version: Version
-    body: bytes
-    blocks: Sequence[StoredBlock]
-
-
-def difference(old: Side, new: Side) -> Difference:
+def difference(old: ArchivedPage, new: ArchivedPage) -> Difference:
     """Tell what became of each block that has none inside of it."""
     before, after = leaves(old.blocks), leaves(new.blocks)
     kept, moved = _equal_blocks(before, after)
@@ -157,18 +145,10 @@ def _by_words(
 
 
 def _words(
-    side: Side, blocks: Sequence[StoredBlock], wanted: Sequence[int]
+    page: ArchivedPage, blocks: Sequence[StoredBlock], wanted: Iterable[int]
 ) -> dict[int, list[str]]:
     """Return the words of some blocks, each with the white space behind it."""
-    if not wanted or not side.version.method:
-        return {index: [] for index in wanted}
-    tree = read_tree(side.body, encoding=side.version.encoding)
-    cuts = [Cut(0, blocks[index].start, blocks[index].end) for index in sorted(wanted)]
-    page = Partition(tree, cuts, method=side.version.method, level=side.version.level)
-    return {
-        index: _WORD.findall(block.text)
-        for index, block in zip(sorted(wanted), page.roots, strict=True)
-    }
+    return {index: _WORD.findall(page.text(blocks[index])) for index in wanted}
 
 
 def _word_changes(old: Sequence[str], new: Sequence[str]) -> Iterator[WordChange]:

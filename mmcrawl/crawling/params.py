@@ -23,7 +23,7 @@ from mmcrawl.scoring.registry import (
     parse_parameters,
 )
 from mmcrawl.stores.uris import is_server
-from mmcrawl.topic.loading import load_topic, load_topics, topic_from_keywords, union
+from mmcrawl.topic.loading import ANYTHING, load_topic, load_topics, topic_from_keywords, union
 from mmcrawl.topic.topic import MEDIA_KINDS, Topic
 
 DEMO_TOPIC = "physics-senior"
@@ -41,7 +41,10 @@ class FocusedParams(BaseModel):
 
     algo: str = Field("urlrule", description="how waiting links are ordered")
     topic: str = Field("", description="topics by name or file, parted by commas")
-    keywords: str = Field("", description="words to look for instead of a topic: 光学|optics, lens")
+    keywords: str = Field(
+        "",
+        description="words to look for instead of a topic: 光学|optics, lens; * for any media",
+    )
     seeds: str = Field(
         "", description="seed file, URL, or URLs parted by commas (default: the demo web)"
     )
@@ -198,6 +201,8 @@ class FocusedParams(BaseModel):
         topics = {host: topic.name for host, topic in self.topics_by_host.items()}
         seeds = {(canonical(s.url), topics.get(host_of(s.url), "")) for s in self.seed_list}
         keywords = self.own_topic.concepts if self.own_topic and self.keywords else ()
+        if self.own_topic and self.own_topic.anything:
+            keywords = ((ANYTHING,),)
         return {
             **self.parameters,
             "algo": self.algo,

@@ -16,9 +16,8 @@ from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.store import Job, SqliteStore, open_store
 from mmcrawl.sharing.allocator import Allocator, KnownWorker
 from mmcrawl.sharing.crawl import SharedCrawl
-from mmcrawl.sharing.listening import ListeningClock
 from mmcrawl.sharing.messages import Entry, Grant, Mail, Message, Pointless, read_all
-from mmcrawl.sharing.rules import Rules
+from mmcrawl.sharing.rules import ListeningClock, Rules
 from mmcrawl.sharing.snapshots import Snapshots
 from mmcrawl.sharing.store import SharedStore
 
@@ -283,7 +282,7 @@ class Leader:
             if name not in given and not forgotten and known.mailed_at:
                 continue
             leases = [k for k in self._crawl.leases.of(name) if k.number > known.received]
-            moved = tuple(self._crawl.job.moved_hosts)
+            moved = tuple(self._crawl.job.moved_seeds.hosts)
             mails[name] = Mail(self._term, tuple(leases), moved).encode()
             known.mailed_at = now
             known.mailed = max([known.mailed, *(lease.number for lease in leases)])

@@ -183,7 +183,7 @@ def test_a_headline_that_is_the_first_paragraph_too_is_written_once(
     monkeypatch: pytest.MonkeyPatch, page: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     content = SimpleNamespace(title="Levers lift", paragraphs=("Levers\nlift", "Wheels turn"))
-    monkeypatch.setattr("mmcrawl.blocks.page_content", lambda *_, **__: content)
+    monkeypatch.setattr("mmcrawl.blocks.content.content.page_content", lambda *_, **__: content)
     assert run(page, "--text") == 0
     assert capsys.readouterr().out == "Levers lift\n\nWheels turn\n"
 

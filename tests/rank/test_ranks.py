@@ -212,9 +212,7 @@ def test_importance_does_not_depend_on_the_order_of_blocks() -> None:
     [
         lambda g: pagerank(g, d=1.0),
         lambda g: pagerank(g, d=0.0),
-        lambda g: block_pagerank(g, least_chars=0),
-        lambda g: block_pagerank(g, least_distance=0),
-        lambda g: quarkrank(g, kind_weights={"topic": 0.0}),
+        lambda g: block_pagerank(g, kind_weights={"topic": 0.0}),
         lambda g: topic_pagerank(g, np.ones(5)),
         lambda g: topic_pagerank(g, -np.ones(2)),
         lambda g: topic_pagerank(g, np.ones(2), omega=1.5),

@@ -1,14 +1,19 @@
 """Algorithms by name, those of other packages included."""
 
 import sys
-from inspect import signature
 from math import inf
 
 import pytest
 
 from mmcrawl.errors import MmcrawlError
+from mmcrawl.plugins.registry import Registry
 from mmcrawl.scoring import Breadth, LinkSimilarity, UrlRule, algorithm_names, make_scorer
-from mmcrawl.scoring.registry import _factory, parameter_names, parse_parameters
+from mmcrawl.scoring.registry import (
+    default_parameters,
+    parameter_names,
+    parameter_ranges,
+    parse_parameters,
+)
 from mmcrawl.topic import Topic
 
 SIMILARITY = LinkSimilarity(Topic("optics", "光学", (("光学",),)))
@@ -30,7 +35,7 @@ def plug_in(tmp_path, monkeypatch):
     )
     monkeypatch.syspath_prepend(tmp_path)
     yield
-    _factory.cache_clear()
+    Registry.factory.cache_clear()
     sys.modules.pop("deepest_first", None)
 
 
@@ -119,12 +124,12 @@ def test_a_parameter_out_of_range_is_refused(name, parameter, value):
 
 @pytest.mark.parametrize("name", algorithm_names())
 def test_every_number_a_user_can_give_has_a_range_that_is_kept(name):
-    parameters = signature(_factory(name)).parameters
+    defaults = default_parameters(name)
     for parameter in parameter_names(name):
-        default = parameters[parameter].default
+        default = defaults[parameter]
         if isinstance(default, bool) or not isinstance(default, int | float):
             continue
-        least, greatest = _factory(name).ranges[parameter]
+        least, greatest = parameter_ranges(name)[parameter]
         assert least <= default <= greatest
         assert parse_parameters(name, {parameter: str(default)}) == {parameter: default}
         for wrong in [least - 1, *([greatest + 1] if greatest < inf else [])]:

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from mmcrawl.archive.backend import Backend, PackRow, VersionRow
 from mmcrawl.archive.format.facts import as_version
 from mmcrawl.archive.format.manifest import Entry
 from mmcrawl.archive.format.reading import Reader, live_entry
 from mmcrawl.archive.model import StoredBlock, Version, digest_of
-from mmcrawl.blocks.partition import Partition, partition
+from mmcrawl.blocks.partition import Block, Partition, partition
+from mmcrawl.blocks.tree import read_tree
 from mmcrawl.errors import BlockError
 
 logger = logging.getLogger(__name__)
@@ -24,31 +27,65 @@ logger = logging.getLogger(__name__)
 _URLS = 64  # whose last blocks are kept while a pack is cut
 
 
-def blocks_of_version(
-    version: Version,
-    entry: Entry,
-    body: bytes,
-    known: Mapping[str, StoredBlock] | None = None,
-) -> list[StoredBlock]:
-    """Return the blocks of a version, as kept or as cut now."""
-    if not version.method:
-        return _whole_body(body)
-    kept = entry.blocks(body)
-    if kept is not None:
-        return kept
-    return blocks_of_page(
-        body,
-        url=version.url,
-        encoding=version.encoding,
-        method=version.method,
-        level=version.level,
-        known=known,
-    )
+@dataclass(frozen=True, eq=False)
+class ArchivedPage:
+    """A version with its bytes. What else is asked of it is made once: tree, blocks, texts.
 
+    Attributes:
+        version: What it is.
+        body: Its bytes.
+        kept: Its blocks, if they are kept; None if they are to be cut.
+        before: Blocks of the version before, by digest: equal ones are labelled as they were.
+    """
 
-def is_cut(entry: Entry) -> bool:
-    """Return whether the blocks of an entry are kept."""
-    return entry.columns is not None
+    version: Version
+    body: bytes = field(repr=False)
+    kept: Sequence[StoredBlock] | None = field(default=None, repr=False)
+    before: Mapping[str, StoredBlock] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def blocks(self) -> list[StoredBlock]:
+        """The blocks in order, each before those inside of it; one, if it is no page.
+
+        Raises:
+            BlockError: it is to be cut by a partitioner that is not installed here.
+        """
+        if self.kept is not None:
+            return [*self.kept]
+        return self._labelled() if self.version.method else _whole_body(self.body)
+
+    def text(self, block: StoredBlock) -> str:
+        """Return the visible text of one of the blocks; "" of what is no page."""
+        if not self.version.method:
+            return ""
+        return Block(self._cut, block.start, block.end, block.level, node=0).text
+
+    @cached_property
+    def _cut(self) -> Partition:
+        """The page in blocks, or in none if those are kept already: then only texts are asked."""
+        version = self.version
+        if self.kept is not None:
+            tree = read_tree(self.body, encoding=version.encoding)
+            return Partition(tree, (), method=version.method, level=version.level)
+        return partition(
+            self.body,
+            method=version.method,
+            level=version.level,
+            encoding=version.encoding,
+            url=version.url,
+        )
+
+    def _labelled(self) -> list[StoredBlock]:
+        blocks = []
+        for block in self._cut:
+            digest = digest_of(block.content)
+            before = self.before.get(digest)
+            kind = before.kind if before is not None else block.kind
+            topic = before.topic if before is not None else " ".join(block.topic.split())
+            blocks.append(
+                StoredBlock(block.start, block.end, kind, topic, block.level, block.path, digest)
+            )
+        return blocks
 
 
 def cut_entries(backend: Backend, reader: Reader, pack: PackRow) -> list[Entry] | None:
@@ -66,15 +103,16 @@ def cut_entries(backend: Backend, reader: Reader, pack: PackRow) -> list[Entry] 
         if row is None or version is None:
             continue
         body = reader.body(entry.runs)
+        page = ArchivedPage(version, body, entry.blocks(body), before.pop(entry.url, {}))
         try:
-            blocks = blocks_of_version(version, entry, body, before.pop(entry.url, None))
+            blocks = page.blocks
         except BlockError as error:
             logger.warning("The blocks of %s are not kept: %s", version.url, error)
             continue
         before[entry.url] = {block.digest: block for block in blocks}
         if len(before) > _URLS:
             before.popitem(last=False)
-        if not is_cut(entry):
+        if page.kept is None:
             entries[index] = entry.with_blocks(blocks)
             changed = True
     return entries if changed else None
@@ -86,38 +124,6 @@ def _page_version(backend: Backend, row: VersionRow | None, entry: Entry) -> Ver
         return None
     version = as_version(url.url, row, entry)
     return version if version.method else None
-
-
-def blocks_of_page(
-    body: bytes,
-    *,
-    url: str,
-    encoding: str,
-    method: str,
-    level: int,
-    known: Mapping[str, StoredBlock] | None = None,
-) -> list[StoredBlock]:
-    """Cut a page into labelled blocks, each before those inside of it.
-
-    Args:
-        body, url, encoding, method, level: As :func:`mmcrawl.blocks.partition` takes them.
-        known: Blocks of the version before, by digest: equal ones are labelled as they were.
-    """
-    page = partition(body, method=method, level=level, encoding=encoding, url=url)
-    return _labelled(page, known or {})
-
-
-def _labelled(page: Partition, known: Mapping[str, StoredBlock]) -> list[StoredBlock]:
-    blocks = []
-    for block in page:
-        digest = digest_of(block.content)
-        before = known.get(digest)
-        kind = before.kind if before is not None else block.kind
-        topic = before.topic if before is not None else " ".join(block.topic.split())
-        blocks.append(
-            StoredBlock(block.start, block.end, kind, topic, block.level, block.path, digest)
-        )
-    return blocks
 
 
 def _whole_body(body: bytes) -> list[StoredBlock]:

@@ -139,10 +139,10 @@ def read_facts(reader: Reader, standings: Mapping[str, Standing], items: Sequenc
         for row in (standing.last, standing.next)
         if row is not None and _has_body_of(row, item, item.visit)
     }
-    reader.fetch(met)
+    packs = reader.fetch(met)
     for row, standing in met.items():
         try:
-            standing.facts[row.number] = reader.entry(row).facts
+            standing.facts[row.number] = reader.entry(row, packs.get(row.entry)).facts
         except StoreError as error:
             logger.warning(
                 "Version %d of %s cannot be read (%s); what was found now is kept as another",

@@ -70,32 +70,62 @@ class Reader:
         self._manifests: _Kept[PackRow, Manifest] = _Kept(_MANIFESTS, lambda item: item.weight)
         self._frames: _Kept[PackRow, bytes] = _Kept(_FRAMES, len)
 
-    def entry(self, version: VersionRow) -> Entry:
+    def entry(self, version: VersionRow, pack: PackRow | None = None) -> Entry:
         """Return the entry of a version.
+
+        Args:
+            version: Its row.
+            pack: That holds the entry, if it was looked up already.
 
         Raises:
             StoreError: it is missing or damaged.
         """
+        if pack is not None:
+            with suppress(GoneError):  # another process replaced it meanwhile
+                return self._entry_in(pack, version)
+        return self._again_if_gone(lambda: self._entry_in(self._pack_of(version), version))
 
-        def read() -> Entry:
-            pack = self._backend.pack_with_entry(version.entry)
-            if pack is None:
-                raise StoreError(f"archive {self._backend.name} is damaged: an entry is missing")
-            return self.manifest(pack).entry((version.entry & _NUMBER) - pack.entry)
+    def read(self, version: VersionRow) -> tuple[Entry, bytes]:
+        """Return the entry and the body of a version; their packs are looked up once each.
 
-        entry = self._again_if_gone(read)
-        if (entry.url, entry.number) != (version.url, version.number):
-            raise StoreError(f"archive {self._backend.name} is damaged: an entry is another's")
-        return entry
+        Raises:
+            StoreError: it is missing, or not what was stored.
+        """
 
-    def fetch(self, versions: Iterable[VersionRow]) -> None:
-        """Read the manifests of versions at once, so that their entries are at hand."""
-        packs = set(self._backend.packs_with_entries(row.entry for row in versions).values())
+        def attempt() -> tuple[Entry, bytes]:
+            pack = self._pack_of(version)
+            entry = self._entry_in(pack, version)
+            return entry, self._body(entry.runs, [pack])
+
+        entry, body = self._again_if_gone(attempt)
+        if sha256(body).digest() != version.digest:
+            raise StoreError("its bytes are not those that were stored")
+        return entry, body
+
+    def fetch(self, versions: Iterable[VersionRow]) -> dict[int, PackRow]:
+        """Read the manifests of versions at once; return the packs by the places of their entries.
+
+        Entries are at hand then.
+        """
+        found = self._backend.packs_with_entries(row.entry for row in versions)
         with self._lock:
-            missing = [pack for pack in packs if self._manifests.get(pack) is None]
+            missing = [pack for pack in set(found.values()) if self._manifests.get(pack) is None]
         for pack, frame in self._backend.manifests(missing).items():
             with suppress(StoreError):  # told to whoever asks for an entry of it
                 self._read_manifest(pack, frame)
+        return found
+
+    def _pack_of(self, version: VersionRow) -> PackRow:
+        pack = self._backend.pack_with_entry(version.entry)
+        if pack is None:
+            raise StoreError(f"archive {self._backend.name} is damaged: an entry is missing")
+        return pack
+
+    def _entry_in(self, pack: PackRow, version: VersionRow) -> Entry:
+        entry = self.manifest(pack).entry((version.entry & _NUMBER) - pack.entry)
+        if (entry.url, entry.number) != (version.url, version.number):
+            raise StoreError(f"archive {self._backend.name} is damaged: an entry is another's")
+        return entry
 
     def manifest(self, pack: PackRow) -> Manifest:
         """Return the manifest of a pack."""
@@ -140,21 +170,10 @@ class Reader:
         """Return the chunks of an entry, put together."""
         return self._again_if_gone(lambda: self._body(runs))
 
-    def checked_body(self, version: VersionRow) -> bytes:
-        """Return the body of a version.
-
-        Raises:
-            StoreError: it is not what was stored.
-        """
-        body = self.body(self.entry(version).runs)
-        if sha256(body).digest() != version.digest:
-            raise StoreError("its bytes are not those that were stored")
-        return body
-
-    def _body(self, runs: Sequence[Run]) -> bytes:
+    def _body(self, runs: Sequence[Run], met: Sequence[PackRow] = ()) -> bytes:
         slices: list[tuple[PackRow, int, int]] = []
         needed: dict[PackRow, int] = {}
-        for pack, first, count in self.spans(runs):
+        for pack, first, count in self.spans(runs, met):
             offsets = self.manifest(pack).offsets
             start, end = offsets[first], offsets[first + count]
             slices.append((pack, start, end))
@@ -162,9 +181,14 @@ class Reader:
         contents = {pack: self.content(pack, up_to) for pack, up_to in needed.items()}
         return b"".join(contents[pack][start:end] for pack, start, end in slices)
 
-    def spans(self, runs: Iterable[Run]) -> Iterator[tuple[PackRow, int, int]]:
-        """Yield where runs of chunks are: the pack, the first of its chunks, and how many."""
-        packs: list[PackRow] = []
+    def spans(
+        self, runs: Iterable[Run], met: Iterable[PackRow] = ()
+    ) -> Iterator[tuple[PackRow, int, int]]:
+        """Yield where runs of chunks are: the pack, the first of its chunks, and how many.
+
+        Packs that were `met` need not be looked up.
+        """
+        packs = [*met]
         for start, count in runs:
             stream, number, left = start >> SHIFT, start & _NUMBER, count
             while left:

@@ -24,8 +24,8 @@ from functools import lru_cache
 from typing import NamedTuple, NoReturn
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.format.cutting import blocks_of_page
-from mmcrawl.archive.model import StoredBlock, Version, leaves
+from mmcrawl.archive.format.cutting import ArchivedPage
+from mmcrawl.archive.model import StoredBlock, leaves
 from mmcrawl.archive.search.index import IndexedBlock, ReadVersion
 from mmcrawl.archive.search.query import media_bit
 from mmcrawl.blocks.layout.lines import PageLines
@@ -111,11 +111,9 @@ class Wanted(NamedTuple):
 
 
 class _Page(NamedTuple):
-    """What a process needs to cut and read a page; `kept` are its blocks, None if not cut."""
+    """A page for a process to read; `known` are digests of blocks that need not be."""
 
-    version: Version
-    body: bytes
-    kept: list[StoredBlock] | None
+    page: ArchivedPage
     known: frozenset[str]
 
 
@@ -177,27 +175,19 @@ def _page(
         version = archive.version(url, number)
         if not version.encoding:
             return ReadVersion(version.language)
-        kept, body = archive.kept_blocks(version), archive.rebuild(version).body
+        page = archive.page(version)
     except StoreError as error:
         archive.visits(url)  # if the store fails altogether, so does this
         return ReadVersion(problem=str(error))
     here = frozenset(digest for digest, encoding in known if encoding == version.encoding)
-    return _Page(version, body, kept, here)
+    return _Page(page, here)
 
 
 def _finished(page: _Page | ReadVersion) -> ReadVersion:
     if isinstance(page, ReadVersion):
         return page
-    version, body, blocks, known = page
-    if blocks is None:
-        blocks = blocks_of_page(
-            body,
-            url=version.url,
-            encoding=version.encoding,
-            method=version.method,
-            level=version.level,
-        )
-    found = indexed_blocks(body, version.encoding, leaves(blocks), known)
+    version, body = page.page.version, page.page.body
+    found = indexed_blocks(body, version.encoding, leaves(page.page.blocks), page.known)
     return ReadVersion(version.language, version.encoding, found)
 
 

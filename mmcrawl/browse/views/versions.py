@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from mmcrawl.archive.comparison import Side, difference
+from mmcrawl.archive.comparison import difference
+from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import BlockChange, Difference, StoredBlock, Version, Visit, leaves
-from mmcrawl.browse.arguments import Arguments
-from mmcrawl.browse.block_texts import block_texts
+from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
-from mmcrawl.browse.problems import Problem, not_stored
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.replay.addresses import Mode, replay_address, seconds
 from mmcrawl.page.parse import parse_page
 
 _MOST_BLOCKS = 400
+_LONGEST = 4_000  # characters of a block's text
 _CHANGES = ("changed", "added", "removed", "moved", "kept")
 _MODES = {"page": Mode.PAGE, "blocks": Mode.BLOCKS, "scripts": Mode.SCRIPTS}
 
@@ -39,16 +39,18 @@ class VersionViews:
 
     def version(self, arguments: Arguments) -> Response:
         """Show the facts, headers and blocks of a version."""
-        archive, version = self.context.archive, self._asked_version(arguments)
+        archive, version = self.context.archive, self._requested(arguments)
         visits = archive.visits(version.url)
-        numbers = _numbers(visits)
+        numbers = numbers_of(visits)
         before, after = _beside(numbers, version.number)
-        side = self.context.side(version)
-        blocks = list(side.blocks) if version.method else []
+        stored = self.context.page(version)
+        blocks = stored.blocks if version.method else []
         innermost = leaves(blocks)
-        texts = block_texts(side, innermost[:_MOST_BLOCKS], longest=400)
+        texts = {
+            (block.start, block.end): stored.text(block)[:400] for block in innermost[:_MOST_BLOCKS]
+        }
         parsed = (
-            parse_page(side.body, version.url, version.content_type) if version.method else None
+            parse_page(stored.body, version.url, version.content_type) if version.method else None
         )
         return page(
             arguments,
@@ -67,11 +69,11 @@ class VersionViews:
 
     def view(self, arguments: Arguments) -> Response:
         """Show a version as it was, in a frame of ours that nothing gets out of."""
-        version = self._asked_version(arguments)
+        version = self._requested(arguments)
         mode = arguments.choice("as", tuple(_MODES), "page")
         if mode == "blocks" and not version.method:
             raise Problem(404, "nopage", url=version.url)
-        numbers = _numbers(self.context.archive.visits(version.url))
+        numbers = numbers_of(self.context.archive.visits(version.url))
         before, after = _beside(numbers, version.number)
         return page(
             arguments,
@@ -87,10 +89,7 @@ class VersionViews:
     def diff(self, arguments: Arguments) -> Response:
         """Show two versions side by side."""
         url, archive = arguments.url(), self.context.archive
-        visits = archive.visits(url)
-        if not visits:
-            raise not_stored(url)
-        numbers = _numbers(visits)
+        numbers = numbers_of(self.context.visits(url))
         if len(numbers) < 2:
             raise Problem(404, "alone", url=url)
         pair = arguments.whole("old", numbers[-2]), arguments.whole("new", numbers[-1])
@@ -98,7 +97,7 @@ class VersionViews:
             if number not in numbers:
                 raise Problem(404, "version", url=url, number=number)
         older, newer = (
-            self.context.side(archive.version(url, number))
+            self.context.page(archive.version(url, number))
             for number in sorted(pair, key=numbers.index)
         )
         found = difference(older, newer)
@@ -117,23 +116,18 @@ class VersionViews:
             steps=_steps(numbers, older.version.number, newer.version.number),
         )
 
-    def _asked_version(self, arguments: Arguments) -> Version:
+    def _requested(self, arguments: Arguments) -> Version:
         url, archive = arguments.url(), self.context.archive
-        versions = archive.visits(url)
-        if not versions:
-            raise not_stored(url)
+        visits = self.context.visits(url)
         if arguments.text("n"):
-            number = arguments.whole("n", most=(1 << 32) - 1)
-            if number not in {visit.version for visit in versions}:
-                raise Problem(404, "version", url=url, number=number)
-            return archive.version(url, number)
+            return self.context.version(arguments, visits)
         at = arguments.time("at")
-        if at is not None and at < versions[0].time:
+        if at is not None and at < visits[0].time:
             raise Problem(404, "early", url=url, time=arguments.text("at"))
         return archive.get(url, at)
 
 
-def _numbers(visits: Iterable[Visit]) -> list[int]:
+def numbers_of(visits: Iterable[Visit]) -> list[int]:
     """Return the numbers of the versions in order of time."""
     return [visit.version for visit in visits if visit.changed and visit.version]
 
@@ -147,31 +141,24 @@ def _beside(numbers: list[int], number: int) -> tuple[int | None, int | None]:
     return (numbers[at - 1] if at else None), after
 
 
-def _rows(older: Side, newer: Side, found: Difference) -> list[_Row | int]:
+def _rows(older: ArchivedPage, newer: ArchivedPage, found: Difference) -> list[_Row | int]:
     """Return what is shown of a difference: changes, and numbers of blocks that were kept."""
-    changes = found.blocks
-    shown = [change for change in changes if change.change != "kept"][:_MOST_BLOCKS]
-    old = block_texts(older, _blocks(change.old for change in shown))
-    new = block_texts(newer, _blocks(change.new for change in shown))
     rows: list[_Row | int] = []
-    wanted = {id(change) for change in shown}
-    for change in changes:
-        if change.change == "kept":
-            if rows and isinstance(rows[-1], int):
-                rows[-1] += 1
-            else:
-                rows.append(1)
-        elif id(change) in wanted:
-            rows.append(_Row(change, _text(old, change.old), _text(new, change.new)))
+    shown = 0
+    for change in found.blocks:
+        if change.change != "kept":
+            shown += 1
+            if shown <= _MOST_BLOCKS:
+                rows.append(_Row(change, _text(older, change.old), _text(newer, change.new)))
+        elif rows and isinstance(rows[-1], int):
+            rows[-1] += 1
+        else:
+            rows.append(1)
     return rows
 
 
-def _blocks(blocks: Iterable[StoredBlock | None]) -> list[StoredBlock]:
-    return [block for block in blocks if block is not None]
-
-
-def _text(texts: dict[tuple[int, int], str], block: StoredBlock | None) -> str:
-    return texts.get((block.start, block.end), "") if block is not None else ""
+def _text(page: ArchivedPage, block: StoredBlock | None) -> str:
+    return page.text(block)[:_LONGEST] if block is not None else ""
 
 
 def _steps(numbers: list[int], old: int, new: int) -> dict[str, tuple[int, int] | None]:

@@ -28,10 +28,8 @@ class SimulationConfig:
 
     The same numbers give the same bytes, on every machine.
 
-    Raises
-    ------
-    WebError
-        A value is out of its range, or there are too few pages for the sites.
+    Raises:
+        WebError: A value is out of its range, or there are too few pages for the sites.
     """
 
     pages: int = 2000
@@ -90,10 +88,8 @@ class SimulationConfig:
         >>> SimulationConfig.parse("pages=5000, tunnel=1").tunnel
         1
 
-        Raises
-        ------
-        WebError
-            A name is unknown or given twice, or a value is not what it may be.
+        Raises:
+            WebError: A name is unknown or given twice, or a value is not what it may be.
         """
         given: dict[str, int | float | str] = {}
         for part in filter(None, map(str.strip, text.split(","))):

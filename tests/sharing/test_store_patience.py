@@ -220,7 +220,7 @@ def test_reading_goes_on_where_the_connection_was_lost(proxy, connect, monkeypat
         assert seen == expected
 
 
-def test_a_server_that_is_away_when_a_board_is_opened_is_told_at_once(proxy, connect):
+def test_a_server_that_is_away_when_a_store_is_opened_is_told_at_once(proxy, connect):
     proxy.cut()
     with pytest.raises(StoreError, match="cannot be reached"):
         connect()

@@ -23,12 +23,12 @@ def small(tmp_path, name):
     return path
 
 
-def test_a_snapshot_is_loaded_as_it_was_saved(boards, database, tmp_path, copy):
-    assert boards[1].load_snapshot(tmp_path / "none") is None
+def test_a_snapshot_is_loaded_as_it_was_saved(stores, database, tmp_path, copy):
+    assert stores[1].load_snapshot(tmp_path / "none") is None
     assert not (tmp_path / "none").exists()
-    boards[0].save_snapshot(7, copy, {"term": 3, "a.b": [1, None]})
+    stores[0].save_snapshot(7, copy, {"term": 3, "a.b": [1, None]})
     assert database["crawl_part"].count_documents({}) > 2
-    found = boards[1].load_snapshot(tmp_path / "new")
+    found = stores[1].load_snapshot(tmp_path / "new")
     assert found == (7, {"term": 3, "a.b": [1, None]})
     assert (tmp_path / "new").read_bytes() == copy.read_bytes()
 
@@ -40,22 +40,22 @@ def test_an_empty_file_is_a_snapshot(shared, tmp_path):
     assert (tmp_path / "new").read_bytes() == b""
 
 
-def test_older_ones_are_removed_and_newer_ones_stay(boards, database, tmp_path, copy):
-    boards[0].save_snapshot(4, copy, {})
-    boards[0].save_snapshot(9, small(tmp_path, "nine"), {})
+def test_older_ones_are_removed_and_newer_ones_stay(stores, database, tmp_path, copy):
+    stores[0].save_snapshot(4, copy, {})
+    stores[0].save_snapshot(9, small(tmp_path, "nine"), {})
     assert database["crawl_part"].count_documents({}) == 1
-    boards[1].save_snapshot(6, small(tmp_path, "six"), {})
-    assert boards[2].load_snapshot(tmp_path / "new") == (9, {})
+    stores[1].save_snapshot(6, small(tmp_path, "six"), {})
+    assert stores[2].load_snapshot(tmp_path / "new") == (9, {})
     assert (tmp_path / "new").read_bytes() == b"nine"
-    boards[1].save_snapshot(11, small(tmp_path, "eleven"), {})
+    stores[1].save_snapshot(11, small(tmp_path, "eleven"), {})
     assert database["crawl_part"].count_documents({}) == 1
     assert database["crawl_snapshot"].count_documents({}) == 1
 
 
-def test_the_first_of_two_with_one_number_stays(boards, database, tmp_path):
-    boards[0].save_snapshot(5, small(tmp_path, "first"), {"by": "first"})
-    boards[1].save_snapshot(5, small(tmp_path, "second"), {"by": "second"})
-    assert boards[2].load_snapshot(tmp_path / "new") == (5, {"by": "first"})
+def test_the_first_of_two_with_one_number_stays(stores, database, tmp_path):
+    stores[0].save_snapshot(5, small(tmp_path, "first"), {"by": "first"})
+    stores[1].save_snapshot(5, small(tmp_path, "second"), {"by": "second"})
+    assert stores[2].load_snapshot(tmp_path / "new") == (5, {"by": "first"})
     assert (tmp_path / "new").read_bytes() == b"first"
     assert database["crawl_part"].count_documents({}) == 1
 
@@ -71,18 +71,18 @@ def test_parts_of_one_who_died_are_no_snapshot(shared, database, tmp_path, copy,
     assert database["crawl_part"].count_documents({}) == 1
 
 
-def test_a_snapshot_replaced_while_it_is_loaded(boards, tmp_path, copy, monkeypatch):
-    boards[0].save_snapshot(5, copy, {})
-    real, times = boards[1]._one, []
+def test_a_snapshot_replaced_while_it_is_loaded(stores, tmp_path, copy, monkeypatch):
+    stores[0].save_snapshot(5, copy, {})
+    real, times = stores[1]._one, []
 
-    def one(table, key, fields=None):
+    def one(table, key):
         times.append(key)
         if len(times) == 2:
-            boards[0].save_snapshot(6, small(tmp_path, "six"), {"n": 6})
-        return real(table, key, fields)
+            stores[0].save_snapshot(6, small(tmp_path, "six"), {"n": 6})
+        return real(table, key)
 
-    monkeypatch.setattr(boards[1], "_one", one)
-    assert boards[1].load_snapshot(tmp_path / "new") == (6, {"n": 6})
+    monkeypatch.setattr(stores[1], "_one", one)
+    assert stores[1].load_snapshot(tmp_path / "new") == (6, {"n": 6})
     assert (tmp_path / "new").read_bytes() == b"six"
 
 

@@ -1,9 +1,7 @@
-"""Results of ranking in a SQLite file of their own, beside the archive.
+"""Where results are kept: a SQLite file beside the archive's, or two collections beside its own.
 
-Results of ranking in two collections of a MongoDB database, beside those of the archive.
-
-Nothing but finding, inserting, replacing and deleting by key is asked of the server. Parts are
-written under a name that is new each time, the head that names them last; then the old ones go.
+Of a MongoDB server nothing is asked but finding, inserting, replacing and deleting by key. Parts
+are written under a name that is new each time, the head that names them last; then the old ones go.
 """
 
 from __future__ import annotations
@@ -32,11 +30,13 @@ CREATE TABLE part (
 );
 """
 _WAIT = 30.0  # seconds for another process to finish its write
-_AT_ONCE = 256 << 20  # bytes of one row; SQLite takes a billion at most
+_ROW = 256 << 20  # bytes of one row; SQLite takes a billion at most
+_DOCUMENT = 8 << 20  # bytes of one document; a server takes 16 MB at most
+_SELECTION = 20_000  # milliseconds until a server that does not answer is given up
 
 
-class SqliteRanks:
-    """A :class:`~mmcrawl.rank.results.RankStore` in a file; what is replaced, is so at once.
+class SqliteResults:
+    """A :class:`~mmcrawl.rank.results.kept.ResultStore` in a file; what is replaced, is so at once.
 
     Args:
         path: Of the file.
@@ -85,9 +85,9 @@ class SqliteRanks:
         if self._db is None:
             raise StoreError(f"{self.name} was opened for reading only")
         rows = [
-            (method, name, number, content[start : start + _AT_ONCE])
+            (method, name, number, content[start : start + _ROW])
             for name, content in parts.items()
-            for number, start in enumerate(range(0, len(content), _AT_ONCE))
+            for number, start in enumerate(range(0, len(content), _ROW))
         ]
         with self._explained():
             self._db.execute("BEGIN IMMEDIATE")
@@ -132,12 +132,8 @@ class SqliteRanks:
             raise StoreError(f"ranks cannot be kept in {self.name} ({text}); {advice}") from error
 
 
-_DOCUMENTS_AT_ONCE = 8 << 20  # bytes of one document; a server takes 16 MB at most
-_LEASE_WAIT = 20_000  # milliseconds
-
-
-class MongoRanks:
-    """A :class:`~mmcrawl.rank.results.RankStore` in a database.
+class MongoResults:
+    """A :class:`~mmcrawl.rank.results.kept.ResultStore` in a database.
 
     Args:
         uri: As of the archive: it names the database.
@@ -147,7 +143,7 @@ class MongoRanks:
         self.name = shown(uri)
         with self._explained():
             self._client: MongoClient[dict[str, Any]] = MongoClient(
-                uri, serverSelectionTimeoutMS=_LEASE_WAIT
+                uri, serverSelectionTimeoutMS=_SELECTION
             )
             try:
                 database = self._client.get_default_database()
@@ -182,17 +178,12 @@ class MongoRanks:
         with self._explained():
             before = self._heads.find_one({"_id": method})
             for name, content in parts.items():
-                starts = range(0, len(content), _DOCUMENTS_AT_ONCE)
+                starts = range(0, len(content), _DOCUMENT)
                 pieces[name] = len(starts)
                 for number, start in enumerate(starts):
-                    piece = content[start : start + _DOCUMENTS_AT_ONCE]
+                    piece = content[start : start + _DOCUMENT]
                     self._parts.insert_one({"_id": f"{written}/{name}/{number}", "content": piece})
-            new = {
-                "_id": method,
-                "content": head,
-                "written": written,
-                "pieces": json.dumps(pieces),
-            }
+            new = {"content": head, "written": written, "pieces": json.dumps(pieces)}
             self._heads.replace_one({"_id": method}, new, upsert=True)
             if before is not None:
                 for name, count in json.loads(before["pieces"]).items():

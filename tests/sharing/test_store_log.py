@@ -21,33 +21,33 @@ def save(shared, number, tmp_path):
     shared.save_snapshot(number, path, {})
 
 
-def test_entries_come_in_order_until_the_first_missing_one(boards):
+def test_entries_come_in_order_until_the_first_missing_one(stores):
     for number in (0, 1, 2, 3, 5, 12):
-        assert boards[0].append(number, b"%d" % number)
+        assert stores[0].append(number, b"%d" % number)
     expected = [(number, b"%d" % number) for number in range(4)]
-    assert list(boards[1].entries(0)) == expected
-    assert list(boards[1].entries(2)) == expected[2:]
-    assert list(boards[1].entries(4)) == []
+    assert list(stores[1].entries(0)) == expected
+    assert list(stores[1].entries(2)) == expected[2:]
+    assert list(stores[1].entries(4)) == []
 
 
-def test_an_entry_is_decided_once(boards):
-    assert boards[0].append(0, b"mine")
-    assert not boards[1].append(0, b"yours")
-    assert not boards[1].append(0, b"mine")
-    assert boards[0].append(0, b"mine")
-    assert not boards[0].append(0, b"other")
-    assert list(boards[2].entries(0)) == [(0, b"mine")]
+def test_an_entry_is_decided_once(stores):
+    assert stores[0].append(0, b"mine")
+    assert not stores[1].append(0, b"yours")
+    assert not stores[1].append(0, b"mine")
+    assert stores[0].append(0, b"mine")
+    assert not stores[0].append(0, b"other")
+    assert list(stores[2].entries(0)) == [(0, b"mine")]
 
 
-def test_of_many_that_append_one_wins_each_entry(boards):
+def test_of_many_that_append_one_wins_each_entry(stores):
     def won(shared):
         return [number for number in range(30) if shared.append(number, shared._writer.encode())]
 
     with ThreadPoolExecutor(3) as threads:
-        numbers = list(threads.map(won, boards))
+        numbers = list(threads.map(won, stores))
     assert sorted(chain(*numbers)) == list(range(30))
-    writers = [entry.decode() for _, entry in boards[0].entries(0)]
-    for shared, its_own in zip(boards, numbers, strict=True):
+    writers = [entry.decode() for _, entry in stores[0].entries(0)]
+    for shared, its_own in zip(stores, numbers, strict=True):
         assert [n for n, writer in enumerate(writers) if writer == shared._writer] == its_own
 
 
@@ -66,29 +66,29 @@ def test_an_answer_that_was_lost_is_no_loss(shared, monkeypatch):
     assert list(shared.entries(0)) == [(0, b"mine")]
 
 
-def test_reading_meets_what_is_appended_meanwhile(boards):
+def test_reading_meets_what_is_appended_meanwhile(stores):
     for number in range(5):
-        boards[0].append(number, b"x")
+        stores[0].append(number, b"x")
     seen = []
-    for number, _ in boards[1].entries(0):
+    for number, _ in stores[1].entries(0):
         seen.append(number)
         if number < 40:
-            boards[0].append(len(seen) + 4, b"y")
+            stores[0].append(len(seen) + 4, b"y")
     assert seen == list(range(45))
 
 
-def test_reading_while_another_thread_appends(boards):
+def test_reading_while_another_thread_appends(stores):
     def append():
         for number in range(200):
-            boards[0].append(number, b"%d" % number)
+            stores[0].append(number, b"%d" % number)
 
     writer = threading.Thread(target=append)
     writer.start()
     for _ in range(10):
-        found = list(boards[1].entries(0))
+        found = list(stores[1].entries(0))
         assert found == [(number, b"%d" % number) for number in range(len(found))]
     writer.join()
-    assert len(list(boards[1].entries(0))) == 200
+    assert len(list(stores[1].entries(0))) == 200
 
 
 def test_only_what_a_snapshot_covers_is_forgotten(shared, database, tmp_path):
@@ -102,8 +102,8 @@ def test_only_what_a_snapshot_covers_is_forgotten(shared, database, tmp_path):
     assert database["crawl_log"].count_documents({}) == 4
 
 
-def test_who_slept_gets_no_entry_in_the_place_of_a_forgotten_one(boards, database, tmp_path):
-    slept, awake, _ = boards
+def test_who_slept_gets_no_entry_in_the_place_of_a_forgotten_one(stores, database, tmp_path):
+    slept, awake, _ = stores
     for number in range(3):
         assert slept.append(number, b"old")
     for number in range(3, 9):
@@ -140,14 +140,14 @@ def test_jobs_do_not_meet(uri, shared, tmp_path):
     third.close()
 
 
-def test_large_entries(boards):
+def test_large_entries(stores):
     entries = [random.Random(number).randbytes(12 << 20) for number in range(5)]
     for number, entry in enumerate(entries):
-        assert boards[0].append(number, entry)
+        assert stores[0].append(number, entry)
     # More than one answer of the server may hold.
-    assert [entry for _, entry in boards[1].entries(0)] == entries
+    assert [entry for _, entry in stores[1].entries(0)] == entries
     with pytest.raises(StoreError, match=r"an entry of the log of 12.6 MB is too large for store"):
-        boards[0].append(5, bytes((12 << 20) + 1))
+        stores[0].append(5, bytes((12 << 20) + 1))
 
 
 def test_an_append_takes_two_round_trips_and_other_operations_one(shared):
