@@ -231,6 +231,12 @@ class SqliteFrontier(LinkTable):
                 "UPDATE page SET relevant = 0 WHERE id = ?", [(self._base + n,) for n in links]
             )
 
+    def prioritise(self, link: int, priority: int) -> None:
+        """Give a waiting link another priority; `apply` places it by that."""
+        with self.store.writing() as db:
+            db.execute("UPDATE link SET priority = ? WHERE id = ?", (priority, self._base + link))
+        self._note_priority(link, priority)
+
     def requeue(self, link: int, request: bytes | None, priority: int) -> None:
         """Let a running link wait again, with the request it is to be fetched with next time."""
         with self.store.writing() as db:
