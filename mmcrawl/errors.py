@@ -56,6 +56,10 @@ class RequestError(MmcrawlError):
     """A request cannot be kept in a store, or what is kept there is none."""
 
 
+class ItemError(MmcrawlError):
+    """A pipeline put into an item what the store cannot hold."""
+
+
 class SearchError(MmcrawlError):
     """A query, or the order of what it finds, is not understood."""
 

@@ -8,6 +8,7 @@ from scrapy.settings import Settings
 
 from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.crawling.reports import FetchedPage
 from mmcrawl.engine import extensions
 from mmcrawl.engine.crawls import check_settings, make_job, with_stored_web
 from mmcrawl.engine.extensions import CrawlProgress
@@ -29,7 +30,7 @@ def crawl_chain(job: CrawlJob, most: int = 9) -> int:
     while pages < most and (link := job.next()) is not None:
         number = int(link.url.rpartition("/")[2])
         page = parse_page(f'<a href="/{number + 1}">next</a>'.encode(), link.url)
-        job.crawled(link.id, page, layer=link.logical_layer)
+        job.crawled(link.id, FetchedPage(page))
         pages += 1
     return pages
 

@@ -7,7 +7,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from mmcrawl.frontier import MediaPageRecord, MediaResourceRecord, PatternRecord
+from mmcrawl.frontier import MediaPageRecord, PatternRecord
+from mmcrawl.page.model import MediaResource
 from mmcrawl.terminal.crawl import Progress, Summary, closing_tables, progress_line, progress_panel
 
 PROGRESS = Progress(
@@ -27,10 +28,8 @@ PROGRESS = Progress(
 def media_page(
     number: int = 1, title: str = "光的折射 lens", url: str = "http://a.test/1.htm"
 ) -> MediaPageRecord:
-    films = tuple(
-        MediaResourceRecord(f"http://a.test/{i}.mp4", "video", "a", "") for i in range(number)
-    )
-    song = MediaResourceRecord("http://a.test/1.mp3", "audio", "a", "")
+    films = tuple(MediaResource(f"http://a.test/{i}.mp4", "video", "a", "") for i in range(number))
+    song = MediaResource("http://a.test/1.mp3", "audio", "a", "")
     return MediaPageRecord(url, title, 0.876, ("光",), 200, 0.0, (*films, song))
 
 

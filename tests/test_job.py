@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from mmcrawl.crawling.job import CrawlJob
+from mmcrawl.crawling.reports import FetchedPage, Reporter
 from mmcrawl.frontier import (
     Findings,
     Limits,
@@ -41,10 +42,11 @@ def opened() -> Iterator[Callable[..., CrawlJob]]:
         algo: str = "breadth",
         seeds: tuple[str, ...] = (SEED,),
         limits: Limits | None = None,
+        aliases: dict[str, str] | None = None,
         **more: Any,
     ) -> CrawlJob:
         topic = topic_from_keywords("optics, lens")
-        similarity = LinkSimilarity(topic)
+        similarity, limits = LinkSimilarity(topic), limits or Limits()
         parameters = {"num2": 5, "m": 2} if algo == "urlrule" else {}
         if store in stores:
             stores[store].close()
@@ -52,10 +54,11 @@ def opened() -> Iterator[Callable[..., CrawlJob]]:
         return CrawlJob(
             stores[store],
             stores[store].job("test", {}),
-            test=TopicTest(topic, {"video", "animation"}),
-            similarity=similarity,
+            reporter=Reporter(
+                TopicTest(topic, {"video", "animation"}), similarity, aliases or {}, limits.per_page
+            ),
             make_scorer=lambda source: make_scorer(algo, source, similarity, **parameters),
-            limits=limits or Limits(),
+            limits=limits,
             seeds=seeds,
             **more,
         )
@@ -74,7 +77,7 @@ def fetch(job: CrawlJob, web: Web, link: Any) -> bool | None:
     parsed = parse_page(body.encode(), link.url)
     digest = page_digest(link.url, body.encode(), [shown.url for shown in parsed.media])
     verdict = job.judge(parsed, digest)
-    return job.crawled(link.id, parsed, verdict, layer=link.logical_layer, digest=digest)
+    return job.crawled(link.id, FetchedPage(parsed, digest=digest, verdict=verdict))
 
 
 def crawl(job: CrawlJob, web: Web, most: int = 1000) -> list[str]:
@@ -205,7 +208,7 @@ def test_of_two_equal_pages_under_way_at_once_one_counts(opened: Any) -> None:
     verdicts = [job.judge(parsed, digest) for parsed in pages]
     assert [verdict.relevant for verdict in verdicts] == [True, True]
     told = [
-        job.crawled(link.id, parsed, verdict, digest=digest)
+        job.crawled(link.id, FetchedPage(parsed, digest=digest, verdict=verdict))
         for link, parsed, verdict in zip(links, pages, verdicts, strict=True)
     ]
     assert told == [True, False]
@@ -228,7 +231,7 @@ def test_a_page_taken_back_before_it_was_reported_changes_no_counts(opened: Any)
     verdict = job.judge(parsed)
     assert verdict.relevant
     crawl(job, web)
-    assert job.crawled(late.id, parsed, verdict) is False
+    assert job.crawled(late.id, FetchedPage(parsed, verdict=verdict)) is False
     assert media_pages(job) == {}
     assert job.frontier.record(0).path_score == 0
 

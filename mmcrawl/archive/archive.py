@@ -11,7 +11,7 @@ from typing import Self
 from mmcrawl.archive.backend import Backend, PackRow, UrlRow, VersionRow
 from mmcrawl.archive.checking import Checker, stats_of
 from mmcrawl.archive.comparison import difference
-from mmcrawl.archive.format.cutting import StoredPage, cut_entries
+from mmcrawl.archive.format.cutting import ArchivedPage, cut_entries
 from mmcrawl.archive.format.facts import as_version
 from mmcrawl.archive.format.manifest import Entry
 from mmcrawl.archive.format.reading import Reader
@@ -222,24 +222,16 @@ class Archive:
         Raises:
             StoreError: it is damaged, or was purged.
         """
-        return Capture(
-            url=version.url,
-            body=self._read(version)[1],
-            time=version.time,
-            status=version.status,
-            headers=version.headers,
-            reason=version.reason,
-            content_type=version.content_type,
-        )
+        return version.capture(self._read(version)[1])
 
-    def page(self, version: Version) -> StoredPage:
+    def page(self, version: Version) -> ArchivedPage:
         """Return a version with its bytes; tree, blocks and texts are made when asked for, once.
 
         Raises:
             StoreError: it is damaged, or was purged.
         """
         entry, body = self._read(version)
-        return StoredPage(version, body, entry.blocks(body))
+        return ArchivedPage(version, body, entry.blocks(body))
 
     def blocks_of(self, version: Version) -> list[StoredBlock]:
         """Return the blocks of a version in order, each before those inside of it.

@@ -1,7 +1,4 @@
-"""Examining an archive: everything is read, every version is rebuilt and compared.
-
-Numbers of a whole archive.
-"""
+"""Examining an archive: everything is read, every version is rebuilt; and its numbers."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
-from mmcrawl.archive.format.cutting import StoredPage
+from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import BlockChange, Difference, StoredBlock, WordChange, leaves
 from mmcrawl.text.scripts import HAN
 
@@ -27,7 +27,7 @@ _Changed = tuple[int, tuple[WordChange, ...]]
 """The old block, and the words of both."""
 
 
-def difference(old: StoredPage, new: StoredPage) -> Difference:
+def difference(old: ArchivedPage, new: ArchivedPage) -> Difference:
     """Tell what became of each block that has none inside of it."""
     before, after = leaves(old.blocks), leaves(new.blocks)
     kept, moved = _equal_blocks(before, after)
@@ -145,7 +145,7 @@ def _by_words(
 
 
 def _words(
-    page: StoredPage, blocks: Sequence[StoredBlock], wanted: Iterable[int]
+    page: ArchivedPage, blocks: Sequence[StoredBlock], wanted: Iterable[int]
 ) -> dict[int, list[str]]:
     """Return the words of some blocks, each with the white space behind it."""
     return {index: _WORD.findall(page.text(blocks[index])) for index in wanted}

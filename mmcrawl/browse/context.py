@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.format.cutting import StoredPage
+from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import StoredBlock, Version, Visit
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.search.index import DamagedError
@@ -193,7 +193,7 @@ class Context:
         except DamagedError:
             raise Problem(503, "index") from None
 
-    def page(self, version: Version) -> StoredPage:
+    def page(self, version: Version) -> ArchivedPage:
         """Return a version with its bytes and blocks, as it is shown and compared.
 
         Raises:

@@ -3,59 +3,47 @@
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar
 
 from rich.console import Console
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
-from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, read_arguments
+from mmcrawl.commands.arguments import PLACE, archive_params
+from mmcrawl.commands.base import MmcrawlCommand, console_of, whole
 from mmcrawl.crawling.archive_params import as_time
-from mmcrawl.errors import MmcrawlError, RankError
+from mmcrawl.errors import RankError
 from mmcrawl.rank.pages import RANK_COLUMNS, Ranked, RankJob, rank_pages
 from mmcrawl.rank.parts import BLOCK_METHODS, PARTS
 from mmcrawl.rank.ranks import METHODS, method_named
 from mmcrawl.rank.results import save_ranks
 from mmcrawl.rank.writing import WRITERS
 from mmcrawl.stores.uris import file_of
-from mmcrawl.terminal.program import complain
 from mmcrawl.terminal.rank import RankProgress, rank_table
 from mmcrawl.topic.loading import topic_of
 
 _SHOWN = 20
 _PAGES = "pages"
-_ARGUMENTS = (*PLACE, "topic", "keywords")
 
 
-class Command(ScrapyCommand):
+class Command(MmcrawlCommand):
     """Rank the pages, blocks or media of an archive."""
 
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
-
-    def syntax(self) -> str:
-        """Return how the command is used."""
-        return "[--method METHOD] [-a store=URI] [options]"
-
-    def short_desc(self) -> str:
-        """Return what the command does."""
-        return "Rank pages, blocks or media of an archive by links and the blocks these stand in"
-
-    def long_desc(self) -> str:
-        """Return the methods."""
-        methods = (f"{method.name}: {method.title};" for method in METHODS.values())
-        return "Ranks of pages are kept beside the archive. Methods: " + " ".join(methods)
+    name = "rank"
+    usage = "[--method METHOD] [-a store=URI] [options]"
+    summary = "Rank pages, blocks or media of an archive by links and the blocks these stand in"
+    details = "Ranks of pages are kept beside the archive. Methods: " + " ".join(
+        f"{method.name}: {method.title};" for method in METHODS.values()
+    )
+    arguments = (*PLACE, "topic", "keywords")
+    interrupted = "stopped; no ranks were kept"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options."""
         super().add_options(parser)
         add = parser.add_argument
-        add_arguments(parser, _ARGUMENTS)
         first = next(iter(METHODS))
         add("--method", default=first, help=f"{', '.join(METHODS)} (default: {first})")
         of = (_PAGES, *PARTS)
@@ -66,40 +54,27 @@ class Command(ScrapyCommand):
         for name, writer in WRITERS.items():
             add(f"--{name}", dest=f"as_{name}", action="store_true", help=writer.help)
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Rank, keep the ranks, and show the first."""
-        if args:
-            raise UsageError(f"{args[0]!r} is not understood; all is said with options")
+    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
         formats = [name for name in WRITERS if getattr(opts, f"as_{name}")]
         if len(formats) > 1:
             raise UsageError("give only one of " + ", ".join(f"--{name}" for name in formats))
-        try:
-            read_arguments(opts, _ARGUMENTS)
-            job = self._job(opts)
-            top = _whole(opts.top)
-            figure = _figure(opts.figure)
-            _check_output(formats)
-            _check_of(opts.of, job, figure)
-        except (MmcrawlError, ValueError) as error:
-            self._say(error, 2)
-            return
-        rank = rank_pages if opts.of == _PAGES else PARTS[opts.of]
-        try:
-            with (
-                open_archive(job.uri, create=False, read_only=True) as archive,
-                RankProgress(Console(stderr=True, highlight=False)) as progress,
-            ):
-                ranked = rank(job, archive, progress)
-            self._show(ranked, job, top, formats, figure)
-        except MmcrawlError as error:
-            self._say(error, 1)
-        except BrokenPipeError:  # the reader has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            self.exitcode = 1
-        except OSError as error:
-            self._say(f"{error.filename}: {error.strerror}" if error.filename else error, 1)
-        except KeyboardInterrupt:
-            self._say("stopped; no ranks were kept", 130)
+        job = self._job(opts)
+        top = None if opts.top is None else whole(opts.top, "--top")
+        figure = _figure(opts.figure)
+        _check_output(formats)
+        _check_of(opts.of, job, figure)
+        return lambda: self._rank(job, opts.of, top, formats, figure)
+
+    def _rank(
+        self, job: RankJob, of: str, top: int | None, formats: list[str], figure: Path | None
+    ) -> None:
+        rank = rank_pages if of == _PAGES else PARTS[of]
+        with (
+            open_archive(job.uri, create=False, read_only=True) as archive,
+            RankProgress(Console(stderr=True, highlight=False)) as progress,
+        ):
+            ranked = rank(job, archive, progress)
+        self._show(ranked, job, top, formats, figure)
 
     def _show(
         self,
@@ -110,7 +85,7 @@ class Command(ScrapyCommand):
         figure: Path | None,
     ) -> None:
         for problem in ranked.reading.unreadable:
-            self._say(problem, 0)
+            self.say(problem)
         kept = ""
         if ranked.pages is not None:
             save_ranks(job.uri, ranked.pages)
@@ -125,9 +100,7 @@ class Command(ScrapyCommand):
             WRITERS[formats[0]].write(ranked.rows(top), columns, sys.stdout.buffer)
             sys.stdout.buffer.flush()
             return
-        known = sys.stdout.isatty() or "COLUMNS" in os.environ
-        console = Console(width=None if known else 110, highlight=False)
-        console.print(rank_table(ranked, top or _SHOWN, kept))
+        console_of().print(rank_table(ranked, top or _SHOWN, kept))
 
     def _job(self, opts: argparse.Namespace) -> RankJob:
         method = method_named(opts.method)
@@ -142,18 +115,6 @@ class Command(ScrapyCommand):
             at=as_time(opts.at) if opts.at else None,
             topic=topic,
         )
-
-    def _say(self, problem: object, code: int) -> None:
-        complain("rank", problem)
-        self.exitcode = code or self.exitcode
-
-
-def _whole(text: str | None) -> int | None:
-    if text is None:
-        return None
-    if not text.isascii() or not text.isdecimal() or int(text[:9]) < 1:
-        raise ValueError(f"--top {text}: give a whole number from 1")
-    return int(text)
 
 
 def _figure(name: str | None) -> Path | None:

@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from mmcrawl.crawling.reports import PageReport, ReportedLink
+from mmcrawl.crawling.reports import PageReport
 from mmcrawl.frontier.admission import Admission
-from mmcrawl.frontier.findings import Findings, MediaPageRecord, MediaResourceRecord
+from mmcrawl.frontier.findings import Findings, MediaPageRecord
 from mmcrawl.frontier.records import NewLink
 from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
-from mmcrawl.page.model import MediaResource, Page
+from mmcrawl.page.model import Link, MediaResource, Page
 from mmcrawl.page.urls import physical_layer
 from mmcrawl.scoring.base import LinkText, Scorer
 from mmcrawl.scoring.relevance import Signs, TopicTest, Verdict
@@ -70,23 +70,24 @@ class LinkIntake:
             self.refused["too many on one page"] += report.links_left
             logger.warning(
                 "%s has %d links; the last %d are left out (MMCRAWL_LINKS_PER_PAGE)",
-                report.url,
-                len(report.links) + report.links_left,
+                report.page.url,
+                len(report.page.links) + report.links_left,
                 report.links_left,
             )
-        links = self._links_of(report, parent, kinds_of)
+        links = self._links_of(report.page, parent, lambda: report.kinds or kinds_of())
         links += [number for number, _ in self._frontier.add(list(requests), parent)]
         return list(dict.fromkeys(links))
 
     def _links_of(
-        self, report: PageReport, parent: int, kinds_of: Callable[[], Mapping[str, str]]
+        self, page: Page, parent: int, kinds_of: Callable[[], Mapping[str, str]]
     ) -> list[int]:
-        if self._obey_nofollow and report.nofollow:
-            self.refused["nofollow"] += len(report.links)
+        if self._obey_nofollow and page.nofollow:
+            self.refused["nofollow"] += len(page.links)
             return []
         known, new = [], []
         kinds: Mapping[str, str] | None = None
-        for link in report.links:
+        layer = self._frontier.known(parent).logical_layer + 1
+        for link in page.links:
             number = self._frontier.lookup(link.url)
             if number is not None:
                 known.append(number)
@@ -95,21 +96,21 @@ class LinkIntake:
                 self.refused["nofollow"] += 1
                 continue
             depth = physical_layer(link.url)
-            reason = self._admission.refuse(link.url, depth, report.layer + 1)
+            reason = self._admission.refuse(link.url, depth, layer)
             if reason is None:
                 kinds = kinds_of() if kinds is None else kinds
-                block = kinds.get(link.url, link.block)
-                new.append(self._new_link(link, depth, report.layer + 1, block))
+                title = page.groups[link.group].title if link.group >= 0 else ""
+                new.append(self._new_link(link, title, depth, layer, kinds.get(link.url, "")))
             else:
                 self.refused[reason] += 1
         return known + [number for number, _ in self._frontier.add(new, parent)]
 
-    def _new_link(self, link: ReportedLink, depth: int, layer: int, block: str) -> NewLink:
-        words = LinkText(link.anchor, url_text(link.url), link.group_title, link.from_script)
+    def _new_link(self, link: Link, title: str, depth: int, layer: int, block: str) -> NewLink:
+        words = LinkText(link.anchor, url_text(link.url), title, link.from_script)
         return NewLink(
             url=link.url,
             anchor=link.anchor,
-            group_title=link.group_title,
+            group_title=title,
             url_words=" ".join(translate_url(link.url)),
             logical_layer=layer,
             physical_layer=depth,
@@ -150,11 +151,26 @@ class Judge:
         host is not found again.
         """
         own = [resource for resource in media if resource.url not in self._sightings]
-        verdict = self._test.verdict(url, signs, own)
+        return self._but_for_twins(self._test.verdict(url, signs, own), url, digest)
+
+    def confirmed(self, verdict: Verdict | None, report: PageReport) -> Verdict:
+        """Return a verdict as it stands when the page is taken in; it is passed if it was not yet.
+
+        Media may have turned out to be site-wide meanwhile, or the same page come in under another
+        address. A page that was not relevant does not become so.
+        """
+        url = report.page.url
+        if verdict is not None and not verdict.relevant:
+            return verdict
+        if verdict is None or any(media.url in self._sightings for media in verdict.media):
+            return self.verdict(url, report.signs, report.page.media, report.digest)
+        return self._but_for_twins(verdict, url, report.digest)
+
+    def _but_for_twins(self, verdict: Verdict, url: str, digest: int) -> Verdict:
         twin = self._frontier.twin(url, digest) if verdict.relevant else None
         return replace(verdict, relevant=False, twin=twin) if twin else verdict
 
-    def see(self, page: PageReport) -> list[int]:
+    def see(self, page: Page) -> list[int]:
         """Count the media of a page; take back pages whose only media turn out to be site-wide.
 
         Returns the links of those pages.
@@ -177,7 +193,7 @@ class Judge:
 
 
 def media_page(
-    page: Page | PageReport, verdict: Verdict, http_status: int, visited_at: float, extra: str = ""
+    page: Page, verdict: Verdict, http_status: int, visited_at: float, extra: str = ""
 ) -> MediaPageRecord:
     """Return the record of a relevant page with its media (the paper's MultiMedia)."""
     return MediaPageRecord(
@@ -187,6 +203,6 @@ def media_page(
         words=verdict.words,
         status=http_status,
         visited_at=visited_at,
-        resources=tuple(MediaResourceRecord(r.url, r.kind, r.tag, r.text) for r in verdict.media),
+        resources=verdict.media,
         extra=extra,
     )

@@ -11,21 +11,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mmcrawl.crawling.intake import Judge, LinkIntake, media_page, seed_link
-from mmcrawl.crawling.reports import PageReport, Reporter, Totals
+from mmcrawl.crawling.recall import recall
+from mmcrawl.crawling.reports import FetchedPage, PageReport, Reporter, Totals
+from mmcrawl.crawling.seeds import MovedSeeds
 from mmcrawl.errors import StoreError, raise_if_fatal
-from mmcrawl.frontier.addresses import PrivateHosts, host_of
-from mmcrawl.frontier.admission import TRAP, Admission, Limits
-from mmcrawl.frontier.faults import damaged
+from mmcrawl.frontier.addresses import PrivateHosts
+from mmcrawl.frontier.admission import REDIRECT, Admission, Limits
+from mmcrawl.frontier.database import damaged
 from mmcrawl.frontier.findings import Findings, MediaPageRecord, PatternRecord
-from mmcrawl.frontier.reading import PastFailure
 from mmcrawl.frontier.records import LinkScores, NewLink, PageRecord, Status, WaitingLink
 from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.page.model import Page
 from mmcrawl.scoring.base import CrawledPage, Scorer
-from mmcrawl.scoring.relevance import TopicTest, Verdict
-from mmcrawl.scoring.similarity import LinkSimilarity
+from mmcrawl.scoring.relevance import Verdict
 from mmcrawl.topic.topic import Topic
 
 logger = logging.getLogger(__name__)
@@ -33,7 +33,6 @@ logger = logging.getLogger(__name__)
 _PAGES_BETWEEN_CHECKPOINTS = 500
 _HARVEST_PAGES = 500
 _MOST_POINTLESS_LINKS = 200
-_REDIRECT = "redirects to "
 
 
 class CrawlJob:
@@ -42,12 +41,10 @@ class CrawlJob:
     Args:
         store: an open store.
         job: which job of the store this is; one that was begun goes on where it stood.
-        test: tells whether a page is relevant.
-        similarity: scores the words of links; its counts are kept with the job.
+        reporter: makes the reports of pages; what its similarity counts is kept with the job.
         make_scorer: makes the algorithm, given the frontier to look links up in.
         limits: which links may be followed.
         seeds: addresses the crawl starts from, in order. Hosts they redirect to count as theirs.
-        aliases: other names of hosts; links to them are followed under the name they stand for.
         obey_nofollow: leave links alone that the page asks not to follow.
         later_blocks: kinds of blocks whose links come later, see `SqliteFrontier`.
 
@@ -55,7 +52,7 @@ class CrawlJob:
         shared: False, other than of a crawl that several processes work on.
         interrupted: whether the last `next` gave up early, see there.
         passed_over: the links that the last `next` marked in error, with the reasons.
-        moved_hosts: hosts of seeds, and the hosts they turned out to redirect to.
+        moved_seeds: the hosts that seeds turned out to redirect to.
     """
 
     shared = False
@@ -65,12 +62,10 @@ class CrawlJob:
         store: SqliteStore,
         job: Job,
         *,
-        test: TopicTest,
-        similarity: LinkSimilarity,
+        reporter: Reporter,
         make_scorer: Callable[[SqliteFrontier], Scorer],
         limits: Limits,
         seeds: Sequence[str],
-        aliases: Mapping[str, str] | None = None,
         obey_nofollow: bool = True,
         later_blocks: Mapping[str, float] | None = None,
     ) -> None:
@@ -81,18 +76,16 @@ class CrawlJob:
         self.scorer = make_scorer(self.frontier)
         self.interrupted = False
         self.passed_over: list[tuple[int, str]] = []
-        self.moved_hosts: list[tuple[str, str]] = []
-        self._moved_seeds: set[int] = set()
-        self.reporter = Reporter(test, similarity, dict(aliases or {}), limits.per_page)
-        seeds = [self.reporter.real(seed) for seed in seeds]
+        self.reporter = reporter
+        seeds = [reporter.real(seed) for seed in seeds]
         self._admission = Admission(limits, seeds)
+        self.moved_seeds = MovedSeeds(self.frontier, self._admission, reporter.test)
         self._intake = LinkIntake(
             self.frontier, self._admission, self.scorer, obey_nofollow=obey_nofollow
         )
         self.refused = self._intake.refused
-        self._judge = Judge(test, Sightings(store, job), self.frontier, self.findings)
-        self._test = test
-        self._similarity = similarity
+        self._test, self._similarity = reporter.test, reporter.similarity
+        self._judge = Judge(self._test, Sightings(store, job), self.frontier, self.findings)
         self._patterns = self.findings.patterns()
         self._recent: deque[tuple[int, bool]] = deque(maxlen=_HARVEST_PAGES)
         self._recall()
@@ -224,83 +217,60 @@ class CrawlJob:
         """
         return self._judge.verdict(page.url, self._test.signs(page), page.media, digest)
 
-    def crawled(
-        self,
-        link: int,
-        page: Page,
-        verdict: Verdict | None = None,
-        requests: Sequence[NewLink] = (),
-        *,
-        layer: int = 1,
-        digest: int = 0,
-        http_status: int = 200,
-        extra: str = "",
-        link_kinds: Callable[[], Mapping[str, str]] | None = None,
-    ) -> bool:
+    def crawled(self, link: int, fetched: FetchedPage, requests: Sequence[NewLink] = ()) -> bool:
         """Take in a fetched page: its record, its links, its media, and what they change.
 
         Args:
             link: id of the link that led to the page.
-            page: the parsed page.
-            verdict: what `judge` said of it; asked now if it was not before.
+            fetched: the page; it is judged now if it was not before.
             requests: further links the spider asked for.
-            layer: logical layer of the link.
-            digest: the page's `page_digest`.
-            http_status: status it came with.
-            extra: what pipelines added for the feeds, see `PageReport`.
-            link_kinds: gives the kind of the block that a link stands in, by its address; asked
-                only if there are new links.
 
         Returns:
             Whether the page is relevant after all: its media may turn out to be site-wide, or the
             same page may have come in under another address since it was judged.
+
+        Raises:
+            ItemError: what pipelines added cannot be kept; nothing was taken in.
         """
-        report = self.reporter.report(
-            page,
-            verdict,
-            visited_at=time.time(),
-            layer=layer,
-            digest=digest,
-            http_status=http_status,
-            extra=extra,
+        report = self.reporter.report(fetched, time.time())
+        return self.take_in(
+            link, report, requests, fetched.verdict, lambda: self.reporter.kinds(fetched)
         )
-        return self.take_in(link, report, requests, verdict=verdict, link_kinds=link_kinds)
 
     def take_in(
         self,
         link: int,
         report: PageReport,
         requests: Sequence[NewLink] = (),
-        *,
         verdict: Verdict | None = None,
-        link_kinds: Callable[[], Mapping[str, str]] | None = None,
+        link_kinds: Callable[[], Mapping[str, str]] = dict,
     ) -> bool:
-        """Take in the report of a page; for the arguments and the answer see `crawled`."""
-        self._take_back(self._judge.see(report))
-        if verdict is None or verdict.relevant:
-            verdict = self._judge.verdict(report.url, report.signs, report.media, report.digest)
+        """Take in the report of a page; for the rest see `crawled`."""
+        page = report.page
+        self._take_back(self._judge.see(page))
+        verdict = self._judge.confirmed(verdict, report)
         if verdict.relevant:
             self.findings.add_media_page(
-                media_page(report, verdict, report.http_status, report.visited_at, report.extra)
+                media_page(page, verdict, report.http_status, report.visited_at, report.extra)
             )
         self._similarity.count(report.words)
-        links = self._intake.take(report, link, requests, lambda: self._block_kinds(link_kinds))
+        links = self._intake.take(report, link, requests, link_kinds)
         record = PageRecord(
-            url=report.url,
-            title=report.title,
-            keywords=report.keywords,
-            description=report.description,
+            url=page.url,
+            title=page.title,
+            keywords=page.keywords,
+            description=page.description,
             contains_media=bool(verdict.media),
             relevant=verdict.relevant,
-            links_on_page=len(report.links) + report.links_left,
+            links_on_page=len(page.links) + report.links_left,
             visited_at=report.visited_at,
             digest=report.digest,
             topic_score=verdict.score,
         )
         self.frontier.complete(link, record, links)
-        self._admission.crawled(report.url, relevant=verdict.relevant)
+        self._admission.crawled(page.url, relevant=verdict.relevant)
         crawled = CrawledPage(
-            link, report.url, verdict.relevant, bool(verdict.media), links, verdict.score
+            link, page.url, verdict.relevant, bool(verdict.media), links, verdict.score
         )
         self.frontier.apply(self._scores_after(crawled))
         self.store.note(self.job.number, self._similarity.note(report.words))
@@ -312,9 +282,9 @@ class CrawlJob:
     def redirected(self, link: int, target: NewLink) -> bool:
         """Note that a link only leads on; tell whether its target is new and may be followed."""
         real = self.reporter.real(target.url)
-        self._follow_seed(link, real)
+        self.moved_seeds.follow(link, real)
         reason = self._admission.refuse(real, target.physical_layer, target.logical_layer)
-        self.frontier.leave(link, _REDIRECT + real)
+        self.frontier.leave(link, REDIRECT + real)
         self.frontier.apply(self.scorer.failed(link))
         if reason is not None:
             self.refused[reason] += 1
@@ -338,7 +308,7 @@ class CrawlJob:
 
         `requests` are links the spider asked for all the same.
         """
-        self._count_failure(self.frontier.url(link), reason)
+        self._admission.failed(self.frontier.url(link), reason)
         self.frontier.fail(link, reason)
         self.frontier.apply(self.scorer.failed(link))
         if requests:
@@ -377,10 +347,6 @@ class CrawlJob:
         self.frontier.apply(self.scorer.added(new))
         return new
 
-    def _block_kinds(self, kinds: Callable[[], Mapping[str, str]] | None) -> Mapping[str, str]:
-        """Return the kinds of blocks by the addresses that links are told under."""
-        return {self.reporter.real(url): kind for url, kind in kinds().items()} if kinds else {}
-
     def _take_back(self, links: Sequence[int]) -> None:
         """Note that crawled pages called relevant are not."""
         if not links:
@@ -404,34 +370,8 @@ class CrawlJob:
                 self._similarity.take_note(note)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise damaged(self.store.name, "its word counts") from error
-        self.scorer.added(self.frontier.without_parent())
-        for past in self.frontier.history():
-            self.scorer.started(past.id)
-            if isinstance(past, PastFailure):
-                self.scorer.failed(past.id)
-                self._count_failure(past.url, past.error)
-                if past.error.startswith(_REDIRECT):
-                    self._recall_redirect(past.id, past.error.removeprefix(_REDIRECT))
-            else:
-                self.scorer.crawled(
-                    CrawledPage(
-                        past.id,
-                        past.url,
-                        past.relevant,
-                        past.contains_media,
-                        past.links,
-                        past.topic_score,
-                    )
-                )
-                self._admission.crawled(past.url, relevant=past.relevant)
-        self.scorer.added(self.frontier.waiting())
+        recall(self.frontier, self.scorer, self._admission, self.moved_seeds)
         self.frontier.apply(self.scorer.added(self.frontier.held()))
-
-    def _recall_redirect(self, link: int, target: str) -> None:
-        self._follow_seed(link, target)
-        number = self.frontier.lookup(target)
-        if number is not None and self.frontier.known(number).parent == link:
-            self.scorer.added([number])
 
     def _scores_after(self, page: CrawledPage) -> LinkScores:
         """Return what the algorithm says to a page; one that fails there loses no link."""
@@ -442,19 +382,3 @@ class CrawlJob:
             logger.exception("Algorithm %s failed at %s", self.scorer.name, page.url)
             nothing = [0.0] * len(page.links)
             return LinkScores(list(page.links), nothing, nothing)
-
-    def _follow_seed(self, link: int, target: str) -> None:
-        """Take the host a seed redirects to, at once or by steps, for one of the crawl's."""
-        known = self.frontier.known(link)
-        if known.parent is None or known.parent in self._moved_seeds:
-            self._moved_seeds.add(link)
-            self._admission.admit(target)
-            move = host_of(known.url), host_of(target)
-            self._test.moved(*move)
-            if move[0] != move[1] and move not in self.moved_hosts:
-                self.moved_hosts.append(move)
-
-    def _count_failure(self, url: str, reason: str) -> None:
-        """Count a page that cannot be had against the bounds: dead links can be endless too."""
-        if not reason.startswith((TRAP, _REDIRECT)):
-            self._admission.crawled(url, relevant=False)

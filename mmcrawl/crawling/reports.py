@@ -7,71 +7,67 @@ first.
 Where a crawl stands, in numbers.
 """
 
-from collections.abc import Mapping
+import json
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from mmcrawl.page.model import MediaResource, Page
+from mmcrawl.errors import ItemError, raise_if_fatal
+from mmcrawl.page.model import Page
 from mmcrawl.scoring.relevance import Signs, TopicTest, Verdict
 from mmcrawl.scoring.similarity import LinkSimilarity
 
+logger = logging.getLogger(__name__)
 
-@dataclass(frozen=True, slots=True)
-class ReportedLink:
-    """A link on a page.
+
+@dataclass(slots=True)
+class FetchedPage:
+    """A page on its way from the one who fetched it into the frontier.
 
     Attributes:
-        url: under the real name of its host.
-        anchor: text of the link.
-        group_title: title of its link group, "" for none.
-        from_script: the link was a literal inside a script.
-        nofollow: the page asks not to follow it.
-        block: kind of the block it stands in, "" if that is not known.
+        page: the parsed page.
+        http_status: status it came with.
+        digest: `page_digest` of its body, 0 if that is not known.
+        verdict: what the topic test says of it, None if it was not asked.
+        link_kinds: gives the kind of the block that each link stands in, by its address; asked only
+            if there are new links.
+        extra: what pipelines added for the feeds, plain values by name.
     """
 
-    url: str
-    anchor: str = ""
-    group_title: str = ""
-    from_script: bool = False
-    nofollow: bool = False
-    block: str = ""
+    page: Page
+    http_status: int = 200
+    digest: int = 0
+    verdict: Verdict | None = None
+    link_kinds: Callable[[], Mapping[str, str]] | None = field(default=None, repr=False)
+    extra: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class PageReport:
-    """A page that was fetched and parsed.
+    """A page that was fetched and parsed, as the frontier takes it in.
 
     Attributes:
-        url: its address.
-        title, keywords, description: of its head.
+        page: the page, its links under the real names of their hosts.
         visited_at: Unix time.
         http_status: status it came with.
         digest: its `page_digest`, 0 if that is not known.
-        layer: logical layer of the link that led to it.
         words: its words, for the similarity of links.
         signs: what of the topic stands on it apart from its media.
-        media: all its media, site-wide ones included.
-        links: its links in order.
-        links_left: how many more it has, which are left out.
-        nofollow: it asks that none of them is followed.
+        links_left: how many more links it has, which are left out.
+        kinds: of the blocks that links stand in, by address; empty if that is not known.
         extra: what pipelines added for the feeds, a JSON object; "" for nothing.
     """
 
-    url: str
-    title: str
-    keywords: str
-    description: str
+    page: Page
     visited_at: float
     http_status: int
     digest: int
-    layer: int
     words: list[str]
     signs: Signs
-    media: tuple[MediaResource, ...]
-    links: tuple[ReportedLink, ...]
     links_left: int = 0
-    nofollow: bool = False
+    kinds: Mapping[str, str] = field(default_factory=dict)
     extra: str = ""
 
 
@@ -91,55 +87,31 @@ class Reporter:
     aliases: Mapping[str, str] = field(default_factory=dict)
     most_links: int = 0
 
-    def report(
-        self,
-        page: Page,
-        verdict: Verdict | None,
-        *,
-        visited_at: float,
-        layer: int = 1,
-        digest: int = 0,
-        http_status: int = 200,
-        extra: str = "",
-    ) -> PageReport:
-        """Return the report of a page; a `verdict` that was passed on it spares reading it again.
+    def report(self, fetched: FetchedPage, visited_at: float) -> PageReport:
+        """Return the report of a page; its verdict, if there is one, spares reading it again.
 
-        Args:
-            page: the parsed page.
-            verdict: what the topic test said of it, None if it was not asked.
-            visited_at: Unix time.
-            layer: logical layer of the link that led to it.
-            digest: the page's `page_digest`.
-            http_status: status it came with.
-            extra: what pipelines added for the feeds, see `PageReport`.
+        Raises:
+            ItemError: what pipelines added is no plain value.
         """
+        page, verdict = fetched.page, fetched.verdict
         links = page.links[: self.most_links or None]
+        if self.aliases:
+            links = tuple(replace(link, url=self.real(link.url)) for link in links)
         return PageReport(
-            url=page.url,
-            title=page.title,
-            keywords=page.keywords,
-            description=page.description,
+            page=page if links is page.links else replace(page, links=links),
             visited_at=visited_at,
-            http_status=http_status,
-            digest=digest,
-            layer=layer,
+            http_status=fetched.http_status,
+            digest=fetched.digest,
             words=self.similarity.page_words(page),
             signs=self.test.signs(page) if verdict is None else verdict.signs,
-            media=page.media,
-            links=tuple(
-                ReportedLink(
-                    self.real(link.url),
-                    link.anchor,
-                    page.groups[link.group].title if link.group >= 0 else "",
-                    link.from_script,
-                    link.nofollow,
-                )
-                for link in links
-            ),
             links_left=len(page.links) - len(links),
-            nofollow=page.nofollow,
-            extra=extra,
+            extra=_as_json(fetched.extra),
         )
+
+    def kinds(self, fetched: FetchedPage) -> Mapping[str, str]:
+        """Return the kinds of blocks that links stand in, by the addresses they are told under."""
+        kinds = fetched.link_kinds() if fetched.link_kinds else {}
+        return {self.real(url): kind for url, kind in kinds.items()}
 
     def real(self, url: str) -> str:
         """Return `url` under the real name of its host."""
@@ -150,10 +122,38 @@ class Reporter:
         return parts._replace(netloc=host).geturl() if host else url
 
 
-def with_blocks(report: PageReport, kinds: Mapping[str, str]) -> PageReport:
-    """Return a report with the kinds of the blocks that links stand in, by their addresses."""
-    links = (replace(link, block=kinds.get(link.url, "")) for link in report.links)
-    return replace(report, links=tuple(links))
+def _as_json(extra: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(extra, ensure_ascii=False) if extra else ""
+    except (TypeError, ValueError) as error:
+        raise ItemError(f"a pipeline added what is no plain value: {error}"[:200]) from error
+
+
+class Settling(Protocol):
+    """The part of a crawl that ends a link."""
+
+    def is_running(self, link: int) -> bool:
+        """Tell whether a link is being fetched."""
+
+    def failed(self, link: int, reason: str) -> None:
+        """Note that a link cannot be had, and why."""
+
+
+def settle(job: Settling, link: int, report: Callable[[], object]) -> bool:
+    """Report what came of a link; what makes that fail is one lost page, not a stuck link.
+
+    Returns:
+        Whether it could be taken in; if not, the error is logged and the link ends with it.
+    """
+    try:
+        report()
+    except Exception as error:
+        raise_if_fatal(error)
+        logger.exception("What came of link %d could not be taken in", link)
+        if job.is_running(link):
+            job.failed(link, f"internal error: {type(error).__name__}: {error}"[:200])
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,14 @@
 """What flows through the item pipelines."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from mmcrawl.archive.model import Capture
+from mmcrawl.crawling.reports import FetchedPage
 from mmcrawl.frontier.findings import MediaPageRecord
-from mmcrawl.page.model import Page
-from mmcrawl.scoring.relevance import Verdict
 
 
 @dataclass(slots=True)
-class PageItem:
+class PageItem(FetchedPage):
     """A fetched page on its way through the pipelines: what every pipeline sees of it.
 
     Those before the media pipeline (900) see all pages, those after it the relevant ones, with a
@@ -22,20 +19,14 @@ class PageItem:
         http_status: status it came with.
         digest: `page_digest` of its body.
         verdict: what the topic test says of it; set by the media pipeline.
-        capture: what the server answered, for the archive.
         link_kinds: gives the kind of the block that each link stands in, by its address; set by
             the blocks pipeline.
         extra: further columns of the page's row in the feeds, for pipelines to add: plain values
             (text, numbers, truth values, lists and dictionaries of them) by name.
+        capture: what the server answered, for the archive.
     """
 
-    page: Page
-    http_status: int
-    digest: int = 0
-    verdict: Verdict | None = None
     capture: Capture | None = field(default=None, repr=False)
-    link_kinds: Callable[[], Mapping[str, str]] | None = field(default=None, repr=False)
-    extra: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -1,6 +1,5 @@
 """Middlewares: the report of each page to the frontier, and obedience to robots.txt."""
 
-import json
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -24,8 +23,8 @@ from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.items import NoPage, PageItem
 from mmcrawl.engine.robots import LIMIT
 from mmcrawl.engine.scheduler import LINK_KEY, FocusedScheduler, scheduler_of
-from mmcrawl.errors import StoreError
-from mmcrawl.page.parse import parse_page
+from mmcrawl.errors import ItemError, StoreError
+from mmcrawl.page.model import Page
 
 logger = logging.getLogger(__name__)
 
@@ -161,25 +160,12 @@ def _tell(job: Crawl, link: int, outcome: _Outcome, scheduler: FocusedScheduler)
     if outcome.trouble and outcome.page is None:
         job.failed(link, outcome.trouble, requests)
         return
-    item = outcome.page or PageItem(parse_page(b"", response.url), response.status)
+    item = outcome.page or PageItem(Page(response.url), response.status)
     try:
-        extra = json.dumps(item.extra, ensure_ascii=False) if item.extra else ""
-    except (TypeError, ValueError) as error:
-        trouble = f"a pipeline added what is no plain value: {error}"[:200]
-        logger.error("%s: %s", response.url, trouble)  # noqa: TRY400 - for a person
-        job.failed(link, trouble, requests)
-        return
-    job.crawled(
-        link,
-        item.page,
-        item.verdict,
-        requests,
-        layer=int(response.meta.get("depth", 0)) + 1,
-        digest=item.digest,
-        http_status=item.http_status,
-        extra=extra,
-        link_kinds=item.link_kinds,
-    )
+        job.crawled(link, item, requests)
+    except ItemError as error:
+        logger.error("%s: %s", response.url, error)  # noqa: TRY400 - for a person
+        job.failed(link, str(error), requests)
 
 
 class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):

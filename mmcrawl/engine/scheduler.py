@@ -32,11 +32,12 @@ from scrapy.utils.misc import load_object
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from mmcrawl.crawling.reports import settle
 from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.failures import reason_of
 from mmcrawl.engine.requests import as_json, from_json
 from mmcrawl.engine.threads import in_thread
-from mmcrawl.errors import MmcrawlError, RequestError, StoreError, fatal_error, raise_if_fatal
+from mmcrawl.errors import MmcrawlError, RequestError, StoreError, fatal_error
 from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.frontier.urls import canonical
 from mmcrawl.page.urls import physical_layer
@@ -270,16 +271,9 @@ class FocusedScheduler(BaseScheduler):
                 raise
 
     def _tell(self, link: int, tell: Callable[[Crawl], object]) -> None:
-        """Report to the job; a page that makes it fail is one lost page, not a stuck link."""
-        try:
-            tell(self._open_job)
-        except Exception as error:
-            raise_if_fatal(error)
-            logger.exception("Page of link %d could not be taken in", link)
+        job = self._open_job
+        if not settle(job, link, lambda: tell(job)):
             self.crawler.stats.inc_value("mmcrawl/internal_errors")
-            if self._open_job.is_running(link):
-                reason = f"internal error: {type(error).__name__}: {error}"[:200]
-                self._open_job.failed(link, reason)
 
     @property
     def _open_job(self) -> Crawl:

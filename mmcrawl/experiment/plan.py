@@ -124,29 +124,27 @@ class Plan:
     @cached_property
     def seeds(self) -> list[str]:
         """The addresses all crawls start from."""
-        params = self._params({"web": self.web, **self.arguments})
-        given = [seed.url for seed in params.seed_list]
+        given = [seed.url for seed in self._shared.seed_list]
         return given or list(open_web(self.web).start_urls())
 
     @cached_property
     def topic_title(self) -> str:
         """What the pages are to be about, for people."""
-        params = self._params({"web": self.web, **self.arguments})
-        if params.keywords:
-            return params.keywords
-        topic = params.whole_topic
+        if self._shared.keywords:
+            return self._shared.keywords
+        topic = self._shared.whole_topic
         return f"{topic.title} ({topic.title_en or topic.name})"
 
-    @cached_property
+    @property
     def media(self) -> str:
         """The wanted media kinds."""
-        return self._params({"web": self.web, **self.arguments}).media
+        return self._shared.media
 
     @cached_property
     def limits(self) -> dict[str, Any]:
         """The bounds of all crawls."""
-        params = self._params({"web": self.web, **self.arguments})
-        limits = {name: getattr(params, name) for name in ("sites", "max_layer", "max_depth")}
+        names = ("sites", "max_layer", "max_depth")
+        limits = {name: getattr(self._shared, name) for name in names}
         return limits | {"settings": dict(sorted(self.crawl_settings.items()))}
 
     @property
@@ -158,9 +156,9 @@ class Plan:
     @cached_property
     def topic_digest(self) -> str:
         """Tells topics apart by what they hold, not by name: a topic file may be edited."""
-        params = self._params({"web": self.web, **self.arguments})
-        by_host = [f"{host} {_written(topic)}" for host, topic in params.topics_by_host.items()]
-        return _digest([_written(params.whole_topic), *by_host])
+        topics = self._shared.topics_by_host.items()
+        by_host = [f"{host} {_written(topic)}" for host, topic in topics]
+        return _digest([_written(self._shared.whole_topic), *by_host])
 
     @cached_property
     def web_digest(self) -> str:
@@ -189,6 +187,11 @@ class Plan:
             "budget": self.budget,
             "repeat": self.repeat,
         }
+
+    @cached_property
+    def _shared(self) -> FocusedParams:
+        """What holds for all runs."""
+        return self._params({"web": self.web, **self.arguments})
 
     def _params(self, arguments: Mapping[str, str]) -> FocusedParams:
         try:

@@ -7,10 +7,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from mmcrawl.frontier.admission import REDIRECT
 from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.urls import url_key
-
-_REDIRECT = "redirects to "
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +94,10 @@ def read_graph(path: Path) -> tuple[dict[int, list[int]], list[int]]:
 def _ends(db: sqlite3.Connection) -> dict[int, int]:
     """Return the page each link leads to: itself, or where its redirects end."""
     ends = {number: number for (number,) in db.execute("SELECT id FROM page")}
-    rows = db.execute("SELECT id, error FROM link WHERE error LIKE ?", (_REDIRECT + "%",))
+    rows = db.execute("SELECT id, error FROM link WHERE error LIKE ?", (REDIRECT + "%",))
     steps: dict[int, int] = {}
     for number, error in rows.fetchall():
-        key = url_key(0, error.removeprefix(_REDIRECT))
+        key = url_key(0, error.removeprefix(REDIRECT))
         target = db.execute("SELECT id FROM link WHERE key = ?", (key,)).fetchone()
         if target is not None:
             steps[number] = target[0]

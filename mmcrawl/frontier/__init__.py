@@ -10,11 +10,10 @@ from mmcrawl.frontier.addresses import (
     is_private_host,
 )
 from mmcrawl.frontier.admission import TRAP, Admission, Limits
-from mmcrawl.frontier.faults import damaged
+from mmcrawl.frontier.database import damaged
 from mmcrawl.frontier.findings import (
     Findings,
     MediaPageRecord,
-    MediaResourceRecord,
     PatternRecord,
 )
 from mmcrawl.frontier.order import PendingOrder
@@ -45,7 +44,6 @@ __all__ = [
     "LinkRecord",
     "LinkScores",
     "MediaPageRecord",
-    "MediaResourceRecord",
     "NewLink",
     "PageRecord",
     "PastFailure",

@@ -132,6 +132,9 @@ def _names(form: str) -> list[str]:
 TRAP = "trap: "
 """What reasons begin with that bound endless spaces of pages."""
 
+REDIRECT = "redirects to "
+"""What stands before the target, where a link only leads on."""
+
 # What was guessed gets more patience than what an address shows. Of a directory with media on 2 %
 # of its pages the first 1,000 have none less than once in 10^8 times, the first 200 once in 57.
 _LEARNT = 5
@@ -226,6 +229,11 @@ class Admission:
         self._pages_of_shape[form] += 1
         self._good_pages_of_shape[form] += relevant
         self._learnt.crawled(form, relevant=relevant)
+
+    def failed(self, url: str, reason: str) -> None:
+        """Count a page that cannot be had against the bounds: dead links can be endless too."""
+        if not reason.startswith((TRAP, REDIRECT)):
+            self.crawled(url, relevant=False)
 
     def revised(self, url: str) -> None:
         """Note that a page counted as relevant is not."""

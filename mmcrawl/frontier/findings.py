@@ -6,20 +6,11 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from mmcrawl.frontier.store import Job, SqliteStore
+from mmcrawl.page.model import MediaResource
 
 _MEDIA_PAGES = (
     "SELECT url, title, topic_score, words, status, visited_at, extra FROM media_page WHERE job = ?"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class MediaResourceRecord:
-    """One audio, video or animation named by a media page."""
-
-    url: str
-    kind: str
-    tag: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +34,10 @@ class MediaPageRecord:
     words: tuple[str, ...]
     status: int
     visited_at: float
-    resources: tuple[MediaResourceRecord, ...]
+    resources: tuple[MediaResource, ...]
     extra: str = ""
 
-    def with_resources(self, resources: tuple[MediaResourceRecord, ...]) -> "MediaPageRecord":
+    def with_resources(self, resources: tuple[MediaResource, ...]) -> "MediaPageRecord":
         """Return the record with other resources."""
         return replace(self, resources=resources)
 
@@ -151,10 +142,9 @@ class Findings:
 
     def counts(self) -> dict[str, int]:
         """Return the number of media pages, and of distinct resources of each kind."""
-        counts = self._counts
-        if counts is None:
-            counts = self._counts = self._count()
-        return dict(counts)
+        if self._counts is None:
+            self._counts = self._count()
+        return dict(self._counts)
 
     def keep_patterns(self, patterns: Iterable[PatternRecord]) -> None:
         """Keep the learnt patterns in place of the former ones."""
@@ -191,7 +181,7 @@ class Findings:
                 tuple(json.loads(words)),
                 status,
                 visited_at,
-                tuple(MediaResourceRecord(*row) for row in resources),
+                tuple(MediaResource(*row) for row in resources),
                 extra,
             )
 

@@ -1,7 +1,4 @@
-"""References to media in elements that play them, in meta tags and in microdata.
-
-schema.org ``VideoObject`` and ``AudioObject``: as JSON-LD, and the names microdata uses.
-"""
+"""References to media in elements that play them, in meta tags and in schema.org's data."""
 
 from __future__ import annotations
 
@@ -14,55 +11,6 @@ from mmcrawl.page.media import ANIMATION, AUDIO, VIDEO, media_in_values, media_k
 from mmcrawl.page.names import names
 from mmcrawl.page.references import Reference
 from mmcrawl.page.scripts import media_literals
-
-URL_PROPERTIES = frozenset({"contenturl", "embedurl"})
-_KINDS = {"videoobject": VIDEO, "audioobject": AUDIO}
-
-
-def schema_kind(type_name: str) -> str | None:
-    """Return the kind of media a type describes.
-
-    >>> schema_kind("https://schema.org/VideoObject")
-    'video'
-    """
-    return _KINDS.get(type_name.strip().rstrip("/").rpartition("/")[2].lower())
-
-
-def json_ld_media(text: str) -> Iterator[tuple[str, str | None]]:
-    """Yield (URL, kind) of the media described in a JSON-LD script.
-
-    Text that is no JSON is searched for literal file names instead; their kind is None.
-    """
-    try:
-        data = json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        for literal in media_literals(text):
-            yield literal, None
-        return
-    yield from _objects_media(data)
-
-
-def _objects_media(data: Any) -> Iterator[tuple[str, str | None]]:
-    waiting = [data]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, list):
-            waiting.extend(reversed(node))
-        elif isinstance(node, dict):
-            if kind := _node_kind(node):
-                for name, value in node.items():
-                    if name.lower() in URL_PROPERTIES and isinstance(value, str):
-                        yield value, kind
-            waiting.extend(v for v in reversed(node.values()) if isinstance(v, (dict, list)))
-
-
-def _node_kind(node: dict[str, Any]) -> str | None:
-    types = node.get("@type")
-    for name in types if isinstance(types, list) else [types]:
-        if isinstance(name, str) and (kind := schema_kind(name)):
-            return kind
-    return None
-
 
 Closer = Callable[[], None]
 
@@ -80,6 +28,9 @@ _FILE_PARAMETERS = names(
 )
 _GRAPH_KINDS = {"og:video": VIDEO, "og:audio": AUDIO}
 _GRAPH_URLS = frozenset({"", "url", "secure_url"})
+# schema.org's VideoObject and AudioObject, as JSON-LD and as microdata.
+_URL_PROPERTIES = frozenset({"contenturl", "embedurl"})
+_KINDS = {"videoobject": VIDEO, "audioobject": AUDIO}
 
 
 class MediaElements:
@@ -157,13 +108,13 @@ class MediaElements:
         """Take the microdata attributes of any element."""
         if self._items and self._items[-1] and "itemprop" in attributes:
             properties = attributes["itemprop"].lower().split()
-            if not URL_PROPERTIES.isdisjoint(properties):
+            if not _URL_PROPERTIES.isdisjoint(properties):
                 sources = (attributes.get(name) for name in ("href", "src", "content"))
                 value = next(filter(None, sources), None)
                 self._add(value, "schema", attributes, kind=self._items[-1])
         if "itemscope" not in attributes:
             return None
-        self._items.append(schema_kind(attributes.get("itemtype", "")))
+        self._items.append(_schema_kind(attributes.get("itemtype", "")))
         return self._close_item
 
     def _close_item(self) -> None:
@@ -172,7 +123,7 @@ class MediaElements:
     def script(self, code: str, mime: str) -> None:
         """Take the text of an inline script."""
         if mime == "application/ld+json":
-            for url, kind in json_ld_media(code):
+            for url, kind in _json_ld_media(code):
                 self._add(url, "schema", {}, kind=kind)
             return
         for literal in media_literals(code):
@@ -220,3 +171,48 @@ def _text_of(attributes: Attributes) -> str:
         if text := attributes.get(name):
             return " ".join(text.split())[:200]
     return ""
+
+
+def _schema_kind(type_name: str) -> str | None:
+    """Return the kind of media a type describes.
+
+    >>> _schema_kind("https://schema.org/VideoObject")
+    'video'
+    """
+    return _KINDS.get(type_name.strip().rstrip("/").rpartition("/")[2].lower())
+
+
+def _json_ld_media(text: str) -> Iterator[tuple[str, str | None]]:
+    """Yield (URL, kind) of the media described in a JSON-LD script.
+
+    Text that is no JSON is searched for literal file names instead; their kind is None.
+    """
+    try:
+        data = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        for literal in media_literals(text):
+            yield literal, None
+        return
+    yield from _objects_media(data)
+
+
+def _objects_media(data: Any) -> Iterator[tuple[str, str | None]]:
+    waiting = [data]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting.extend(reversed(node))
+        elif isinstance(node, dict):
+            if kind := _node_kind(node):
+                for name, value in node.items():
+                    if name.lower() in _URL_PROPERTIES and isinstance(value, str):
+                        yield value, kind
+            waiting.extend(v for v in reversed(node.values()) if isinstance(v, (dict, list)))
+
+
+def _node_kind(node: dict[str, Any]) -> str | None:
+    types = node.get("@type")
+    for name in types if isinstance(types, list) else [types]:
+        if isinstance(name, str) and (kind := _schema_kind(name)):
+            return kind
+    return None

@@ -4,9 +4,8 @@ An algorithm follows the `Scorer` protocol and is found by name through `make_sc
 test, which says whether a fetched page was worth it, lives here too.
 """
 
-from mmcrawl.scoring.base import CrawledPage, LinkSource, LinkText, Scorer
+from mmcrawl.scoring.base import CrawledPage, LinkSource, LinkText, Scorer, later_blocks
 from mmcrawl.scoring.breadth import Breadth
-from mmcrawl.scoring.later_blocks import later_blocks
 from mmcrawl.scoring.registry import (
     algorithm_names,
     default_parameters,

@@ -9,6 +9,8 @@ from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.records import KnownLink, LinkScores
 
 NO_SCORES = LinkScores([], [], [])
+Ranges: TypeAlias = Mapping[str, tuple[float, float]]
+"""Least and greatest value of parameters, by name; `inf` for no bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,9 @@ class Scorer(Protocol):
     higher is fetched first, or `HELD` for a link that must not be fetched for now. The order among
     equal scores is that of discovery.
 
+    It is made by `factory(source, similarity, **parameters)`: a `LinkSource`, in which it looks up
+    links by id, and a `LinkSimilarity`, which tells how well the words of a link fit the topic.
+
     A scorer keeps no files. When a crawl is taken up again it is told its history from the start,
     in the order in which it happened, and must come to the same scores.
     """
@@ -105,10 +110,6 @@ class Scorer(Protocol):
         return []
 
 
-Ranges: TypeAlias = Mapping[str, tuple[float, float]]
-"""Least and greatest value of parameters, by name; `inf` for no bound."""
-
-
 def check_ranges(ranges: Ranges, values: Mapping[str, Any]) -> None:
     """Raise ValueError if a value is outside its range, or no finite number.
 
@@ -124,3 +125,32 @@ def check_ranges(ranges: Ranges, values: Mapping[str, Any]) -> None:
         if not (least <= value <= greatest and value < inf):  # False for nan
             bounds = f"{least:g} to {greatest:g}" if greatest < inf else f"{least:g} up"
             raise ValueError(f"{name} must be a number from {bounds}, not {value}")
+
+
+def later_blocks(
+    *,
+    navigation: float = 1.0,
+    noise_links: float = 1.0,
+    copyright: float = 1.0,
+    advertisement: float = 1.0,
+) -> dict[str, float]:
+    """Return the kinds of blocks whose links come later, and what their scores are multiplied with.
+
+    Links in them come behind all links of equal score in blocks of other kinds (related links,
+    topic, title, picture, small) or of unknown kind; with a factor below 1, also behind better
+    ones. The default leaves it to the algorithm wherever that prefers one link to another.
+
+    Args:
+        navigation, noise_links, copyright, advertisement: factors from 0 (behind all) to 1.
+
+    Raises:
+        ValueError: a factor is out of its range.
+    """
+    factors = {
+        "navigation": navigation,
+        "noise-links": noise_links,
+        "copyright": copyright,
+        "advertisement": advertisement,
+    }
+    check_ranges(dict.fromkeys(factors, (0, 1)), factors)
+    return factors

@@ -52,8 +52,6 @@ class Fish(Scorer):
     """Order links by whether their page was relevant, as far as `depth` lets them swim.
 
     Args:
-        source: where links are looked up by id.
-        similarity: taken as by every algorithm; the words of links do not matter to this one.
         depth: how many irrelevant pages in a row may be crossed after a relevant one, from 0.
     """
 

@@ -115,8 +115,6 @@ class Learned(Scorer):
     """Order links by what an online model expects of them.
 
     Args:
-        source: where links are looked up by id.
-        similarity: how well a link's words fit the topic.
         explore: optimism, in standard deviations of the model's log-odds, at least 0.
         lookahead: weight of what a page leads to, at least 0.
         novelty: what a link is worth more in a directory of which nothing was fetched, at least 0.

@@ -31,7 +31,7 @@ _SCORERS: Registry[Scorer] = Registry(
         "topic-centric-pagerank": "mmcrawl.scoring.graph.topicrank:TopicCentricPageRank",
         "topicrank": "mmcrawl.scoring.graph.topicrank:TopicRank",
         "urlrule": "mmcrawl.scoring.urlrule:UrlRule",
-        "weighted-pagerank": "mmcrawl.scoring.graph.weighted_pagerank:WeightedPageRank",
+        "weighted-pagerank": "mmcrawl.scoring.graph.pagerank:WeightedPageRank",
     },
     MmcrawlError,
 )

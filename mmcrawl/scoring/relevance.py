@@ -24,7 +24,7 @@ media; `groups`: titles of link groups; `text`: main text, where it is worth twi
 stands there three times."""
 
 _OFTEN = 3
-_MOST_PER_CONCEPT = 1.5
+_MOST_PER_CONCEPT = 1.5  # one word, however often and wherever it stands, is not a topic
 
 
 Signs: TypeAlias = Mapping[str, Mapping[str, int]]

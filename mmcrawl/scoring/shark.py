@@ -47,8 +47,6 @@ class Shark(Scorer):
     """Order links by their words and by how relevant the pages on the way to them were.
 
     Args:
-        source: where links are looked up by id.
-        similarity: how well a link's words fit the topic.
         gamma: weight of inheritance against neighbourhood, in [0, 1].
         beta: weight of the anchor against its context, in [0, 1].
         delta: what is left of a page's relevance one click on, in [0, 1].

@@ -62,9 +62,9 @@ _Numbers = np.ndarray[Any, np.dtype[Any]]
 
 _UNKNOWN, _WAITING, _SEED, _CRAWLED, _FAILED = range(5)
 _NO_PAGE = -1
-_SHARE_BETWEEN_LOOKS = 50
-_OUTGROWN = 1.25
-_MOVED = 0.01
+_SHARE_BETWEEN_LOOKS = 50  # of the waiting links one part is dealt with between two looks
+_OUTGROWN = 1.25  # times the largest structure, above which it is looked for at once
+_MOVED = 0.01  # change of the largest structure for which all links are scored anew
 _NONE = np.empty(0, dtype=np.uint32)
 
 
@@ -139,8 +139,6 @@ class SharkImproved(Scorer):
     """Order links by their words and by what the pages that hold them have led to so far.
 
     Args:
-        source: where links are looked up by id.
-        similarity: how well a link's words fit the topic.
         beta: weight of the anchor against the URL words in (3.12), in [0, 1].
         sigma: weight of a page's children against its own relevance in (3.17), in [0, 1).
         theta: how slowly λ believes in the first children (3.16), greater than 0.

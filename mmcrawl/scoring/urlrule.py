@@ -68,8 +68,6 @@ class UrlRule(Scorer):
     """Order links by URL patterns learnt during the crawl.
 
     Args:
-        source: where links are looked up by id.
-        similarity: how well a link's words fit the topic.
         hard: leave links alone that match no pattern once a site is guided (the paper's way);
             False gives them a low score, so that tunnels can be crossed.
         d: damping of (4.6), in (0, 1).

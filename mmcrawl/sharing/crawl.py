@@ -12,6 +12,7 @@ from hashlib import blake2b
 from typing import Any
 
 from mmcrawl.crawling.job import CrawlJob
+from mmcrawl.crawling.reports import settle
 from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.sharing.leases import Leases
@@ -173,28 +174,19 @@ class SharedCrawl:
 
     def _take_event(self, worker: str, event: Event) -> None:
         if isinstance(event, Added):
-            self._attempt(lambda: self.job.add(event.links), "links that were asked for")
+            try:
+                self.job.add(event.links)
+            except Exception as error:
+                raise_if_fatal(error)
+                logger.exception("Links that were asked for could not be taken in")
             return
         lease = self.leases.end(worker, event.link, event.lease)
         if lease is None:
             logger.debug("%s tells of link %d, which it does not hold", worker, event.link)
             return
-        link = lease.link
-        error = self._attempt(lambda: self._settle(event, link), link.url)
-        if error is not None and self.job.is_running(link.id):
-            self.job.failed(link.id, f"internal error: {type(error).__name__}: {error}"[:200])
+        settle(self.job, event.link, lambda: self._settle(event, lease.link))
         if isinstance(event, Fetched):
             self.pages[worker] += 1
-
-    def _attempt(self, settle: Callable[[], object], what: str) -> Exception | None:
-        """Take in an event; one that makes that fail is one lost page, not the crawl's end."""
-        try:
-            settle()
-        except Exception as error:
-            raise_if_fatal(error)
-            logger.exception("%s could not be taken in", what)
-            return error
-        return None
 
     def _settle(self, event: Event, link: WaitingLink) -> None:
         match event:

@@ -282,7 +282,7 @@ class Leader:
             if name not in given and not forgotten and known.mailed_at:
                 continue
             leases = [k for k in self._crawl.leases.of(name) if k.number > known.received]
-            moved = tuple(self._crawl.job.moved_hosts)
+            moved = tuple(self._crawl.job.moved_seeds.hosts)
             mails[name] = Mail(self._term, tuple(leases), moved).encode()
             known.mailed_at = now
             known.mailed = max([known.mailed, *(lease.number for lease in leases)])

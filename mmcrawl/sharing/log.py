@@ -21,7 +21,8 @@ from typing import Any
 from pymongo import DESCENDING, ReplaceOne
 from pymongo.errors import BulkWriteError, DuplicateKeyError
 
-from mmcrawl.sharing.server import Row, StoreServer, bytes_of, duplicates
+from mmcrawl.sharing.server import Row, StoreServer, bytes_of
+from mmcrawl.stores.mongodb import only_duplicates
 
 _MOST_RECEIVED = 8 << 20  # bytes
 
@@ -133,7 +134,7 @@ class Inbox(StoreServer):
             try:
                 self._table("inbox").insert_many(rows, ordered=True)
             except BulkWriteError as error:
-                (taken,) = duplicates(error)
+                (taken,) = only_duplicates(error)
                 rows = rows[taken + 1 :]
                 keys = {"_id": {"$in": [row["_id"] for row in rows]}}
                 known = {row["_id"] for row in self._table("inbox").find(keys, {"_id": 1})}

@@ -41,7 +41,7 @@ from pymongo.monitoring import (
 from pymongo.results import BulkWriteResult
 
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.mongodb import Documents, Kind, connect, explained
+from mmcrawl.stores.mongodb import Documents, Kind, connect, explained, insert_new
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +68,6 @@ _CHANGED_AT_ONCE = 20
 waits for itself for ever where a command holds more."""
 _ANSWER = 120.0  # seconds; more than the longest operation takes
 _PAUSES = (0.1, 2.0)  # seconds between two attempts: the first time, and at most
-_DUPLICATE = 11000
 _AGAIN = frozenset({6, 7, 89, 91, 189, 9001, 10107, 11600, 11602, 13435, 13436})
 """Codes of a server that is about to stop, or is the primary no longer."""
 
@@ -296,11 +295,7 @@ class StoreServer:
         """Insert documents at once; return those whose key is taken."""
 
         def attempt() -> list[Row]:
-            try:
-                self._table(table).insert_many(rows, ordered=False)
-            except BulkWriteError as error:
-                return [rows[index] for index in duplicates(error)]
-            return []
+            return [rows[index] for index in sorted(insert_new(self._table(table), rows))]
 
         return self._patiently(attempt) if rows else []
 
@@ -351,18 +346,6 @@ def facts_of(kind: str, row: Row) -> dict[str, Any]:
     if wrong:
         raise ValueError(f"{wrong[0]} is {facts[wrong[0]]!r}"[:200])
     return facts
-
-
-def duplicates(error: BulkWriteError) -> list[int]:
-    """Return the places of the documents whose keys are taken.
-
-    Raises:
-        BulkWriteError: something else went wrong too.
-    """
-    refused = error.details["writeErrors"]
-    if any(one["code"] != _DUPLICATE for one in refused) or error.details["writeConcernErrors"]:
-        raise error
-    return [one["index"] for one in refused]
 
 
 def _passes(error: PyMongoError) -> bool:

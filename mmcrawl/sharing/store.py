@@ -43,8 +43,9 @@ from pymongo import ASCENDING, DESCENDING, ReplaceOne
 from pymongo.errors import DuplicateKeyError
 
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.findings import MediaPageRecord, MediaResourceRecord, PatternRecord
+from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
 from mmcrawl.frontier.store import Job, refuse_other_arguments
+from mmcrawl.page.model import MediaResource
 from mmcrawl.sharing.log import Inbox
 from mmcrawl.sharing.server import Row, facts_of
 from mmcrawl.sharing.snapshots import StoredSnapshots
@@ -297,6 +298,6 @@ def _page(row: Row) -> MediaPageRecord:
         tuple(row["words"]),
         row["status"],
         row["visited_at"],
-        tuple(MediaResourceRecord(**resource) for resource in row["resources"]),
+        tuple(MediaResource(**resource) for resource in row["resources"]),
         row["extra"],
     )

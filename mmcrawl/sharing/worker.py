@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from mmcrawl.crawling.reports import Reporter, Totals, with_blocks
+from mmcrawl.crawling.reports import FetchedPage, Reporter, Totals
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
@@ -190,36 +190,18 @@ class SharedJob:
             self._moved = len(self._outbox.moved)
         return self._reporter.test.judge(page, page.media)
 
-    def crawled(
-        self,
-        link: int,
-        page: Page,
-        verdict: Verdict | None = None,
-        requests: Sequence[NewLink] = (),
-        *,
-        layer: int = 1,
-        digest: int = 0,
-        http_status: int = 200,
-        extra: str = "",
-        link_kinds: Callable[[], Mapping[str, str]] | None = None,
-    ) -> bool:
+    def crawled(self, link: int, fetched: FetchedPage, requests: Sequence[NewLink] = ()) -> bool:
         """Report a fetched page; for the arguments see `CrawlJob.crawled`."""
-        if verdict is None:
-            verdict = self.judge(page, digest)
-        report = self._reporter.report(
-            page,
-            verdict,
-            visited_at=time.time(),
-            layer=layer,
-            digest=digest,
-            http_status=http_status,
-            extra=extra,
+        if fetched.verdict is None:
+            fetched.verdict = self.judge(fetched.page, fetched.digest)
+        report = self._reporter.report(fetched, time.time())
+        report = replace(
+            report,
+            page=replace(report.page, text="", headings=""),  # they were read, and may be long
+            kinds=self._reporter.kinds(fetched),
         )
-        if link_kinds is not None:
-            kinds = {self._reporter.real(url): kind for url, kind in link_kinds().items()}
-            report = with_blocks(report, kinds)
         self._end(link, lambda lease: Fetched(link, lease, report, tuple(requests)))
-        return verdict.relevant
+        return fetched.verdict.relevant
 
     def redirected(self, link: int, target: NewLink) -> bool:
         """Report that a link only leads on."""

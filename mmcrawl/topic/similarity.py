@@ -37,9 +37,8 @@ class BooleanModel(_Scaled):
     """Share of the topic's concepts that a text holds.
 
     Notes:
-        Yang (2009), equation 4.1 (and 3.9, 3.10): sim(D) = |D ∩ T| / |T|. T counts concepts: a
-            word:
-        and its translation are one element.:
+        Yang (2009), equation 4.1 (and 3.9, 3.10): sim(D) = |D ∩ T| / |T|. T counts concepts: a word
+        and its translation are one element.
     """
 
     def score(self, *fields: str) -> float:
@@ -65,14 +64,14 @@ class VectorSpaceModel(_Scaled):
             At least 1.
 
     Notes:
-        Yang (2009), equation 3.13 with the square that its print lost, and 3.14:::
+        Yang (2009), equation 3.13 with the square that its print lost, and 3.14::
 
-        w_i(d) = tf_i · lg(N/n_i + 0.01) / sqrt(Σ (tf_i · lg(N/n_i + 0.01))²)
-        Score  = Σ w_i(d) · w_i(q) / (|w(d)| · |w(q)|) = Σ_{i ∈ T} w_i(d) / sqrt(|T|)
+            w_i(d) = tf_i · lg(N/n_i + 0.01) / sqrt(Σ (tf_i · lg(N/n_i + 0.01))²)
+            Score  = Σ w_i(d) · w_i(q) / (|w(d)| · |w(q)|) = Σ_{i ∈ T} w_i(d) / sqrt(|T|)
 
-    The sum under the root is over all words of the text, so that other words lower its score.
-    N documents were observed, n_i of them hold word i. A word in none is taken to be in one, and
-    N to be at least 1, so a weight is never negative.
+        The sum under the root is over all words of the text, so that other words lower its score.
+        N documents were observed, n_i of them hold word i. A word in none is taken to be in one,
+        and N to be at least 1, so a weight is never negative.
     """
 
     def __init__(self, topic: Topic, max_words: int = 200_000) -> None:

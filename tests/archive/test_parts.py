@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.archive.comparison import difference
-from mmcrawl.archive.format.cutting import StoredPage
+from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.format.frames import compressed, decompressed, read_varints, varints
 from mmcrawl.archive.format.manifest import Entry, pack_manifest, read_manifest, runs_of
 from mmcrawl.archive.format.writing import LEAST, chunks_of
@@ -133,7 +133,7 @@ def side(texts, paths=None):
         )
         body += content
     version = Version("u", 1, 0.0, 200, "", (), "", "", len(body), "", "utf-8", "bwap", 3)
-    return StoredPage(version, body, found)
+    return ArchivedPage(version, body, found)
 
 
 def changes(old, new):

@@ -462,15 +462,15 @@ def test_a_version_that_cannot_be_read_is_passed_over(
     archive: Archive, search: Search, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store_all(archive, mixed_web())
-    rebuild = Archive.rebuild
+    page = Archive.page
 
     def damaged(self: Archive, version: object) -> object:
         if getattr(version, "url", "") == CHINESE:
             raise StoreError("its bytes are not those that were stored")
-        return rebuild(self, version)  # type: ignore[arg-type]
+        return page(self, version)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patched:
-        patched.setattr(Archive, "rebuild", damaged)
+        patched.setattr(Archive, "page", damaged)
         assert search.update().failed == ((CHINESE, 1),)
         assert search.update().failed == ()
     assert CHINESE not in urls(search.search("牛顿"))

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks.topics import block_topic, extract, trim, words_of
+from mmcrawl.blocks.phrases import extract, trim, words_of
+from mmcrawl.blocks.topics import block_topic
 from mmcrawl.blocks.tree import PageTree, read_tree
 
 PROSE = "Archimedes of Syracuse said that he would move the earth, had he a place to stand. "

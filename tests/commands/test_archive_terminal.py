@@ -16,7 +16,9 @@ import pytest
 from mmcrawl.archive import Capture, Version, Visit, open_archive
 from mmcrawl.archive.revisits import Due
 from mmcrawl.commands import archive as module
-from mmcrawl.terminal.archive import Revisits, due_lines, revisit_tables, version_lines
+from mmcrawl.commands.archive.due import due_lines
+from mmcrawl.commands.archive.versions import version_lines
+from mmcrawl.terminal.archive import Revisits, revisit_tables
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -118,7 +120,7 @@ def test_ctrl_c_is_a_word_and_exit_code_130(
 
     monkeypatch.chdir(desk)
     stats = replace(module.SUBCOMMANDS["stats"], run=interrupted)
-    monkeypatch.setattr(module, "SUBCOMMANDS", {"stats": stats})
+    monkeypatch.setitem(module.SUBCOMMANDS, "stats", stats)
     command = module.Command()
     command.settings = Settings()
     parser = ScrapyArgumentParser(conflict_handler="resolve")

@@ -12,6 +12,7 @@ from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture
 from mmcrawl.crawling.job import CrawlJob
+from mmcrawl.crawling.reports import FetchedPage, Reporter
 from mmcrawl.engine.crawls import check_settings
 from mmcrawl.engine.items import PageItem
 from mmcrawl.errors import MmcrawlError
@@ -146,8 +147,7 @@ def job(store: str = "memory:", algo: str = "breadth", **factors: float) -> Craw
     return CrawlJob(
         opened,
         opened.job("test", {}),
-        test=TopicTest(topic, {"video"}),
-        similarity=similarity,
+        reporter=Reporter(TopicTest(topic, {"video"}), similarity),
         make_scorer=lambda source: make_scorer(algo, source, similarity),
         limits=Limits(),
         seeds=(URL,),
@@ -160,7 +160,7 @@ def fetch(crawl: CrawlJob, html: str = PAGE) -> str:
     link = crawl.next()
     assert link is not None
     page = BlocksPipeline("quark", 1).process_item(item(html, link.url))
-    crawl.crawled(link.id, page.page, layer=link.logical_layer, link_kinds=page.link_kinds)
+    crawl.crawled(link.id, page)
     return link.url.removeprefix("http://h.test")
 
 
@@ -171,8 +171,9 @@ def test_a_page_without_new_links_is_not_cut() -> None:
         for _ in range(3):
             link = crawl.next()
             assert link is not None
-            page = parse_page(PAGE.encode(), link.url)
-            crawl.crawled(link.id, page, link_kinds=lambda url=link.url: asked.append(url) or {})
+            page = FetchedPage(parse_page(PAGE.encode(), link.url))
+            page.link_kinds = lambda url=link.url: asked.append(url) or {}
+            crawl.crawled(link.id, page)
     assert asked == [URL]
 
 

@@ -173,6 +173,7 @@ DIES = """
 import json, os, sys
 from mmcrawl.frontier import Limits, open_store
 from mmcrawl.crawling.job import CrawlJob
+from mmcrawl.crawling.reports import FetchedPage, Reporter
 from mmcrawl.page import parse_page
 from mmcrawl.replay import FolderWeb
 from mmcrawl.scoring import LinkSimilarity, TopicTest, UrlRule
@@ -186,7 +187,7 @@ def crawl(file, dies_after=None):
     similarity = LinkSimilarity(topic)
     store = open_store(f"sqlite:///{file}")
     job = CrawlJob(
-        store, store.job("test", {}), test=TopicTest(topic, {"video"}), similarity=similarity,
+        store, store.job("test", {}), reporter=Reporter(TopicTest(topic, {"video"}), similarity),
         make_scorer=lambda source: UrlRule(source, similarity, num2=2, m=1),
         limits=Limits(), seeds=web.start_urls(),
     )
@@ -205,7 +206,7 @@ def crawl(file, dies_after=None):
             verdict = job.judge(page)
             if reports % 4 == 1:
                 job.commit()  # between the page's media and the page
-            job.crawled(link.id, page, verdict)
+            job.crawled(link.id, FetchedPage(page, verdict=verdict))
         else:
             job.failed(link.id, f"HTTP {response.status}")
         reports += 1

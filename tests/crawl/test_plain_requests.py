@@ -16,7 +16,7 @@ from scrapy.http import JsonRequest
 
 from mmcrawl.engine.requests import as_json, from_json
 from mmcrawl.errors import RequestError
-from mmcrawl.frontier.schema import SCHEMA_VERSION
+from mmcrawl.frontier.database import SCHEMA_VERSION
 
 plain_values = st.recursive(
     st.none()

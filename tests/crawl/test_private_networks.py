@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from mmcrawl.crawling.job import CrawlJob
+from mmcrawl.crawling.reports import FetchedPage, Reporter
 from mmcrawl.frontier import Limits, NewLink, open_store
 from mmcrawl.page import parse_page
 from mmcrawl.scoring import Breadth, LinkSimilarity, TopicTest
@@ -76,8 +77,7 @@ def job_from(seed: str, *, private: bool = False) -> CrawlJob:
     return CrawlJob(
         store,
         store.job("test", {}),
-        test=TopicTest(topic, {"video"}),
-        similarity=similarity,
+        reporter=Reporter(TopicTest(topic, {"video"}), similarity),
         make_scorer=lambda source: Breadth(source, similarity),
         limits=Limits(sites="anywhere", private=private),
         seeds=[seed],
@@ -89,7 +89,7 @@ def follow(job: CrawlJob, *urls: str) -> list[str]:
     seed = job.next()
     assert seed is not None
     body = "".join(f'<a href="{url}">link</a>' for url in urls)
-    job.crawled(seed.id, parse_page(body.encode(), seed.url))
+    job.crawled(seed.id, FetchedPage(parse_page(body.encode(), seed.url)))
     taken = []
     while link := job.next():
         taken.append(link.url)

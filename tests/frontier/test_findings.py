@@ -5,14 +5,14 @@ import pytest
 from mmcrawl.frontier import (
     Findings,
     MediaPageRecord,
-    MediaResourceRecord,
     PatternRecord,
     open_store,
 )
+from mmcrawl.page.model import MediaResource
 
-LEVER = MediaResourceRecord("http://h.test/lever.swf", "animation", "embed", "杠杆")
-SONG = MediaResourceRecord("http://h.test/song.mp3", "audio", "a", "")
-FILM = MediaResourceRecord("http://h.test/film.mp4", "video", "source", "film")
+LEVER = MediaResource("http://h.test/lever.swf", "animation", "embed", "杠杆")
+SONG = MediaResource("http://h.test/song.mp3", "audio", "a", "")
+FILM = MediaResource("http://h.test/film.mp4", "video", "source", "film")
 
 
 def media_page(path, *resources, score=0.5, words=("光", "kinetic energy")):

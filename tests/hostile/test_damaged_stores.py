@@ -29,6 +29,7 @@ from mmcrawl.engine.crawls import make_job
 from mmcrawl.errors import StoreError
 from mmcrawl.page import parse_page
 from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.crawling.reports import FetchedPage
 from mmcrawl.replay import open_web
 
 logging.disable(logging.CRITICAL)
@@ -61,7 +62,7 @@ def go_on():
         for _ in range(10):
             if (link := job.next()) is not None:
                 page = parse_page(web.get(link.url).body, link.url)
-                job.crawled(link.id, page, job.judge(page))
+                job.crawled(link.id, FetchedPage(page, verdict=job.judge(page)))
         job.totals(), job.best(9), list(job.media_pages()), job.patterns(), job.error_reasons()
         job.stop("test", finished=False)
     finally:

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from scrapy.settings import Settings
 
 from mmcrawl.crawling.params import FocusedParams, explain
+from mmcrawl.crawling.reports import FetchedPage
 from mmcrawl.engine.crawls import make_job
 from mmcrawl.errors import WebError
 from mmcrawl.frontier import NewLink, page_digest
@@ -91,7 +92,7 @@ def found_by_a_full_crawl(spec: str) -> set[str]:
             page = parse_page(response.body, link.url, response.header("Content-Type") or "")
             digest = page_digest(link.url, response.body)
             verdict = job.judge(page, digest)
-            job.crawled(link.id, page, verdict, layer=link.logical_layer, digest=digest)
+            job.crawled(link.id, FetchedPage(page, digest=digest, verdict=verdict))
         else:
             job.failed(link.id, str(response.status))
     found = {record.url for record in job.findings.media_pages()}

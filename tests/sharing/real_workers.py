@@ -366,7 +366,7 @@ class Observer:
 
     def known(self) -> set[str]:
         """Return the addresses of the pages in the log."""
-        return {event.report.url for _, event in self.events() if isinstance(event, Fetched)}
+        return {event.report.page.url for _, event in self.events() if isinstance(event, Fetched)}
 
     def lost_leases(self) -> Counter[str]:
         """Return, by the address, how many times a page was taken from a worker that was gone."""
@@ -380,7 +380,7 @@ class Observer:
                 for event in message.events:
                     held.setdefault(message.worker, set()).discard(getattr(event, "link", -1))
                     if isinstance(event, Fetched):
-                        urls[event.link] = event.report.url
+                        urls[event.link] = event.report.page.url
             for start in entry.starts:
                 if isinstance(start, Grant):
                     held.setdefault(start.worker, set()).add(start.link)

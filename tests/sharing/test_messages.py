@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.crawling.reports import PageReport, ReportedLink
+from mmcrawl.crawling.reports import PageReport
 from mmcrawl.frontier import NewLink, WaitingLink
-from mmcrawl.page import MediaResource
+from mmcrawl.page import Link, LinkGroup, MediaResource, Page
 from mmcrawl.sharing.messages import (
     Added,
     Entry,
@@ -42,23 +42,28 @@ new_links = st.builds(
     extra=some_bytes,
     block=text,
 )
-reports = st.builds(
-    PageReport,
+pages = st.builds(
+    Page,
     url=text,
     title=text,
     keywords=text,
     description=text,
+    links=st.lists(
+        st.builds(Link, text, text, text, st.integers(-1, 9), st.booleans()), max_size=3
+    ).map(tuple),
+    groups=st.lists(st.builds(LinkGroup, text, numbers), max_size=2).map(tuple),
+    media=st.lists(st.builds(MediaResource, text, text, text, text), max_size=2).map(tuple),
+    nofollow=st.booleans(),
+)
+reports = st.builds(
+    PageReport,
+    page=pages,
     visited_at=st.floats(0, 2e9),
     http_status=st.integers(100, 599),
     digest=st.integers(-(1 << 63), (1 << 63) - 1),
-    layer=numbers,
     words=st.lists(text, max_size=3),
     signs=st.dictionaries(text, st.dictionaries(text, numbers, max_size=2), max_size=2),
-    media=st.lists(st.builds(MediaResource, text, text, text, text), max_size=2).map(tuple),
-    links=st.lists(
-        st.builds(ReportedLink, text, text, text, st.booleans(), st.booleans(), text), max_size=3
-    ).map(tuple),
-    nofollow=st.booleans(),
+    kinds=st.dictionaries(text, text, max_size=2),
 )
 some_links = st.lists(new_links, max_size=2).map(tuple)
 events = st.one_of(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.crawling.job import CrawlJob
-from mmcrawl.crawling.reports import Reporter
+from mmcrawl.crawling.reports import FetchedPage, Reporter
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import Job, Limits, NewLink, SqliteStore, open_store
 from mmcrawl.page import parse_page
@@ -67,8 +67,7 @@ class Laboratory:
         return CrawlJob(
             store,
             job,
-            test=TopicTest(self.topic, {"video"}),
-            similarity=similarity,
+            reporter=Reporter(TopicTest(self.topic, {"video"}), similarity),
             make_scorer=lambda source: make_scorer(self.algo, source, similarity),
             limits=Limits(per_shape=25),
             seeds=SEEDS,
@@ -105,9 +104,7 @@ def events_of(lab: Laboratory, leases: list[Lease], rng: random.Random) -> tuple
             events.append(Redirected(link, number, NewLink(f"{SEEDS[0]}r{rng.randrange(20)}")))
         else:
             page = parse_page(page_at(lease.link.url, rng), lease.link.url, "text/html")
-            report = lab.reporter.report(
-                page, None, visited_at=1.7e9, layer=lease.link.logical_layer, digest=link
-            )
+            report = lab.reporter.report(FetchedPage(page, digest=link), 1.7e9)
             events.append(Fetched(link, number, report))
     return tuple(events)
 

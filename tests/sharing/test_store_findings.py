@@ -10,14 +10,14 @@ import pytest
 from mmcrawl.frontier import (
     Findings,
     MediaPageRecord,
-    MediaResourceRecord,
     PatternRecord,
     open_store,
 )
+from mmcrawl.page.model import MediaResource
 
 
 def page(url, score=0.5, *resources, title="t"):
-    media = tuple(MediaResourceRecord(f"http://m/{r}", r.split(".")[1], "a", r) for r in resources)
+    media = tuple(MediaResource(f"http://m/{r}", r.split(".")[1], "a", r) for r in resources)
     return MediaPageRecord(url, title, score, ("光", "optics"), 200, 1.5, media)
 
 
@@ -62,9 +62,7 @@ def test_pages_go_on_behind_the_last_one_when_answers_are_small(stores, monkeypa
 
 
 def test_a_page_with_too_many_media_is_cut_and_told(shared, caplog):
-    media = tuple(
-        MediaResourceRecord(f"http://m/{n}", "audio", "a", "x" * 1_000) for n in range(20_000)
-    )
+    media = tuple(MediaResource(f"http://m/{n}", "audio", "a", "x" * 1_000) for n in range(20_000))
     with caplog.at_level(logging.WARNING):
         shared.publish([page("http://a/").with_resources(media)], [], 1)
     (found,) = shared.media_pages()

@@ -14,10 +14,10 @@ import pytest
 import zstandard
 from bson import json_util
 
-from mmcrawl.crawling.reports import PageReport, ReportedLink
+from mmcrawl.crawling.reports import PageReport
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import NewLink, WaitingLink
-from mmcrawl.page import MediaResource
+from mmcrawl.page import Link, LinkGroup, MediaResource, Page
 from mmcrawl.sharing.leader import Leader
 from mmcrawl.sharing.messages import (
     Added,
@@ -41,11 +41,13 @@ from .leading import Leading, Memory
 from .test_shared_crawl import Laboratory, events_of
 
 LINK = NewLink("http://a.test/", "a", "g", "w", 2, 3, 0.5, 1, b"{}", True, b"POST", "b", "r")
-REPORT = PageReport(
-    *("http://a.test/", "t", "k", "d", 1.5, 200, 7, 1, ["w"], {"a": {"b": 1}}),
+PAGE = Page(
+    *("http://a.test/", "utf-8", "t", "k", "d", "en"),
+    links=(Link("http://a.test/b", "b", "a", 0, True),),
+    groups=(LinkGroup("g", 1),),
     media=(MediaResource("http://a.test/f.mp4", "video", "a", "t"),),
-    links=(ReportedLink("http://a.test/b", "b", "g", False, True, "x"),),
 )
+REPORT = PageReport(PAGE, 1.5, 200, 7, ["w"], {"a": {"b": 1}}, kinds={"http://a.test/b": "x"})
 EVENTS = (
     Fetched(1, 2, REPORT, (LINK,)),
     Failed(1, 2, "HTTP 404", (LINK,)),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.text import Lexicon, UrlWord, split_url, translate_url, url_text, url_words
-from mmcrawl.text.url_table import UrlTable, url_table
+from mmcrawl.text.url_words import UrlTable, url_table
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -28,7 +28,7 @@ _URLS = 64  # whose last blocks are kept while a pack is cut
 
 
 @dataclass(frozen=True, eq=False)
-class StoredPage:
+class ArchivedPage:
     """A version with its bytes. What else is asked of it is made once: tree, blocks, texts.
 
     Attributes:
@@ -103,7 +103,7 @@ def cut_entries(backend: Backend, reader: Reader, pack: PackRow) -> list[Entry] 
         if row is None or version is None:
             continue
         body = reader.body(entry.runs)
-        page = StoredPage(version, body, entry.blocks(body), before.pop(entry.url, {}))
+        page = ArchivedPage(version, body, entry.blocks(body), before.pop(entry.url, {}))
         try:
             blocks = page.blocks
         except BlockError as error:

@@ -24,7 +24,7 @@ from functools import lru_cache
 from typing import NamedTuple, NoReturn
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.format.cutting import StoredPage
+from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import StoredBlock, leaves
 from mmcrawl.archive.search.index import IndexedBlock, ReadVersion
 from mmcrawl.archive.search.query import media_bit
@@ -113,7 +113,7 @@ class Wanted(NamedTuple):
 class _Page(NamedTuple):
     """A page for a process to read; `known` are digests of blocks that need not be."""
 
-    page: StoredPage
+    page: ArchivedPage
     known: frozenset[str]
 
 

@@ -22,6 +22,9 @@ from mmcrawl.browse.text import address, when
 from mmcrawl.browse.views.versions import numbers_of
 from mmcrawl.frontier.addresses import host_of
 
+_COMPARED = ("6", "12", "24", "48")  # versions, of which is told what changes how often
+_MOST_LIVES = 60
+
 
 @dataclass(slots=True)
 class BlockLife:
@@ -83,10 +86,6 @@ def lives_of(differences: Iterable[Difference]) -> list[BlockLife]:
             life.pattern += ["absent"] * (step + 1 - len(life.pattern))
         now = later
     return sorted(lives, key=lambda life: (-life.changes, -life.share, -life.steps))
-
-
-_COMPARED = ("6", "12", "24", "48")  # versions, of which is told what changes how often
-_MOST_LIVES = 60
 
 
 @dataclass(frozen=True, slots=True)

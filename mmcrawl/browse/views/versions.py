@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from mmcrawl.archive.comparison import difference
-from mmcrawl.archive.format.cutting import StoredPage
+from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import BlockChange, Difference, StoredBlock, Version, Visit, leaves
 from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
@@ -39,7 +39,7 @@ class VersionViews:
 
     def version(self, arguments: Arguments) -> Response:
         """Show the facts, headers and blocks of a version."""
-        archive, version = self.context.archive, self._asked_version(arguments)
+        archive, version = self.context.archive, self._requested(arguments)
         visits = archive.visits(version.url)
         numbers = numbers_of(visits)
         before, after = _beside(numbers, version.number)
@@ -69,7 +69,7 @@ class VersionViews:
 
     def view(self, arguments: Arguments) -> Response:
         """Show a version as it was, in a frame of ours that nothing gets out of."""
-        version = self._asked_version(arguments)
+        version = self._requested(arguments)
         mode = arguments.choice("as", tuple(_MODES), "page")
         if mode == "blocks" and not version.method:
             raise Problem(404, "nopage", url=version.url)
@@ -116,7 +116,7 @@ class VersionViews:
             steps=_steps(numbers, older.version.number, newer.version.number),
         )
 
-    def _asked_version(self, arguments: Arguments) -> Version:
+    def _requested(self, arguments: Arguments) -> Version:
         url, archive = arguments.url(), self.context.archive
         visits = self.context.visits(url)
         if arguments.text("n"):
@@ -141,7 +141,7 @@ def _beside(numbers: list[int], number: int) -> tuple[int | None, int | None]:
     return (numbers[at - 1] if at else None), after
 
 
-def _rows(older: StoredPage, newer: StoredPage, found: Difference) -> list[_Row | int]:
+def _rows(older: ArchivedPage, newer: ArchivedPage, found: Difference) -> list[_Row | int]:
     """Return what is shown of a difference: changes, and numbers of blocks that were kept."""
     rows: list[_Row | int] = []
     shown = 0
@@ -157,7 +157,7 @@ def _rows(older: StoredPage, newer: StoredPage, found: Difference) -> list[_Row 
     return rows
 
 
-def _text(page: StoredPage, block: StoredBlock | None) -> str:
+def _text(page: ArchivedPage, block: StoredBlock | None) -> str:
     return page.text(block)[:_LONGEST] if block is not None else ""
 
 

@@ -6,11 +6,9 @@ from dataclasses import asdict
 from rich.console import Console
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.commands.archive.options import Options
-from mmcrawl.commands.archive.subcommand import Subcommand, print_problems
+from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json, print_problems
 from mmcrawl.rank.reading import Reading
 from mmcrawl.rank.records import Body, PageRecord
-from mmcrawl.terminal.archive_json import as_json
 from mmcrawl.terminal.crawl import literal, size_of
 from mmcrawl.terminal.rank import RankProgress
 

@@ -3,8 +3,7 @@
 from rich.console import Console
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.commands.archive.options import Options
-from mmcrawl.commands.archive.subcommand import Subcommand
+from mmcrawl.commands.archive.subcommand import Options, Subcommand
 from mmcrawl.terminal.crawl import size_of
 
 

@@ -7,47 +7,51 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.model import as_text
 from mmcrawl.archive.search.finding import ORDERS, Order
 from mmcrawl.archive.search.hits import Hit
 from mmcrawl.archive.search.index import DamagedError
 from mmcrawl.archive.search.searching import Results, Search, open_search
-from mmcrawl.commands.archive.options import Options
-from mmcrawl.commands.archive.subcommand import Subcommand
+from mmcrawl.blocks.drawing import printable
+from mmcrawl.commands.archive.subcommand import (
+    BY_RANK,
+    Options,
+    Subcommand,
+    as_json,
+    print_problems,
+)
 from mmcrawl.errors import SearchError
 from mmcrawl.rank.duplicates.results import open_duplicates
 from mmcrawl.rank.results import open_ranks
-from mmcrawl.terminal.archive import hits_view
-from mmcrawl.terminal.archive_json import as_json
+from mmcrawl.terminal.archive import KIND_STYLES
 from mmcrawl.terminal.program import complain
-
-BY_RANK = "rank"
-"""Order by the ranks that are kept beside the archive."""
 
 _MOST_HITS = 20
 _MOST_PROCESSES = 4
 _WORTH_SAYING = 20  # versions
+_HIT_TOPIC = 80
 
 
-def search(archive: Archive, options: Options, console: Console) -> int:
+def _run(archive: Archive, options: Options, console: Console) -> int:
     """Search; 1 if nothing is found."""
     with open_search(options.uri, archive) as index:
         with _progress() as progress:
             updated = index.update(processes=_processes(), progress=progress)
-        for url, number in updated.failed:
-            complain(
-                "archive",
-                f"version {number} of {url} cannot be searched; `scrapy archive check` says why",
-            )
+        print_problems(
+            f"version {number} of {url} cannot be searched; `scrapy archive check` says why"
+            for url, number in updated.failed
+        )
         results = _found(archive, index, options)
         if options.json:
             for hit in results.hits:
                 print(as_json(_record(index, hit)))
         else:
-            console.print(hits_view(results))
+            console.print(_view(results))
     return 0 if results.total else 1
 
 
@@ -149,9 +153,51 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
         bar.stop()
 
 
+def _view(results: Results) -> RenderableType:
+    lines: list[RenderableType] = []
+    for hit in results.hits:
+        lines += [*_hit_lines(hit), Text("")]
+    shown = f", of which {len(results.hits)} are shown" if len(results.hits) < results.total else ""
+    pages = "1 page" if results.total == 1 else f"{results.total} pages"
+    lines.append(Text(f"{pages} found{shown}", "bold"))
+    return Group(*lines)
+
+
+def _hit_lines(hit: Hit) -> list[Text]:
+    head = Text.assemble((printable(hit.url), "bold"))
+    head.overflow = "fold"
+    about = Text.assemble(
+        (hit.kind or "body", KIND_STYLES.get(hit.kind, "")),
+        f"  {printable(hit.topic, _HIT_TOPIC)}",
+    )
+    about.no_wrap, about.overflow = True, "ellipsis"
+    seen = as_text(hit.first_time)
+    if hit.version != hit.first_version:
+        seen += f" to {as_text(hit.time)}"
+    more = f"; {hit.blocks - 1} more blocks" if hit.blocks > 1 else ""
+    return [head, about, _snippet(hit), Text(f"seen {seen}{more}", "dim")]
+
+
+def _snippet(hit: Hit) -> Text:
+    """Return the text of the hit with the words that match in colour."""
+    snippet = hit.snippet
+    text = Text("    ")
+    end = 0
+    for start, stop in snippet.marks:
+        text.append(_clean(snippet.text[end:start]))
+        text.append(_clean(snippet.text[start:stop]), "bold yellow")
+        end = stop
+    text.append(_clean(snippet.text[end:]))
+    return text
+
+
+def _clean(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
 SEARCH = Subcommand(
     name="search",
-    run=search,
+    run=_run,
     what="blocks in which words stand, of all versions",
     arguments="QUERY [--order ORDER] [--collapse] [--skip N]",
     least=1,

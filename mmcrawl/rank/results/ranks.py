@@ -45,10 +45,6 @@ class RankedPages:
     versions: NDArray[np.int64]
     scores: Numbers
 
-    def order(self) -> NDArray[np.int64]:
-        """Return the ids from the highest rank to the lowest; of equal ones in order of URL."""
-        return np.argsort(-self.scores, kind="stable").astype(np.int64)
-
 
 def save_ranks(uri: str, pages: RankedPages) -> None:
     """Keep ranks beside their archive, in place of those of the same method.

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from mmcrawl.replay.demo.config import DemoConfig
-from mmcrawl.replay.demo.model import Group, Link, Page, Style, links_of
+from mmcrawl.replay.demo.model import DemoConfig, Group, Link, Page, Style, links_of
 from mmcrawl.replay.demo.sections import Section, list_links, pages_of
 
 SHOP = "shop.demo.test"

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from urllib.parse import urljoin
 
-from mmcrawl.replay.demo.config import DemoConfig
-from mmcrawl.replay.demo.model import Group, Link, Page, Style, links_of
+from mmcrawl.replay.demo.model import DemoConfig, Group, Link, Page, Style, links_of
 from mmcrawl.replay.demo.sections import Section, list_links, pages_of
 
 HOST = "physics.demo.test"

@@ -8,9 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import mmcrawl.replay.demo.physics as physics_site
 import mmcrawl.replay.demo.wuli as wuli_site
-from mmcrawl.replay.demo.config import DemoConfig
 from mmcrawl.replay.demo.designs.choice import respond
-from mmcrawl.replay.demo.model import Group, Link, Page
+from mmcrawl.replay.demo.model import DemoConfig, Group, Link, Page
 from mmcrawl.replay.web import StoredResponse, answer, moved
 
 # The last two lead to each other.

@@ -13,10 +13,9 @@ from urllib.parse import urlsplit
 import mmcrawl.replay.demo.neighbours as others
 import mmcrawl.replay.demo.physics as physics_site
 import mmcrawl.replay.demo.wuli as wuli_site
-from mmcrawl.replay.demo.config import DemoConfig
 from mmcrawl.replay.demo.designs.choice import respond
-from mmcrawl.replay.demo.embedding import HOSTED, fake_file
-from mmcrawl.replay.demo.model import Page
+from mmcrawl.replay.demo.markup import HOSTED, fake_file
+from mmcrawl.replay.demo.model import DemoConfig, Page
 from mmcrawl.replay.demo.sections import attachment
 from mmcrawl.replay.demo.traps import answer_trap, with_sessions, without_session
 from mmcrawl.replay.media_types import content_type

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import urljoin
 
-from mmcrawl.replay.demo.config import DemoConfig
-from mmcrawl.replay.demo.model import Group, Link, Medium, Page, Style, links_of
+from mmcrawl.replay.demo.model import DemoConfig, Group, Link, Medium, Page, Style, links_of
 from mmcrawl.replay.demo.sections import Section, list_links, pages_of
 from mmcrawl.replay.demo.texts import lessons
 

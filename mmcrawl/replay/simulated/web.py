@@ -7,13 +7,12 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from mmcrawl.replay.demo.designs.choice import respond
-from mmcrawl.replay.demo.embedding import ENDINGS, fake_file
+from mmcrawl.replay.demo.markup import ENDINGS, fake_file
 from mmcrawl.replay.demo.model import Page
 from mmcrawl.replay.media_types import content_type
 from mmcrawl.replay.simulated.config import SimulationConfig
-from mmcrawl.replay.simulated.items import number_in
 from mmcrawl.replay.simulated.layout import BANNER, Directory, Site, lay_out, number_of_month
-from mmcrawl.replay.simulated.pages import PageMaker, list_url, month_url, tunnel_url
+from mmcrawl.replay.simulated.pages import PageMaker, list_url, month_url, number_in, tunnel_url
 from mmcrawl.replay.web import (
     StoredResponse,
     StoredWeb,

@@ -43,9 +43,9 @@ from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, Scorer
 Ids = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
 
-_SMALL = 20_000
-_PAGES_WHILE_SMALL = 10
-_OUTGROWN = 2.0
+_SMALL = 20_000  # nodes and edges that are ranked in a few milliseconds
+_PAGES_WHILE_SMALL = 10  # between two batches of a small graph: each page tells much of it
+_OUTGROWN = 2.0  # times the largest rank, above which all links are scored by the new largest
 
 
 class Column:

@@ -30,8 +30,6 @@ class TopicCentricPageRank(PageRank):
     of whose links is on topic shares evenly.
 
     Args:
-        source: where links are looked up by id.
-        similarity: how well a link's words fit the topic.
         d: damping, in (0, 1).
         growth: share by which the graph grows between two batches, from 0 (exact, slow).
     """
@@ -72,8 +70,6 @@ class TopicRank(TopicCentricPageRank):
     A zero denominator shares evenly, so P(T, ·) sums to 1.
 
     Args:
-        source: where links are looked up by id.
-        similarity: how well a link's words fit the topic.
         d: damping, in (0, 1).
         omega: weight of content against neighbours in (3.7), in [0, 1]; the paper leaves it open.
         lambda_: weight of the links a page holds against those to it in (3.11), in [0, 1].
