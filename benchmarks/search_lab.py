@@ -33,6 +33,7 @@ from algorithms import GRID
 from scrapy.settings import Settings
 
 from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.crawling.reports import FetchedPage
 from mmcrawl.engine.crawls import make_job
 from mmcrawl.experiment.crawl import CrawlProcess
 from mmcrawl.experiment.measures import area_share, found_after
@@ -151,7 +152,7 @@ def crawl(web: Web, algo: str, task: str, cache: Path, store: str = "memory:") -
         else:
             page, digest = answer
             verdict = job.judge(page, digest)
-            relevant = job.crawled(link.id, page, verdict, layer=link.logical_layer, digest=digest)
+            relevant = job.crawled(link.id, FetchedPage(page, 200, digest, verdict))
             done.append(StoredPage(link.id, page.url, relevant, digest, physical_layer(page.url)))
             found = {resource_key(resource.url) for resource in verdict.media if relevant}
             media.append(frozenset(found))
@@ -174,12 +175,12 @@ def measure(web: Web, algos: list[str], task: str, cache: Path, share: float) ->
         truth = truth_of(store)
     wanted, number = len(truth.relevant), len(truth)
     all_media = frozenset().union(*whole.media)
-    best = truth.judge_own(truth.oracle)
+    best = truth.best
     row = {"web": web.name, "pages": number, "relevant": wanted, "media": len(all_media)}
     row["algorithms"] = {}
     for algo in algos:
         run = whole if algo == "breadth" else crawl(web, algo, task, cache)
-        series = truth.judge(run.pages)
+        series = truth.judge(map(truth.kind, run.pages))
         after = max(1, round(share * number))
         row["algorithms"][algo] = {
             "area": area_share(series, best, wanted, number),
