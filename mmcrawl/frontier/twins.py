@@ -23,11 +23,12 @@ BEHIND = -1
 TWIN = "another address of a page that was fetched"
 """Why a link is not fetched."""
 
-_INDEX = re.compile(r"/(?:index|default|home|welcome)\.(?:html?|php\d?|aspx?|jsp|cgi|shtml)\Z", re.I)
+_INDEX = re.compile(r"/(?:index|default)\.(?:html?|php\d?|aspx?|jsp|cgi|shtml)\Z", re.I)
 _ENOUGH = 2  # pairs: one may be the same by chance, as two empty pages are
 _SURE = 0.9
 
 Kind = tuple[bool, ...]
+"""Whether two addresses differ in scheme, `www.`, index file, slash at the end, case."""
 
 
 class Links(Protocol):
@@ -41,7 +42,6 @@ class Links(Protocol):
 
     def digest(self, link: int) -> int | None:
         """Return the digest of a link's page, 0 if it was not taken; None if there is no page."""
-
 
 
 def _parts(url: str) -> tuple[str, str, bool, bool, bool, bool]:
