@@ -40,8 +40,8 @@ import numpy as np
 
 from mmcrawl.blocks import PageTree, partition, read_tree
 from mmcrawl.blocks.building import TEXT
-from mmcrawl.blocks.content.content import merge_blocks
 from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.merging import merge_blocks
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.errors import BlockError
 from mmcrawl.replay.demo import DemoWeb

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Generator, Iterator, Sequence
+import gc
+from collections.abc import Generator, Iterator
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
+
+# Examples of each property test, as --hypothesis-profile=NAME chooses. There is no deadline for an
+# example, which would tell of the machine only.
+for name, examples in {"quick": 20, "thorough": 200, "long": 10_000}.items():
+    settings.register_profile(
+        name,
+        max_examples=examples,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile("quick")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -22,23 +33,10 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     return report
 
 
-def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
-    """Give each property test THOROUGH times its examples, as in ``THOROUGH=100 pytest …``.
-
-    It takes its time then: a deadline for each example would tell of the machine only.
-    """
-    times = int(os.environ.get("THOROUGH", "1"))
-    changed = set()
-    for item in items if times > 1 else ():
-        for owner, name in (
-            (getattr(item, "function", None), "_hypothesis_internal_use_settings"),
-            (getattr(item, "cls", None), "settings"),  # of a state machine
-        ):
-            asked = getattr(owner, name, None)
-            if isinstance(asked, settings) and owner not in changed:  # parameters share one
-                changed.add(owner)
-                more = settings(asked, max_examples=times * asked.max_examples, deadline=None)
-                setattr(owner, name, more)
+def pytest_collection_finish() -> None:
+    """Leave all that was imported out of collections of garbage, which it makes slow."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -123,6 +123,13 @@ def test_the_addon_brings_spiders_commands_and_the_crawl(run: Run, project: Path
     assert "physics-senior" in topics.stdout
 
 
+def test_parse_and_help_are_ours(run: Run, project: Path) -> None:
+    assert "max_pages" in run("scrapy", "help", "focused", folder=project).stdout
+    wrong = run("scrapy", "parse", "--spider", "focused", "-a", "topic=none", "http://127.0.0.1:9/",
+                folder=project, exit_code=2)  # fmt: skip
+    assert "unknown topic 'none'" in wrong.stderr
+
+
 def test_spiders_of_the_project_keep_scrapys_parts(run: Run, project: Path) -> None:
     own = run("scrapy", "crawl", "own", "-O", "-:json", "-L", "ERROR", folder=project)
     [settings] = json.loads(own.stdout)
@@ -140,4 +147,5 @@ def test_the_program_needs_no_project(run: Run, tmp_path: Path) -> None:
                     "-a", "limit=2", "-a", "at=2100-01-01", folder=tmp_path)  # fmt: skip
     assert "visited" in revisited.stderr
     wrong = run("mmcrawl", "crawl", "-a", "algo=none", folder=tmp_path, exit_code=2)
+    assert "mmcrawl crawl: " in wrong.stderr
     assert "there is no algorithm 'none'" in wrong.stderr

@@ -200,6 +200,7 @@ def test_equal_arguments_make_the_same_job() -> None:
         {"algo": "breadth"},
         {"topic": "biology-senior"},
         {"topic": "", "keywords": "lens"},
+        {"topic": "", "keywords": "*"},
         {"seeds": "http://b.test/"},
         {"web": "demo"},
         {"media": "audio"},

@@ -1,7 +1,4 @@
-"""The values that go into the archive and come out of it.
-
-Points in time, as callers give them and as messages show them.
-"""
+"""The values that go into the archive and come out of it; points in time as messages show them."""
 
 from __future__ import annotations
 
@@ -97,6 +94,18 @@ class Version:
     def header(self, name: str) -> str:
         """Return the first header of that name, case folded, or ""."""
         return _first(self.headers, name)
+
+    def capture(self, body: bytes = b"", *, time: float | None = None) -> Capture:
+        """Return it as captured, with its body, at its own time or that of a later visit."""
+        return Capture(
+            self.url,
+            body,
+            self.time if time is None else time,
+            self.status,
+            self.headers,
+            self.reason,
+            self.content_type,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ is archived, labelled, ranked and searched works over the blocks of any of them.
 :func:`page_content` gives what a page says: headline, main text, related links.
 """
 
-from mmcrawl.blocks.content.content import MergedPage, PageContent, merge_blocks, page_content
+from mmcrawl.blocks.content.content import PageContent, page_content
 from mmcrawl.blocks.link_kinds import link_kinds
+from mmcrawl.blocks.merging import MergedPage, merge_blocks
 from mmcrawl.blocks.partition import Block, BlockLink, Partition, partition
 from mmcrawl.blocks.partitioners.base import (
     DEFAULT_LEVEL,

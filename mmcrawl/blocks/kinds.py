@@ -25,6 +25,18 @@ from mmcrawl.text.scripts import has_han
 Judgement = tuple[str, float]
 """Kind and score."""
 
+KINDS = (
+    "title",
+    "topic",
+    "related-links",
+    "navigation",
+    "advertisement",
+    "copyright",
+    "image",
+    "noise-links",
+    "small",
+)
+
 KEPT = frozenset({"title", "topic", "related-links", "image", "small"})
 """Kinds of what the page is there for."""
 
@@ -293,19 +305,6 @@ def _settle_repeated(blocks: PageBlocks, found: list[Judgement]) -> None:
         free = index == blocks.headline or blocks.is_middle(index) or index in blocks.purpose
         if name in KEPT and not free and not blocks.is_in_content(index):
             found[index] = barred.get(blocks.text(index), found[index])
-
-
-KINDS = (
-    "title",
-    "topic",
-    "related-links",
-    "navigation",
-    "advertisement",
-    "copyright",
-    "image",
-    "noise-links",
-    "small",
-)
 
 
 @dataclass(frozen=True, slots=True)

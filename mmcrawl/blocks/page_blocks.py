@@ -3,69 +3,24 @@
 All that the rules for kinds ask about a block, answered from the tree, the measures and the areas
 of the page. Nothing is rendered: the *middle* is the element with most of the text, and *near* it
 is what stands in the same article, or between the headline and the text.
-
-Which words a page is about, and whether a link has any of them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from urllib.parse import urlsplit
 
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.areas import PageAreas
-from mmcrawl.blocks.layout.block_words import begins_with, holds, is_all
+from mmcrawl.blocks.layout.block_words import TopicWords, begins_with, holds, is_all
 from mmcrawl.blocks.layout.features import BlockFeatures, is_topic_page
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING, Headlines
 from mmcrawl.blocks.layout.lines import LinkTexts, joined_text
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.text.scripts import HAN, unify
-from mmcrawl.text.words import is_stop_word, stem
-
-_LONGEST = 4000
-_RUN = re.compile(rf"[{HAN}]+|[^\W\d_{HAN}]{{3,64}}")
-_HAN_RUN = re.compile(rf"[{HAN}]")
-
-
-def words_of(text: str) -> set[str]:
-    """Return the stems of the words in a text; of Chinese, every two characters that adjoin.
-
-    Words of two Latin letters and stop words are left out. Pairs of characters do for comparing
-    short texts, without a dictionary.
-
-    >>> sorted(words_of("The optics of lenses")), sorted(words_of("光合作用"))
-    (['len', 'optic'], ['作用', '光合', '合作'])
-    """
-    found: set[str] = set()
-    for run in _RUN.findall(unify(text[:_LONGEST])):
-        if _HAN_RUN.match(run):
-            found.update(run[i : i + 2] for i in range(len(run) - 1))
-        elif not is_stop_word(run):
-            found.add(stem(run))
-    return found
-
-
-class TopicWords:
-    """The words of a page's title, headings and keywords.
-
-    Args:
-        texts: What names the page's topic.
-        not_of: Texts that stand on every page of the site; their words say nothing.
-    """
-
-    def __init__(self, texts: Iterable[str], not_of: Iterable[str] = ()) -> None:
-        self._words: set[str] = set().union(*map(words_of, texts))
-        self._words -= set().union(*map(words_of, not_of))
-
-    def share(self, anchors: Iterable[str]) -> float:
-        """Return the share of texts of links that have a word of the topic."""
-        shared = [not self._words.isdisjoint(words_of(anchor)) for anchor in anchors]
-        return sum(shared) / len(shared) if shared else 0.0
-
 
 LINK_TEXT_RATIO = 1.0
 """Characters of link text for each character of other text, below which a page is one of text."""

@@ -10,9 +10,7 @@ The tree is a table of nodes in document order, kept in parallel lists. A subtre
 indices, so that sums over subtrees are differences of running sums, "bottom-up" is a loop from the
 end, and no depth of nesting is too deep. Building takes time proportional to the body.
 
-The markup of a page, byte for byte, whatever its encoding.
-
-A tokenizer looks for ``<``, ``>``, quotes and letters. In nearly every encoding of the web these
+The tokenizer looks for ``<``, ``>``, quotes and letters. In nearly every encoding of the web these
 bytes mean nothing else (the trail bytes of GBK, Big5 and Shift_JIS never equal them). In UTF-16
 they take two bytes, and in ISO-2022 and HZ they occur inside of characters: there, a view of the
 body is read instead, in which each unit is one byte and all that is no ASCII character is masked.
@@ -36,6 +34,12 @@ _MASK = 0xFF
 _ISO_2022 = re.compile(rb"\x1b(?:\$[@ABCD()*]|\([^BJ]).*?(?=\x1b\([BJ]|\Z)", re.DOTALL)
 _HZ = re.compile(rb"~~|~\{.*?(?=~\}|\n|\Z)", re.DOTALL)
 _UTF16 = {"utf-16": "<u2", "utf-16-le": "<u2", "utf-16-be": ">u2"}
+_ATTRIBUTE = re.compile(
+    rb"""([^\s/>=][^\s/>=]*+)\s*+(?:=\s*+(?:"([^"]*+)(?:"|\Z)|'([^']*+)(?:'|\Z)|([^\s>]*+)))?+"""
+)
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+_NAME = re.compile(rb"<[^\s/>]*+")
+_LONGEST_PATH = 100  # steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +90,6 @@ def codec_name(name: str, body: bytes) -> str:
 
 def _masked(runs: re.Pattern[bytes], body: bytes) -> bytes:
     return runs.sub(lambda run: bytes((_MASK,)) * len(run[0]), body)
-
-
-_ATTRIBUTE = re.compile(
-    rb"""([^\s/>=][^\s/>=]*+)\s*+(?:=\s*+(?:"([^"]*+)(?:"|\Z)|'([^']*+)(?:'|\Z)|([^\s>]*+)))?+"""
-)
-_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
-_NAME = re.compile(rb"<[^\s/>]*+")
-_LONGEST_PATH = 100  # steps
 
 
 class PageTree:

@@ -5,7 +5,7 @@ and all that the handlers share. Nothing is written but the search index, which 
 archive. Archived pages are hostile: nothing of them reaches a page of ours but as text.
 """
 
+from mmcrawl.browse.arguments import Problem
 from mmcrawl.browse.context import Context, Limits, Options, open_context
-from mmcrawl.browse.problems import Problem
 
 __all__ = ["Context", "Limits", "Options", "Problem", "open_context"]

@@ -16,10 +16,9 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 from mmcrawl.archive.uris import shown
-from mmcrawl.browse.arguments import Arguments
+from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.crawl_numbers import CrawlWatch
-from mmcrawl.browse.problems import Problem
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.replay.cdx import cdx_routes
 from mmcrawl.browse.replay.memento import memento_routes
@@ -64,10 +63,10 @@ def create_app(context: Context) -> ASGIApp:
             *cdx_routes(context),
         ],
         exception_handlers={
-            Problem: _told(_of_problem),
-            MmcrawlError: _told(_of_store),
-            HTTPException: _told(_of_http),
-            Exception: _told(_of_fault),
+            Problem: _answer_to(_of_problem),
+            MmcrawlError: _answer_to(_of_store),
+            HTTPException: _answer_to(_of_http),
+            Exception: _answer_to(_of_fault),
         },
         lifespan=lifespan,
     )
@@ -111,7 +110,7 @@ def _help(context: Context) -> Callable[[Request], Response]:
     return show
 
 
-def _told(
+def _answer_to(
     problem_of: Callable[[Request, Exception], Problem],
 ) -> Callable[[Request, Exception], Response]:
     """Return a handler that shows what an exception means, to programs as JSON."""

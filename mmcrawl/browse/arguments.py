@@ -1,4 +1,4 @@
-"""What a request asks for, checked. A wrong value is a problem (400) that says what it may be."""
+"""What a request asks for, checked, and what can be wrong with it, as it is told to the reader."""
 
 from __future__ import annotations
 
@@ -8,15 +8,28 @@ from functools import cached_property
 
 from starlette.requests import Request
 
-from mmcrawl.browse.problems import Problem
 from mmcrawl.browse.words import Words, words_for
 
 _LARGEST = 1_000_000
 _COMPACT = {4: "%Y", 6: "%Y%m", 8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 
 
+class Problem(Exception):  # noqa: N818 - it is an answer, not a fault
+    """Raised by a handler; the application shows it as a page with the right status.
+
+    Args:
+        status: HTTP status: 400, 404, 413, 503, 504, …
+        name: of the sentences to show, ``problem.NAME`` and ``problem.NAME.do`` in ``words.toml``.
+        values: what these sentences name; may hold anything, it is shown as text.
+    """
+
+    def __init__(self, status: int, name: str, /, **values: object) -> None:
+        super().__init__(name)
+        self.status, self.name, self.values = status, name, values
+
+
 class Arguments:
-    """A request.
+    """A request; a wrong value is a :class:`Problem` (400) that says what it may be.
 
     Args:
         request: As received.
@@ -59,6 +72,18 @@ class Arguments:
         if not (text.isascii() and text.isdecimal() and least <= int(text) <= most):
             raise Problem(400, "number", name=name, value=text, least=least, most=most)
         return int(text)
+
+    def list_page(self, entries: int, per_page: int) -> tuple[int, int]:
+        """Return which page of a list is asked for, and the last that there is.
+
+        Args:
+            entries: Of the whole list.
+            per_page: Entries that a page shows.
+        """
+        number, last = self.whole("p", 1), max(1, -(-entries // per_page))
+        if number > last:
+            raise Problem(404, "far", last=last)
+        return number, last
 
     def choice(self, name: str, choices: Sequence[str], default: str = "") -> str:
         """Return one of some words; the default if nothing is given."""

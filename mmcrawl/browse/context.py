@@ -1,21 +1,16 @@
-"""What all handlers share: the opened archive, its search index, ranks, limits, options.
-
-Blocking work in a few threads, so that a slow archive neither stops nor floods the server.
-"""
+"""What all handlers share: the opened archive, its search index, ranks, limits, options."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -23,77 +18,24 @@ from starlette.routing import Route
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.format.cutting import ArchivedPage
-from mmcrawl.archive.model import StoredBlock, Version
+from mmcrawl.archive.model import StoredBlock, Version, Visit
 from mmcrawl.archive.opening import open_archive
-from mmcrawl.archive.search.searching import Search, open_search
-from mmcrawl.browse.arguments import Arguments
+from mmcrawl.archive.search.index import DamagedError
+from mmcrawl.archive.search.searching import Results, Search, open_search
+from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.overview import Surveyor
-from mmcrawl.browse.problems import Problem
+from mmcrawl.browse.pool import Pool
 from mmcrawl.errors import RankError, StoreError
 from mmcrawl.rank.duplicates.results import open_duplicates
 from mmcrawl.rank.results import Ranks, open_ranks
 
 _R = TypeVar("_R")
 
-
-class Pool:
-    """Runs work in threads.
-
-    A thread cannot be stopped: work that takes too long is answered for, and goes on. It counts
-    until it ends, so there is never more of it than `threads`.
-
-    Args:
-        threads: At work at once, at least 1.
-        waiting: Pieces of work that may wait for a thread; more are refused.
-        seconds: Until work, waiting included, is given up.
-    """
-
-    def __init__(self, threads: int, waiting: int, seconds: float) -> None:
-        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="browse")
-        self._most = threads + waiting
-        self._seconds = seconds
-        self._lock = Lock()
-        self._count = 0
-
-    async def run(self, work: Callable[[], _R]) -> _R:
-        """Return what work returns, or raise what it raises.
-
-        Raises:
-            Problem: too much waits already (503), or it takes too long (504).
-        """
-        with self._lock:
-            if self._count >= self._most:
-                raise Problem(503, "busy")
-            self._count += 1
-        try:
-            future = self._executor.submit(work)
-        except BaseException:
-            self._done()
-            raise
-        future.add_done_callback(self._done)
-        result = asyncio.wrap_future(future)
-        try:
-            await asyncio.wait({result}, timeout=self._seconds)
-            if result.done():
-                return result.result()
-        finally:
-            result.cancel()  # what waits for a thread still is not begun
-        raise Problem(504, "slow", seconds=f"{self._seconds:g}")
-
-    def close(self) -> None:
-        """Take on nothing more; what runs goes on."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
-
-    def _done(self, _: object = None) -> None:
-        with self._lock:
-            self._count -= 1
-
-
 logger = logging.getLogger(__name__)
 
 View = Callable[[Arguments], Response]
 """Answers a request; runs in a thread of the pool, so it may call the archive. May raise
-:class:`~mmcrawl.browse.problems.Problem`, or StoreError, which is shown as 503."""
+:class:`~mmcrawl.browse.arguments.Problem`, or StoreError, which is shown as 503."""
 
 _MOST_CUT = 128  # versions whose blocks are remembered: readers go from one to the next
 _RANKS_SECONDS = 30.0  # between two looks whether there are new ranks, or groups of pages
@@ -216,6 +158,40 @@ class Context:
             return await self.pool.run(lambda: view(arguments))
 
         return Route(path, endpoint, name=name or getattr(view, "__name__", None))
+
+    def visits(self, url: str) -> list[Visit]:
+        """Return the visits of a URL, in order of time.
+
+        Raises:
+            Problem: it is not stored (404).
+        """
+        visits = self.archive.visits(url)
+        if not visits:
+            raise Problem(404, "url", url=url)
+        return visits
+
+    def version(self, arguments: Arguments, visits: Iterable[Visit]) -> Version:
+        """Return the version that is asked for by its number, ``?n=``.
+
+        Raises:
+            Problem: there is no such version of the URL (404).
+        """
+        url, number = arguments.url(), arguments.whole("n", most=(1 << 32) - 1)
+        if number not in {visit.version for visit in visits}:
+            raise Problem(404, "version", url=url, number=number)
+        return self.archive.version(url, number)
+
+    def found(self, query: str, **how: Any) -> Results:
+        """Return what a search finds, as :meth:`mmcrawl.archive.search.searching.Search.search`.
+
+        Raises:
+            SearchError: the query is not understood.
+            Problem: the index is damaged (503).
+        """
+        try:
+            return self.search.search(query, **how)
+        except DamagedError:
+            raise Problem(503, "index") from None
 
     def page(self, version: Version) -> ArchivedPage:
         """Return a version with its bytes and blocks, as it is shown and compared.

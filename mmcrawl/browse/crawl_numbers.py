@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.faults import damaged, why_it_failed
+from mmcrawl.frontier.database import damaged, why_it_failed
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.stores.uris import file_of, is_server
 

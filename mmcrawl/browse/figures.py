@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -165,24 +166,13 @@ class Month:
 
 def months_of(visits: Sequence[Visit]) -> dict[str, list[Month]]:
     """Return the years in which a page was visited, each with its twelve months."""
-    versions: dict[str, int] = {}
-    all_visits: dict[str, int] = {}
-    for visit in visits:
-        name = when(visit.time, "%Y-%m")
-        all_visits[name] = all_visits.get(name, 0) + 1
-        versions[name] = versions.get(name, 0) + visit.changed
-    most = max(versions.values(), default=0)
-    years = sorted({name[:4] for name in all_visits if name[4:5] == "-"})
-    calendar = {}
-    for year in years:
-        names = [f"{year}-{month:02}" for month in range(1, 13)]
-        calendar[year] = [
-            Month(
-                name,
-                versions.get(name, 0),
-                all_visits.get(name, 0),
-                -(-4 * versions.get(name, 0) // most) if most else 0,
-            )
-            for name in names
+    found = Counter(when(visit.time, "%Y-%m") for visit in visits)
+    versions = Counter(when(visit.time, "%Y-%m") for visit in visits if visit.changed)
+    most = max(versions.values(), default=1)
+    return {
+        year: [
+            Month(name, versions[name], found[name], -(-4 * versions[name] // most))
+            for name in (f"{year}-{month:02}" for month in range(1, 13))
         ]
-    return calendar
+        for year in sorted({name[:4] for name in found if name[4:5] == "-"})
+    }

@@ -10,9 +10,18 @@ from starlette.responses import HTMLResponse
 
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.browse.arguments import Arguments
-from mmcrawl.browse.links import address
-from mmcrawl.browse.text import around, live_address, long, marked, plain, short, size, when
-from mmcrawl.browse.words_table import LANGUAGES
+from mmcrawl.browse.text import (
+    address,
+    around,
+    live_address,
+    long,
+    marked,
+    plain,
+    short,
+    size,
+    when,
+)
+from mmcrawl.browse.words import LANGUAGES
 
 
 def page(

@@ -1,11 +1,12 @@
-"""Words of archived pages, as they can be shown: nothing in them acts on what stands around."""
+"""Words of archived pages, and addresses, as they can be shown: nothing in them acts on what stands
+around."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 # Controls, what steers the direction of writing, and what is no character.
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -84,6 +85,16 @@ def size(count: float) -> str:
         count /= 1000
         unit += 1
     return f"{count:.1f} {_SIZES[unit]}" if unit else f"{count:.0f} {_SIZES[0]}"
+
+
+def address(path: str, **values: object) -> str:
+    """Return a path of ours with parameters; those that are None or "" are left out.
+
+    >>> address("/page", url="http://h.test/?a=1&b", n=None)
+    '/page?url=http%3A%2F%2Fh.test%2F%3Fa%3D1%26b'
+    """
+    given = {name: value for name, value in values.items() if value not in (None, "")}
+    return f"{path}?{urlencode(given, errors='replace')}" if given else path
 
 
 def live_address(url: str) -> str:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.resources import files
 
 from mmcrawl.browse.text import isolated
-from mmcrawl.browse.words_table import LANGUAGES, TABLE
+from mmcrawl.terminal.program import as_called
+
+LANGUAGES = ("en", "zh")
+
+
+@lru_cache(maxsize=1)
+def sentences() -> dict[str, tuple[str, ...]]:
+    """Return the sentences by name, each in all :data:`LANGUAGES`."""
+    read = tomllib.loads((files("mmcrawl.browse") / "words.toml").read_text(encoding="utf-8"))
+    return {name: tuple(texts) for name, texts in read.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +41,7 @@ class Words:
         Raises:
             KeyError: there is no such sentence.
         """
-        text = TABLE[name][LANGUAGES.index(self.language)]
+        text = as_called(sentences()[name][LANGUAGES.index(self.language)])
         if "|" in text:
             one, many = text.split("|")
             text = one if values.get("n") == 1 else many
@@ -38,7 +49,7 @@ class Words:
 
     def maybe(self, name: str) -> str:
         """Return a sentence, or what follows the first dot of its name if there is none."""
-        return self(name) if name in TABLE else name.partition(".")[2]
+        return self(name) if name in sentences() else name.partition(".")[2]
 
 
 def words_for(chosen: str, accepted: str) -> Words:

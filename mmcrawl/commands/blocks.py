@@ -6,20 +6,18 @@ Fetching one page that a command asks for, through Scrapy's engine and by a craw
 import argparse
 import os
 import sys
-from collections.abc import AsyncIterator, Collection, Iterable
+from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
 from scrapy import Request, Spider
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.http import Response
-from scrapy.settings import BaseSettings
-from scrapy.utils.url import add_http_if_no_scheme
 from twisted.python.failure import Failure
 from w3lib.encoding import resolve_encoding
 
@@ -28,11 +26,11 @@ from mmcrawl.blocks.export import partition_json
 from mmcrawl.blocks.partition import Block, Partition, partition
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL
 from mmcrawl.blocks.partitioners.registry import partitioner_names
-from mmcrawl.commands.arguments import add_arguments, read_arguments
+from mmcrawl.commands.base import MmcrawlCommand, console_of, whole
 from mmcrawl.engine.components import WELL_BEHAVED
 from mmcrawl.engine.failures import reason_of
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.frontier.addresses import PrivateHosts, host_of, is_private_host
+from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.page.encoding import page_encoding
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.replay.opening import open_web
@@ -57,33 +55,25 @@ class ReceivedPage:
     content_type: str = ""
 
 
+class NoPageError(MmcrawlError):
+    """There is no page at an address or in a file."""
+
+
 @dataclass(slots=True)
-class Outcome:
+class _Outcome:
     """What became of a request: the page, or the reason why there is none."""
 
     page: ReceivedPage | None = None
     reason: str = "no answer"
 
 
-def leave_crawl_out(settings: BaseSettings | None, urls: Iterable[str]) -> None:
-    """Let a command fetch pages with any spider, without its frontier and archive.
-
-    Where `urls`, which the user gave, lead into private networks, those may be asked.
-    """
-    own = {"SCHEDULER": "mmcrawl.engine.components.PlainScheduler", "MMCRAWL_ARCHIVE": "none"}
-    if settings is not None:
-        settings.setdict(own, priority="cmdline")
-        if any(is_private_host(host_of(add_http_if_no_scheme(url))) for url in urls):
-            settings.set("MMCRAWL_PRIVATE_NETWORKS", True, priority="cmdline")
-
-
 class _OnePageSpider(Spider):
-    """Fetches one page and leaves it in an :class:`Outcome`."""
+    """Fetches one page and leaves it in an :class:`_Outcome`."""
 
     name = "one-page"
     url: str
     types: Collection[str]
-    outcome: Outcome
+    outcome: _Outcome
 
     @property
     def private_hosts(self) -> PrivateHosts:
@@ -95,7 +85,6 @@ class _OnePageSpider(Spider):
         yield Request(self.url, errback=self.fail, dont_filter=True)
 
     def parse(self, response: Response) -> None:
-        """Keep the page, if it is one."""
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
         kind = content_type.partition(";")[0].strip().lower()
         if response.status != 200:
@@ -106,7 +95,6 @@ class _OnePageSpider(Spider):
             self.outcome.page = ReceivedPage(response.body, response.url, content_type)
 
     def fail(self, failure: Failure) -> None:
-        """Keep the reason why there is no page."""
         self.outcome.reason = reason_of(failure)
 
 
@@ -119,7 +107,7 @@ _SETTINGS: dict[str, Any] = {
 
 def fetched(
     command: ScrapyCommand, url: str, web: str = "", types: Collection[str] = HTML_TYPES
-) -> Outcome:
+) -> ReceivedPage:
     """Fetch a page.
 
     Args:
@@ -130,18 +118,21 @@ def fetched(
 
     Raises:
         WebError: there is no such stored web.
+        NoPageError: there is no page at the address, or it cannot be had.
     """
     web = web or value_of(command.settings, "MMCRAWL_WEB")  # type: ignore[arg-type]
     if web:
         open_web(web)
     settings = _SETTINGS | (replay_settings(web) if web else {})
     spider = type("OnePage", (_OnePageSpider,), {"custom_settings": settings})
-    outcome = Outcome()
+    outcome = _Outcome()
     command.crawler_process.crawl(  # type: ignore[union-attr]
         spider, url=url, types=types, outcome=outcome
     )
     command.crawler_process.start()  # type: ignore[union-attr]
-    return outcome
+    if outcome.page is None:
+        raise NoPageError(f"{url}: {outcome.reason}")
+    return outcome.page
 
 
 _STANDARD = "-"
@@ -151,22 +142,17 @@ _CONTROLS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
 _MANY_CONTROLS = 0.03
 
 
-class Command(ScrapyCommand):
+class Command(MmcrawlCommand, ScrapyCommand):
     """Show the blocks of a page."""
 
-    requires_project = True
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
-
-    def syntax(self) -> str:
-        """Return how the command is used."""
-        return "[options] URL-or-file"
-
-    def short_desc(self) -> str:
-        """Return what the command does."""
-        return "Show the blocks of a page: what is content, navigation, advertisement"
+    requires_crawler_process = True
+    name = "blocks"
+    usage = "[options] URL-or-file"
+    summary = "Show the blocks of a page: what is content, navigation, advertisement"
+    arguments = ("web",)
+    has_operands = True
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options."""
         super().add_options(parser)
         add = parser.add_argument
         methods = ", ".join(partitioner_names())
@@ -180,7 +166,6 @@ class Command(ScrapyCommand):
             help=f"how often blocks are cut again (default: {DEFAULT_LEVEL})",
         )
         add("--encoding", default="", metavar="E", help="encoding of the page (default: found out)")
-        add_arguments(parser, ("web",))
         add("--url", default="", help="address of a page that is given as a file")
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="write the blocks as JSON")
@@ -193,8 +178,10 @@ class Command(ScrapyCommand):
             help="write an HTML file in which the blocks are drawn over the page",
         )
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Show the blocks of one page."""
+    def code_of(self, error: MmcrawlError) -> int:
+        return 1 if isinstance(error, NoPageError | _UnwrittenError) else 2
+
+    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
         unknown = [arg for arg in args if arg.startswith("-") and arg != _STANDARD]
         if unknown:
             raise UsageError(f"there is no option {unknown[0]}")
@@ -202,20 +189,7 @@ class Command(ScrapyCommand):
             raise UsageError("give the page before --html: scrapy blocks PAGE --html FILE")
         if len(args) != 1:
             raise UsageError("give one URL or file, or - for standard input")
-        try:
-            read_arguments(opts, ("web",))
-            self._show(args[0], opts)
-        except (_NoPageError, _UnwrittenError) as error:
-            self._say(error, 1)
-        except MmcrawlError as error:
-            self._say(error, 2)
-        except BrokenPipeError:  # the reader has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            self.exitcode = 1
-        except OSError as error:
-            self._say(f"{error.filename}: {error.strerror}" if error.filename else error, 1)
-
-    def _show(self, name: str, opts: argparse.Namespace) -> None:
+        (name,) = args
         if not name:
             raise MmcrawlError(
                 "the argument is empty; give one URL or file, or - for standard input"
@@ -223,32 +197,30 @@ class Command(ScrapyCommand):
         if opts.text and (opts.method is not None or opts.level is not None):
             raise MmcrawlError("--text reads the page as a whole; leave out --method and --level")
         method = DEFAULT_METHOD if opts.method is None else opts.method
-        level = DEFAULT_LEVEL if opts.level is None else _level(opts.level)
+        level = DEFAULT_LEVEL if opts.level is None else whole(opts.level, "--level", 1, MAX_LEVEL)
         encoding = _encoding(opts.encoding)
         _check_method(method)
         if opts.html not in (None, _STANDARD):
             _check_target(Path(os.path.expanduser(opts.html)), name)
+        return lambda: self._show(name, method, level, encoding, opts)
+
+    def _show(
+        self, name: str, method: str, level: int, encoding: str, opts: argparse.Namespace
+    ) -> None:
         source = self._source(name, opts)
         _check_body(name, source)
         encoding = encoding or page_encoding(source.body, source.content_type)
         if opts.text:
             _write(_content(source, encoding))
             return
-        page = partition(
-            source.body,
-            method=method,
-            level=level,
-            encoding=encoding,
-            url=source.url or None,
-        )
+        url = source.url or None
+        page = partition(source.body, method=method, level=level, encoding=encoding, url=url)
         if opts.json:
             _write(partition_json(page))
         elif opts.html is not None:
             _write(draw(page), opts.html)
         else:
-            known = sys.stdout.isatty() or "COLUMNS" in os.environ
-            console = Console(width=None if known else 100, highlight=False)
-            console.print(_block_tree(page, name))
+            console_of(100).print(_block_tree(page, name))
 
     def _source(self, name: str, opts: argparse.Namespace) -> ReceivedPage:
         """Return the page of a file, of standard input, or of a URL."""
@@ -263,31 +235,11 @@ class Command(ScrapyCommand):
             return ReceivedPage(path.read_bytes(), opts.url)
         if not name.lower().startswith(("http://", "https://")):
             raise MmcrawlError(f"there is no file {name}; give a file, or a URL with http://")
-        return self._fetched(name, opts)
-
-    def _fetched(self, url: str, opts: argparse.Namespace) -> ReceivedPage:
-        outcome = fetched(self, url, opts.web)
-        if outcome.page is None:
-            raise _NoPageError(f"{url}: {outcome.reason}")
-        return outcome.page
-
-    def _say(self, problem: object, code: int) -> None:
-        print(f"scrapy blocks: {printable(str(problem))}", file=sys.stderr)
-        self.exitcode = code
-
-
-class _NoPageError(MmcrawlError):
-    """There is no page at an address or in a file."""
+        return fetched(self, name, opts.web)
 
 
 class _UnwrittenError(MmcrawlError):
     """The drawing could not be written."""
-
-
-def _level(text: str) -> int:
-    if not text.isascii() or not text.isdecimal() or not 1 <= int(text[:9]) <= MAX_LEVEL:
-        raise MmcrawlError(f"--level {text}: give a whole number from 1 to {MAX_LEVEL}")
-    return int(text)
 
 
 def _encoding(label: str) -> str:
@@ -316,12 +268,12 @@ def _check_target(path: Path, source: str) -> None:
 
 def _check_body(name: str, page: ReceivedPage) -> None:
     if not page.body.strip():
-        raise _NoPageError(f"{name}: the page is empty")
+        raise NoPageError(f"{name}: the page is empty")
     sample = page.body[:_SAMPLE]
     if page_encoding(page.body, page.content_type).startswith("utf-16"):
         return
     if len(sample) - len(sample.translate(None, _CONTROLS)) > _MANY_CONTROLS * len(sample):
-        raise _NoPageError(f"{name}: no HTML page: binary data")
+        raise NoPageError(f"{name}: no HTML page: binary data")
 
 
 def _content(page: ReceivedPage, encoding: str) -> str:

@@ -8,20 +8,21 @@ import socket
 import sys
 import threading
 import webbrowser
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.uris import shown
-from mmcrawl.blocks.drawing import printable
-from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, read_arguments
+from mmcrawl.commands.arguments import PLACE, archive_params
+from mmcrawl.commands.base import MmcrawlCommand, whole
 from mmcrawl.crawling.params import DEMO_STORE
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import value_of
+from mmcrawl.terminal.program import program
 
 if TYPE_CHECKING:
     from mmcrawl.browse.context import Options
@@ -33,34 +34,22 @@ _DEMO = shown(DEMO_STORE)
 _DEFAULT_REPORTS = "experiment"
 
 
-class Command(ScrapyCommand):
+class Command(MmcrawlCommand, ScrapyCommand):
     """Show the archive in a web browser."""
 
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
-
-    def syntax(self) -> str:
-        """Return how the command is used."""
-        return "[-a store=URI] [-a archive=URI] [--port N] [--host H] [--open]"
-
-    def short_desc(self) -> str:
-        """Return what the command does."""
-        return "Browse the archive: search, history, differences, media, running crawls"
-
-    def long_desc(self) -> str:
-        """Return what is needed for what."""
-        return (
-            "Starts a web server on this machine, until Ctrl-C. Other machines reach it only if"
-            " --host says so; they need the token that is printed then. Flash animations play if"
-            " MMCRAWL_RUFFLE names a folder with the web build of Ruffle (ruffle.js)."
-        )
+    name = "browse"
+    usage = "[FILE.db|-a store=URI|-a archive=URI] [--port N] [--host H] [--open]"
+    summary = "Browse the archive: search, history, differences, media, running crawls"
+    details = (
+        "Starts a web server on this machine, until Ctrl-C. Other machines reach it only if"
+        " --host says so; they need the token that is printed then. Flash animations play if"
+        " MMCRAWL_RUFFLE names a folder with the web build of Ruffle (ruffle.js)."
+    )
+    arguments = PLACE
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options."""
         super().add_options(parser)
         add = parser.add_argument
-        add_arguments(parser, PLACE)
         add("--port", default="8000", metavar="N", help="to listen on (default: 8000; 0: any)")
         add("--host", default="127.0.0.1", metavar="H", help="to listen on (default: 127.0.0.1)")
         add("--open", action="store_true", help="open it in the browser of this machine")
@@ -72,31 +61,12 @@ class Command(ScrapyCommand):
             help=f"folder of experiment reports (default: {_DEFAULT_REPORTS}); may be repeated",
         )
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Serve until stopped."""
-        if args:
-            raise UsageError(f"{args[0]!r} is not understood; all is said with options")
+    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
         missing = [name for name in _NEEDED if find_spec(name) is None]
         if missing:
-            self._say(f"it needs {', '.join(missing)}: pip install 'mmcrawl[browse]'", 2)
-            return
-        try:
-            archive, options = self._options(opts)
-        except (MmcrawlError, ValueError) as error:
-            self._say(error, 2)
-            return
-        try:
-            _serve(archive, options, in_browser=opts.open)
-        except MmcrawlError as error:
-            self._say(error, 1)
-        except OSError as error:
-            self._say(
-                f"cannot listen on {opts.host} port {opts.port}: {error.strerror or error}; name"
-                " another with --host, --port",
-                1,
-            )
-        except KeyboardInterrupt:
-            self.exitcode = 0
+            raise MmcrawlError(f"it needs {', '.join(missing)}: pip install 'mmcrawl[browse]'")
+        archive, options = self._options(opts)
+        return lambda: _serve(archive, options, in_browser=opts.open)
 
     def _options(self, opts: argparse.Namespace) -> tuple[str, "Options"]:
         """Return the URI of the archive, and what else the user chose."""
@@ -110,12 +80,11 @@ class Command(ScrapyCommand):
             ruffle=self._ruffle(),
             token="" if is_loopback(opts.host) else secrets.token_urlsafe(18),
             host=opts.host,
-            port=_port(opts.port),
+            port=whole(opts.port, "--port", 0, 65_535),
         )
 
     def _places(self, opts: argparse.Namespace) -> tuple[str, str]:
         """Return the URIs of the archive, and of the store of crawls or ""."""
-        read_arguments(opts, PLACE)
         named = opts.store or opts.archive or value_of(self.settings, "MMCRAWL_ARCHIVE")  # type: ignore[arg-type]
         if not named and not any(map(os.path.exists, _OWN_CRAWL)) and os.path.exists(_DEMO):
             opts.store = DEMO_STORE
@@ -135,48 +104,43 @@ class Command(ScrapyCommand):
             )
         return folder
 
-    def _say(self, problem: object, code: int) -> None:
-        print(f"scrapy browse: {printable(str(problem))}", file=sys.stderr)
-        self.exitcode = code
-
 
 def _serve(archive: str, options: "Options", *, in_browser: bool) -> None:
-    """Serve until stopped."""
     from mmcrawl.browse.app import create_app
     from mmcrawl.browse.context import open_context
     from mmcrawl.browse.serving import server_of
 
-    logging.basicConfig(level=logging.WARNING, format="scrapy browse: %(message)s")
-    with _listener(options.host, options.port) as listener:
-        options = replace(options, port=listener.getsockname()[1])
-        with open_context(archive, options=options) as context:
-            address = _address(options)
-            print(f"The archive is at {address} until you press Ctrl-C.", flush=True)
-            if in_browser:
-                threading.Timer(0.7, webbrowser.open, (address,)).start()
-            server_of(create_app(context), context.limits).run(sockets=[listener])
+    logging.basicConfig(level=logging.WARNING, format=f"{program()} browse: %(message)s")
+    try:
+        with _listener(options.host, options.port) as listener:
+            options = replace(options, port=listener.getsockname()[1])
+            with open_context(archive, options=options) as context:
+                address = _address(options)
+                print(f"The archive is at {address} until you press Ctrl-C.", flush=True)
+                if in_browser:
+                    threading.Timer(0.7, webbrowser.open, (address,)).start()
+                server_of(create_app(context), context.limits).run(sockets=[listener])
+    except KeyboardInterrupt:
+        return
+    except OSError as error:
+        raise MmcrawlError(
+            f"cannot listen on {options.host} port {options.port}: {error.strerror or error}; name"
+            " another with --host, --port"
+        ) from error
 
 
 def _listener(host: str, port: int) -> socket.socket:
-    """Return a socket that listens."""
     bare = host.strip("[]")
     family = socket.AF_INET6 if ":" in bare else socket.AF_INET
     return socket.create_server((bare, port), family=family, backlog=1024)
 
 
 def _address(options: "Options") -> str:
-    """Return where a reader finds it."""
     bare = options.host.strip("[]")
     named = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(bare, bare)  # noqa: S104
     shown = f"[{named}]" if ":" in named else named
     query = f"?token={options.token}" if options.token else ""
     return f"http://{shown}:{options.port}/{query}"
-
-
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and int(text[:6]) <= 65_535):
-        raise ValueError(f"--port {text}: give a whole number from 0 to 65535")
-    return int(text)
 
 
 def _reports(given: list[str]) -> tuple[Path, ...]:

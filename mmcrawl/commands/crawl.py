@@ -5,7 +5,7 @@ import logging
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from shlex import quote
 from typing import get_type_hints
@@ -17,6 +17,7 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 from scrapy.spiderloader import get_spider_loader
+from scrapy.utils.url import add_http_if_no_scheme
 from scrapy_spider_metadata import Args
 
 from mmcrawl.archive.uris import shown
@@ -25,8 +26,10 @@ from mmcrawl.crawling.params import FocusedParams, explain
 from mmcrawl.engine.components import check_scheduler
 from mmcrawl.engine.crawls import check_settings, with_stored_web
 from mmcrawl.errors import MmcrawlError
+from mmcrawl.frontier.addresses import host_of, is_private_host
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.arguments import argument_help
+from mmcrawl.terminal.program import as_called, complain, program
 
 _NOISY = (
     "scrapy.utils.log",
@@ -75,7 +78,7 @@ class Command(ScrapyCrawl):
             print(self._help.format_help())
             if args and self.settings is not None:
                 model = _own_model("crawl", args[0], self.settings)
-                print(argument_help(model) if model else "")
+                print(as_called(argument_help(model)) if model else "")
             raise SystemExit(0)
         if len(args) != 1 or self.settings is None:
             return
@@ -129,8 +132,23 @@ def arguments_or_exit(
     except MmcrawlError as error:
         problems = str(error).splitlines()
     for problem in problems:
-        print(f"scrapy {command}: {problem}", file=sys.stderr)
+        complain(command, problem)
     raise SystemExit(2)
+
+
+def leave_crawl_out(
+    command: str, name: str | None, urls: Iterable[str], settings: BaseSettings
+) -> None:
+    """Let a command fetch pages with one of our spiders, without its frontier and archive.
+
+    Where `urls`, which the user gave, lead into private networks, those may be asked.
+    """
+    if name is None or _own_model(command, name, settings) is None:
+        return
+    own = {"SCHEDULER": "mmcrawl.engine.components.PlainScheduler", "MMCRAWL_ARCHIVE": "none"}
+    settings.setdict(own, priority="cmdline")
+    if any(is_private_host(host_of(add_http_if_no_scheme(url))) for url in urls):
+        settings.set("MMCRAWL_PRIVATE_NETWORKS", True, priority="cmdline")
 
 
 def _own_model(command: str, name: str, settings: BaseSettings) -> type[BaseModel] | None:
@@ -138,7 +156,7 @@ def _own_model(command: str, name: str, settings: BaseSettings) -> type[BaseMode
     try:
         return _model_of(_spider_named(name, settings))
     except MmcrawlError as error:
-        print(f"scrapy {command}: {error}", file=sys.stderr)
+        complain(command, error)
         raise SystemExit(2) from None
 
 
@@ -162,14 +180,14 @@ def _model_of(spider: type[Spider]) -> type[BaseModel] | None:
 
 def _after_the_demo(args: FocusedParams) -> list[str]:
     """Return what a user may do next, the command for a site of their own last."""
-    ours = os.path.relpath(Path(sys.executable).with_name("scrapy"))
-    outside = shutil.which("scrapy") or ours.startswith(os.pardir) or not os.path.exists(ours)
-    scrapy = "scrapy" if outside else ours  # .venv/bin/scrapy after `make crawl`
+    ours = os.path.relpath(Path(sys.executable).with_name(program()))
+    outside = shutil.which(program()) or ours.startswith(os.pardir) or not os.path.exists(ours)
+    called = program() if outside else ours  # .venv/bin/scrapy after `make crawl`
     looking = f"-a topic={args.topic}" if args.topic else f"-a keywords={quote(args.keywords)}"
-    kept = [f"To browse what it found: {scrapy} browse -a store={shown(args.store_uri)}"]
+    kept = [f"To browse what it found: {called} browse -a store={shown(args.store_uri)}"]
     return [
         *(kept if args.store_uri != "memory:" else []),
-        f"That was the demo; a site of your own: {scrapy} crawl focused {looking}"
+        f"That was the demo; a site of your own: {called} crawl focused {looking}"
         " -a seeds=http://YOUR-SITE/",
     ]
 

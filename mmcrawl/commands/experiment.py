@@ -2,20 +2,17 @@
 
 import argparse
 import os
-import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar
 
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
 
-from mmcrawl.commands.arguments import add_arguments, read_arguments
-from mmcrawl.commands.ending import ended_by_signal
+from mmcrawl.commands.base import MmcrawlCommand, console_of, ended_by_signal, whole
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment.comparison import Change, Comparison, compare
 from mmcrawl.experiment.crawl import CrawlError
@@ -25,7 +22,6 @@ from mmcrawl.experiment.plan import SHARED, ExperimentError, Plan, algorithms_of
 from mmcrawl.scoring.registry import algorithm_names
 
 _NEEDED = ("matplotlib", "jinja2")
-_ARGUMENTS = ("web", *SHARED)
 _CACHE = ".mmcrawl-truth"
 _COMPARED = {
     "recall": "recall",
@@ -36,33 +32,24 @@ _COMPARED = {
 }
 
 
-class Command(ScrapyCommand):
-    """Compare algorithms on a stored web."""
+class Command(MmcrawlCommand, ScrapyCommand):
+    """Compare algorithms on a stored web, or two such experiments."""
 
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
-
-    def syntax(self) -> str:
-        """Return how the command is used."""
-        return "[options] | --compare DIR1 DIR2"
-
-    def short_desc(self) -> str:
-        """Return what the command does."""
-        return "Compare algorithms on a stored web; writes tables, figures and a report"
+    name = "experiment"
+    usage = "[options] | --compare DIR1 DIR2"
+    summary = "Compare algorithms on a stored web; writes tables, figures and a report"
+    arguments = ("web", *SHARED, "max_pages")
+    interrupted = "stopped; run the same command to go on"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options."""
         super().add_options(parser)
         add = parser.add_argument
-        add_arguments(parser, _ARGUMENTS)
         add(
             "--algos",
             default="all",
             metavar="A,B:NAME=VALUE;NAME=VALUE,…",
             help="algorithms with their parameters (default: all)",
         )
-        add("--budget", default="", metavar="PAGES", help="pages a run may fetch (default: all)")
         add("--repeat", default="1", metavar="N", help="runs of each algorithm (default: 1)")
         add(
             "--parallel", default="1", metavar="N", help="runs at once (default: 1, for true times)"
@@ -71,55 +58,37 @@ class Command(ScrapyCommand):
         add("--cache", default="", metavar="DIR", help="folder of truths (default: beside --out)")
         add("--compare", nargs=2, metavar="DIR", help="show how two experiments differ")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Compare algorithms, or two experiments."""
-        if args:
-            raise UsageError(f"{args[0]!r} is not understood; all is said with options")
-        console = Console(width=None if sys.stdout.isatty() else 110)
-        try:
-            if opts.compare:
-                first, second = map(Path, opts.compare)
-                console.print(_differences(compare(first, second), first, second))
-            else:
-                self._experiment(opts, console)
-        except CrawlError as error:
-            self._say(error, 1)
-        except MmcrawlError as error:
-            self._say(error, 2)
-        except OSError as error:
-            self._say(error, 1)
-        except KeyboardInterrupt:
-            self._say("stopped; run the same command to go on", 130)
+    def code_of(self, error: MmcrawlError) -> int:
+        return 1 if isinstance(error, CrawlError) else 2
 
-    def _experiment(self, opts: argparse.Namespace, console: Console) -> None:
+    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
+        if opts.compare:
+            first, second = map(Path, opts.compare)
+            return lambda: console_of().print(_differences(compare(first, second), first, second))
         missing = [name for name in _NEEDED if find_spec(name) is None]
         if missing:
             raise ExperimentError(
                 f"the report needs {' and '.join(missing)}; install it with"
                 " pip install 'mmcrawl[experiment]'"
             )
-        read_arguments(opts, _ARGUMENTS)
-        plan = _plan(opts)
-        from mmcrawl.experiment.report import write_report
+        plan, parallel = _plan(opts), whole(opts.parallel, "--parallel")
+        return lambda: _experiment(plan, opts, parallel)
 
-        out = Path(os.path.expanduser(opts.out))
-        cache = (
-            Path(os.path.expanduser(opts.cache)) if opts.cache else out.absolute().parent / _CACHE
+
+def _experiment(plan: Plan, opts: argparse.Namespace, parallel: int) -> None:
+    from mmcrawl.experiment.report import write_report
+
+    out = Path(os.path.expanduser(opts.out))
+    cache = Path(os.path.expanduser(opts.cache)) if opts.cache else out.absolute().parent / _CACHE
+    with ended_by_signal():
+        outcome = run_experiment(plan, out, cache=cache, parallel=parallel)
+    report = write_report(outcome, out)
+    console_of().print(_summary(outcome, report))
+    if not outcome.truth.relevant:
+        raise ExperimentError(
+            f"no page of the web {plan.web} is relevant to {plan.topic_title}, so recall is"
+            " undefined; the report tells only pages and times"
         )
-        parallel = _whole(opts.parallel, "--parallel")
-        with ended_by_signal():
-            outcome = run_experiment(plan, out, cache=cache, parallel=parallel)
-        report = write_report(outcome, out)
-        console.print(_summary(outcome, report))
-        if not outcome.truth.relevant:
-            raise ExperimentError(
-                f"no page of the web {plan.web} is relevant to {plan.topic_title}, so recall is"
-                " undefined; the report tells only pages and times"
-            )
-
-    def _say(self, problem: object, code: int) -> None:
-        print(f"scrapy experiment: {problem}", file=sys.stderr)
-        self.exitcode = code
 
 
 def _plan(opts: argparse.Namespace) -> Plan:
@@ -128,18 +97,12 @@ def _plan(opts: argparse.Namespace) -> Plan:
         web=opts.web or "demo",
         arguments={name: value for name in SHARED if (value := getattr(opts, name))},
         algorithms=algorithms_of(opts.algos, algorithm_names()),
-        budget=_whole(opts.budget, "--budget") if opts.budget else 0,
-        repeat=_whole(opts.repeat, "--repeat"),
+        budget=whole(opts.max_pages, "--max-pages") if opts.max_pages else 0,
+        repeat=whole(opts.repeat, "--repeat"),
         settings=settings,
     )
     plan.check()
     return plan
-
-
-def _whole(text: str, option: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise ExperimentError(f"{option} {text}: give a whole number from 1")
-    return int(text)
 
 
 def _summary(outcome: Outcome, report: Path) -> RenderableType:

@@ -4,7 +4,7 @@ import argparse
 
 from scrapy.commands.fetch import Command as ScrapyFetch
 
-from mmcrawl.commands.blocks import leave_crawl_out
+from mmcrawl.commands.crawl import leave_crawl_out
 
 
 class Command(ScrapyFetch):
@@ -13,4 +13,5 @@ class Command(ScrapyFetch):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Take over the options."""
         super().process_options(args, opts)
-        leave_crawl_out(self.settings, args)
+        if self.settings is not None:
+            leave_crawl_out("fetch", opts.spider, args, self.settings)

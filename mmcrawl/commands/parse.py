@@ -1,7 +1,6 @@
 """`scrapy parse`: what a spider finds on one page; no crawl begins."""
 
 import argparse
-import sys
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -9,13 +8,13 @@ from typing import Any
 from scrapy import Request
 from scrapy.commands.parse import Command as ScrapyParse
 
-from mmcrawl.commands.blocks import leave_crawl_out
-from mmcrawl.commands.crawl import arguments_or_exit
+from mmcrawl.commands.crawl import arguments_or_exit, leave_crawl_out
 from mmcrawl.crawling.intake import media_page
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.engine.items import MediaPageItem, PageItem
 from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.settings import value_of
+from mmcrawl.terminal.program import complain
 
 
 class Command(ScrapyParse):
@@ -28,8 +27,8 @@ class Command(ScrapyParse):
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         """Check the spider's arguments; end the process if one is wrong."""
         super().process_options(args, opts)
-        leave_crawl_out(self.settings, args)
         if opts.spider and self.settings is not None:
+            leave_crawl_out("parse", opts.spider, args, self.settings)
             arguments_or_exit("parse", opts.spider, opts.spargs, self.settings)
 
     def _get_items_and_requests(
@@ -39,8 +38,7 @@ class Command(ScrapyParse):
         if not isinstance(args, FocusedParams):
             return super()._get_items_and_requests(spider_output, opts, depth, *rest)
         if depth == 1 and args.is_demo and not args.keywords:
-            said = f"scrapy parse: the topic is {args.topic}; -a topic=NAME takes another"
-            print(said, file=sys.stderr)
+            complain("parse", f"the topic is {args.topic}; -a topic=NAME takes another")
         test = TopicTest(
             args.own_topic or args.whole_topic,
             args.kinds,

@@ -2,8 +2,11 @@
 
 import os
 import sys
+from typing import Any, NoReturn
 
-from scrapy.cmdline import execute
+from scrapy import cmdline
+
+from mmcrawl.terminal.program import as_called
 
 _SPIDERS = ("focused", "revisit")
 
@@ -15,13 +18,31 @@ def main() -> None:
     else is as with `scrapy`, whatever project the folder belongs to.
     """
     os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "mmcrawl.settings")
-    execute([sys.argv[0], *_with_spider(sys.argv[1:])])
+    # Scrapy writes `scrapy` into what it says of any command, its own ones too.
+    cmdline.ScrapyArgumentParser = _Parser  # type: ignore[assignment,misc]
+    cmdline.print = lambda *parts: print(*map(as_called, parts))  # type: ignore[attr-defined]
+    cmdline.execute([sys.argv[0], *_with_spider(sys.argv[1:])])
+
+
+class _Parser(cmdline.ScrapyArgumentParser):
+    """Says `mmcrawl` where Scrapy says `scrapy`."""
+
+    def __init__(self, *, usage: str, **rest: Any) -> None:
+        super().__init__(usage=as_called(usage), **rest)
+
+    def format_help(self) -> str:
+        return as_called(super().format_help())
+
+    def error(self, message: str) -> NoReturn:
+        super().error(as_called(message))
 
 
 def _with_spider(arguments: list[str]) -> list[str]:
     match arguments:
         case ["revisit", *rest]:
             return ["crawl", "revisit", *rest]
+        case ["help", "crawl"]:
+            return ["help", "focused"]
         case ["crawl", *rest] if rest[:1] not in [[name] for name in _SPIDERS]:
             return ["crawl", "focused", *rest]
         case _:

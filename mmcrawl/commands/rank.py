@@ -3,10 +3,9 @@
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ClassVar
 
 from rich.console import Console
 from scrapy.commands import ScrapyCommand
@@ -14,133 +13,99 @@ from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
-from mmcrawl.blocks.drawing import printable
-from mmcrawl.commands.arguments import PLACE, add_arguments, archive_params, read_arguments
+from mmcrawl.commands.arguments import PLACE, archive_params
+from mmcrawl.commands.base import MmcrawlCommand, console_of, whole
 from mmcrawl.crawling.archive_params import as_time
-from mmcrawl.errors import MmcrawlError, RankError
-from mmcrawl.rank.methods import METHODS, method_named
-from mmcrawl.rank.pages import Ranked, RankJob, rank_pages
-from mmcrawl.rank.parts import BLOCK_METHODS, PARTS, RankedParts
+from mmcrawl.errors import RankError
+from mmcrawl.rank.pages import RANK_COLUMNS, Ranked, RankJob, rank_pages
+from mmcrawl.rank.parts import BLOCK_METHODS, PARTS
+from mmcrawl.rank.ranks import METHODS, method_named
 from mmcrawl.rank.results import save_ranks
-from mmcrawl.rank.writing import COLUMNS, WRITERS, rows_of
-from mmcrawl.terminal.rank import RankProgress, parts_table, rank_table
-from mmcrawl.topic.loading import load_topics, topic_from_keywords
-from mmcrawl.topic.topic import Topic
+from mmcrawl.rank.writing import WRITERS
+from mmcrawl.stores.uris import file_of
+from mmcrawl.terminal.rank import RankProgress, rank_table
+from mmcrawl.topic.loading import topic_of
 
 _SHOWN = 20
 _PAGES = "pages"
-_ARGUMENTS = (*PLACE, "topic", "keywords")
 
 
-class Command(ScrapyCommand):
+class Command(MmcrawlCommand, ScrapyCommand):
     """Rank the pages, blocks or media of an archive."""
 
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
-
-    def syntax(self) -> str:
-        """Return how the command is used."""
-        return "[--method METHOD] [-a store=URI] [options]"
-
-    def short_desc(self) -> str:
-        """Return what the command does."""
-        return "Rank pages, blocks or media of an archive by links and the blocks these stand in"
-
-    def long_desc(self) -> str:
-        """Return the methods."""
-        methods = (f"{method.name}: {method.title};" for method in METHODS.values())
-        return "Ranks of pages are kept beside the archive. Methods: " + " ".join(methods)
+    name = "rank"
+    usage = "[FILE.db|-a store=URI|-a archive=URI] [--method METHOD] [options]"
+    summary = "Rank pages, blocks or media of an archive by links and the blocks these stand in"
+    details = "Ranks of pages are kept beside the archive. Methods: " + " ".join(
+        f"{method.name}: {method.title};" for method in METHODS.values()
+    )
+    arguments = (*PLACE, "topic", "keywords")
+    interrupted = "stopped; no ranks were kept"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options."""
         super().add_options(parser)
         add = parser.add_argument
-        add_arguments(parser, _ARGUMENTS)
         first = next(iter(METHODS))
         add("--method", default=first, help=f"{', '.join(METHODS)} (default: {first})")
         of = (_PAGES, *PARTS)
         add("--of", default=_PAGES, metavar="WHAT", help=f"{', '.join(of)} (default: {_PAGES})")
-        add("--top", metavar="N", help=f"how many to show (default: {_SHOWN}; all for programs)")
+        add("--limit", metavar="N", help=f"most to show (default: {_SHOWN}; all for programs)")
         add("--at", metavar="TIME", help="the archive as of a time, as 2024-05-17T08:30")
         add("--figure", metavar="FILE", help="draw how ranks are distributed: .png, .svg or .pdf")
         for name, writer in WRITERS.items():
             add(f"--{name}", dest=f"as_{name}", action="store_true", help=writer.help)
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Rank, keep the ranks, and show the first."""
-        if args:
-            raise UsageError(f"{args[0]!r} is not understood; all is said with options")
+    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
         formats = [name for name in WRITERS if getattr(opts, f"as_{name}")]
         if len(formats) > 1:
             raise UsageError("give only one of " + ", ".join(f"--{name}" for name in formats))
-        try:
-            read_arguments(opts, _ARGUMENTS)
-            job = self._job(opts)
-            top = _whole(opts.top)
-            figure = _figure(opts.figure)
-            _check_output(formats)
-            _check_of(opts.of, job, figure)
-        except (MmcrawlError, ValueError) as error:
-            self._say(error, 2)
-            return
-        try:
-            console = Console(stderr=True, highlight=False)
-            with (
-                open_archive(job.uri, create=False, read_only=True) as archive,
-                RankProgress(console) as progress,
-            ):
-                if opts.of == _PAGES:
-                    ranked = rank_pages(job, archive, progress)
-                else:
-                    parts = PARTS[opts.of](job, archive, progress)
-            if opts.of == _PAGES:
-                self._show(ranked, job, top, formats, figure)
-            else:
-                self._show_parts(parts, top, formats)
-        except MmcrawlError as error:
-            self._say(error, 1)
-        except BrokenPipeError:  # the reader has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            self.exitcode = 1
-        except OSError as error:
-            self._say(f"{error.filename}: {error.strerror}" if error.filename else error, 1)
-        except KeyboardInterrupt:
-            self._say("stopped; no ranks were kept", 130)
+        job = self._job(opts)
+        limit = None if opts.limit is None else whole(opts.limit, "--limit")
+        figure = _figure(opts.figure)
+        _check_output(formats)
+        _check_of(opts.of, job, figure)
+        return lambda: self._rank(job, opts.of, limit, formats, figure)
+
+    def _rank(
+        self, job: RankJob, of: str, limit: int | None, formats: list[str], figure: Path | None
+    ) -> None:
+        rank = rank_pages if of == _PAGES else PARTS[of]
+        with (
+            open_archive(job.uri, create=False, read_only=True) as archive,
+            RankProgress(Console(stderr=True, highlight=False)) as progress,
+        ):
+            ranked = rank(job, archive, progress)
+        self._show(ranked, job, limit, formats, figure)
 
     def _show(
         self,
         ranked: Ranked,
         job: RankJob,
-        top: int | None,
+        limit: int | None,
         formats: list[str],
         figure: Path | None,
     ) -> None:
-        for problem in ranked.unreadable:
-            self._say(problem, 0)
-        save_ranks(job.uri, ranked.pages)
-        if figure is not None:
+        for problem in ranked.reading.unreadable:
+            self.say(problem)
+        kept = ""
+        if ranked.pages is not None:
+            save_ranks(job.uri, ranked.pages)
+            where = "-rank" if file_of(job.uri) else ", collections rank_head and rank_part"
+            kept = shown(job.uri) + where
+        if ranked.pages is not None and figure is not None:
             from mmcrawl.rank.figure import draw_distribution
 
             draw_distribution(ranked.pages, figure)
         if formats:
-            _write(formats[0], rows_of(ranked, top), COLUMNS)
+            columns = {**RANK_COLUMNS, **ranked.columns}
+            WRITERS[formats[0]].write(ranked.rows(limit), columns, sys.stdout.buffer)
+            sys.stdout.buffer.flush()
             return
-        is_file = job.uri.startswith("sqlite:")
-        kept = shown(job.uri) + ("-rank" if is_file else ", collections rank_head and rank_part")
-        _console().print(rank_table(ranked, rows_of(ranked, top or _SHOWN), kept))
-
-    def _show_parts(self, parts: RankedParts, top: int | None, formats: list[str]) -> None:
-        for problem in parts.unreadable:
-            self._say(problem, 0)
-        if formats:
-            _write(formats[0], parts.rows(top), parts.columns)
-        else:
-            _console().print(parts_table(parts, parts.rows(top or _SHOWN)))
+        console_of().print(rank_table(ranked, limit or _SHOWN, kept))
 
     def _job(self, opts: argparse.Namespace) -> RankJob:
         method = method_named(opts.method)
-        topic = _topic(opts.topic, opts.keywords)
+        topic = topic_of(opts.topic, opts.keywords)
         if method.needs_topic and topic is None:
             raise RankError(f"{method.name} needs --topic or --keywords (`scrapy topic list`)")
         if topic is not None and not method.needs_topic:
@@ -151,26 +116,6 @@ class Command(ScrapyCommand):
             at=as_time(opts.at) if opts.at else None,
             topic=topic,
         )
-
-    def _say(self, problem: object, code: int) -> None:
-        print(f"scrapy rank: {printable(str(problem))}", file=sys.stderr)
-        self.exitcode = code or self.exitcode
-
-
-def _topic(names: str, keywords: str) -> Topic | None:
-    if names and keywords:
-        raise ValueError("give either --topic or --keywords, not both")
-    if keywords:
-        return topic_from_keywords(keywords)
-    return load_topics(names) if names else None
-
-
-def _whole(text: str | None) -> int | None:
-    if text is None:
-        return None
-    if not text.isascii() or not text.isdecimal() or int(text[:9]) < 1:
-        raise ValueError(f"--top {text}: give a whole number from 1")
-    return int(text)
 
 
 def _figure(name: str | None) -> Path | None:
@@ -209,13 +154,3 @@ def _check_of(of: str, job: RankJob, figure: Path | None) -> None:
     if of == "blocks" and job.method not in BLOCK_METHODS:
         known = " or ".join(BLOCK_METHODS)
         raise ValueError(f"{job.method} does not rank blocks: take --method {known}")
-
-
-def _write(name: str, rows: Iterable[dict[str, Any]], columns: Mapping[str, str]) -> None:
-    WRITERS[name].write(rows, columns, sys.stdout.buffer)
-    sys.stdout.buffer.flush()
-
-
-def _console() -> Console:
-    known = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(width=None if known else 110, highlight=False)

@@ -3,18 +3,17 @@
 import argparse
 import mimetypes
 import os
-import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ClassVar
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.commands.arguments import add_arguments, read_arguments
-from mmcrawl.commands.blocks import HTML_TYPES, fetched
+from mmcrawl.commands.base import MmcrawlCommand, console_of
+from mmcrawl.commands.blocks import HTML_TYPES, NoPageError, fetched
 from mmcrawl.crawling.params import parse_kinds
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.media import media_kind
@@ -28,79 +27,55 @@ from mmcrawl.topic.loading import load_topic, load_topics, topic_from_keywords, 
 from mmcrawl.topic.similarity import BooleanModel, VectorSpaceModel
 from mmcrawl.topic.topic import MEDIA_KINDS, Topic
 
-_ARGUMENTS = ("topic", "keywords", "media", "web")
 _MOST_TOPICS = 5
 _PAGE_TYPES = (*HTML_TYPES, "text/plain", "text/xml", "application/xml")
 _NO_PAGES = ("audio/", "video/", "image/", "application/pdf", "application/zip")
 
 
-class Command(ScrapyCommand):
+class Command(MmcrawlCommand, ScrapyCommand):
     """Show topics, and how a page fits them."""
 
-    requires_project = True
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
-
-    def syntax(self) -> str:
-        """Return how the command is used."""
-        return "list | show NAME | score PAGE"
-
-    def short_desc(self) -> str:
-        """Return what the command does."""
-        return "Show topics, and how a page fits them (list, show NAME, score URL-or-file)"
+    requires_crawler_process = True
+    name = "topic"
+    usage = "list | show NAME | score PAGE"
+    summary = "Show topics, and how a page fits them (list, show NAME, score URL-or-file)"
+    arguments = ("topic", "keywords", "media", "web")
+    has_operands = True
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of `score`."""
         super().add_options(parser)
-        add_arguments(parser, _ARGUMENTS)
         parser.add_argument("--url", default="", help="address of a page that is given as a file")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Do what the first argument says."""
-        if not args or args[0] not in {"list", "show", "score"}:
+    def code_of(self, error: MmcrawlError) -> int:
+        return 1 if isinstance(error, NoPageError) else 2
+
+    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
+        if not args or args[0] not in _ARGUMENT:
             raise UsageError("say list, show NAME or score URL-or-file")
         if len(args) != (1 if args[0] == "list" else 2):
             raise UsageError(f"scrapy topic {args[0]}: {_ARGUMENT[args[0]]}")
-        try:
-            read_arguments(opts, _ARGUMENTS)
-            self._do(args, opts)
-        except MmcrawlError as error:
-            print(f"scrapy topic: {error}", file=sys.stderr)
-            self.exitcode = 2
+        return lambda: console_of(100).print(self._shown(args, opts))
 
-    def _do(self, args: list[str], opts: argparse.Namespace) -> None:
-        console = Console(width=None if sys.stdout.isatty() else 100)
+    def _shown(self, args: list[str], opts: argparse.Namespace) -> RenderableType:
         if args[0] == "list":
-            console.print(_topic_table([load_topic(name) for name in topic_names()]))
-        elif args[0] == "show":
-            console.print(_description(load_topic(args[1])))
-        else:
-            threshold = value_of(self.settings, "MMCRAWL_TOPIC_THRESHOLD")  # type: ignore[arg-type]
-            topics = _topics(opts)
-            page = self._page(args[1], opts)
-            if page is not None:
-                console.print(_explanation(page, topics, threshold))
+            return _topic_table([load_topic(name) for name in topic_names()])
+        if args[0] == "show":
+            return _description(load_topic(args[1]))
+        threshold = value_of(self.settings, "MMCRAWL_TOPIC_THRESHOLD")  # type: ignore[arg-type]
+        topics = _topics(opts)
+        return _explanation(self._page(args[1], opts), topics, threshold)
 
-    def _page(self, name: str, opts: argparse.Namespace) -> Page | None:
-        """Return the page of a file or URL; None, and the exit code 1, if it cannot be had."""
+    def _page(self, name: str, opts: argparse.Namespace) -> Page:
         path = Path(os.path.expanduser(name))
         if os.path.isfile(path):
             content_type = mimetypes.guess_type(name)[0] or "text/html"
             if media_kind(path.name) or content_type.startswith(_NO_PAGES):
-                self._refuse(name, f"no page: {content_type}")
-                return None
+                raise NoPageError(f"{name}: no page: {content_type}")
             return parse_page(path.read_bytes(), opts.url or "http://localhost/", content_type)
         if "://" not in name:
             raise MmcrawlError(f"there is no file {name}; give a file, or a URL with http://")
-        outcome = fetched(self, name, opts.web, _PAGE_TYPES)
-        if outcome.page is None:
-            self._refuse(name, outcome.reason)
-            return None
-        page = outcome.page
+        page = fetched(self, name, opts.web, _PAGE_TYPES)
         return parse_page(page.body, page.url, page.content_type)
-
-    def _refuse(self, name: str, reason: str) -> None:
-        print(literal(f"scrapy topic: {name}: {reason}"), file=sys.stderr)
-        self.exitcode = 1
 
 
 _ARGUMENT = {

@@ -2,94 +2,65 @@
 
 import argparse
 import json
-import os
-import sys
 import time
-from collections.abc import Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.blocks.drawing import printable
-from mmcrawl.commands.arguments import add_arguments, read_arguments
+from mmcrawl.commands.base import MmcrawlCommand, console_of
 from mmcrawl.crawling.params import checked_store
-from mmcrawl.errors import MmcrawlError, StoreError
+from mmcrawl.errors import StoreError
 from mmcrawl.sharing.observing import Observation, Observer
 from mmcrawl.stores.uris import is_server
 from mmcrawl.terminal.crawl import literal, sentence
 from mmcrawl.terminal.workers import crawl_as_plain, crawl_tables, jobs_as_plain, jobs_table
 
-_ARGUMENTS = ("store", "job")
 _AGAIN = 2.0  # seconds until what is watched is drawn anew
 _LOOK_AGAIN, _LONGEST_LOOK = 0.25, 5.0
 """Seconds between two looks where one is not enough, and after which no more is found out."""
 
 
-class Command(ScrapyCommand):
+class Command(MmcrawlCommand, ScrapyCommand):
     """Show the workers of a crawl."""
 
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
-
-    def syntax(self) -> str:
-        """Return how the command is used."""
-        return "-a store=mongodb://HOST/DATABASE [-a job=NAME] [--watch|--json]"
-
-    def short_desc(self) -> str:
-        """Return what the command does."""
-        return "Who works on a crawl that several processes share, and how it goes"
-
-    def long_desc(self) -> str:
-        """Return what is shown, and why that takes seconds."""
-        return (
-            "Without a job, the jobs of the store; the workers at once if there is only one. It"
-            " looks for a few seconds, to see who is alive and how fast pages come."
-        )
+    name = "workers"
+    usage = "-a store=mongodb://HOST/DATABASE [-a job=NAME] [--watch|--json]"
+    summary = "Who works on a crawl that several processes share, and how it goes"
+    details = (
+        "Without a job, the jobs of the store; the workers at once if there is only one. It"
+        " looks for a few seconds, to see who is alive and how fast pages come."
+    )
+    arguments = ("store", "job")
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options."""
         super().add_options(parser)
         add = parser.add_argument
-        add_arguments(parser, _ARGUMENTS)
         add("--watch", action="store_true", help="draw it anew every 2 seconds, until Ctrl-C")
         add("--json", action="store_true", help="for programs: one JSON object")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Look and show."""
-        if args:
-            raise UsageError(f"{args[0]!r} is not understood; all is said with options")
+    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
         if opts.watch and opts.json:
             raise UsageError("give either --watch or --json")
-        try:
-            uri, job = _asked(opts)
-        except (MmcrawlError, ValueError) as error:
-            self._say(error, 2)
-            return
-        known = sys.stdout.isatty() or "COLUMNS" in os.environ
-        console = Console(width=None if known else 110, highlight=False)
-        try:
-            with Observer(uri) as observer:
-                sight = _Sight(observer, job)
-                if opts.watch:
-                    self._watch(sight, console)
-                    return
-                sight.look_until_known()
-                if opts.json:
-                    print(json.dumps(sight.plain(), ensure_ascii=False))
-                else:
-                    console.print(sight.drawn())
-            sys.stdout.flush()
-        except MmcrawlError as error:
-            self._say(error, 1)
-        except BrokenPipeError:  # the reader has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            self.exitcode = 1
-        except KeyboardInterrupt:
-            self.exitcode = 0 if opts.watch else 130
+        store = _store(opts)
+        return lambda: self._show(store, opts)
+
+    def _show(self, store: str, opts: argparse.Namespace) -> None:
+        with Observer(store) as observer:
+            sight = _Sight(observer, opts.job)
+            if opts.watch:
+                with suppress(KeyboardInterrupt):
+                    self._watch(sight, console_of())
+                return
+            sight.look_until_known()
+            if opts.json:
+                print(json.dumps(sight.plain(), ensure_ascii=False))
+            else:
+                console_of().print(sight.drawn())
 
     def _watch(self, sight: "_Sight", console: Console) -> None:
         """Draw again and again; a server that goes away later is waited for."""
@@ -103,10 +74,6 @@ class Command(ScrapyCommand):
                     sight.problem = ""
                 except StoreError as error:
                     sight.problem = str(error)
-
-    def _say(self, problem: object, code: int) -> None:
-        print(f"scrapy workers: {printable(str(problem))}", file=sys.stderr)
-        self.exitcode = code
 
 
 class _Sight:
@@ -124,7 +91,6 @@ class _Sight:
         self._names: Sequence[str] = ()
 
     def look(self) -> None:
-        """Look once more."""
         self._names = [self._job] if self._job else self._observer.jobs()
         for name in self._names:
             observation = self._seen.setdefault(name, Observation(name))
@@ -158,9 +124,7 @@ class _Sight:
         return jobs_as_plain(self._observer.name, [view.job for view in views])
 
 
-def _asked(opts: argparse.Namespace) -> tuple[str, str]:
-    """Return the store and the name of the job, "" if none was named."""
-    read_arguments(opts, _ARGUMENTS)
+def _store(opts: argparse.Namespace) -> str:
     if not opts.store:
         raise ValueError("say which store, as -a store=mongodb://HOST/DATABASE")
     store = checked_store(opts.store)
@@ -169,4 +133,4 @@ def _asked(opts: argparse.Namespace) -> tuple[str, str]:
             "only a crawl in MongoDB is shared; this one has one worker: its panel and its table"
             " say how it goes"
         )
-    return store, opts.job
+    return store

@@ -7,6 +7,7 @@ from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import REDIRECT, Admission
 from mmcrawl.frontier.reading import PastFailure
 from mmcrawl.frontier.sqlite import SqliteFrontier
+from mmcrawl.frontier.twins import TWIN
 from mmcrawl.scoring.base import CrawledPage, Scorer
 from mmcrawl.scoring.relevance import TopicTest
 
@@ -55,6 +56,8 @@ def recall(
     for past in frontier.history():
         scorer.started(past.id)
         if isinstance(past, PastFailure):
+            if past.error == TWIN:
+                continue
             scorer.failed(past.id)
             admission.failed(past.url, past.error)
             if past.error.startswith(REDIRECT):

@@ -20,7 +20,7 @@ from mmcrawl.frontier.admission import Admission, Limits
 from mmcrawl.frontier.database import remove_own_file
 from mmcrawl.frontier.store import Job, SqliteStore, open_store
 from mmcrawl.replay.web import StoredWeb
-from mmcrawl.scoring.later_blocks import later_blocks
+from mmcrawl.scoring.base import later_blocks
 from mmcrawl.scoring.registry import make_scorer
 from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.scoring.similarity import LinkSimilarity

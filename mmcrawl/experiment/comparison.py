@@ -1,8 +1,7 @@
 """Two experiments side by side: what changed for each algorithm."""
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,9 +48,8 @@ def compare(first: Path, second: Path) -> Comparison:
     Raises:
         ExperimentError: a folder holds no finished experiment.
     """
-    before, after = _read(first), _read(second)
+    (old, before), (new, after) = _read(first), _read(second)
     labels = [row for row in before if row in after]
-    about = [_about(folder) for folder in (first, second)]
     inputs = ("mmcrawl", "code", "web_digest", "topic_digest", "seeds", "media", "limits", "budget")
     return Comparison(
         algorithms={
@@ -62,54 +60,36 @@ def compare(first: Path, second: Path) -> Comparison:
             [label for label in after if label not in before],
             [label for label in before if label not in after],
         ),
-        other_inputs=[name for name in inputs if about[0].get(name) != about[1].get(name)],
+        other_inputs=[name for name in inputs if old.get(name) != new.get(name)],
     )
 
 
-@contextmanager
-def _whole(folder: Path) -> Iterator[None]:
-    """Say in one sentence that something is missing from what an experiment wrote."""
+_Measures = dict[str, dict[str, float | None]]
+
+
+def _read(folder: Path) -> tuple[dict[str, Any], _Measures]:
+    """Return what an experiment was made with, and the measures of each of its algorithms."""
+    results, times = _load(folder / "results.json"), _load(folder / "times.json")
+    if results.get("format") != FORMAT:
+        raise ExperimentError(
+            f"{folder} was written by another version of mmcrawl; run the experiment again"
+        )
     try:
-        yield
+        return dict(results["experiment"]), _measures(results["algorithms"], times["algorithms"])
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise ExperimentError(
             f"the results in {folder} are not whole ({error}); run the experiment again"
         ) from None
 
 
-def _about(folder: Path) -> Mapping[str, Any]:
-    """Return what an experiment was made with."""
-    with _whole(folder):
-        return dict(_results(folder)["experiment"])
-
-
-def _read(folder: Path) -> dict[str, dict[str, float | None]]:
-    """Return the measures of each algorithm of an experiment."""
-    with _whole(folder):
-        return _measures(folder)
-
-
-def _measures(folder: Path) -> dict[str, dict[str, float | None]]:
-    rows = _results(folder)["algorithms"]
-    speeds = {
-        row["label"]: row["pages_per_minute"]["mean"]
-        for row in _load(folder / "times.json")["algorithms"]
-    }
-    measures: dict[str, dict[str, float | None]] = {}
+def _measures(rows: list[Any], times: list[Any]) -> _Measures:
+    speeds = {row["label"]: row["pages_per_minute"]["mean"] for row in times}
+    measures: _Measures = {}
     for row in rows:
         minute = speeds.get(row["label"])
         measures[row["label"]] = {name: row[name]["mean"] for name in _MEASURES}
         measures[row["label"]]["pages_per_second"] = None if minute is None else minute / 60
     return measures
-
-
-def _results(folder: Path) -> Mapping[str, Any]:
-    results = _load(folder / "results.json")
-    if results.get("format") != FORMAT:
-        raise ExperimentError(
-            f"{folder} was written by another version of mmcrawl; run the experiment again"
-        )
-    return results
 
 
 def _load(path: Path) -> Mapping[str, Any]:

@@ -1,15 +1,15 @@
 """The figures of a report, as PNG and SVG files, and as SVG that fits into a page.
 
 The same numbers give the same bytes: files carry no dates, and names inside them are derived from
-the figure's own.
-
-How each algorithm looks in every figure: told apart by colour-blind eyes, and in black print.
+the figure's own. An algorithm looks the same in every figure, and is told from the others by
+colour-blind eyes and in black print.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -68,16 +68,6 @@ _FREE = tuple(
     for colour in (_BLUE, _ORANGE, _GREEN, _PINK, _AMBER, _SKY, _GREY)
 )
 
-
-def styles_for(labels: Iterable[str]) -> dict[str, Style]:
-    """Return a style for every label: the algorithm's own, or a free one, always the same."""
-    styles = {}
-    free = iter(_FREE * 4)
-    for label in labels:
-        styles[label] = _KNOWN[label] if label in _KNOWN else next(free)
-    return styles
-
-
 _SIZE = (5.6, 4.0)
 _POINTS = 800
 _RC: Any = {
@@ -103,7 +93,14 @@ _RC: Any = {
     "savefig.facecolor": "none",
 }
 
-_Curve = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]
+_Numbers = np.ndarray[Any, Any]
+_Curve = tuple[_Numbers, _Numbers, _Numbers]
+
+
+def styles_for(labels: Iterable[str]) -> dict[str, Style]:
+    """Return a style for every label: the algorithm's own, or a free one, always the same."""
+    free = cycle(_FREE)
+    return {label: _KNOWN[label] if label in _KNOWN else next(free) for label in labels}
 
 
 def draw_figures(outcome: Outcome) -> Iterator[tuple[str, Figure]]:
@@ -159,10 +156,10 @@ def _by_pages(outcome: Outcome, measure: str) -> Figure:
     wanted = len(truth.relevant)
     styles = styles_for(outcome.runs)
     if wanted:
-        order = truth.oracle[: results["area_pages"]]
-        end = results["area_pages"] if measure == "recall" else len(order)
+        best = truth.best[: results["area_pages"]]
+        end = results["area_pages"] if measure == "recall" else len(best)
         pages = np.arange(end + 1)
-        values = _values(found_after(truth.judge_own(order), end), pages, measure, wanted)
+        values = _values(found_after(best, end), pages, measure, wanted)
         _line(axes, (pages, values, values), ORACLE, values)
     for label, runs in outcome.runs.items():
         longest = max(map(len, runs), default=0)
@@ -204,22 +201,18 @@ def _by_time(outcome: Outcome, measure: str) -> Figure:
     return figure
 
 
-def _at_times(
-    run: Series, grid: np.ndarray[Any, Any], measure: str, wanted: int
-) -> np.ndarray[Any, Any]:
+def _at_times(run: Series, grid: _Numbers, measure: str, wanted: int) -> _Numbers:
     found = found_after(run.relevant, len(run))
     values = _values(found, np.arange(len(run) + 1), measure, wanted)
     return on_grid(run.seconds, values[1:].tolist(), grid)
 
 
-def _values(
-    found: np.ndarray[Any, Any], pages: np.ndarray[Any, Any], measure: str, wanted: int
-) -> np.ndarray[Any, Any]:
-    values: np.ndarray[Any, Any] = found / (wanted if measure == "recall" else np.maximum(pages, 1))
+def _values(found: _Numbers, pages: _Numbers, measure: str, wanted: int) -> _Numbers:
+    values: _Numbers = found / (wanted if measure == "recall" else np.maximum(pages, 1))
     return values
 
 
-def _line(axes: Axes, band: _Curve, style: Style, middle: np.ndarray[Any, Any]) -> None:
+def _line(axes: Axes, band: _Curve, style: Style, middle: _Numbers) -> None:
     x, low, high = band
     kept = np.unique(np.linspace(0, len(x) - 1, min(len(x), _POINTS)).astype(int))
     x, low, high, middle = x[kept], low[kept], high[kept], middle[kept]
@@ -307,13 +300,8 @@ def _by_layer(outcome: Outcome, what: str) -> Figure:
     for number, row in enumerate(rows):
         own = row["layers"]
         heights = [own.get(layer, {}).get(what, 0) for layer in layers]
-        style = styles[row["label"]]
-        axes.bar(
-            places - 0.42 + (number + 0.5) * width,
-            heights,
-            width * 0.88,
-            **_fill(style),
-        )
+        middles = places - 0.42 + (number + 0.5) * width
+        axes.bar(middles, heights, width * 0.88, **_fill(styles[row["label"]]))
     axes.set_xticks(places, list(layers))
     axes.grid(visible=False, axis="x")
     _legend(figure, styles, "bar")

@@ -106,8 +106,7 @@ def _folder(out: Path, plan: Plan) -> Iterator[None]:
             )
         for name in ("runs", "raw"):
             (out / name).mkdir(parents=True, exist_ok=True)
-        lock = FileLock(out / "runs" / ".lock", timeout=0)
-        lock.acquire()
+        held = FileLock(out / "runs" / ".lock", timeout=0).acquire()
     except Timeout:
         raise ExperimentError(
             f"the folder {out} is in use by another experiment; wait for it, or name another"
@@ -117,11 +116,9 @@ def _folder(out: Path, plan: Plan) -> Iterator[None]:
             f"the folder {out} cannot be written: {error.strerror or error}; name another with"
             " --out"
         ) from error
-    try:
+    with held:
         _claim(out, plan)
         yield
-    finally:
-        lock.release()
 
 
 def _claim(out: Path, plan: Plan) -> None:
@@ -185,16 +182,13 @@ def _find_truth(plan: Plan, cache: Path, progress: Progress) -> Truth:
     made = row.state == "runs"
     row.pages, row.relevant = len(truth), len(truth.relevant)
     if not row.pages:
+        reasons = ", ".join(truth.errors) or "no answer"
         raise ExperimentError(
-            f"no page of the web {plan.web} can be fetched from its seeds ({_reasons(truth)});"
+            f"no page of the web {plan.web} can be fetched from its seeds ({reasons});"
             " give others with --seeds"
         )
     progress.change(row, "done" if made else "kept")
     return truth
-
-
-def _reasons(truth: Truth) -> str:
-    return ", ".join(truth.errors) or "no answer"
 
 
 def _runs_of(plan: Plan, out: Path, truth: Truth, progress: Progress) -> list[_Run]:
@@ -214,13 +208,7 @@ def _runs_of(plan: Plan, out: Path, truth: Truth, progress: Progress) -> list[_R
 
 
 def _make(
-    runs: list[_Run],
-    plan: Plan,
-    out: Path,
-    truth: Truth,
-    *,
-    parallel: int,
-    progress: Progress,
+    runs: list[_Run], plan: Plan, out: Path, truth: Truth, *, parallel: int, progress: Progress
 ) -> None:
     """Make the runs that are missing, some at once."""
     left = [run for run in runs if run.series is None]

@@ -30,7 +30,7 @@ _OURS = ("store", "job", "web", "max_pages")
 # Code that only shows what was measured: runs made before it changed are as good as those after.
 _SHOWING = (
     "commands/",
-    *(f"experiment/{n}" for n in ("figures", "report", "styles", "comparison")),
+    *(f"experiment/{n}" for n in ("figures", "report", "comparison")),
 )
 
 # Cuts off endless spaces of pages, and with them parts of webs that do end.
@@ -94,7 +94,7 @@ class Plan:
         if doubled:
             raise ExperimentError(f"algorithm {doubled[0]} is named twice; name each once")
         if self.budget < 0 or self.repeat < 1:
-            raise ExperimentError("--budget and --repeat must be whole numbers from 1")
+            raise ExperimentError("--max-pages and --repeat must be whole numbers from 1")
         params = [self._params(self.spider_arguments(algorithm)) for algorithm in self.algorithms]
         similarity = LinkSimilarity(params[0].whole_topic.wanting(params[0].kinds))
         for own in params:  # made in vain, so that a parameter out of its range is told at once
@@ -124,29 +124,27 @@ class Plan:
     @cached_property
     def seeds(self) -> list[str]:
         """The addresses all crawls start from."""
-        params = self._params({"web": self.web, **self.arguments})
-        given = [seed.url for seed in params.seed_list]
+        given = [seed.url for seed in self._shared.seed_list]
         return given or list(open_web(self.web).start_urls())
 
     @cached_property
     def topic_title(self) -> str:
         """What the pages are to be about, for people."""
-        params = self._params({"web": self.web, **self.arguments})
-        if params.keywords:
-            return params.keywords
-        topic = params.whole_topic
+        if self._shared.keywords:
+            return self._shared.keywords
+        topic = self._shared.whole_topic
         return f"{topic.title} ({topic.title_en or topic.name})"
 
-    @cached_property
+    @property
     def media(self) -> str:
         """The wanted media kinds."""
-        return self._params({"web": self.web, **self.arguments}).media
+        return self._shared.media
 
     @cached_property
     def limits(self) -> dict[str, Any]:
         """The bounds of all crawls."""
-        params = self._params({"web": self.web, **self.arguments})
-        limits = {name: getattr(params, name) for name in ("sites", "max_layer", "max_depth")}
+        names = ("sites", "max_layer", "max_depth")
+        limits = {name: getattr(self._shared, name) for name in names}
         return limits | {"settings": dict(sorted(self.crawl_settings.items()))}
 
     @property
@@ -158,9 +156,9 @@ class Plan:
     @cached_property
     def topic_digest(self) -> str:
         """Tells topics apart by what they hold, not by name: a topic file may be edited."""
-        params = self._params({"web": self.web, **self.arguments})
-        by_host = [f"{host} {_written(topic)}" for host, topic in params.topics_by_host.items()]
-        return _digest([_written(params.whole_topic), *by_host])
+        topics = self._shared.topics_by_host.items()
+        by_host = [f"{host} {_written(topic)}" for host, topic in topics]
+        return _digest([_written(self._shared.whole_topic), *by_host])
 
     @cached_property
     def web_digest(self) -> str:
@@ -189,6 +187,11 @@ class Plan:
             "budget": self.budget,
             "repeat": self.repeat,
         }
+
+    @cached_property
+    def _shared(self) -> FocusedParams:
+        """What holds for all runs."""
+        return self._params({"web": self.web, **self.arguments})
 
     def _params(self, arguments: Mapping[str, str]) -> FocusedParams:
         try:
@@ -258,7 +261,8 @@ def truth_key(plan: Plan) -> str:
 def code_digest() -> str:
     """Return what tells apart the versions of all that takes part in a crawl, and its words."""
     package = Path(mmcrawl.__file__).parent
-    own = {file.relative_to(package).as_posix(): file for file in package.rglob("*.py")}
+    code = [file for ending in ("py", "toml") for file in package.rglob(f"*.{ending}")]
+    own = {file.relative_to(package).as_posix(): file for file in code}
     parts = [_sign_of(name, own[name]) for name in sorted(own) if not name.startswith(_SHOWING)]
     root = Path(str(data_file()))
     files = [path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc"]

@@ -51,22 +51,17 @@ def results_of(plan: Plan, truth: Truth, runs: Mapping[str, Sequence[Series]]) -
         runs: the runs of each algorithm, by label.
     """
     end = min(plan.budget or len(truth), len(truth))
-    order = truth.oracle[:end]
-    best = truth.judge_own(order)
+    best = truth.best[:end]
     algorithms = [_algorithm(a, runs[a.label], truth, best, end) for a in plan.algorithms]
     results: dict[str, Any] = {
         "format": FORMAT,
-        "experiment": {
-            "web": plan.web,
-            **plan.identity(),
-            "scrapy": version("scrapy"),
-        },
+        "experiment": {"web": plan.web, **plan.identity(), "scrapy": version("scrapy")},
         "truth": _truth(truth),
         "share": PUBLISHED_SHARE,
         "pages_at_share": pages_at_share(len(truth)),
         "area_pages": end,
         "oracle": {
-            "pages": len(order),
+            "pages": len(best),
             "found": sum(best),
             "area": area(best, len(truth.relevant), end),
             "recall_at_share": _recall_at_share(best, truth),

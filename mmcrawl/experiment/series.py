@@ -11,8 +11,7 @@ from mmcrawl.experiment.recorder import read_clock
 from mmcrawl.experiment.stores import read_end, read_pages, read_patterns
 from mmcrawl.experiment.truth import Truth
 
-TIME_COLUMNS = ("seconds", "cpu_seconds")
-"""Columns that differ from run to run, at the end of each row."""
+_COLUMNS = ("url", "relevant", "layer", "pattern", "seconds", "cpu_seconds")
 
 
 @dataclass(frozen=True)
@@ -55,9 +54,6 @@ class Series:
         return sum(self.relevant)
 
 
-_COLUMNS = ("url", "relevant", "layer", "pattern", *TIME_COLUMNS)
-
-
 def series_of(algorithm: str, repeat: int, store: Path, clock: Path, truth: Truth) -> Series:
     """Return the series of a finished crawl.
 
@@ -71,14 +67,15 @@ def series_of(algorithm: str, repeat: int, store: Path, clock: Path, truth: Trut
     pages, times, end = read_pages(store), read_clock(clock), read_end(store)
     patterns = [pattern_of(record.pattern) for record in read_patterns(store)]
     found = [best_pattern(page.url, patterns) for page in pages]
+    kinds = [truth.kind(page) for page in pages]
     return Series(
         algorithm=algorithm,
         repeat=repeat,
         reason=end.reason,
         errors=end.errors,
-        unknown=sum(truth.kind(page) is None for page in pages),
+        unknown=kinds.count(None),
         url=[page.url for page in pages],
-        relevant=truth.judge(pages),
+        relevant=truth.judge(kinds),
         layer=[page.layer for page in pages],
         pattern=[str(pattern or "") for pattern in found],
         seconds=[times[page.url][0] for page in pages],
@@ -91,16 +88,9 @@ def write_series(series: Series, base: Path) -> None:
     with _beside(base, "csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(("number", *_COLUMNS))
-        columns = (
-            series.url,
-            map(int, series.relevant),
-            series.layer,
-            series.pattern,
-            series.seconds,
-            series.cpu_seconds,
-        )
-        for number, row in enumerate(zip(*columns, strict=True), 1):
-            writer.writerow((number, *row))
+        columns = asdict(series) | {"relevant": map(int, series.relevant)}
+        rows = zip(*(columns[name] for name in _COLUMNS), strict=True)
+        writer.writerows((number, *row) for number, row in enumerate(rows, 1))
     text = json.dumps(asdict(series), ensure_ascii=False, indent=1)
     draft = _beside(base, "json.part")
     draft.write_text(text + "\n", encoding="utf-8")

@@ -4,11 +4,10 @@ It comes from one crawl without focus and without budget, by the same engine, li
 as the runs. Finding it takes longest of all, so it is kept in a cache folder for the next
 experiment on the same web, topic, seeds and limits.
 
-The yardstick: how fast recall could rise for a crawler that knew the whole web.
-
-The oracle fetches relevant pages only, and the pages that must be crossed to reach them. It always
-goes for the relevant page that costs the fewest new pages from where it has been: Prim's algorithm
-on distances that are relaxed after every step. That is greedy and not optimal (to reach many pages
+The yardstick is how fast recall could rise for a crawler that knew the whole web: the *oracle*
+fetches relevant pages only, and the pages that must be crossed to reach them. It always goes for
+the relevant page that costs the fewest new pages from where it has been: Prim's algorithm on
+distances that are relaxed after every step. That is greedy and not optimal (to reach many pages
 cheaply is a Steiner tree, which is hard), so an algorithm's share of the oracle's area may in
 principle lie slightly above 1.
 """
@@ -16,7 +15,7 @@ principle lie slightly above 1.
 import heapq
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -171,13 +170,13 @@ class Truth:
         """Return the kind of the page at an address, None for one not known here."""
         return self._by_url.get(canonical(url))
 
-    def judge(self, pages: Sequence[StoredPage]) -> list[bool]:
-        """Return for each page of a crawl whether it brought something relevant that was new."""
-        left = set(self.relevant)
+    def judge(self, kinds: Iterable[int | None]) -> list[bool]:
+        """Return for each page of a crawl, given by its kind, whether it is relevant and new."""
+        left: set[int | None] = {*self.relevant}
         verdicts = []
-        for kind in map(self.kind, pages):
+        for kind in kinds:
             verdicts.append(kind in left)
-            left -= {kind}
+            left.discard(kind)
         return verdicts
 
     @cached_property
@@ -185,14 +184,10 @@ class Truth:
         """The pages the oracle fetches, in order."""
         return oracle_order(self.graph, self.kinds, set(self.relevant))
 
-    def judge_own(self, pages: Sequence[int]) -> list[bool]:
-        """Return the same as `judge` for pages of the truth, given by number."""
-        left = set(self.relevant)
-        verdicts = []
-        for page in pages:
-            verdicts.append(self.kinds[page] in left)
-            left.discard(self.kinds[page])
-        return verdicts
+    @cached_property
+    def best(self) -> list[bool]:
+        """For each page of the oracle whether it is relevant and new."""
+        return self.judge(self.kinds[page] for page in self.oracle)
 
 
 def truth_of(store: Path) -> Truth:
@@ -248,19 +243,16 @@ def find_truth(plan: Plan, cache: Path, wait: Callable[[CrawlProcess], None]) ->
 @contextmanager
 def _held(cache: Path, base: Path) -> Iterator[None]:
     """Make the cache, and let nobody else make the same truth."""
-    lock = FileLock(base.with_name(base.name + ".lock"))
     try:
         cache.mkdir(parents=True, exist_ok=True)
-        lock.acquire()
+        held = FileLock(base.with_name(base.name + ".lock")).acquire()
     except OSError as error:
         raise ExperimentError(
             f"the cache {cache} cannot be written: {error.strerror or error}; name another with"
             " --cache"
         ) from error
-    try:
+    with held:
         yield
-    finally:
-        lock.release()
 
 
 def _kept(store: Path, done: Path) -> Truth | None:

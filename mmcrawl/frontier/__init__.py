@@ -10,7 +10,7 @@ from mmcrawl.frontier.addresses import (
     is_private_host,
 )
 from mmcrawl.frontier.admission import TRAP, Admission, Limits
-from mmcrawl.frontier.faults import damaged
+from mmcrawl.frontier.database import damaged
 from mmcrawl.frontier.findings import (
     Findings,
     MediaPageRecord,

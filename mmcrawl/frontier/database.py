@@ -1,16 +1,128 @@
-"""The SQLite file of a crawl: opening it, and what is said when it is damaged."""
+"""The SQLite file of a crawl: its tables, opening it, and what is said when it is damaged.
+
+A file whose tables are others was not made by this version of mmcrawl.
+"""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from functools import wraps
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.faults import FAULTS, damaged, why_it_failed
-from mmcrawl.frontier.schema import APPLICATION_ID, LAYOUT, SCHEMA, SCHEMA_VERSION, layout
+
+APPLICATION_ID = 0x6D6D6372  # "mmcr"
+SCHEMA_VERSION = 4
+
+SCHEMA = """
+CREATE TABLE job (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,
+    arguments TEXT NOT NULL CHECK (json_valid(arguments)),
+    started_at REAL NOT NULL, finished_at REAL, reason TEXT NOT NULL DEFAULT '',
+    memory TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(memory)),
+    archives TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(archives))
+) STRICT;
+CREATE TABLE host (
+    job INTEGER NOT NULL, id INTEGER NOT NULL, origin TEXT NOT NULL,
+    PRIMARY KEY (job, id), UNIQUE (job, origin)
+) WITHOUT ROWID, STRICT;
+CREATE TABLE link (
+    id INTEGER PRIMARY KEY, key INTEGER, host INTEGER NOT NULL, path TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('W', 'R', 'C', 'E')),
+    score REAL NOT NULL, content REAL NOT NULL, structure REAL NOT NULL,
+    parent INTEGER CHECK (parent < id AND parent >> 40 = id >> 40),
+    logical_layer INTEGER NOT NULL, physical_layer INTEGER NOT NULL,
+    priority INTEGER NOT NULL, url_words TEXT NOT NULL, anchor TEXT NOT NULL,
+    group_title TEXT NOT NULL, request BLOB, error TEXT NOT NULL DEFAULT '', settled INTEGER,
+    block TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX link_key ON link (key);
+CREATE TABLE page (
+    id INTEGER PRIMARY KEY, url TEXT NOT NULL, title TEXT NOT NULL,
+    keywords TEXT NOT NULL, description TEXT NOT NULL, digest INTEGER NOT NULL,
+    contains_media INTEGER NOT NULL, relevant INTEGER NOT NULL, topic_score REAL NOT NULL,
+    links BLOB NOT NULL CHECK (length(links) % 4 = 0),
+    links_on_page INTEGER NOT NULL, visited_at REAL NOT NULL
+) STRICT;
+CREATE TABLE note (
+    id INTEGER PRIMARY KEY, job INTEGER NOT NULL, text TEXT NOT NULL CHECK (json_valid(text))
+) STRICT;
+CREATE INDEX page_digest ON page (digest);
+CREATE TABLE media_page (
+    job INTEGER NOT NULL, url TEXT NOT NULL, title TEXT NOT NULL, topic_score REAL NOT NULL,
+    words TEXT NOT NULL, audio INTEGER NOT NULL, video INTEGER NOT NULL,
+    animation INTEGER NOT NULL, status INTEGER NOT NULL, visited_at REAL NOT NULL,
+    extra TEXT NOT NULL DEFAULT '', PRIMARY KEY (job, url)
+) WITHOUT ROWID, STRICT;
+CREATE TABLE media_resource (
+    job INTEGER NOT NULL, url TEXT NOT NULL, page TEXT NOT NULL, kind TEXT NOT NULL,
+    tag TEXT NOT NULL, text TEXT NOT NULL,
+    PRIMARY KEY (job, page, url)
+) WITHOUT ROWID, STRICT;
+CREATE INDEX media_resource_url ON media_resource (job, url);
+CREATE TABLE section (
+    job INTEGER NOT NULL, name TEXT NOT NULL, pages INTEGER NOT NULL, PRIMARY KEY (job, name)
+) WITHOUT ROWID, STRICT;
+CREATE TABLE sighting (
+    job INTEGER NOT NULL, section TEXT NOT NULL, url TEXT NOT NULL, pages INTEGER NOT NULL,
+    PRIMARY KEY (job, section, url)
+) WITHOUT ROWID, STRICT;
+CREATE TABLE site_wide (
+    job INTEGER NOT NULL, url TEXT NOT NULL, PRIMARY KEY (job, url)
+) WITHOUT ROWID, STRICT;
+CREATE TABLE pattern (
+    job INTEGER NOT NULL, host TEXT NOT NULL, pattern TEXT NOT NULL, urls INTEGER NOT NULL,
+    PRIMARY KEY (job, pattern)
+) WITHOUT ROWID, STRICT;
+"""
+
+# Columns that are named as the fields of the records.
+_PAGE_COLUMNS = (
+    "url", "title", "keywords", "description", "digest", "contains_media", "relevant",
+    "topic_score", "links_on_page", "visited_at",
+)  # fmt: skip
+_LINK_COLUMNS = (
+    "logical_layer", "physical_layer", "priority", "url_words", "anchor", "group_title", "request",
+    "block",
+)  # fmt: skip
+page_values, link_values = attrgetter(*_PAGE_COLUMNS), attrgetter(*_LINK_COLUMNS)
+NEW_PAGE = (
+    f"INSERT INTO page (id, links, {', '.join(_PAGE_COLUMNS)})"  # noqa: S608 - our own names
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+NEW_LINK = (
+    "INSERT INTO link (id, key, host, path, status, score, structure, parent, content,"  # noqa: S608
+    f" {', '.join(_LINK_COLUMNS)}, error)"
+    " VALUES (?, ?, ?, ?, ?, ?, 0.0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+# What the schema cannot say: ids are counted from 0 in each job, and what is named is there.
+FAULTS = """
+SELECT 'links of no job' FROM link WHERE id >> 40 NOT IN (SELECT id FROM job)
+UNION ALL SELECT 'links are missing' FROM link
+    GROUP BY id >> 40 HAVING max(id) <> (id >> 40 << 40) + count(*) - 1
+UNION ALL SELECT 'hosts are missing' FROM host GROUP BY job HAVING max(id) <> count(*) - 1
+UNION ALL SELECT 'links of no host' FROM link
+    WHERE NOT EXISTS (SELECT 1 FROM host WHERE host.job = link.id >> 40 AND host.id = link.host)
+UNION ALL SELECT 'pages of no link' FROM page WHERE id NOT IN (SELECT id FROM link)
+UNION ALL SELECT 'numbers out of range' FROM link WHERE settled NOT BETWEEN 1 AND 1 << 40
+    OR logical_layer NOT BETWEEN 0 AND 1 << 40 OR physical_layer NOT BETWEEN 0 AND 1 << 40
+UNION ALL SELECT 'notes of a job' FROM job WHERE json_type(arguments) <> 'object'
+    OR json_type(memory) <> 'object' OR json_type(archives) <> 'object'
+    OR EXISTS (SELECT 1 FROM json_each(archives) WHERE type <> 'integer')
+LIMIT 1
+"""
+
+
+def layout(statements: Iterable[str | None]) -> set[str]:
+    """Return statements that make tables and indexes, apart from their white space."""
+    return {" ".join(statement.split()) for statement in statements if statement} - {""}
+
+
+LAYOUT = layout(SCHEMA.split(";"))
 
 
 def _explained(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -124,3 +236,28 @@ def remove_own_file(path: Path) -> None:
             Path(f"{path}{ending}").unlink(missing_ok=True)
     except OSError as error:
         raise StoreError(f"{path} cannot be made anew: {error.strerror}; remove it") from error
+
+
+def damaged(store: str, fault: object) -> StoreError:
+    """Return the error that says of a store that it is damaged, and how, and what can be done."""
+    what = " ".join(str(fault).split())[:200]
+    return StoreError(
+        f"store {store} is damaged ({what}); restore it from a copy, or name another file: an"
+        " archive of the crawl's pages is not concerned"
+    )
+
+
+def why_it_failed(name: str, error: Exception) -> str:
+    """Return what a user is told of an error of SQLite, or of a value of a store."""
+    text = str(error)
+    if "disk is full" in text or "disk I/O" in text:
+        return f"store {name} cannot be written ({text}); make room and run the same command again"
+    if "not a database" in text:
+        return f"{name} is not a store of mmcrawl; name another file"
+    if any(sign in text for sign in ("malformed", "corrupt", "decode", "no such")):
+        return str(damaged(name, text))
+    if "unable to open" in text:
+        return f"store {name} cannot be opened; does its folder exist, and may you write there?"
+    if "readonly" in text:
+        return f"store {name} is read-only; change its permissions, or name another file"
+    return f"store {name} failed: {text}"

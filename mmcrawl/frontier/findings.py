@@ -142,10 +142,9 @@ class Findings:
 
     def counts(self) -> dict[str, int]:
         """Return the number of media pages, and of distinct resources of each kind."""
-        counts = self._counts
-        if counts is None:
-            counts = self._counts = self._count()
-        return dict(counts)
+        if self._counts is None:
+            self._counts = self._count()
+        return dict(self._counts)
 
     def keep_patterns(self, patterns: Iterable[PatternRecord]) -> None:
         """Keep the learnt patterns in place of the former ones."""

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from mmcrawl.frontier.faults import damaged
+from mmcrawl.frontier.database import damaged
 from mmcrawl.frontier.records import KnownLink, LinkRecord, Status
 from mmcrawl.frontier.store import SqliteStore
 
@@ -46,6 +46,7 @@ class LinkTable:
         self.store = store
         self.job = job
         self._base = job << JOB_SHIFT
+        self._ours = (self._base, self._base + (1 << JOB_SHIFT))
         self._origins: list[str] = []
 
     def url(self, link: int) -> str:
@@ -59,7 +60,7 @@ class LinkTable:
         """Yield address and parent of the links from a number on, in order."""
         rows = self.store.db.execute(
             "SELECT host, path, parent FROM link WHERE id >= ? AND id < ? ORDER BY id",
-            (self._base + first, self._base + (1 << JOB_SHIFT)),
+            (self._base + first, self._ours[1]),
         )
         for host, path, parent in rows:
             yield self._origins[host] + path, None if parent is None else parent - self._base
@@ -138,14 +139,29 @@ class LinkTable:
         row = self.store.db.execute(
             "SELECT url FROM page WHERE digest = ? AND url <> ? AND relevant"
             " AND id >= ? AND id < ? LIMIT 1",
-            (digest, page, self._base, self._base + (1 << JOB_SHIFT)),
+            (digest, page, *self._ours),
         ).fetchone()
         return str(row[0]) if row and digest else None
+
+    def digest(self, link: int) -> int | None:
+        """Return the digest of a link's page, 0 if it was not taken; None if there is no page."""
+        row = self.store.db.execute(
+            "SELECT digest FROM page WHERE id = ?", (self._base + link,)
+        ).fetchone()
+        return None if row is None else int(row[0])
 
     def is_running(self, link: int) -> bool:
         """Tell whether a link is being fetched."""
         row = self.store.db.execute("SELECT status FROM link WHERE id = ?", (self._base + link,))
         return str(row.fetchone()[0]) == Status.RUNNING
+
+    def waiting(self) -> list[int]:
+        """Return the waiting links, held ones included, in the order they were found."""
+        rows = self.store.db.execute(
+            "SELECT id FROM link WHERE id >= ? AND id < ? AND status = 'W' ORDER BY id",
+            self._ours,
+        )
+        return [row[0] - self._base for row in rows]
 
     def without_parent(self) -> list[int]:
         """Return the links that were found on no page: seeds, and what the spider asked for.
@@ -155,7 +171,7 @@ class LinkTable:
         rows = self.store.db.execute(
             "SELECT id FROM link WHERE id >= ? AND id < ? AND parent IS NULL"
             " AND (status <> 'E' OR settled IS NOT NULL) ORDER BY id",
-            (self._base, self._base + (1 << JOB_SHIFT)),
+            self._ours,
         )
         return [row[0] - self._base for row in rows]
 
@@ -165,15 +181,14 @@ class LinkTable:
         Raises:
             StoreError: a page names links that are not there.
         """
-        ours = (self._base, self._base + (1 << JOB_SHIFT))
         count = self.store.db.execute(
-            "SELECT count(*) FROM link WHERE id >= ? AND id < ?", ours
+            "SELECT count(*) FROM link WHERE id >= ? AND id < ?", self._ours
         ).fetchone()[0]
         rows = self.store.db.execute(
             "SELECT id, url, relevant, contains_media, topic_score, links, error FROM link"
             " LEFT JOIN page USING (id) WHERE id >= ? AND id < ? AND settled IS NOT NULL"
             " ORDER BY settled",
-            ours,
+            self._ours,
         )
         for number, url, relevant, media, score, links, error in rows:
             link = number - self._base
@@ -190,7 +205,7 @@ class LinkTable:
         rows = self.store.db.execute(
             "SELECT error, count(*) FROM link WHERE id >= ? AND id < ? AND status = 'E'"
             " GROUP BY error",
-            (self._base, self._base + (1 << JOB_SHIFT)),
+            self._ours,
         )
         return Counter(dict(rows))
 
@@ -202,11 +217,7 @@ class LinkTable:
             " below (id) AS (VALUES (:link) UNION"
             " SELECT found.id FROM below JOIN found ON found.parent = below.id)"
             " SELECT count(*), sum(relevant) FROM below JOIN page USING (id)",
-            {
-                "link": self._base + link,
-                "first": self._base,
-                "last": self._base + (1 << JOB_SHIFT),
-            },
+            {"link": self._base + link, "first": self._ours[0], "last": self._ours[1]},
         ).fetchone()
         return int(row[0]), int(row[1])
 

@@ -13,8 +13,9 @@ from array import array
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 
+from mmcrawl.frontier.database import NEW_LINK, NEW_PAGE, link_values, page_values
 from mmcrawl.frontier.order import PendingOrder
-from mmcrawl.frontier.reading import JOB_SHIFT, LinkTable
+from mmcrawl.frontier.reading import LinkTable
 from mmcrawl.frontier.records import (
     HELD,
     LinkRecord,
@@ -27,9 +28,9 @@ from mmcrawl.frontier.records import (
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.urls import split_origin, url_key
 
-_RECENT_KEYS = 50_000
+_RECENT_KEYS = 50_000  # of links that were looked for last
 _MOST_UNWRITTEN_SCORES = 20_000
-_PRIORITY_STEP = 1_000.0
+_PRIORITY_STEP = 1_000.0  # scores are below it
 _BEHIND_EQUALS = 1e-6
 
 
@@ -105,14 +106,6 @@ class SqliteFrontier(LinkTable):
         """Return the id of the link that `url` is, None if it was never seen."""
         return self._find(url_key(self.job, url, b""))  # as `_key` asks, so that it is made once
 
-    def waiting(self) -> list[int]:
-        """Return the waiting links, held ones included, in the order they were found."""
-        rows = self.store.db.execute(
-            "SELECT id FROM link WHERE id >= ? AND id < ? AND status = 'W' ORDER BY id",
-            (self._base, self._base + (1 << JOB_SHIFT)),
-        )
-        return [row[0] - self._base for row in rows]
-
     # -- what happens to links ------------------------------------------------------------------
 
     def add(self, links: Sequence[NewLink], parent: int | None = None) -> list[tuple[int, bool]]:
@@ -127,26 +120,20 @@ class SqliteFrontier(LinkTable):
         unwritten: dict[int, int] = {}
         with self.store.writing() as db:
             for link, key in zip(links, keys, strict=True):
-                known = None if key is None else unwritten.get(key)
-                if known is None and key is not None:
-                    known = self._find(key)
+                known = None
+                if key is not None:
+                    known = unwritten[key] if key in unwritten else self._find(key)
+                new = known is None
                 if known is None:
-                    known, new = self._size, True
+                    known = self._size
                     self._size += 1
                     rows.append(self._row(known, key, link, parent))
                     self._counts[Status.ERROR if link.refused else Status.WAITING] += 1
                     if key is not None:
                         unwritten[key] = known
-                else:
-                    new = False
                 if not link.refused:
                     answer.append((known, new))
-            db.executemany(
-                "INSERT INTO link (id, key, host, path, status, score, content, structure, parent,"
-                " logical_layer, physical_layer, priority, url_words, anchor, group_title, request,"
-                " block, error) VALUES (?, ?, ?, ?, ?, ?, ?, 0.0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                rows,
-            )
+            db.executemany(NEW_LINK, rows)
         for key, known in unwritten.items():
             self._note_key(key, known)
         return answer
@@ -196,25 +183,8 @@ class SqliteFrontier(LinkTable):
         with self.store.writing() as db:
             self._settle(link, Status.CRAWLED)
             self._pages += 1
-            db.execute(
-                "INSERT INTO page (id, url, title, keywords, description, digest,"
-                " contains_media, relevant, topic_score, links, links_on_page, visited_at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    self._base + link,
-                    page.url,
-                    page.title,
-                    page.keywords,
-                    page.description,
-                    page.digest,
-                    page.contains_media,
-                    page.relevant,
-                    page.topic_score,
-                    array("I", links).tobytes(),
-                    page.links_on_page,
-                    page.visited_at,
-                ),
-            )
+            values = (self._base + link, array("I", links).tobytes(), *page_values(page))
+            db.execute(NEW_PAGE, values)
 
     def leave(self, link: int, error: str) -> None:
         """Mark a running link crawled that led to no page of its own, e.g. a redirect."""
@@ -231,6 +201,17 @@ class SqliteFrontier(LinkTable):
                 "UPDATE page SET relevant = 0 WHERE id = ?", [(self._base + n,) for n in links]
             )
 
+    def prioritise(self, link: int, priority: int) -> None:
+        """Give a link another priority; one that waits gets its place by that at once."""
+        more = _PRIORITY_STEP * (priority - self._priority.get(link, 0))
+        if not more:
+            return
+        with self.store.writing() as db:
+            db.execute("UPDATE link SET priority = ? WHERE id = ?", (priority, self._base + link))
+        self._note_priority(link, priority)
+        if self._order.stands(link) > 0:
+            self._order.rescore_many([link], [self._order.score(link) + more])
+
     def requeue(self, link: int, request: bytes | None, priority: int) -> None:
         """Let a running link wait again, with the request it is to be fetched with next time."""
         with self.store.writing() as db:
@@ -240,9 +221,8 @@ class SqliteFrontier(LinkTable):
                 (request, priority, self._base + link),
             )
         self._write_scores()
-        score = db.execute("SELECT score FROM link WHERE id = ?", (self._base + link,)).fetchone()[
-            0
-        ]
+        found = db.execute("SELECT score FROM link WHERE id = ?", (self._base + link,))
+        score = found.fetchone()[0]
         self._note_priority(link, priority)
         self._order.push(link, self._order.host(link), self._rank(link, max(score, 0.0)))
 
@@ -254,7 +234,7 @@ class SqliteFrontier(LinkTable):
     # -- inside ---------------------------------------------------------------------------------
 
     def _load(self) -> None:
-        db, ours = self.store.db, (self._base, self._base + (1 << JOB_SHIFT))
+        db, ours = self.store.db, self._ours
         rows = db.execute("SELECT id, origin FROM host WHERE job = ? ORDER BY id", (self.job,))
         for number, origin in rows:
             self._hosts[origin] = number
@@ -317,16 +297,9 @@ class SqliteFrontier(LinkTable):
             path,
             (Status.ERROR if new.refused else Status.WAITING).value,
             HELD,
-            new.content_score,
             None if parent is None else self._base + parent,
-            new.logical_layer,
-            new.physical_layer,
-            new.priority,
-            new.url_words,
-            new.anchor,
-            new.group_title,
-            new.request,
-            new.block,
+            new.content_score,
+            *link_values(new),
             new.refused,
         )
 

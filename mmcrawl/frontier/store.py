@@ -17,8 +17,7 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.database import connect, remove_own_file
-from mmcrawl.frontier.faults import why_it_failed
+from mmcrawl.frontier.database import connect, remove_own_file, why_it_failed
 from mmcrawl.stores.uris import file_of
 
 

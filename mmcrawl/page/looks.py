@@ -117,7 +117,7 @@ def declarations(style: str) -> Declared:
     """
     if not style:
         return NOTHING
-    return _short_style(style) if len(style) <= _LONGEST_KNOWN else _read(style)
+    return _read_short(style) if len(style) <= _LONGEST_KNOWN else _read(style)
 
 
 def _font_size(value: str, around: float) -> float:
@@ -128,11 +128,6 @@ def _font_size(value: str, around: float) -> float:
     if not match[1]:
         return _FONT_SIZES[min(step, 7)]
     return around * _LARGER ** (step if match[1] == "+" else -step)
-
-
-@lru_cache(maxsize=2048)
-def _short_style(style: str) -> Declared:
-    return _read(style)
 
 
 def _read(style: str) -> Declared:
@@ -152,6 +147,9 @@ def _read(style: str) -> Declared:
             if name == "font":
                 weight = _first(_WEIGHT.search(value)) or weight
     return Declared(size, colour, background, weight)
+
+
+_read_short = lru_cache(maxsize=2048)(_read)
 
 
 def _first(match: re.Match[str] | None) -> str | None:

@@ -1,7 +1,4 @@
-"""References to media in elements that play them, in meta tags and in microdata.
-
-schema.org ``VideoObject`` and ``AudioObject``: as JSON-LD, and the names microdata uses.
-"""
+"""References to media in elements that play them, in meta tags and in schema.org's data."""
 
 from __future__ import annotations
 
@@ -15,56 +12,7 @@ from mmcrawl.page.names import names
 from mmcrawl.page.references import Reference
 from mmcrawl.page.scripts import media_literals
 
-URL_PROPERTIES = frozenset({"contenturl", "embedurl"})
-_KINDS = {"videoobject": VIDEO, "audioobject": AUDIO}
-
-
-def schema_kind(type_name: str) -> str | None:
-    """Return the kind of media a type describes.
-
-    >>> schema_kind("https://schema.org/VideoObject")
-    'video'
-    """
-    return _KINDS.get(type_name.strip().rstrip("/").rpartition("/")[2].lower())
-
-
-def json_ld_media(text: str) -> Iterator[tuple[str, str | None]]:
-    """Yield (URL, kind) of the media described in a JSON-LD script.
-
-    Text that is no JSON is searched for literal file names instead; their kind is None.
-    """
-    try:
-        data = json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        for literal in media_literals(text):
-            yield literal, None
-        return
-    yield from _objects_media(data)
-
-
-def _objects_media(data: Any) -> Iterator[tuple[str, str | None]]:
-    waiting = [data]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, list):
-            waiting.extend(reversed(node))
-        elif isinstance(node, dict):
-            if kind := _node_kind(node):
-                for name, value in node.items():
-                    if name.lower() in URL_PROPERTIES and isinstance(value, str):
-                        yield value, kind
-            waiting.extend(v for v in reversed(node.values()) if isinstance(v, (dict, list)))
-
-
-def _node_kind(node: dict[str, Any]) -> str | None:
-    types = node.get("@type")
-    for name in types if isinstance(types, list) else [types]:
-        if isinstance(name, str) and (kind := schema_kind(name)):
-            return kind
-    return None
-
-
-Closer = Callable[[], None]
+Closer = Callable[[], object]
 
 # <object classid="clsid:…">: what the ActiveX control plays when the file name does not tell.
 _CLASS_KINDS = {
@@ -80,6 +28,9 @@ _FILE_PARAMETERS = names(
 )
 _GRAPH_KINDS = {"og:video": VIDEO, "og:audio": AUDIO}
 _GRAPH_URLS = frozenset({"", "url", "secure_url"})
+# schema.org's VideoObject and AudioObject, as JSON-LD and as microdata.
+_URL_PROPERTIES = frozenset({"contenturl", "embedurl"})
+_KINDS = {"videoobject": VIDEO, "audioobject": AUDIO}
 
 
 class MediaElements:
@@ -104,10 +55,7 @@ class MediaElements:
         kind = _CLASS_KINDS.get(class_id[:8]) or media_kind("", attributes.get("type"))
         self._add(attributes.get("data"), tag, attributes, kind=kind, is_player=True)
         self._objects.append((kind, _text_of(attributes)))
-        return self._close_object
-
-    def _close_object(self) -> None:
-        self._objects.pop()
+        return self._objects.pop
 
     def param(self, tag: str, attributes: Attributes) -> None:
         if not self._objects:
@@ -123,14 +71,11 @@ class MediaElements:
     def player(self, tag: str, attributes: Attributes) -> Closer:
         self._players.append(tag)
         self._add_played(_source_of(attributes), tag, attributes)
-        return self._close_player
+        return self._players.pop
 
     def picture(self, tag: str, attributes: Attributes) -> Closer:
         self._players.append(None)
-        return self._close_player
-
-    def _close_player(self) -> None:
-        self._players.pop()
+        return self._players.pop
 
     def source(self, tag: str, attributes: Attributes) -> None:
         if not self._players or self._players[-1] is not None:
@@ -157,22 +102,19 @@ class MediaElements:
         """Take the microdata attributes of any element."""
         if self._items and self._items[-1] and "itemprop" in attributes:
             properties = attributes["itemprop"].lower().split()
-            if not URL_PROPERTIES.isdisjoint(properties):
+            if not _URL_PROPERTIES.isdisjoint(properties):
                 sources = (attributes.get(name) for name in ("href", "src", "content"))
                 value = next(filter(None, sources), None)
                 self._add(value, "schema", attributes, kind=self._items[-1])
         if "itemscope" not in attributes:
             return None
-        self._items.append(schema_kind(attributes.get("itemtype", "")))
-        return self._close_item
-
-    def _close_item(self) -> None:
-        self._items.pop()
+        self._items.append(_schema_kind(attributes.get("itemtype", "")))
+        return self._items.pop
 
     def script(self, code: str, mime: str) -> None:
         """Take the text of an inline script."""
         if mime == "application/ld+json":
-            for url, kind in json_ld_media(code):
+            for url, kind in _json_ld_media(code):
                 self._add(url, "schema", {}, kind=kind)
             return
         for literal in media_literals(code):
@@ -220,3 +162,48 @@ def _text_of(attributes: Attributes) -> str:
         if text := attributes.get(name):
             return " ".join(text.split())[:200]
     return ""
+
+
+def _schema_kind(type_name: str) -> str | None:
+    """Return the kind of media a type describes.
+
+    >>> _schema_kind("https://schema.org/VideoObject")
+    'video'
+    """
+    return _KINDS.get(type_name.strip().rstrip("/").rpartition("/")[2].lower())
+
+
+def _json_ld_media(text: str) -> Iterator[tuple[str, str | None]]:
+    """Yield (URL, kind) of the media described in a JSON-LD script.
+
+    Text that is no JSON is searched for literal file names instead; their kind is None.
+    """
+    try:
+        data = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        for literal in media_literals(text):
+            yield literal, None
+        return
+    yield from _objects_media(data)
+
+
+def _objects_media(data: Any) -> Iterator[tuple[str, str | None]]:
+    waiting = [data]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting.extend(reversed(node))
+        elif isinstance(node, dict):
+            if kind := _node_kind(node):
+                for name, value in node.items():
+                    if name.lower() in _URL_PROPERTIES and isinstance(value, str):
+                        yield value, kind
+            waiting.extend(v for v in reversed(node.values()) if isinstance(v, (dict, list)))
+
+
+def _node_kind(node: dict[str, Any]) -> str | None:
+    types = node.get("@type")
+    for name in types if isinstance(types, list) else [types]:
+        if isinstance(name, str) and (kind := _schema_kind(name)):
+            return kind
+    return None

@@ -1,6 +1,7 @@
 """From the reference a page writes to the absolute URL a request needs, and what that URL is.
 
-Of players on media hosts, which URLs name one item, as opposed to a channel or home page.
+It may name a media file, a page, a download, or a player's item on a media host, which is told
+from the channels and home pages there by its path.
 """
 
 from __future__ import annotations
@@ -76,27 +77,6 @@ _BY_DOMAIN = {
 }
 
 
-def hosted_kind(host: str, path_and_query: str) -> str | None:
-    """Return the kind of the item that a player's URL names, or None.
-
-    Args:
-        host: In lower case, without port.
-        path_and_query: From the first slash on.
-
-    >>> hosted_kind("www.youtube.com", "/watch?v=dQw4w9WgXcQ")
-    'video'
-    >>> hosted_kind("www.youtube.com", "/user/mit") is None
-    True
-    """
-    domain = host
-    while "." in domain:
-        for item, kind in _BY_DOMAIN.get(domain, ()):
-            if item.match(path_and_query):
-                return kind
-        domain = domain.partition(".")[2]
-    return None
-
-
 # Files a link may name that hold no links: not pages to crawl. Media have their own table.
 _DOWNLOADS = names(
     "7z apk bin bz2 cab deb dmg exe gz iso jar msi rar rpm tar tgz xz z zip "
@@ -121,6 +101,27 @@ _LONG_AUTHORITY = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//[^/?]{256}", re.IGNORECA
 _HAS_DOTS = re.compile(r"/(?:\.|%2e)", re.IGNORECASE)
 _DEFAULT_PORT = re.compile(r"^(?:http://([^/?]*):80|https://([^/?]*):443)(?=[/?]|$)")
 _NO_QUERY_ENCODINGS = ("utf-16", "utf-32", "hz")
+
+
+def hosted_kind(host: str, path_and_query: str) -> str | None:
+    """Return the kind of the item that a player's URL names, or None.
+
+    Args:
+        host: In lower case, without port.
+        path_and_query: From the first slash on.
+
+    >>> hosted_kind("www.youtube.com", "/watch?v=dQw4w9WgXcQ")
+    'video'
+    >>> hosted_kind("www.youtube.com", "/user/mit") is None
+    True
+    """
+    domain = host
+    while "." in domain:
+        for item, kind in _BY_DOMAIN.get(domain, ()):
+            if item.match(path_and_query):
+                return kind
+        domain = domain.partition(".")[2]
+    return None
 
 
 class Target(NamedTuple):

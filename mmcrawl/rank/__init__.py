@@ -7,21 +7,22 @@ Topic-PageRank, HITS, block-level PageRank and QuarkRank. Results are kept besid
 """
 
 from mmcrawl.rank.graph import ArchiveGraph, GraphBuilder
-from mmcrawl.rank.methods import METHODS, method_named
 from mmcrawl.rank.pages import Ranked, RankJob, rank_pages
-from mmcrawl.rank.parts import PARTS, RankedParts, rank_blocks, rank_media
+from mmcrawl.rank.parts import PARTS, rank_blocks, rank_media
 from mmcrawl.rank.ranks import (
+    METHODS,
     Ranking,
     block_pagerank,
     block_ranks,
     hits,
+    method_named,
     pagerank,
     quarkrank,
     topic_pagerank,
 )
 from mmcrawl.rank.reading import Reading
 from mmcrawl.rank.records import BlockRecord, LinkRecord, MediaRecord, PageRecord, ReadPage
-from mmcrawl.rank.results import RankedPages, Ranks, open_ranks, save_ranks
+from mmcrawl.rank.results.ranks import RankedPages, Ranks, open_ranks, save_ranks
 
 __all__ = [
     "METHODS",
@@ -35,7 +36,6 @@ __all__ = [
     "RankJob",
     "Ranked",
     "RankedPages",
-    "RankedParts",
     "Ranking",
     "Ranks",
     "ReadPage",

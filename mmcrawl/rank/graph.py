@@ -44,6 +44,13 @@ these say that who writes a text recommends what it links to, and who builds a s
 
 REST_WEIGHT = 0.5
 
+LEAST_CHARS = 20
+"""Size of a block with less text: pictures are worth a word or two as well. The paper's sizes are
+areas, and never 0."""
+
+LEAST_DISTANCE = 0.1
+"""Distance of a block that is nearer: the paper leaves open what one in the middle is worth."""
+
 
 @dataclass(frozen=True, eq=False)
 class ArchiveGraph:
@@ -147,40 +154,31 @@ def pages_to_blocks(graph: ArchiveGraph, importance: Numbers) -> Matrix:
 
 
 def block_importance(
-    graph: ArchiveGraph,
-    *,
-    least_chars: int = 20,
-    least_distance: float = 0.1,
-    kind_weights: Mapping[str, float] | None = None,
+    graph: ArchiveGraph, *, kind_weights: Mapping[str, float] | None = None
 ) -> Numbers:
     """Return f_p(b) of each block, α · size(b) / distance(b); of one page's they sum to 1.
 
-    Size is the block's characters, distance that of its middle from the middle of the page's text,
-    as a share of the text, in [0, 0.5]. α makes the sum 1 (Cai et al. 2004).
+    Size is the block's characters, :data:`LEAST_CHARS` at least; distance that of its middle from
+    the middle of the page's text, as a share of the text, in [:data:`LEAST_DISTANCE`, 0.5]. α makes
+    the sum 1 (Cai et al. 2004).
 
     Args:
         graph: Whose blocks.
-        least_chars: Size of a block with less text: pictures are worth a word or two as well. The
-            paper's sizes are areas, and never 0.
-        least_distance: Distance of a block that is nearer, above 0. The paper leaves open what a
-            block in the very middle is worth.
         kind_weights: Factor of each kind of block, :data:`KIND_WEIGHTS` for QuarkRank; without, all
             kinds are alike, as in the paper.
 
     Raises:
-        ValueError: a value is not above 0.
+        ValueError: the weight of a kind is not above 0.
     """
-    if least_chars <= 0 or not least_distance > 0:
-        raise ValueError("least_chars and least_distance must be above 0")
     order = np.lexsort((graph.block_number, graph.block_page))
     page = graph.block_page[order]
-    size = np.maximum(graph.block_chars[order], least_chars).astype(np.float64)
+    size = np.maximum(graph.block_chars[order], LEAST_CHARS).astype(np.float64)
     # Sizes are whole numbers: their running sums are exact, whatever the order of pages.
     total = np.bincount(page, weights=size, minlength=graph.pages)
     before = np.cumsum(size) - size
     starts = np.concatenate(([0.0], np.cumsum(total)[:-1])) if graph.pages else total
     middle = (before - starts[page] + size / 2) / total[page]
-    value = size / np.maximum(np.abs(middle - 0.5), least_distance)
+    value = size / np.maximum(np.abs(middle - 0.5), LEAST_DISTANCE)
     if kind_weights is not None:
         weights = np.array([kind_weights.get(kind, REST_WEIGHT) for kind in KIND_NAMES])
         if not (weights > 0).all():

@@ -17,8 +17,8 @@ from typing import TypeVar
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.errors import RankError, StoreError
-from mmcrawl.rank.parquet import Body
 from mmcrawl.rank.reading import Reading
+from mmcrawl.rank.records import Body
 
 _MOST_PROCESSES = 4
 _MANY = 64  # pages from which on starting processes is worth it

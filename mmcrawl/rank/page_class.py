@@ -1,11 +1,9 @@
 """What a page is there for: its own text, the pages it leads to, its media, or something else.
 
-A multinomial logistic model over :data:`mmcrawl.rank.page_class.FEATURES`. It stands in
-``page_class_model.json`` beside this module, a format that docs/page_classes.md describes: names
-and numbers only. ``tools/train_page_classes.py`` makes the file from labelled pages, and says how
-often it is right about pages of sites it has not seen.
-
-What a page is told by, when its class is asked for: numbers of its content and its blocks.
+A multinomial logistic model over :data:`FEATURES`, numbers of a page's content and its blocks. It
+stands in ``page_class_model.json`` beside this module, a format that docs/page_classes.md
+describes: names and numbers only. ``tools/train_page_classes.py`` makes the file from labelled
+pages, and says how often it is right about pages of sites it has not seen.
 """
 
 from __future__ import annotations
@@ -31,8 +29,8 @@ from mmcrawl.blocks.partition import partition
 from mmcrawl.errors import RankError
 from mmcrawl.page.parse import parse_page
 from mmcrawl.rank.page_bodies import over_bodies
-from mmcrawl.rank.parquet import Body
 from mmcrawl.rank.reading import Reading
+from mmcrawl.rank.records import Body
 from mmcrawl.text.scripts import has_han
 
 _HAN_FACTOR = 3  # Latin characters that say what a Chinese one says
@@ -65,7 +63,16 @@ FEATURES = (
 shares of the page's visible characters, in [0, 1]; ``tag_…`` are elements; ``type_…`` is 1 for what
 :attr:`mmcrawl.blocks.PageContent.page_type` says, whose rules know the first three classes well."""
 
-_OWN = ("title", "topic", "small", "related-links", "image")
+_OWN = ("title", "topic", "small", "related-links", "image")  # kinds of a page's own blocks
+
+PAGE_CLASSES = ("topic", "hub", "media", "other")
+"""A page with a text of its own; one that leads to other pages; one that shows or plays media; one
+that sells, serves or signs in."""
+
+FORMAT = 1
+_FARTHEST = 4.0  # standard deviations
+
+Floats = NDArray[np.float64]
 
 
 def page_features(
@@ -120,16 +127,6 @@ def page_features(
         *(np.log1p(tags.count(tag)) for tag in _TAGS),
     )
     return np.array(values, dtype=np.float64)
-
-
-PAGE_CLASSES = ("topic", "hub", "media", "other")
-"""A page with a text of its own; one that leads to other pages; one that shows or plays media; one
-that sells, serves or signs in."""
-
-FORMAT = 1
-_FARTHEST = 4.0  # standard deviations
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

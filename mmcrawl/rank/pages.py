@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,12 +14,17 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.errors import RankError
 from mmcrawl.rank.content import TopicContent
 from mmcrawl.rank.graph import ArchiveGraph, GraphBuilder, Numbers, page_links
-from mmcrawl.rank.methods import Method, method_named
-from mmcrawl.rank.ranks import Ranking
+from mmcrawl.rank.ranks import Method, Ranking, method_named
+from mmcrawl.rank.ranks import Progress as StepProgress
 from mmcrawl.rank.reading import Progress, Reading
 from mmcrawl.rank.records import ReadPage
-from mmcrawl.rank.results import RankedPages
+from mmcrawl.rank.results.ranks import RankedPages
 from mmcrawl.topic.topic import Topic
+
+RANK_COLUMNS: Mapping[str, str] = {"place": "int64", "score": "double", "times_average": "double"}
+"""First columns of whatever is ranked: place from 1; score; score for each one's equal share."""
+
+_COLUMNS = {"in_links": "int64", "version": "int64", "url": "string"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +46,38 @@ class RankJob:
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """What ranking came to.
+    """Pages, blocks or media, and their ranks.
 
     Attributes:
-        pages: The pages and their ranks.
-        ranking: How the ranks settled.
-        in_links: How many other pages link to each page.
-        blocks, links: How many were read, links to what is not stored left out.
-        skipped: URLs that are no pages, by the reason.
-        unreadable: A sentence for each damaged version.
+        of: ``pages``, ``blocks`` or ``media``.
+        method: Its name.
+        scores: They sum to 1.
+        columns: Of the rows behind :data:`RANK_COLUMNS`, with their types in Parquet.
+        facts: From the index of a score to the values of these columns.
+        ranking: How the ranks settled, those of the pages for media.
+        graph: What was read.
+        reading: Tells which URLs are no pages, and which are damaged.
+        pages: Ranks of pages as they are kept; None for blocks and media, whose are not.
     """
 
-    pages: RankedPages
+    of: str
+    method: str
+    scores: Numbers
+    columns: Mapping[str, str]
+    facts: Callable[[int], tuple[Any, ...]]
     ranking: Ranking
-    in_links: np.ndarray[tuple[int], np.dtype[np.int64]]
-    blocks: int
-    links: int
-    skipped: Mapping[str, int] = field(default_factory=dict)
-    unreadable: tuple[str, ...] = ()
+    graph: ArchiveGraph
+    reading: Reading
+    pages: RankedPages | None = None
+
+    def rows(self, top: int | None = None) -> Iterator[dict[str, Any]]:
+        """Yield the first `top` or all, from the highest rank on, equal ones as they were read."""
+        names = (*RANK_COLUMNS, *self.columns)
+        order = np.argsort(-self.scores, kind="stable")[:top]
+        for place, one in enumerate(order.tolist(), start=1):
+            score = float(self.scores[one])
+            values = (place, score, score * len(self.scores), *self.facts(one))
+            yield dict(zip(names, values, strict=True))
 
 
 def rank_pages(job: RankJob, archive: Archive, progress: Progress | None = None) -> Ranked:
@@ -76,9 +96,10 @@ def rank_pages(job: RankJob, archive: Archive, progress: Progress | None = None)
     counts = archive.counts()  # before reading: what comes meanwhile makes the ranks stale
     started = time.time()
     reading = Reading(archive, at=job.at, topics=method.needs_topic, progress=progress)
-    collected = collect(job, reading)
-    graph = collected.builder.graph()
-    ranking = page_ranking(method, graph, collected.numbers, progress)
+    collected = Collected(job, method, reading)
+    graph = collected.graph()
+    ranking = method.rank(graph, collected.content(), step_progress(progress))
+    urls, versions = collected.urls, collected.versions
     pages = RankedPages(
         method=method.name,
         computed=started,
@@ -86,84 +107,74 @@ def rank_pages(job: RankJob, archive: Archive, progress: Progress | None = None)
         topic=job.topic.name if job.topic is not None and method.needs_topic else "",
         archive_urls=counts["urls"],
         archive_versions=counts["versions"],
-        urls=collected.urls,
-        versions=np.array(collected.versions, dtype=np.int64),
+        urls=urls,
+        versions=np.array(versions, dtype=np.int64),
         scores=ranking.scores,
     )
-    links = page_links(graph)
-    in_links = np.bincount(links.indices, minlength=graph.pages).astype(np.int64)
+    in_links = np.bincount(page_links(graph).indices, minlength=graph.pages)
+
+    def facts(page: int) -> tuple[Any, ...]:
+        return int(in_links[page]), versions[page], urls[page]
+
     return Ranked(
-        pages,
-        ranking,
-        in_links,
-        graph.blocks,
-        graph.links,
-        dict(reading.skipped),
-        tuple(reading.unreadable),
+        "pages", method.name, ranking.scores, _COLUMNS, facts, ranking, graph, reading, pages
     )
 
 
-def collect(
-    job: RankJob, reading: Reading, seen: Callable[[ReadPage], None] | None = None
-) -> Collected:
-    """Read all pages.
+class Collected:
+    """What is kept of the pages of an archive while they are read.
 
     Args:
-        job: Whose method says whether a topic is needed.
-        reading: Of an archive.
-        seen: Told of each page.
+        job: Says whether there is a topic.
+        method: Says whether it is needed.
+        reading: Of the archive.
+        seen: Called with each page.
+
+    Attributes:
+        urls, versions: Of the pages.
 
     Raises:
         RankError: the method needs a topic, or there is no page.
         StoreError: the archive fails.
     """
-    method = method_named(job.method)
-    if method.needs_topic and job.topic is None:
-        raise RankError(f"{method.name} needs a topic: name one with --topic")
-    collected = Collected(job.topic if method.needs_topic else None)
-    for read in reading:
-        collected.add(read)
-        if seen is not None:
-            seen(read)
-    if not collected.urls:
-        raise RankError(_nothing_to_rank(reading))
-    return collected
 
-
-class Collected:
-    """What is kept of the pages that were read."""
-
-    def __init__(self, topic: Topic | None) -> None:
-        self.builder = GraphBuilder()
+    def __init__(
+        self,
+        job: RankJob,
+        method: Method,
+        reading: Reading,
+        seen: Callable[[ReadPage], None] | None = None,
+    ) -> None:
+        if method.needs_topic and job.topic is None:
+            raise RankError(f"{method.name} needs a topic: name one with --topic")
+        near = TopicContent(job.topic) if method.needs_topic and job.topic is not None else None
+        self._builder = GraphBuilder()
         self.urls: list[str] = []
         self.versions = array("q")
-        self._content = TopicContent(topic) if topic is not None else None
-        self._values = array("d")
+        self._content = array("d") if near is not None else None
+        for read in reading:
+            self._builder.add(read)
+            self.urls.append(read.page.url)
+            self.versions.append(read.page.version)
+            if self._content is not None and near is not None:
+                self._content.append(near.of(read))
+            if seen is not None:
+                seen(read)
+        if not self.urls:
+            raise RankError(_nothing_to_rank(reading))
 
-    @property
-    def numbers(self) -> Numbers | None:
-        """Content of the pages, if there is a topic."""
-        return np.array(self._values) if self._content is not None else None
+    def graph(self) -> ArchiveGraph:
+        """Return the graph of the pages."""
+        return self._builder.graph()
 
-    def add(self, read: ReadPage) -> None:
-        """Keep what ranks need of a page."""
-        self.builder.add(read)
-        self.urls.append(read.page.url)
-        self.versions.append(read.page.version)
-        if self._content is not None:
-            self._values.append(self._content.of(read))
+    def content(self) -> Numbers | None:
+        """Return how near each page is to the topic, if the method needs one."""
+        return np.array(self._content) if self._content is not None else None
 
 
-def page_ranking(
-    method: Method, graph: ArchiveGraph, content: Numbers | None, progress: Progress | None
-) -> Ranking:
-    """Rank the pages of a graph, and tell of each step."""
-
-    def tell(step: int, _: float) -> None:
-        if progress is not None:
-            progress("ranking", step, 0)
-
-    return method.rank(graph, content, tell)
+def step_progress(progress: Progress | None) -> StepProgress | None:
+    """Return what tells of the steps of ranking."""
+    return None if progress is None else lambda step, _: progress("ranking", step, 0)
 
 
 def _nothing_to_rank(reading: Reading) -> str:

@@ -12,15 +12,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, fields
 from functools import cache
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path
-from typing import IO, Any, Generic, Self, TypeVar
+from typing import IO, Any, Generic, TypeVar
 
 from mmcrawl.errors import RankError
-from mmcrawl.rank.records import BlockRecord, LinkRecord, PageRecord, ReadPage
+from mmcrawl.rank.records import BlockRecord, Body, LinkRecord, PageRecord, ReadPage
 
 FORMAT = 1
 _KEY = b"mmcrawl"
@@ -28,79 +29,30 @@ _ROWS = 100_000  # of a row group
 _READ_ROWS = 10_000
 _CHARACTERS = 32_000_000  # of texts in it, whichever comes first
 
+_TYPE_NAMES = {"int": "int64", "float": "double", "str": "string", "bytes": "binary"}
+_SMALL = frozenset({"status", "number", "level", "block"})  # numbers that fit 32 bits
+
+
+def _columns(record: Any) -> dict[str, str]:
+    return {
+        one.name: "int32" if one.name in _SMALL else _TYPE_NAMES[str(one.type)]
+        for one in fields(record)
+    }
+
+
 COLUMNS: Mapping[str, Mapping[str, str]] = {
-    "pages": {
-        "id": "int64",
-        "url": "string",
-        "host": "string",
-        "version": "int64",
-        "time": "double",
-        "status": "int32",
-        "language": "string",
-        "title": "string",
-        "text_chars": "int64",
-    },
-    "blocks": {
-        "page": "int64",
-        "number": "int32",
-        "level": "int32",
-        "kind": "string",
-        "kind_score": "double",
-        "text_chars": "int64",
-        "start": "int64",
-        "end": "int64",
-        "topic": "string",
-    },
-    "links": {
-        "source": "int64",
-        "block": "int32",
-        "target": "int64",
-        "url": "string",
-        "anchor": "string",
-    },
-    "bodies": {
-        "page": "int64",
-        "url": "string",
-        "encoding": "string",
-        "method": "string",
-        "level": "int32",
-        "body": "binary",
-    },
+    "pages": _columns(PageRecord),
+    "blocks": _columns(BlockRecord),
+    "links": _columns(LinkRecord),
+    "bodies": _columns(Body),
 }
 """Columns of each file and their Arrow types; none is ever null."""
 
-_TYPES: Mapping[str, Callable[[Any], Any]] = {
-    "int64": lambda arrow: arrow.int64(),
-    "int32": lambda arrow: arrow.int32(),
-    "double": lambda arrow: arrow.float64(),
-    "string": lambda arrow: arrow.string(),
-    "binary": lambda arrow: arrow.binary(),
-}
 _SIZED = ("string", "binary")
 _Record = TypeVar("_Record")
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
-    """A page as received, with what says how the archive cuts it.
-
-    Attributes:
-        page: Its id.
-        url: As stored.
-        encoding: Python codec name, "" if unknown.
-        method, level: Of the partition; "" and 0 for what is no HTML.
-        body: Without content encoding.
-    """
-
-    page: int
-    url: str
-    encoding: str
-    method: str
-    level: int
-    body: bytes
-
-
-@dataclass(slots=True)
 class Export:
     """What was exported.
 
@@ -109,8 +61,8 @@ class Export:
         stored_bytes: Of all files.
     """
 
-    rows: dict[str, int] = field(default_factory=dict)
-    stored_bytes: int = 0
+    rows: dict[str, int]
+    stored_bytes: int
 
 
 def write_export(
@@ -141,7 +93,7 @@ def write_export(
         if any(folder.iterdir()):
             raise RankError(f"folder {folder} is not empty; name a new one")
         files = {name: _Table(folder, name, row_group) for name in names}
-        with _All(files.values()):
+        with _written(files.values()):
             for read in pages:
                 files["pages"].add(read.page)
                 for block in read.blocks:
@@ -208,7 +160,7 @@ def record_batches(name: str, records: Iterable[Any]) -> Iterator[Any]:
     """
     rows = [attrgetter(*COLUMNS[name])(record) for record in records]
     if rows:
-        schema = _schema(name)
+        schema = _schema(COLUMNS[name])
         yield _pyarrow().RecordBatch.from_arrays(_arrays(rows, schema), schema=schema)
 
 
@@ -225,7 +177,7 @@ def write_rows(
     Raises:
         RankError: pyarrow is missing.
     """
-    arrow, schema = _pyarrow(), _schema_of(columns)
+    arrow, schema = _pyarrow(), _schema(columns)
     with arrow.parquet.ParquetWriter(stream, schema, compression="zstd") as writer:
         values = (tuple(row[name] for name in columns) for row in rows)
         while batch := list(islice(values, _READ_ROWS)):
@@ -242,7 +194,7 @@ class _Table:
         self._row_group = row_group
         self._texts = [i for i, kind in enumerate(COLUMNS[name].values()) if kind in _SIZED]
         self._values_of = attrgetter(*COLUMNS[name])
-        self._schema = _schema(name)
+        self._schema = _schema(COLUMNS[name])
         self._writer = arrow.parquet.ParquetWriter(self.path, self._schema, compression="zstd")
         self._held: list[tuple[Any, ...]] = []
         self._characters = 0
@@ -252,19 +204,17 @@ class _Table:
         self._held.append(row)
         self._characters += sum(len(row[i]) for i in self._texts)
         if len(self._held) >= self._row_group or self._characters >= _CHARACTERS:
-            self._flush()
+            self.flush()
 
     def note(self, text: str) -> None:
         self._writer.add_key_value_metadata({_KEY: text.encode()})
 
-    def close(self, whole: bool) -> None:
-        try:
-            if whole and self._held:
-                self._flush()
-        finally:
-            self._writer.close()
+    def close(self) -> None:
+        self._writer.close()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        if not self._held:
+            return
         arrow = _pyarrow()
         table = arrow.Table.from_arrays(_arrays(self._held, self._schema), schema=self._schema)
         self._writer.write_table(table, row_group_size=len(self._held))
@@ -272,21 +222,18 @@ class _Table:
         self._held, self._characters = [], 0
 
 
-class _All:
-    """Closes files; what is left of those of an export that failed is removed."""
-
-    def __init__(self, files: Iterable[_Table]) -> None:
-        self._files = list(files)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: object, *error: object) -> None:
-        for file in self._files:
-            file.close(kind is None)
-        if kind is not None:
-            for file in self._files:
-                file.path.unlink(missing_ok=True)
+@contextmanager
+def _written(tables: Iterable[_Table]) -> Iterator[None]:
+    """Write what the tables still hold, and close them; remove those of an export that failed."""
+    with ExitStack() as files, ExitStack() as failed:
+        for table in tables:
+            failed.callback(table.path.unlink, missing_ok=True)
+            failed.callback(table.close)
+            files.callback(table.close)
+        yield
+        for table in tables:
+            table.flush()
+        failed.pop_all()
 
 
 class _Grouped(Generic[_Record]):
@@ -318,14 +265,10 @@ def _rows(folder: str | Path, name: str, record: Callable[..., _Record]) -> Iter
                 yield record(*row)
 
 
-def _schema(name: str) -> Any:
-    return _schema_of(COLUMNS[name])
-
-
-def _schema_of(columns: Mapping[str, str]) -> Any:
+def _schema(columns: Mapping[str, str]) -> Any:
     arrow = _pyarrow()
-    fields = columns.items()
-    return arrow.schema([arrow.field(key, _TYPES[kind](arrow), False) for key, kind in fields])
+    types = {name: arrow.type_for_alias(kind) for name, kind in columns.items()}
+    return arrow.schema([arrow.field(name, kind, False) for name, kind in types.items()])
 
 
 def _arrays(rows: list[tuple[Any, ...]], schema: Any) -> list[Any]:

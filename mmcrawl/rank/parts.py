@@ -14,8 +14,7 @@ block of the page on average.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,9 +23,8 @@ from numpy.typing import NDArray
 from mmcrawl.archive.archive import Archive
 from mmcrawl.errors import RankError
 from mmcrawl.rank.graph import KIND_NAMES, KIND_WEIGHTS, ArchiveGraph, Numbers, block_importance
-from mmcrawl.rank.methods import method_named
-from mmcrawl.rank.pages import RankJob, collect, page_ranking
-from mmcrawl.rank.ranks import Ranking, block_ranks
+from mmcrawl.rank.pages import Collected, Ranked, RankJob, step_progress
+from mmcrawl.rank.ranks import block_ranks, method_named
 from mmcrawl.rank.reading import Progress, Reading
 from mmcrawl.rank.records import ReadPage
 
@@ -36,45 +34,18 @@ BLOCK_METHODS: Mapping[str, Mapping[str, float] | None] = {
 }
 """The methods that rank blocks: what a block of a kind counts in each."""
 
-_RANKED = {"place": "int64", "score": "double", "times_average": "double"}
+_BLOCK_COLUMNS = {
+    "kind": "string",
+    "topic": "string",
+    "start": "int64",
+    "end": "int64",
+    "version": "int64",
+    "url": "string",
+}
+_MEDIA_COLUMNS = {"kind": "string", "pages": "int64", "best_page": "string", "url": "string"}
 
 
-@dataclass(frozen=True, eq=False)
-class RankedParts:
-    """Blocks or media, and their ranks.
-
-    Attributes:
-        of: ``blocks`` or ``media``.
-        method: Its name.
-        scores: They sum to 1.
-        columns: Of the rows, with their types in Parquet.
-        facts: From the index of a score to the values of the columns behind the first three.
-        ranking: How the ranks settled, those of the pages for media.
-        graph: What was read.
-        skipped: URLs that are no pages, by the reason.
-        unreadable: A sentence for each damaged version.
-    """
-
-    of: str
-    method: str
-    scores: Numbers
-    columns: Mapping[str, str]
-    facts: Callable[[int], tuple[Any, ...]]
-    ranking: Ranking
-    graph: ArchiveGraph
-    skipped: Mapping[str, int]
-    unreadable: tuple[str, ...]
-
-    def rows(self, top: int | None = None) -> Iterator[dict[str, Any]]:
-        """Yield the first `top` or all, from the highest rank on."""
-        order = np.argsort(-self.scores, kind="stable")[:top]
-        for place, one in enumerate(order.tolist(), start=1):
-            score = float(self.scores[one])
-            values = (place, score, score * len(self.scores), *self.facts(one))
-            yield dict(zip(self.columns, values, strict=True))
-
-
-def rank_blocks(job: RankJob, archive: Archive, progress: Progress | None = None) -> RankedParts:
+def rank_blocks(job: RankJob, archive: Archive, progress: Progress | None = None) -> Ranked:
     """Rank the blocks of an archive.
 
     Args:
@@ -97,16 +68,12 @@ def rank_blocks(job: RankJob, archive: Archive, progress: Progress | None = None
             ranges.extend((block.start, block.end))
             topics.append(block.topic)
 
-    collected = collect(job, reading, keep)
-    graph = collected.builder.graph()
+    collected = Collected(job, method_named(job.method), reading, keep)
+    graph = collected.graph()
     if not graph.blocks:
         raise RankError("the pages of the archive have no blocks to rank")
-
-    def tell(step: int, _: float) -> None:
-        if progress is not None:
-            progress("ranking", step, 0)
-
-    ranking = block_ranks(graph, kind_weights=BLOCK_METHODS[job.method], progress=tell)
+    kinds = BLOCK_METHODS[job.method]
+    ranking = block_ranks(graph, kind_weights=kinds, progress=step_progress(progress))
 
     def facts(block: int) -> tuple[Any, ...]:
         page = int(graph.block_page[block])
@@ -114,23 +81,12 @@ def rank_blocks(job: RankJob, archive: Archive, progress: Progress | None = None
         place = (ranges[2 * block], ranges[2 * block + 1])
         return (kind, topics[block], *place, collected.versions[page], collected.urls[page])
 
-    columns = dict.fromkeys(("kind", "topic"), "string") | dict.fromkeys(
-        ("start", "end", "version"), "int64"
-    )
-    return RankedParts(
-        "blocks",
-        job.method,
-        ranking.scores,
-        _RANKED | columns | {"url": "string"},
-        facts,
-        ranking,
-        graph,
-        dict(reading.skipped),
-        tuple(reading.unreadable),
+    return Ranked(
+        "blocks", job.method, ranking.scores, _BLOCK_COLUMNS, facts, ranking, graph, reading
     )
 
 
-def rank_media(job: RankJob, archive: Archive, progress: Progress | None = None) -> RankedParts:
+def rank_media(job: RankJob, archive: Archive, progress: Progress | None = None) -> Ranked:
     """Rank the media that the pages of an archive show or link to.
 
     Args:
@@ -145,11 +101,11 @@ def rank_media(job: RankJob, archive: Archive, progress: Progress | None = None)
     method = method_named(job.method)
     reading = Reading(archive, at=job.at, topics=method.needs_topic, media=True, progress=progress)
     naming = _Naming()
-    collected = collect(job, reading, naming.add)
-    graph = collected.builder.graph()
+    collected = Collected(job, method, reading, naming.add)
+    graph = collected.graph()
     if not naming.kinds:
         raise RankError("no page of the archive shows or links to audio, video or animations")
-    ranking = page_ranking(method, graph, collected.numbers, progress)
+    ranking = method.rank(graph, collected.content(), step_progress(progress))
     scores, pages, best = naming.ranked(graph, ranking.scores)
     if not scores.sum() > 0:
         raise RankError(f"all pages that name media have rank 0 by {method.name}; take another")
@@ -159,21 +115,11 @@ def rank_media(job: RankJob, archive: Archive, progress: Progress | None = None)
         url = names[one]
         return naming.kinds[url], int(pages[one]), collected.urls[int(best[one])], url
 
-    columns = {"kind": "string", "pages": "int64", "best_page": "string", "url": "string"}
-    return RankedParts(
-        "media",
-        method.name,
-        scores / scores.sum(),
-        _RANKED | columns,
-        facts,
-        ranking,
-        graph,
-        dict(reading.skipped),
-        tuple(reading.unreadable),
-    )
+    shares = scores / scores.sum()
+    return Ranked("media", method.name, shares, _MEDIA_COLUMNS, facts, ranking, graph, reading)
 
 
-PARTS: Mapping[str, Callable[[RankJob, Archive, Progress | None], RankedParts]] = {
+PARTS: Mapping[str, Callable[[RankJob, Archive, Progress | None], Ranked]] = {
     "blocks": rank_blocks,
     "media": rank_media,
 }

@@ -1,18 +1,18 @@
 """The ranks: of pages by their links, and of pages and blocks by the blocks links stand in.
 
-All of them come from :func:`mmcrawl.rank.ranks.converge`. They sum to 1, and do not depend on the
+All of them come from power iteration, :func:`converge`. They sum to 1, and do not depend on the
 order of pages, blocks or links but for rounding. A link of a page to itself counts for nothing.
-
-Power iteration, which all ranks share.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import numpy as np
 
+from mmcrawl.errors import RankError
 from mmcrawl.rank.graph import (
     KIND_WEIGHTS,
     ArchiveGraph,
@@ -31,6 +31,9 @@ TOLERANCE = 1e-12
 MOST_STEPS = 1_000
 
 Step = Callable[[Numbers], Numbers]
+
+Progress = Callable[[int, float], None]
+"""Called after each step with its number and its change."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +59,7 @@ def converge(
     *,
     tolerance: float = TOLERANCE,
     most_steps: int = MOST_STEPS,
-    progress: Callable[[int, float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Ranking:
     """Repeat a step, beginning with equal ranks, until they change no more.
 
@@ -65,7 +68,7 @@ def converge(
         nodes: How many ranks there are.
         tolerance: Greatest sum of changes that counts as none.
         most_steps: At which it ends all the same.
-        progress: Told of the number of each step and its change.
+        progress: Called after each step.
     """
     if not nodes:
         return Ranking(np.zeros(0), 0, 0.0, True)
@@ -87,7 +90,7 @@ def random_surfer(
     *,
     epsilon: float,
     tolerance: float = TOLERANCE,
-    progress: Callable[[int, float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Ranking:
     """Solve (εU + (1−ε)M)ᵀ p = p, U being 1/n everywhere (Cai et al. 2004).
 
@@ -114,16 +117,13 @@ def random_surfer(
     return converge(step, nodes, tolerance=tolerance, progress=progress)
 
 
-Progress = Callable[[int, float], None]
-
-
 def pagerank(graph: ArchiveGraph, *, d: float = 0.85, progress: Progress | None = None) -> Ranking:
     """Return PR(p) = (1−d)/N + d Σ_{T→p} PR(T)/C(T) (Brin & Page 1998; Yang 2009, 3.4).
 
     Args:
         graph: Of which pages and links count.
         d: Damping, in (0, 1).
-        progress: Told of each step.
+        progress: Called after each step.
     """
     return _over(normalised(page_links(graph)), 1 - d, progress)
 
@@ -155,7 +155,7 @@ def topic_pagerank(
         d: Damping, in (0, 1).
         omega: ω, weight of content against neighbours, in [0, 1]; the paper leaves it open.
         lambda_: λ, weight of the links a page holds against those to it, in [0, 1].
-        progress: Told of each step.
+        progress: Called after each step.
 
     Raises:
         ValueError: a parameter is out of its range, or `content` is not of all pages.
@@ -181,7 +181,7 @@ def hits(graph: ArchiveGraph, *, progress: Progress | None = None) -> tuple[Rank
 
     Args:
         graph: Of which pages and links count.
-        progress: Told of each step.
+        progress: Called after each step.
     """
     links = page_links(graph)
     if not links.nnz:
@@ -204,8 +204,6 @@ def block_pagerank(
     graph: ArchiveGraph,
     *,
     epsilon: float = 0.15,
-    least_chars: int = 20,
-    least_distance: float = 0.1,
     kind_weights: Mapping[str, float] | None = None,
     progress: Progress | None = None,
 ) -> Ranking:
@@ -217,45 +215,24 @@ def block_pagerank(
     Args:
         graph: The graph.
         epsilon: ε, share of jumps, in (0, 1).
-        least_chars, least_distance, kind_weights: As :func:`block_importance` takes them.
-        progress: Told of each step.
+        kind_weights: As :func:`block_importance` takes them; :data:`KIND_WEIGHTS` for QuarkRank.
+        progress: Called after each step.
     """
-    importance = block_importance(
-        graph, least_chars=least_chars, least_distance=least_distance, kind_weights=kind_weights
-    )
-    page_graph = pages_to_blocks(graph, importance) @ blocks_to_pages(graph)
-    return _over(normalised(page_graph), epsilon, progress)
+    to_blocks = pages_to_blocks(graph, block_importance(graph, kind_weights=kind_weights))
+    return _over(normalised(to_blocks @ blocks_to_pages(graph)), epsilon, progress)
 
 
 def quarkrank(
-    graph: ArchiveGraph,
-    *,
-    epsilon: float = 0.15,
-    least_chars: int = 20,
-    least_distance: float = 0.1,
-    kind_weights: Mapping[str, float] = KIND_WEIGHTS,
-    progress: Progress | None = None,
+    graph: ArchiveGraph, *, epsilon: float = 0.15, progress: Progress | None = None
 ) -> Ranking:
-    """Return QuarkRank of pages: block-level PageRank in which kinds of blocks weigh in.
-
-    Arguments are those of :func:`block_pagerank`.
-    """
-    return block_pagerank(
-        graph,
-        epsilon=epsilon,
-        least_chars=least_chars,
-        least_distance=least_distance,
-        kind_weights=kind_weights,
-        progress=progress,
-    )
+    """Return QuarkRank of pages: block-level PageRank in which kinds of blocks weigh in."""
+    return block_pagerank(graph, epsilon=epsilon, kind_weights=KIND_WEIGHTS, progress=progress)
 
 
 def block_ranks(
     graph: ArchiveGraph,
     *,
     epsilon: float = 0.15,
-    least_chars: int = 20,
-    least_distance: float = 0.1,
     kind_weights: Mapping[str, float] | None = None,
     progress: Progress | None = None,
 ) -> Ranking:
@@ -263,17 +240,9 @@ def block_ranks(
 
     A block passes its rank to the pages it links to, and each of these to its blocks by their
     importance. W_B, which has an entry for each link and each block behind it, is never formed.
-
-    Args:
-        graph: The graph.
-        epsilon, least_chars, least_distance: As :func:`block_pagerank` takes them.
-        kind_weights: :data:`KIND_WEIGHTS` for QuarkRank.
-        progress: Told of each step.
+    Arguments are those of :func:`block_pagerank`.
     """
-    importance = block_importance(
-        graph, least_chars=least_chars, least_distance=least_distance, kind_weights=kind_weights
-    )
-    to_blocks = pages_to_blocks(graph, importance)
+    to_blocks = pages_to_blocks(graph, block_importance(graph, kind_weights=kind_weights))
     has_blocks = (np.diff(to_blocks.indptr) > 0).astype(np.float64)
     to_pages = blocks_to_pages(graph)
     to_pages.data *= has_blocks[to_pages.indices]
@@ -302,3 +271,81 @@ def _shares(links: Matrix, values: Numbers) -> Numbers:
     even = 1.0 / counts[rows]
     shares: Numbers = np.divide(own, sums, out=even, where=sums > 0)
     return shares
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A rank of pages.
+
+    Attributes:
+        name: As on the command line.
+        title: What a page's rank says.
+        rank: From a graph, the content of its pages (None if the method needs none), and what is
+            called after each step.
+        needs_topic: Whether it needs content.
+    """
+
+    name: str
+    title: str
+    rank: Callable[[ArchiveGraph, Numbers | None, Progress | None], Ranking]
+    needs_topic: bool = False
+
+
+def _topic_pagerank(
+    graph: ArchiveGraph, content: Numbers | None, progress: Progress | None
+) -> Ranking:
+    if content is None:
+        raise RankError("topic-pagerank needs a topic: name one with --topic")
+    return topic_pagerank(graph, content, progress=progress)
+
+
+METHODS: Mapping[str, Method] = {
+    method.name: method
+    for method in (
+        Method(
+            "quarkrank",
+            "links by the importance and the kind of the blocks they stand in",
+            lambda graph, _, progress: quarkrank(graph, progress=progress),
+        ),
+        Method(
+            "block-pagerank",
+            "links by the importance of the blocks they stand in",
+            lambda graph, _, progress: block_pagerank(graph, progress=progress),
+        ),
+        Method(
+            "pagerank",
+            "links, all of a page alike",
+            lambda graph, _, progress: pagerank(graph, progress=progress),
+        ),
+        Method(
+            "topic-pagerank",
+            "links by how near they and their neighbours are to a topic",
+            _topic_pagerank,
+            needs_topic=True,
+        ),
+        Method(
+            "hits",
+            "authorities: pages that good hubs link to",
+            lambda graph, _, progress: hits(graph, progress=progress)[0],
+        ),
+        Method(
+            "hubs",
+            "hubs: pages that link to good authorities",
+            lambda graph, _, progress: hits(graph, progress=progress)[1],
+        ),
+    )
+}
+"""All methods, by name; the first is the default."""
+
+
+def method_named(name: str) -> Method:
+    """Return a method.
+
+    Raises:
+        RankError: there is none of that name.
+    """
+    if name not in METHODS:
+        near = get_close_matches(name, METHODS, 1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise RankError(f"there is no method {name!r}; {hint}there are {', '.join(METHODS)}")
+    return METHODS[name]

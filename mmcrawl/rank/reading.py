@@ -1,7 +1,4 @@
-"""Pages, blocks and links of an archive, read as a stream of records.
-
-From the bytes of one page to its records.
-"""
+"""Pages, blocks and links of an archive, read as a stream of records."""
 
 from __future__ import annotations
 
@@ -33,6 +30,11 @@ from mmcrawl.rank.records import (
 )
 from mmcrawl.rank.url_index import IndexBuilder, UrlIndex
 
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and of how many (0 if that is not known)."""
+
+_OFTEN = 50  # pages between two reports of progress
+_REMOVED = "pages were removed from the archive while it was read; do it again"
 _LONGEST_TITLE = 300  # characters
 _PICTURES = ("img", "area")
 _LOOKED_AT = 20  # nodes of a link without text
@@ -86,18 +88,7 @@ class PageReader:
         for number, block in enumerate(blocks):
             if block.children and not own[number + 1] and number not in linking:
                 continue
-            kind = cut.kind_of(block)
-            yield BlockRecord(
-                page=page,
-                number=number,
-                level=block.level,
-                kind=kind.name,
-                kind_score=float(kind.score),
-                text_chars=own[number + 1],
-                start=block.start,
-                end=block.end,
-                topic=" ".join(block.topic.split()) if self._topics else "",
-            )
+            yield block_record(cut, block, page, number, own[number + 1], topics=self._topics)
 
     def _links(
         self, cut: Partition, owners: np.ndarray[tuple[int], np.dtype[np.int64]], page: PageRecord
@@ -121,6 +112,24 @@ class PageReader:
     def _target(self, url: str) -> int:
         scheme = url.partition(":")[0]
         return self._index.find(url) if scheme in PAGE_SCHEMES else NOT_STORED
+
+
+def block_record(
+    cut: Partition, block: Block, page: int, number: int, text_chars: int, *, topics: bool
+) -> BlockRecord:
+    """Return the record of a block; `topics` says whether it gets its topic, which takes long."""
+    kind = cut.kind_of(block)
+    return BlockRecord(
+        page=page,
+        number=number,
+        level=block.level,
+        kind=kind.name,
+        kind_score=float(kind.score),
+        text_chars=text_chars,
+        start=block.start,
+        end=block.end,
+        topic=" ".join(block.topic.split()) if topics else "",
+    )
 
 
 def _owners(cut: Partition, blocks: list[Block]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -168,17 +177,6 @@ def _title(tree: PageTree) -> str:
     return next(filter(None, titles), "")
 
 
-Progress = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and of how many (0 if that is not known)."""
-
-_OFTEN = 50
-_REMOVED = "pages were removed from the archive while it was read; do it again"
-
-
-def _silent(what: str, done: int, total: int) -> None:
-    """Show nothing."""
-
-
 class Reading:
     """The pages of an archive as they were at a time; iterate over it once.
 
@@ -211,7 +209,7 @@ class Reading:
         self._at = as_unix_time(at) if at is not None else None
         self._topics = topics
         self._media = media
-        self._progress = progress or _silent
+        self._progress = progress or (lambda what, done, total: None)
         self.skipped: Counter[str] = Counter()
         self.unreadable: list[str] = []
 

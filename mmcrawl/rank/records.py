@@ -117,3 +117,23 @@ class ReadPage:
     blocks: tuple[BlockRecord, ...]
     links: tuple[LinkRecord, ...]
     media: tuple[MediaRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A page as received, with what says how the archive cuts it.
+
+    Attributes:
+        page: Its id.
+        url: As stored.
+        encoding: Python codec name, "" if unknown.
+        method, level: Of the partition; "" and 0 for what is no HTML.
+        body: Without content encoding.
+    """
+
+    page: int
+    url: str
+    encoding: str
+    method: str
+    level: int
+    body: bytes

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 
 from mmcrawl.blocks.partitioners.registry import partitioner_names
 from mmcrawl.errors import MmcrawlError, RankError
-from mmcrawl.rank.methods import METHODS, method_named
+from mmcrawl.rank.ranks import METHODS, method_named
 from mmcrawl.rank.spark.session import is_free, spark_session
-from mmcrawl.topic.loading import load_topics, topic_from_keywords
+from mmcrawl.topic.loading import topic_of
 from mmcrawl.topic.topic import Topic
 
 if TYPE_CHECKING:  # pyspark is asked for by the session, which says what is missing
@@ -63,14 +63,10 @@ def _blocks(spark: SparkSession, options: argparse.Namespace, _: Topic | None) -
 
 
 def _topic(options: argparse.Namespace) -> Topic | None:
-    names, keywords = options.topic, options.keywords
-    if names and keywords:
-        raise RankError("give either --topic or --keywords, not both")
-    if method_named(options.method).needs_topic != bool(names or keywords):
+    topic = topic_of(options.topic, options.keywords)
+    if method_named(options.method).needs_topic != (topic is not None):
         raise RankError("--topic or --keywords goes with topic-pagerank, and only with it")
-    if keywords:
-        return topic_from_keywords(keywords)
-    return load_topics(names) if names else None
+    return topic
 
 
 def _level(text: str) -> int:

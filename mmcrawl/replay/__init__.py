@@ -10,10 +10,11 @@ not imported from here.
 from mmcrawl.replay.demo import DemoConfig, DemoWeb
 from mmcrawl.replay.folder import FolderWeb
 from mmcrawl.replay.latency import Latency
-from mmcrawl.replay.opening import PortalWeb, open_web
+from mmcrawl.replay.opening import open_web
+from mmcrawl.replay.portal import PortalWeb
 from mmcrawl.replay.simulated import SimulatedWeb, SimulationConfig
 from mmcrawl.replay.warc import WarcWeb
-from mmcrawl.replay.web import SizedWeb, StoredResponse, StoredWeb
+from mmcrawl.replay.web import StoredResponse, StoredWeb
 
 __all__ = [
     "DemoConfig",
@@ -23,7 +24,6 @@ __all__ = [
     "PortalWeb",
     "SimulatedWeb",
     "SimulationConfig",
-    "SizedWeb",
     "StoredResponse",
     "StoredWeb",
     "WarcWeb",

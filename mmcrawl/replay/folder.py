@@ -21,10 +21,12 @@ from mmcrawl.errors import WebError
 from mmcrawl.replay.media_types import content_type
 from mmcrawl.replay.web import (
     StoredResponse,
+    StoredWeb,
     answer,
     for_method,
     host_of,
     moved,
+    moved_to_host,
     not_found,
     split_url,
 )
@@ -36,7 +38,7 @@ INDEX_NAMES = ("index.htm", "index.html", "default.htm", "default.html")
 PAGE_ENDINGS = (".html", ".htm")
 
 
-class FolderWeb:
+class FolderWeb(StoredWeb):
     """The web of a folder.
 
     A directory answers with its index page; without the slash at its end it redirects, as servers
@@ -44,16 +46,13 @@ class FolderWeb:
     a query, the file named with it is looked for first (`show.asp?id=3`, as wget stores it, or
     `show.asp@id=3`), then the one without.
 
-    Parameters
-    ----------
-    root
-        The folder. With a `manifest.json` (host → `{"start": url, "aliases": [host, …]}`), the
-        hosts are those it names; otherwise every folder in it is a host.
+    Args:
+        root: The folder. With a `manifest.json` (host → `{"start": url, "aliases": [host, …]}`),
+            the hosts are those it names; otherwise every folder in it is a host.
 
-    Raises
-    ------
-    WebError
-        The folder or its manifest cannot be read, or it holds no host, or it is that of one host.
+    Raises:
+        WebError: The folder or its manifest cannot be read, or it holds no host, or it is that of
+            one host.
     """
 
     def __init__(self, root: Path) -> None:
@@ -89,8 +88,7 @@ class FolderWeb:
             return None
         host = host_of(parts)
         if host in self._aliases:
-            to_canonical = parts._replace(netloc=self._aliases[host], fragment="")
-            return for_method(moved(urlunsplit(to_canonical)), method)
+            return for_method(moved_to_host(parts, self._aliases[host]), method)
         if host not in self._hosts:
             return None
         return for_method(self._answer(self._hosts[host], parts), method)

@@ -28,7 +28,7 @@ from twisted.internet.error import DNSLookupError
 from mmcrawl.errors import WebError
 from mmcrawl.replay.latency import Latency
 from mmcrawl.replay.opening import open_web
-from mmcrawl.replay.web import SizedWeb, StoredResponse, StoredWeb, host_of, split_url
+from mmcrawl.replay.web import StoredResponse, StoredWeb, host_of, split_url
 from mmcrawl.settings import value_of
 
 if TYPE_CHECKING:
@@ -51,14 +51,10 @@ class UnknownHostError(CannotResolveHostError, DNSLookupError):
 class ReplayDownloadHandler(BaseDownloadHandler):
     """Answers http and https requests from a stored web.
 
-    Parameters
-    ----------
-    crawler
-        Its settings tell which web; see the module.
-    web
-        Where the answers come from.
-    latency
-        How long each host takes to answer.
+    Args:
+        crawler: Its settings tell which web; see the module.
+        web: Where the answers come from.
+        latency: How long each host takes to answer.
     """
 
     lazy = False
@@ -66,7 +62,6 @@ class ReplayDownloadHandler(BaseDownloadHandler):
     def __init__(self, crawler: "Crawler", web: StoredWeb, latency: Latency) -> None:
         super().__init__(crawler)
         self._web = web
-        self._sized_web = web if isinstance(web, SizedWeb) else None
         self._latency = latency
         self._maxsize = crawler.settings.getint("DOWNLOAD_MAXSIZE")
 
@@ -100,7 +95,7 @@ class ReplayDownloadHandler(BaseDownloadHandler):
 
     async def _fetch(self, request: Request) -> StoredResponse | None:
         url, method = request.url, request.method
-        if self._sized_web and self._sized_web.size_hint(url) > BYTES_WORTH_A_THREAD:
+        if self._web.size_hint(url) > BYTES_WORTH_A_THREAD:
             return await run_in_thread(self._web.get, url, method)
         return self._web.get(url, method)
 
@@ -108,10 +103,8 @@ class ReplayDownloadHandler(BaseDownloadHandler):
 def replay_settings(web: str) -> dict[str, Any]:
     """Scrapy settings with which everything is answered from a stored web, without waiting.
 
-    Parameters
-    ----------
-    web
-        As for `mmcrawl.replay.open_web`.
+    Args:
+        web: As for `mmcrawl.replay.open_web`.
     """
     handler = f"{__name__}.{ReplayDownloadHandler.__name__}"
     return {
@@ -128,10 +121,8 @@ def web_of(crawler: "Crawler") -> StoredWeb:
 
     Spiders that take their start URLs from it share it with the handlers of both schemes.
 
-    Raises
-    ------
-    WebError
-        The setting is empty, or names nothing that can be opened.
+    Raises:
+        WebError: The setting is empty, or names nothing that can be opened.
     """
     web: StoredWeb | None = getattr(crawler, "mmcrawl_web", None)
     if web is None:

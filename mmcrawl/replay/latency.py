@@ -26,10 +26,8 @@ class Latency:
 
         The host `*` stands for all that are not named. None and an empty string mean no latency.
 
-        Raises
-        ------
-        WebError
-            The value is neither, or a number is negative or not finite.
+        Raises:
+            WebError: The value is neither, or a number is negative or not finite.
         """
         if isinstance(value, str):
             value = _from_json(value)

@@ -1,92 +1,16 @@
-"""From what a user types to a stored web.
-
-Several stored webs joined as one, with a page that leads to all of them.
-"""
+"""From what a user types to a stored web."""
 
 import os
-from collections import ChainMap
-from collections.abc import Mapping
-from html import escape
 from pathlib import Path
-from types import MappingProxyType
-from urllib.parse import urlsplit
 
 from mmcrawl.errors import WebError
 from mmcrawl.replay.demo.web import DemoWeb
 from mmcrawl.replay.folder import FolderWeb
+from mmcrawl.replay.portal import PortalWeb
 from mmcrawl.replay.simulated.config import SimulationConfig
 from mmcrawl.replay.simulated.web import SimulatedWeb
 from mmcrawl.replay.warc import WarcWeb
-from mmcrawl.replay.web import (
-    SizedWeb,
-    StoredResponse,
-    StoredWeb,
-    answer,
-    for_method,
-    host_of,
-    not_found,
-    split_url,
-)
-
-PORTAL_HOST = "portal.test"
-
-PAGE = """<!doctype html>
-<html>
-<head><meta charset="utf-8"><title>Portal</title></head>
-<body>
-<ul>
-{links}
-</ul>
-</body>
-</html>
-"""
-
-
-class PortalWeb:
-    """One web made of several, for crawls that begin at a single page.
-
-    `http://portal.test/` links to every start page of every web; all else is answered by the first
-    web that knows the host. A crawl that follows links only to hosts of its seeds would stay at the
-    portal: give it `sites=anywhere`.
-
-    Parameters
-    ----------
-    webs
-        The webs that are joined, in the order of their links. A folder with a folder per host gives
-        one link for each host, the start page that its manifest names.
-    """
-
-    def __init__(self, webs: tuple[StoredWeb, ...]) -> None:
-        self._webs = webs
-
-    def get(self, url: str, method: str = "GET") -> StoredResponse | None:
-        parts = split_url(url)
-        if parts is None:
-            return None
-        if host_of(parts) == PORTAL_HOST:
-            is_front = parts.path in ("", "/") and not parts.query
-            return for_method(self._front() if is_front else not_found(), method)
-        answers = (web.get(url, method) for web in self._webs)
-        return next((found for found in answers if found is not None), None)
-
-    def size_hint(self, url: str) -> int:
-        return max(
-            (web.size_hint(url) for web in self._webs if isinstance(web, SizedWeb)), default=0
-        )
-
-    def start_urls(self) -> tuple[str, ...]:
-        return (f"http://{PORTAL_HOST}/",)
-
-    def aliases(self) -> Mapping[str, str]:
-        return MappingProxyType(ChainMap(*(dict(web.aliases()) for web in self._webs)))
-
-    def _front(self) -> StoredResponse:
-        starts = dict.fromkeys(url for web in self._webs for url in web.start_urls())
-        links = "\n".join(
-            f'<li><a href="{escape(url)}">{escape(urlsplit(url).netloc)}</a></li>' for url in starts
-        )
-        return answer(200, "text/html; charset=utf-8", PAGE.format(links=links).encode())
-
+from mmcrawl.replay.web import StoredWeb
 
 WARC_SUFFIXES = (".warc", ".warc.gz")
 SIMULATED, PORTAL = "sim:", "portal:"
@@ -99,18 +23,14 @@ WHAT_IT_CAN_BE = (
 def open_web(spec: str) -> StoredWeb:
     """Open the stored web that `spec` names.
 
-    Parameters
-    ----------
-    spec
-        `demo`; the path of a folder that has one folder per host (see `FolderWeb`); the path of a
-        `.warc` or `.warc.gz` file, or of a folder that holds only such files (see `WarcWeb`);
-        `sim:NAME=VALUE,…` (see `SimulationConfig` for the names); `portal:WEB;WEB;…`, each of them
-        any of the others (see `PortalWeb`).
+    Args:
+        spec: `demo`; the path of a folder that has one folder per host (see `FolderWeb`); the path
+            of a `.warc` or `.warc.gz` file, or of a folder that holds only such files (see
+            `WarcWeb`); `sim:NAME=VALUE,…` (see `SimulationConfig` for the names);
+            `portal:WEB;WEB;…`, each of them any of the others (see `PortalWeb`).
 
-    Raises
-    ------
-    WebError
-        Nothing is there, or it is none of these, or it cannot be read.
+    Raises:
+        WebError: Nothing is there, or it is none of these, or it cannot be read.
     """
     found = _found(spec)
     return WarcWeb(found) if isinstance(found, tuple) else found
@@ -119,10 +39,8 @@ def open_web(spec: str) -> StoredWeb:
 def check_web(spec: str) -> None:
     """See that `spec` names a stored web, without reading all of it as `open_web` does.
 
-    Raises
-    ------
-    WebError
-        Nothing is there, or it is none.
+    Raises:
+        WebError: Nothing is there, or it is none.
     """
     _found(spec)
 

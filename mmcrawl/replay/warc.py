@@ -8,11 +8,9 @@ damage, up to a size, compared with the digest of their bytes.
 
 import logging
 import sqlite3
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from urllib.parse import urljoin
 
 from mmcrawl.archive.model import Headers
@@ -21,13 +19,16 @@ from mmcrawl.archive.warc.catalogue import Catalogue, Place
 from mmcrawl.archive.warc.payload import CodingError, body_of, dechunked
 from mmcrawl.archive.warc.records import BadRecordError, Record, WarcProblem, records
 from mmcrawl.errors import WebError
-from mmcrawl.replay.web import StoredResponse, for_method, not_found, page_key
+from mmcrawl.replay.web import StoredResponse, StoredWeb, for_method, not_found, page_key
 
 logger = logging.getLogger(__name__)
 
 REDIRECTS = range(300, 400)
 # Of each block as much is read on opening: few heads of HTTP are longer.
 HEAD_BYTES = 1 << 16
+# Headers about the coding on the wire, which is undone here; and about that of the body.
+_OF_THE_WIRE = frozenset({"content-length", "transfer-encoding"})
+_OF_THE_BODY = frozenset({"content-length", "content-encoding"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class _Capture:
     original: Place | None = None
 
 
-class WarcWeb:
+class WarcWeb(StoredWeb):
     """The web of one or several WARC files, compressed record by record or not at all.
 
     Responses come with the status, headers and body of their last capture, the codings of transfer
@@ -54,16 +55,12 @@ class WarcWeb:
     one of the files. URLs match in their canonical form, http and https alike. A crawl without
     seeds starts at the first HTML page of each host.
 
-    Parameters
-    ----------
-    paths
-        The files, in the order of their captures.
+    Args:
+        paths: The files, in the order of their captures.
 
-    Raises
-    ------
-    WebError
-        A file cannot be read, or no record of it, or there is no response in any. What is damaged
-        is left out, with a warning in the log.
+    Raises:
+        WebError: A file cannot be read, or no record of it, or there is no response in any. What is
+            damaged is left out, with a warning in the log.
     """
 
     def __init__(self, paths: tuple[Path, ...]) -> None:
@@ -100,9 +97,6 @@ class WarcWeb:
     def start_urls(self) -> tuple[str, ...]:
         return self._starts
 
-    def aliases(self) -> Mapping[str, str]:
-        return MappingProxyType({})
-
     def _read(self, capture: _Capture) -> StoredResponse:
         try:
             response = self._response(capture.place)
@@ -125,11 +119,6 @@ class WarcWeb:
         headers, body = _decoded(message.headers, message.payload)
         headers = tuple(pair for pair in headers if pair[0].lower() not in _OF_THE_WIRE)
         return StoredResponse(message.status, (*headers, ("Content-Length", str(len(body)))), body)
-
-
-# Headers about the coding on the wire, which is undone here; and about that of the body.
-_OF_THE_WIRE = frozenset({"content-length", "transfer-encoding"})
-_OF_THE_BODY = frozenset({"content-length", "content-encoding"})
 
 
 def _decoded(headers: Headers, payload: bytes) -> tuple[Headers, bytes]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol, runtime_checkable
-from urllib.parse import SplitResult, urlsplit
+from types import MappingProxyType
+from typing import Protocol
+from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from w3lib.url import canonicalize_url
 
@@ -48,18 +49,13 @@ class StoredWeb(Protocol):
     def aliases(self) -> Mapping[str, str]:
         """Other names of the hosts: `host[:port]` in lower case to the host that holds the pages.
 
-        `get` redirects from one to the other.
+        `get` redirects from one to the other. There are none where nothing else is said.
         """
-        ...
-
-
-@runtime_checkable
-class SizedWeb(Protocol):
-    """A stored web that can tell, without reading a page, how much reading it would cost."""
+        return MappingProxyType({})
 
     def size_hint(self, url: str) -> int:
         """About how many bytes `get(url)` reads from disk; 0 when it reads none."""
-        ...
+        return 0
 
 
 def split_url(url: str) -> SplitResult | None:
@@ -108,6 +104,11 @@ def not_found() -> StoredResponse:
 def moved(location: str) -> StoredResponse:
     """A permanent redirect."""
     return StoredResponse(301, (("Location", location), ("Content-Length", "0")), b"")
+
+
+def moved_to_host(parts: SplitResult, host: str) -> StoredResponse:
+    """A permanent redirect from another name of a host to its own."""
+    return moved(urlunsplit(parts._replace(netloc=host, fragment="")))
 
 
 def for_method(response: StoredResponse, method: str) -> StoredResponse:

@@ -4,14 +4,12 @@ An algorithm follows the `Scorer` protocol and is found by name through `make_sc
 test, which says whether a fetched page was worth it, lives here too.
 """
 
-from mmcrawl.scoring.base import CrawledPage, LinkSource, LinkText, Scorer
+from mmcrawl.scoring.base import CrawledPage, LinkSource, LinkText, Scorer, later_blocks
 from mmcrawl.scoring.breadth import Breadth
-from mmcrawl.scoring.later_blocks import later_blocks
 from mmcrawl.scoring.registry import (
     algorithm_names,
     default_parameters,
     make_scorer,
-    parameter_names,
     parse_parameters,
 )
 from mmcrawl.scoring.relevance import FIELD_WEIGHTS, Signs, TopicTest, Verdict
@@ -34,6 +32,5 @@ __all__ = [
     "default_parameters",
     "later_blocks",
     "make_scorer",
-    "parameter_names",
     "parse_parameters",
 ]

@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.records import KnownLink, LinkScores
 
 NO_SCORES = LinkScores([], [], [])
+Ranges: TypeAlias = Mapping[str, tuple[float, float]]
+"""Least and greatest value of parameters, by name; `inf` for no bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,15 @@ class LinkSource(Protocol):
 
 
 class Scorer(Protocol):
-    """An algorithm that orders the frontier.
+    """An algorithm that orders the frontier. Methods it need not have may be inherited from here.
 
     Every method answers with the scores of links that have none yet *and* of waiting links whose
     score the news has changed; links not named keep theirs. Scores are finite numbers in [0, 1000),
     higher is fetched first, or `HELD` for a link that must not be fetched for now. The order among
     equal scores is that of discovery.
+
+    It is made by `factory(source, similarity, **parameters)`: a `LinkSource`, in which it looks up
+    links by id, and a `LinkSimilarity`, which tells how well the words of a link fit the topic.
 
     A scorer keeps no files. When a crawl is taken up again it is told its history from the start,
     in the order in which it happened, and must come to the same scores.
@@ -75,40 +80,77 @@ class Scorer(Protocol):
 
     def content(self, text: LinkText) -> float:
         """Return how well a link's own words fit the topic, in [0, 1]."""
+        return 0.0
 
     def added(self, links: Iterable[int]) -> LinkScores:
         """Take in links that come from no page: seeds, redirects, requests of the spider.
 
         Those that are known already are scored anew: links that were held may be free now.
         """
+        ...
 
     def started(self, link: int) -> LinkScores:
         """Note that a link is being fetched."""
+        return NO_SCORES
 
     def crawled(self, page: CrawledPage) -> LinkScores:
         """Take in a crawled page and the links on it."""
+        ...
 
     def failed(self, link: int) -> LinkScores:
         """Note that a link could not be had."""
+        return NO_SCORES
 
     def revised(self, links: Iterable[int]) -> LinkScores:
         """Note that crawled pages called relevant turned out not to be."""
+        return NO_SCORES
 
     def patterns(self) -> list[PatternRecord]:
         """Return what was learnt of the sites, empty for algorithms that learn no patterns."""
+        return []
 
 
-Ranges: TypeAlias = Mapping[str, tuple[float, float]]
-"""Least and greatest value of parameters, by name; `inf` for no bound."""
-
-
-def check_ranges(ranges: Ranges, **values: float) -> None:
+def check_ranges(ranges: Ranges, values: Mapping[str, Any]) -> None:
     """Raise ValueError if a value is outside its range, or no finite number.
 
-    >>> check_ranges({"beta": (0, 1)}, beta=0.8)
+    Args:
+        ranges: of some parameters.
+        values: of some of them, by name, and others that have no range; of a constructor, its
+            `locals()`.
+
+    >>> check_ranges({"beta": (0, 1), "d": (0, 1)}, {"beta": 0.8})
     """
-    for name, value in values.items():
-        least, greatest = ranges[name]
+    for name, (least, greatest) in ranges.items():
+        value = values.get(name, least)
         if not (least <= value <= greatest and value < inf):  # False for nan
             bounds = f"{least:g} to {greatest:g}" if greatest < inf else f"{least:g} up"
             raise ValueError(f"{name} must be a number from {bounds}, not {value}")
+
+
+def later_blocks(
+    *,
+    navigation: float = 1.0,
+    noise_links: float = 1.0,
+    copyright: float = 1.0,
+    advertisement: float = 1.0,
+) -> dict[str, float]:
+    """Return the kinds of blocks whose links come later, and what their scores are multiplied with.
+
+    Links in them come behind all links of equal score in blocks of other kinds (related links,
+    topic, title, picture, small) or of unknown kind; with a factor below 1, also behind better
+    ones. The default leaves it to the algorithm wherever that prefers one link to another.
+
+    Args:
+        navigation, noise_links, copyright, advertisement: factors from 0 (behind all) to 1.
+
+    Raises:
+        ValueError: a factor is out of its range.
+    """
+    factors = {
+        "navigation": navigation,
+        "noise-links": noise_links,
+        "copyright": copyright,
+        "advertisement": advertisement,
+    }
+    check_ranges(dict.fromkeys(factors, (0, 1)), factors)
+    return factors

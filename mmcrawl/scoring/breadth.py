@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from typing import ClassVar
 
-from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.records import LinkScores
-from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
+from mmcrawl.scoring.base import CrawledPage, LinkSource, Scorer
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 
-class Breadth:
+class Breadth(Scorer):
     """Breadth-first search: all scores are equal, so links come in the order of discovery."""
 
     name: ClassVar[str] = "breadth"
@@ -17,31 +16,11 @@ class Breadth:
     def __init__(self, source: LinkSource, similarity: LinkSimilarity) -> None:
         """Neither is needed; all algorithms are made alike."""
 
-    def content(self, text: LinkText) -> float:
-        """Return 0: the words of a link do not matter."""
-        return 0.0
-
     def added(self, links: Iterable[int]) -> LinkScores:
         """Queue the links."""
         ids = list(links)
         return LinkScores(ids, [0.0] * len(ids), [0.0] * len(ids))
 
-    def started(self, link: int) -> LinkScores:
-        """Change nothing."""
-        return NO_SCORES
-
     def crawled(self, page: CrawledPage) -> LinkScores:
         """Queue the links of the page."""
         return self.added(page.links)
-
-    def failed(self, link: int) -> LinkScores:
-        """Change nothing."""
-        return NO_SCORES
-
-    def revised(self, links: Iterable[int]) -> LinkScores:
-        """Change nothing."""
-        return NO_SCORES
-
-    def patterns(self) -> list[PatternRecord]:
-        """Return none."""
-        return []

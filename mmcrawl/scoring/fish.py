@@ -29,9 +29,15 @@ from collections.abc import Iterable
 from heapq import heappop, heappush
 from typing import ClassVar
 
-from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.records import HELD, LinkScores
-from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, Ranges, check_ranges
+from mmcrawl.scoring.base import (
+    NO_SCORES,
+    CrawledPage,
+    LinkSource,
+    Ranges,
+    Scorer,
+    check_ranges,
+)
 from mmcrawl.scoring.graph.inlinks import InLinks
 from mmcrawl.scoring.similarity import LinkSimilarity
 
@@ -42,12 +48,10 @@ _BEHIND, _FRONT = 0.5, 1.0
 _STEP = 2.0**-32
 
 
-class Fish:
+class Fish(Scorer):
     """Order links by whether their page was relevant, as far as `depth` lets them swim.
 
     Args:
-        source: where links are looked up by id.
-        similarity: taken as by every algorithm; the words of links do not matter to this one.
         depth: how many irrelevant pages in a row may be crossed after a relevant one, from 0.
     """
 
@@ -55,7 +59,7 @@ class Fish:
     ranges: ClassVar[Ranges] = {"depth": (0, 1_000_000)}
 
     def __init__(self, source: LinkSource, similarity: LinkSimilarity, *, depth: int = 3) -> None:
-        check_ranges(self.ranges, depth=depth)
+        check_ranges(self.ranges, locals())
         self._source = source
         self._depth = depth
         self._state = bytearray()
@@ -65,10 +69,6 @@ class Fish:
         self._inlinks = InLinks()
         self._links = array("I")
         self._relevant = bytearray()
-
-    def content(self, text: LinkText) -> float:
-        """Return 0: the words of a link do not matter."""
-        return 0.0
 
     def added(self, links: Iterable[int]) -> LinkScores:
         """Queue links that come from no page."""
@@ -131,10 +131,6 @@ class Fish:
         for link in touched:
             self._judge(link)
         return self._scores_of(sorted(touched))
-
-    def patterns(self) -> list[PatternRecord]:
-        """Return none."""
-        return []
 
     # -- inside ---------------------------------------------------------------------------------
 

@@ -24,8 +24,6 @@ Cost: a fetch updates both models and scores the links first found; all waiting 
 anew, with numpy, once for every 2 % of them that were fetched, and those whose score changed
 noticeably are passed on. 150 bytes of RAM a link, twice that while the columns grow, and 16 MB for
 the models.
-
-Logistic regression over hashed features, learnt from one example after another.
 """
 
 from array import array
@@ -36,11 +34,24 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.records import LinkScores
-from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, Ranges, check_ranges
+from mmcrawl.scoring.base import (
+    NO_SCORES,
+    CrawledPage,
+    LinkSource,
+    LinkText,
+    Ranges,
+    Scorer,
+    check_ranges,
+)
 from mmcrawl.scoring.link_features import BITS, WIDTH, directory_of, fit_features, link_features
 from mmcrawl.scoring.similarity import LinkSimilarity
+
+_UNKNOWN, _WAITING, _TAKEN = 0, 1, 2
+_SEED_SCORE = 10.0  # above all that a model can promise: seeds come first
+_NONE = -2  # no link; -1 is the parent of a seed
+_NO_PAGE = 0  # outcome of a link that is no page (yet)
+_NOTICEABLE = 0.01  # change of a score that is passed on
 
 Rows = NDArray[np.uint32]
 Values = NDArray[np.float64]
@@ -100,19 +111,10 @@ class OnlineLogisticModel:
         self._variance[row] = variance * (1 - gain * information)
 
 
-_UNKNOWN, _WAITING, _TAKEN = 0, 1, 2
-_SEED_SCORE = 10.0
-_NONE = -2
-_NO_PAGE = 0
-_NOTICEABLE = 0.01
-
-
-class Learned:
+class Learned(Scorer):
     """Order links by what an online model expects of them.
 
     Args:
-        source: where links are looked up by id.
-        similarity: how well a link's words fit the topic.
         explore: optimism, in standard deviations of the model's log-odds, at least 0.
         lookahead: weight of what a page leads to, at least 0.
         novelty: what a link is worth more in a directory of which nothing was fetched, at least 0.
@@ -146,16 +148,7 @@ class Learned:
         fit: float = 3.0,
         beta: float = 0.8,
     ) -> None:
-        check_ranges(
-            self.ranges,
-            explore=explore,
-            lookahead=lookahead,
-            novelty=novelty,
-            variance=variance,
-            bias=bias,
-            fit=fit,
-            beta=beta,
-        )
+        check_ranges(self.ranges, locals())
         self._source, self._similarity = source, similarity
         self._explore, self._lookahead, self._novelty = explore, lookahead, novelty
         self._beta = beta
@@ -224,10 +217,6 @@ class Learned:
         for link in links:
             self._learn(link, False)
         return self._rescore([])
-
-    def patterns(self) -> list[PatternRecord]:
-        """Return none: what was learnt are weights."""
-        return []
 
     # -- inside ---------------------------------------------------------------------------------
 

@@ -1,9 +1,7 @@
-"""URL distance and URL patterns (Yang 2009, sections 4.3.3 to 4.3.6).
+"""URL distance, URL patterns, and how a site's are learnt (Yang 2009, sections 4.3.3 to 4.3.7).
 
 A URL is a host, a row of directories (the file name counts as the last one) and a set of query
 pairs. Pages of one kind on one site differ in little of it; what they share is their pattern.
-
-Learning the URL patterns of one site from its media pages (Yang 2009, sections 4.3.6, 4.3.7).
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,6 +11,9 @@ from urllib.parse import urlsplit
 
 ANY = "*"
 """What stands in a pattern for a part that differs. A URL's own `*` is kept escaped as `%2A`."""
+
+_EXEMPLARS = 32  # of a cluster: a new URL is compared with no more
+_MOST_CLUSTERS = 256  # of a site: they bound the work for each URL
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +134,6 @@ def generalise(urls: Sequence[UrlParts]) -> Pattern:
     )
     longer = any(len(url.directories) > shortest for url in urls)
     return Pattern(urls[0].host, directories, query, longer)
-
-
-_EXEMPLARS = 32
-_MOST_CLUSTERS = 256
 
 
 @dataclass(slots=True)

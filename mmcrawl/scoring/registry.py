@@ -1,14 +1,12 @@
 """The algorithms by name: ours, and those other packages register."""
 
-from collections.abc import Callable, Mapping
-from functools import cache
-from importlib.metadata import entry_points
+from collections.abc import Mapping
 from inspect import Parameter, signature
 from math import isfinite
-from pkgutil import resolve_name
-from typing import Any, cast
+from typing import Any
 
 from mmcrawl.errors import MmcrawlError
+from mmcrawl.plugins.registry import Registry
 from mmcrawl.scoring.base import LinkSource, Ranges, Scorer, check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 
@@ -18,24 +16,30 @@ constructor of a scorer: `factory(source, similarity, **parameters)`. Its keywor
 can be set with `-a`, if their defaults are numbers, truth values or strings. Its attribute `ranges`
 (see `Ranges`), if there is one, says which numbers are refused before a crawl begins."""
 
-_OURS: Mapping[str, str] = {
-    "breadth": "mmcrawl.scoring.breadth:Breadth",
-    "fish": "mmcrawl.scoring.fish:Fish",
-    "hits": "mmcrawl.scoring.graph.hits:Hits",
-    "learned": "mmcrawl.scoring.learned:Learned",
-    "pagerank": "mmcrawl.scoring.graph.pagerank:PageRank",
-    "shark": "mmcrawl.scoring.shark:Shark",
-    "shark-improved": "mmcrawl.scoring.shark_improved:SharkImproved",
-    "topic-centric-pagerank": "mmcrawl.scoring.graph.topicrank:TopicCentricPageRank",
-    "topicrank": "mmcrawl.scoring.graph.topicrank:TopicRank",
-    "urlrule": "mmcrawl.scoring.urlrule:UrlRule",
-    "weighted-pagerank": "mmcrawl.scoring.graph.weighted_pagerank:WeightedPageRank",
-}
+_SCORERS: Registry[Scorer] = Registry(
+    "algorithm",
+    "parameter",
+    ENTRY_POINT_GROUP,
+    {
+        "breadth": "mmcrawl.scoring.breadth:Breadth",
+        "fish": "mmcrawl.scoring.fish:Fish",
+        "hits": "mmcrawl.scoring.graph.hits:Hits",
+        "learned": "mmcrawl.scoring.learned:Learned",
+        "pagerank": "mmcrawl.scoring.graph.pagerank:PageRank",
+        "shark": "mmcrawl.scoring.shark:Shark",
+        "shark-improved": "mmcrawl.scoring.shark_improved:SharkImproved",
+        "topic-centric-pagerank": "mmcrawl.scoring.graph.topicrank:TopicCentricPageRank",
+        "topicrank": "mmcrawl.scoring.graph.topicrank:TopicRank",
+        "urlrule": "mmcrawl.scoring.urlrule:UrlRule",
+        "weighted-pagerank": "mmcrawl.scoring.graph.pagerank:WeightedPageRank",
+    },
+    MmcrawlError,
+)
 
 
 def algorithm_names() -> list[str]:
     """Return the names of all algorithms, sorted."""
-    return sorted({*_OURS, *(entry.name for entry in entry_points(group=ENTRY_POINT_GROUP))})
+    return _SCORERS.names()
 
 
 def make_scorer(
@@ -47,22 +51,11 @@ def make_scorer(
         MmcrawlError: there is no such algorithm, it cannot be loaded, it takes no such parameter,
             or a parameter is out of its range.
     """
-    factory = _factory(name)
-    for parameter in parameters:
-        _check(name, parameter)
+    _SCORERS.check(name, parameters, list(default_parameters(name)))
     try:
-        return factory(source, similarity, **parameters)
+        return _SCORERS.factory(name)(source, similarity, **parameters)
     except ValueError as error:
         raise MmcrawlError(f"algorithm {name}: {error}") from error
-
-
-def parameter_names(name: str) -> list[str]:
-    """Return the names of an algorithm's parameters, which are keyword-only in its constructor.
-
-    Raises:
-        MmcrawlError: there is no such algorithm, or it cannot be loaded.
-    """
-    return list(default_parameters(name))
 
 
 def default_parameters(name: str) -> dict[str, Any]:
@@ -73,7 +66,7 @@ def default_parameters(name: str) -> dict[str, Any]:
     """
     return {
         parameter.name: parameter.default
-        for parameter in signature(_factory(name)).parameters.values()
+        for parameter in signature(_SCORERS.factory(name)).parameters.values()
         if parameter.kind is Parameter.KEYWORD_ONLY
     }
 
@@ -84,7 +77,7 @@ def parameter_ranges(name: str) -> Ranges:
     Raises:
         MmcrawlError: there is no such algorithm, or it cannot be loaded.
     """
-    ranges: Ranges = getattr(_factory(name), "ranges", {})
+    ranges: Ranges = getattr(_SCORERS.factory(name), "ranges", {})
     return ranges
 
 
@@ -99,39 +92,17 @@ def parse_parameters(name: str, texts: Mapping[str, str]) -> dict[str, Any]:
         MmcrawlError: it has no such parameter, or the value is of another type or out of its range.
     """
     values = {parameter: _value(name, parameter, text) for parameter, text in texts.items()}
-    ranges = parameter_ranges(name)
     try:
-        check_ranges(ranges, **{each: values[each] for each in values.keys() & ranges.keys()})
+        check_ranges(parameter_ranges(name), values)
     except ValueError as error:
         raise MmcrawlError(f"algorithm {name}: {error}") from error
     return values
 
 
-@cache
-def _factory(name: str) -> Callable[..., Scorer]:
-    if name in _OURS:
-        return cast("Callable[..., Scorer]", resolve_name(_OURS[name]))
-    found = entry_points(group=ENTRY_POINT_GROUP, name=name)
-    if not found:
-        known = ", ".join(algorithm_names())
-        raise MmcrawlError(f"unknown algorithm {name!r}; there are {known}")
-    entry = next(iter(found))
-    try:
-        return cast("Callable[..., Scorer]", entry.load())
-    except (ImportError, AttributeError) as error:
-        raise MmcrawlError(f"algorithm {name}: {entry.value} cannot be loaded ({error})") from error
-
-
-def _check(name: str, parameter: str) -> None:
-    known = default_parameters(name)
-    if parameter not in known:
-        has = "; it has " + ", ".join(known) if known else "; it has none"
-        raise MmcrawlError(f"algorithm {name} has no parameter {parameter!r}{has}")
-
-
 def _value(name: str, parameter: str, text: str) -> Any:
-    _check(name, parameter)
-    default = default_parameters(name)[parameter]
+    defaults = default_parameters(name)
+    _SCORERS.check(name, [parameter], list(defaults))
+    default = defaults[parameter]
     if isinstance(default, bool):
         words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
         if text.lower() not in words:

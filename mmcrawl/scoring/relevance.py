@@ -24,7 +24,7 @@ media; `groups`: titles of link groups; `text`: main text, where it is worth twi
 stands there three times."""
 
 _OFTEN = 3
-_MOST_PER_CONCEPT = 1.5
+_MOST_PER_CONCEPT = 1.5  # one word, however often and wherever it stands, is not a topic
 
 
 Signs: TypeAlias = Mapping[str, Mapping[str, int]]
@@ -120,7 +120,8 @@ class TopicTest:
                 places[concept] = (*places.get(concept, ()), name)
         total = sum(evidence.values())
         score = total / (total + 1)
-        relevant = bool(wanted) and score >= self.threshold
+        on_topic = score >= self.threshold or self._topic_of(url).anything
+        relevant = bool(wanted) and on_topic
         return Verdict(relevant, score, self.threshold, wanted, evidence, places, signs=signs)
 
     def _topic_of(self, url: str) -> Topic:

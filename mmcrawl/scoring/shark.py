@@ -26,9 +26,16 @@ from array import array
 from collections.abc import Iterable
 from typing import ClassVar
 
-from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.records import LinkScores
-from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, Ranges, check_ranges
+from mmcrawl.scoring.base import (
+    NO_SCORES,
+    CrawledPage,
+    LinkSource,
+    LinkText,
+    Ranges,
+    Scorer,
+    check_ranges,
+)
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 _UNKNOWN, _FOUND, _ASKED_FOR, _CRAWLED, _LED_ON, _ASKED_FOR_LED_ON = range(6)
@@ -36,12 +43,10 @@ _WAITING = (_FOUND, _ASKED_FOR)
 _REDIRECTS = (_LED_ON, _ASKED_FOR_LED_ON)
 
 
-class Shark:
+class Shark(Scorer):
     """Order links by their words and by how relevant the pages on the way to them were.
 
     Args:
-        source: where links are looked up by id.
-        similarity: how well a link's words fit the topic.
         gamma: weight of inheritance against neighbourhood, in [0, 1].
         beta: weight of the anchor against its context, in [0, 1].
         delta: what is left of a page's relevance one click on, in [0, 1].
@@ -59,7 +64,7 @@ class Shark:
         beta: float = 0.8,
         delta: float = 0.5,
     ) -> None:
-        check_ranges(self.ranges, gamma=gamma, beta=beta, delta=delta)
+        check_ranges(self.ranges, locals())
         self._source = source
         self._similarity = similarity
         self._gamma, self._beta, self._delta = gamma, beta, delta
@@ -102,14 +107,6 @@ class Shark:
         asked_for = self._state[link] == _ASKED_FOR
         self._state[link] = _ASKED_FOR_LED_ON if asked_for else _LED_ON
         return NO_SCORES
-
-    def revised(self, links: Iterable[int]) -> LinkScores:
-        """Change nothing: topic scores stand."""
-        return NO_SCORES
-
-    def patterns(self) -> list[PatternRecord]:
-        """Return none."""
-        return []
 
     # -- inside ---------------------------------------------------------------------------------
 

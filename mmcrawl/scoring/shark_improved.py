@@ -45,9 +45,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.records import LinkScores
-from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, Ranges, check_ranges
+from mmcrawl.scoring.base import (
+    NO_SCORES,
+    CrawledPage,
+    LinkSource,
+    LinkText,
+    Ranges,
+    Scorer,
+    check_ranges,
+)
 from mmcrawl.scoring.graph.inlinks import InLinks
 from mmcrawl.scoring.similarity import LinkSimilarity
 
@@ -55,9 +62,9 @@ _Numbers = np.ndarray[Any, np.dtype[Any]]
 
 _UNKNOWN, _WAITING, _SEED, _CRAWLED, _FAILED = range(5)
 _NO_PAGE = -1
-_SHARE_BETWEEN_LOOKS = 50
-_OUTGROWN = 1.25
-_MOVED = 0.01
+_SHARE_BETWEEN_LOOKS = 50  # of the waiting links one part is dealt with between two looks
+_OUTGROWN = 1.25  # times the largest structure, above which it is looked for at once
+_MOVED = 0.01  # change of the largest structure for which all links are scored anew
 _NONE = np.empty(0, dtype=np.uint32)
 
 
@@ -128,12 +135,10 @@ class _Pages:
         return np.asarray((good + self._theta) / (children + self._theta))
 
 
-class SharkImproved:
+class SharkImproved(Scorer):
     """Order links by their words and by what the pages that hold them have led to so far.
 
     Args:
-        source: where links are looked up by id.
-        similarity: how well a link's words fit the topic.
         beta: weight of the anchor against the URL words in (3.12), in [0, 1].
         sigma: weight of a page's children against its own relevance in (3.17), in [0, 1).
         theta: how slowly λ believes in the first children (3.16), greater than 0.
@@ -164,14 +169,7 @@ class SharkImproved:
         alpha: float = 0.4,
         tolerance: float = 0.005,
     ) -> None:
-        check_ranges(
-            self.ranges,
-            beta=beta,
-            sigma=sigma,
-            theta=theta,
-            alpha=alpha,
-            tolerance=tolerance,
-        )
+        check_ranges(self.ranges, locals())
         self._source = source
         self._similarity = similarity
         self._beta, self._alpha, self._tolerance = beta, alpha, tolerance
@@ -236,10 +234,6 @@ class SharkImproved:
             touched.append(parents)
             self._settled += 1
         return self._answer(self._spread(_union(touched)))
-
-    def patterns(self) -> list[PatternRecord]:
-        """Return none."""
-        return []
 
     # -- taking in links ------------------------------------------------------------------------
 

@@ -1,7 +1,6 @@
-"""What search by URL patterns (`urlrule.py`) knows of each host, and of the directories there.
+"""What search by URL patterns (`urlrule.py`) knows of links, of each site, and of directories.
 
-The addresses of a site's waiting links, kept so that all are measured against a pattern at once.
-
+The addresses of a site's waiting links are kept so that all are measured against a pattern at once.
 Links of as many directories and with the same query keys are of one form. A form is a table of
 numbers, a row a link: the 64-bit hashes of its directories and query values. Two different parts
 have the same hash with probability 2⁻⁶⁴.
@@ -11,6 +10,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,15 @@ import numpy as np
 from mmcrawl.scoring.link_features import directory_of
 from mmcrawl.scoring.patterns import ANY, Pattern, SitePatterns, UrlParts, query_keys
 
-_Ids = np.ndarray[Any, np.dtype[Any]]
+Ids = np.ndarray[Any, np.dtype[Any]]
+Numbers = np.ndarray[Any, np.dtype[np.float64]]
 _Rows = np.ndarray[Any, np.dtype[np.int64]]
 _Flags = np.ndarray[Any, np.dtype[np.bool_]]
+
+UNKNOWN, WAITING, PROBED, TAKEN = range(4)
+"""States of a link; a probe that is under way is `PROBED`."""
+NO_PATTERN = -1
+_FAR = 2**31 - 1
 
 
 @dataclass(slots=True)
@@ -32,7 +38,7 @@ class _Form:
     links: "array[int]" = field(default_factory=lambda: array("I"))
     parts: "array[int]" = field(default_factory=lambda: array("q"))
 
-    def ids(self) -> _Ids:
+    def ids(self) -> Ids:
         return np.frombuffer(self.links, dtype=np.uint32)
 
     def rows(self) -> _Rows:
@@ -42,12 +48,12 @@ class _Form:
         links, rows = self.ids()[kept], self.rows()[kept]
         self.links, self.parts = array("I", links.tobytes()), array("q", rows.tobytes())
 
-    def gaps(self, pattern: Pattern) -> _Ids:
+    def gaps(self, pattern: Pattern) -> Ids:
         """Return the distance of every link to a pattern of its host (4.3)."""
         rows, own = self.rows(), len(pattern.directories)
         unequal = _unequal(rows[:, : self.directories], pattern.directories).sum(axis=1)
         missing = max(own - self.directories, 0 if pattern.longer else self.directories - own)
-        other_query: _Ids = np.ones(len(rows), dtype=bool)
+        other_query: Ids = np.ones(len(rows), dtype=bool)
         if self.keys == tuple(key for key, _ in pattern.query):
             values = [value for _, value in pattern.query]
             other_query = np.any(_unequal(rows[:, self.directories :], values), axis=1)
@@ -73,14 +79,14 @@ class WaitingUrls:
         form.parts.extend(map(hash, url.directories))
         form.parts.extend(hash(value) for _, value in url.query)
 
-    def keep(self, states: _Ids, state: int) -> None:
+    def keep(self, states: Ids, state: int) -> None:
         """Forget the links whose entry in `states` is another than `state`."""
         for key, form in list(self._forms.items()):
             form.keep(states[form.ids()] == state)
             if not form.links:
                 del self._forms[key]
 
-    def gaps(self, pattern: Pattern) -> Iterator[tuple[_Ids, _Ids]]:
+    def gaps(self, pattern: Pattern) -> Iterator[tuple[Ids, Ids]]:
         """Yield links with their distances to a pattern (0: it matches), a few arrays for all."""
         for form in self._forms.values():
             yield form.ids(), form.gaps(pattern)
@@ -92,9 +98,6 @@ def _unequal(rows: _Rows, parts: Sequence[str]) -> _Flags:
     wanted = np.array([hash(part) for part in parts[:count]], dtype=np.int64)
     literal = np.array([part != ANY for part in parts[:count]], dtype=bool)
     return np.asarray((rows[:, :count] != wanted) & literal)
-
-
-_Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
 
 @dataclass(slots=True)
@@ -119,6 +122,98 @@ class Site:
     under_way: int = 0
     largest: float = 0.0
     fetched_since_rescore: int = 0
+
+
+class Links:
+    """What is known of links, in columns by their ids: 35 bytes a link.
+
+    Attributes:
+        state: one of the states above.
+        layer: physical layer.
+        site: number of its site.
+        parent: page it was first found on, -1 for none.
+        pattern: index of the pattern it matches, `NO_PATTERN` for none.
+        distance: to the nearest pattern (4.3), 1 where it is less or there is none.
+        directory: number of its directory.
+        content: content score (4.7).
+        probe: worth as a probe.
+        inflow: what pages have passed on to it (4.6).
+    """
+
+    def __init__(self) -> None:
+        self.state = bytearray()
+        self.layer = bytearray()
+        self.site = array("i")
+        self.parent = array("i")
+        self.pattern = array("i")
+        self.distance = array("i")
+        self.directory = array("i")
+        self.content = array("f")
+        self.probe = array("f")
+        self.inflow = array("d")
+
+    def reserve(self, link: int) -> None:
+        """Make room for a link."""
+        missing = link + 1 - len(self.state)
+        if missing > 0:
+            for flags in (self.state, self.layer):
+                flags.extend(bytes(missing))
+            for ids in (self.site, self.parent, self.pattern, self.distance, self.directory):
+                ids.extend([-1] * missing)
+            for numbers in (self.content, self.probe, self.inflow):
+                numbers.extend([0.0] * missing)
+
+    def waiting(self, site: Site) -> Ids:
+        """Return the waiting links of a site, and forget the others there."""
+        state = np.frombuffer(self.state, dtype=np.uint8)
+        known = np.frombuffer(site.links, dtype=np.uint32)
+        links: Ids = known[state[known] == WAITING]
+        site.links = array("I", links.tobytes())
+        site.urls.keep(state, WAITING)
+        return links
+
+    def measure(self, site: Site, link: int, url: UrlParts) -> None:
+        """Find the pattern a new link matches, and how far the nearest is (1 if there is none)."""
+        best = site.patterns.best(url)
+        gap = site.patterns.distance(url)
+        if best is not None:
+            self.pattern[link] = best
+            site.unprobed[self.layer[link]] -= 1
+        self.distance[link] = 1 if gap is None else max(gap, 1)
+
+    def measure_all(self, site: Site) -> None:
+        """Measure the waiting links against the patterns that changed since this was done last.
+
+        The others cannot have become the nearest or the most general one of a link meanwhile.
+        """
+        links = self.waiting(site)
+        pattern = np.frombuffer(self.pattern, dtype=np.int32)
+        distance = np.frombuffer(self.distance, dtype=np.int32)
+        sizes = [learnt.urls for learnt in site.patterns.learnt]
+        if not any(site.measured):
+            pattern[links] = NO_PATTERN
+            distance[links] = _FAR if any(sizes) else 1
+        for index, (size, before) in enumerate(zip_longest(sizes, site.measured, fillvalue=0)):
+            if size != before:
+                _measure_against(site, index, np.array(sizes), pattern, distance)
+        site.measured = sizes
+        unmatched = links[pattern[links] == NO_PATTERN]
+        layers = np.frombuffer(self.layer, dtype=np.uint8)[unmatched]
+        site.unprobed = Counter(layers.tolist())
+
+
+def _measure_against(site: Site, index: int, sizes: Ids, pattern: Ids, distance: Ids) -> None:
+    """Note for every waiting link whether one pattern is the nearest and the one to take.
+
+    Of several that match, the one that generalises most URLs is taken, then the oldest.
+    """
+    for links, gaps in site.urls.gaps(site.patterns.learnt[index].pattern):
+        distance[links] = np.minimum(distance[links], np.maximum(gaps, 1))
+        matching = links[gaps == 0]
+        taken = pattern[matching]
+        alike = (sizes[taken] == sizes[index]) & (taken > index)
+        better = (taken == NO_PATTERN) | (sizes[taken] < sizes[index]) | alike
+        pattern[matching[better]] = index
 
 
 class Directories:
@@ -147,7 +242,7 @@ class Directories:
         self.pages[number] += 1
         self.relevant[number] += relevant
 
-    def rates(self, numbers: _Ids) -> _Numbers:
+    def rates(self, numbers: Ids) -> Numbers:
         """Return the share of media pages to expect in each of some directories, in (0, 1)."""
         relevant = np.frombuffer(self.relevant, dtype=np.int32)[numbers]
         return np.asarray((relevant + 1) / (np.frombuffer(self.pages, dtype=np.int32)[numbers] + 2))

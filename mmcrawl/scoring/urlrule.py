@@ -3,7 +3,7 @@
 *Probing* looks where on a site media pages are: breadth first, no more than NUM(n) pages of
 physical layer n (4.2), a directory with fewer links seen before one with more, since it is
 directories that are probed. Media pages on topic that lie near each other yield patterns
-(`clusters.py`); links that match one need no probing and are scored as in the next stage. When no
+(`patterns.py`); links that match one need no probing and are scored as in the next stage. When no
 link is left within the numbers, the site is *guided*, for the time being already while the last
 quarter of its probes is under way, which may be long: a waiting link is worth what its words say
 (4.7) and what its place in the graph says (4.6), divided by its distance to the nearest pattern.
@@ -23,42 +23,51 @@ How the paper is read, and where this goes on from it:
 Cost: a page re-scores its links, and its siblings if there are few; many are re-scored once for
 every 2 % of them that were fetched. So is a site as a whole, with numpy, and when its patterns
 change. What pages pass on to their siblings is added up at once, with numpy too. A new
-pattern is measured against all waiting links at once (`waiting_urls.py`). 35 bytes of RAM a link,
+pattern is measured against all waiting links at once (`site_state.py`). 35 bytes of RAM a link,
 and 4 more with 8 for each directory and query value while it waits; addresses are looked up in the
 frontier.
 """
 
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import zip_longest
 from math import inf
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.records import HELD, LinkScores
-from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText, Ranges, check_ranges
-from mmcrawl.scoring.patterns import SitePatterns, UrlParts, url_parts
+from mmcrawl.scoring.base import (
+    NO_SCORES,
+    CrawledPage,
+    LinkSource,
+    LinkText,
+    Ranges,
+    Scorer,
+    check_ranges,
+)
+from mmcrawl.scoring.patterns import SitePatterns, url_parts
 from mmcrawl.scoring.similarity import LinkSimilarity
-from mmcrawl.scoring.site_state import Directories, Site
+from mmcrawl.scoring.site_state import (
+    NO_PATTERN,
+    PROBED,
+    TAKEN,
+    UNKNOWN,
+    WAITING,
+    Directories,
+    Ids,
+    Links,
+    Numbers,
+    Site,
+)
 
-_Ids = np.ndarray[Any, np.dtype[Any]]
-_Numbers = np.ndarray[Any, np.dtype[np.float64]]
-
-_UNKNOWN, _WAITING, _PROBED, _TAKEN = 0, 1, 2, 3
-_NO_PATTERN = -1
-_FAR = 2**31 - 1
 _LAST_PROBED_LAYER = 10
 
 
-class UrlRule:
+class UrlRule(Scorer):
     """Order links by URL patterns learnt during the crawl.
 
     Args:
-        source: where links are looked up by id.
-        similarity: how well a link's words fit the topic.
         hard: leave links alone that match no pattern once a site is guided (the paper's way);
             False gives them a low score, so that tunnels can be crossed.
         d: damping of (4.6), in (0, 1).
@@ -93,15 +102,7 @@ class UrlRule:
         near: int = 5,
         num2: int = 5,
     ) -> None:
-        check_ranges(
-            self.ranges,
-            d=d,
-            beta=beta,
-            alpha=alpha,
-            m=m,
-            near=near,
-            num2=num2,
-        )
+        check_ranges(self.ranges, locals())
         self._source = source
         self._similarity = similarity
         self._hard = hard
@@ -109,17 +110,8 @@ class UrlRule:
         self._m, self._near, self._num2 = m, near, num2
         self._sites: list[Site] = []
         self._site_of_host: dict[str, int] = {}
-        self._state = bytearray()
-        self._layer = bytearray()
-        self._site = array("i")
-        self._parent = array("i")
-        self._pattern = array("i")
-        self._distance = array("i")
-        self._directory = array("i")
+        self._links = Links()
         self._directories = Directories()
-        self._content = array("f")
-        self._probe = array("f")
-        self._inflow = array("d")
         self._passed_on: Counter[int] = Counter()
         self._known = 0
 
@@ -134,22 +126,22 @@ class UrlRule:
         links = list(links)
         for link in links:
             self._register(link)
-        return self._scores_of([link for link in links if self._state[link] == _WAITING])
+        return self._scores_of([link for link in links if self._links.state[link] == WAITING])
 
     def started(self, link: int) -> LinkScores:
         """Count a fetch against the numbers of its layer."""
         self._register(link)
-        site, layer = self._sites[self._site[link]], self._layer[link]
-        if self._state[link] != _WAITING:
+        site, layer = self._sites[self._links.site[link]], self._links.layer[link]
+        if self._links.state[link] != WAITING:
             return NO_SCORES
         site.fetched_since_rescore += 1
-        self._state[link] = _TAKEN
-        if self._pattern[link] != _NO_PATTERN:
+        self._links.state[link] = TAKEN
+        if self._links.pattern[link] != NO_PATTERN:
             return NO_SCORES
         site.unprobed[layer] -= 1
         if not site.holding:
             return NO_SCORES
-        self._state[link] = _PROBED
+        self._links.state[link] = PROBED
         first = not site.probed
         site.probed[layer] += 1
         site.under_way += 1
@@ -159,14 +151,14 @@ class UrlRule:
 
     def crawled(self, page: CrawledPage) -> LinkScores:
         """Pass on the page's worth to its links and siblings; learn from it if it is relevant."""
-        site = self._sites[self._site[page.id]]
+        site = self._sites[self._links.site[page.id]]
         new = [link for link in page.links if self._register(link)]
         siblings = self._siblings(page.id)
         self._spread(page, siblings)
-        self._directories.count(self._directory[page.id], relevant=page.relevant)
+        self._directories.count(self._links.directory[page.id], relevant=page.relevant)
         changed = self._judge_pattern(site, page)
         if page.relevant and site.patterns.add(url_parts(self._source.known(page.id).url)):
-            self._measure_all(site)
+            self._links.measure_all(site)
             changed = True
         self._end_probe(site, page.id)
         touched = {*new, *page.links, *self._siblings_due(page.id, siblings)}
@@ -174,7 +166,7 @@ class UrlRule:
 
     def failed(self, link: int) -> LinkScores:
         """Note that nothing comes of a link; it may have been the last probe of its site."""
-        site = self._sites[self._site[link]]
+        site = self._sites[self._links.site[link]]
         self._end_probe(site, link)
         return self._settle(site, False, set())
 
@@ -182,18 +174,18 @@ class UrlRule:
         """Take pages that turned out not to be relevant out of the clusters."""
         by_site: dict[int, list[int]] = {}
         for link in links:
-            by_site.setdefault(self._site[link], []).append(link)
+            by_site.setdefault(self._links.site[link], []).append(link)
         answers = []
         for number, pages in by_site.items():
             site = self._sites[number]
             urls = [url_parts(self._source.known(page).url) for page in pages]
             for page in pages:
-                self._directories.relevant[self._directory[page]] -= 1
-                if self._pattern[page] != _NO_PATTERN:
-                    site.patterns.learnt[self._pattern[page]].relevant -= 1
+                self._directories.relevant[self._links.directory[page]] -= 1
+                if self._links.pattern[page] != NO_PATTERN:
+                    site.patterns.learnt[self._links.pattern[page]].relevant -= 1
             site.patterns.remove(urls)
             site.measured.clear()
-            self._measure_all(site)
+            self._links.measure_all(site)
             answers.append(self._rescore(site))
         return _join(answers)
 
@@ -211,8 +203,8 @@ class UrlRule:
 
     def _register(self, link: int) -> bool:
         """Make a link known; tell whether it is new."""
-        self._reserve(link)
-        if self._state[link] != _UNKNOWN:
+        self._links.reserve(link)
+        if self._links.state[link] != UNKNOWN:
             return False
         known = self._source.known(link)
         parts = url_parts(known.url)
@@ -221,103 +213,48 @@ class UrlRule:
             self._sites.append(Site(parts.host, SitePatterns(self._near, self._m)))
         site = self._sites[number]
         layer = min(known.physical_layer, 255)
-        self._state[link] = _WAITING
-        self._site[link] = number
-        self._layer[link] = layer
-        self._parent[link] = -1 if known.parent is None else known.parent
-        self._content[link] = known.content
-        self._directory[link] = self._directories.place(known.url)
-        self._probe[link] = 1 / self._directories.links[self._directory[link]]
+        self._links.state[link] = WAITING
+        self._links.site[link] = number
+        self._links.layer[link] = layer
+        self._links.parent[link] = -1 if known.parent is None else known.parent
+        self._links.content[link] = known.content
+        self._links.directory[link] = self._directories.place(known.url)
+        self._links.probe[link] = 1 / self._directories.links[self._links.directory[link]]
         site.links.append(link)
         site.unprobed[layer] += 1
         site.urls.add(link, parts)
-        self._measure(site, link, parts)
+        self._links.measure(site, link, parts)
         self._known += 1
         return True
-
-    def _reserve(self, link: int) -> None:
-        missing = link + 1 - len(self._state)
-        if missing > 0:
-            self._state.extend(bytes(missing))
-            self._layer.extend(bytes(missing))
-            columns = (self._site, self._parent, self._pattern, self._distance, self._directory)
-            for column in columns:
-                column.extend([-1] * missing)
-            self._content.extend([0.0] * missing)
-            self._probe.extend([0.0] * missing)
-            self._inflow.extend([0.0] * missing)
-
-    def _measure(self, site: Site, link: int, url: UrlParts) -> None:
-        """Find the pattern a new link matches, and how far the nearest is (1 if there is none)."""
-        best = site.patterns.best(url)
-        gap = site.patterns.distance(url)
-        if best is not None:
-            self._pattern[link] = best
-            site.unprobed[self._layer[link]] -= 1
-        self._distance[link] = 1 if gap is None else max(gap, 1)
-
-    def _measure_all(self, site: Site) -> None:
-        """Measure the waiting links against the patterns that changed since this was done last.
-
-        The others cannot have become the nearest or the most general one of a link meanwhile.
-        """
-        links = self._waiting(site)
-        pattern = np.frombuffer(self._pattern, dtype=np.int32)
-        distance = np.frombuffer(self._distance, dtype=np.int32)
-        sizes = [learnt.urls for learnt in site.patterns.learnt]
-        if not any(site.measured):
-            pattern[links] = _NO_PATTERN
-            distance[links] = _FAR if any(sizes) else 1
-        for index, (size, before) in enumerate(zip_longest(sizes, site.measured, fillvalue=0)):
-            if size != before:
-                self._measure_against(site, index, np.array(sizes), pattern, distance)
-        site.measured = sizes
-        unmatched = links[pattern[links] == _NO_PATTERN]
-        layers = np.frombuffer(self._layer, dtype=np.uint8)[unmatched]
-        site.unprobed = Counter(layers.tolist())
-
-    @staticmethod
-    def _measure_against(
-        site: Site, index: int, sizes: _Ids, pattern: _Ids, distance: _Ids
-    ) -> None:
-        """Note for every waiting link whether one pattern is the nearest and the one to take.
-
-        Of several that match, the one that generalises most URLs is taken, then the oldest.
-        """
-        for links, gaps in site.urls.gaps(site.patterns.learnt[index].pattern):
-            distance[links] = np.minimum(distance[links], np.maximum(gaps, 1))
-            matching = links[gaps == 0]
-            taken = pattern[matching]
-            alike = (sizes[taken] == sizes[index]) & (taken > index)
-            better = (taken == _NO_PATTERN) | (sizes[taken] < sizes[index]) | alike
-            pattern[matching[better]] = index
 
     # -- the graph ------------------------------------------------------------------------------
 
     def _rank(self, link: int) -> float:
         """PR(p) of (4.6)."""
-        return (1 - self._d) / self._known + self._d * self._inflow[link] / self._distance[link]
+        return (1 - self._d) / self._known + self._d * self._links.inflow[
+            link
+        ] / self._links.distance[link]
 
-    def _spread(self, page: CrawledPage, siblings: _Ids) -> None:
+    def _spread(self, page: CrawledPage, siblings: Ids) -> None:
         """Give the page's share, PR(T)/C(T), to each of its links and each of its siblings."""
         if not page.links:
             return
         share = self._rank(page.id) / len(page.links)
-        inflow = np.frombuffer(self._inflow)
+        inflow = np.frombuffer(self._links.inflow)
         inflow[np.array(page.links)] += share
         inflow[siblings] += share
 
-    def _siblings(self, page: int) -> _Ids:
+    def _siblings(self, page: int) -> Ids:
         """Return the links of the page that a page was first found on; it may be among them."""
-        parent = self._parent[page]
+        parent = self._links.parent[page]
         links = self._source.outlinks(parent) if parent >= 0 else ()
         return np.array(links, dtype=np.uint32)
 
-    def _siblings_due(self, page: int, siblings: _Ids) -> Sequence[int]:
+    def _siblings_due(self, page: int, siblings: Ids) -> Sequence[int]:
         """Count a page that passed on its worth; return the siblings to be scored for it."""
-        parent = self._parent[page]
+        parent = self._links.parent[page]
         self._passed_on[parent] += 1
-        waiting = siblings[np.frombuffer(self._state, dtype=np.uint8)[siblings] == _WAITING]
+        waiting = siblings[np.frombuffer(self._links.state, dtype=np.uint8)[siblings] == WAITING]
         if self._passed_on[parent] <= len(waiting) // 50:
             return ()
         del self._passed_on[parent]
@@ -328,9 +265,9 @@ class UrlRule:
 
     def _judge_pattern(self, site: Site, page: CrawledPage) -> bool:
         """Note how the pattern did that led to a page; tell whether that changes much."""
-        if self._pattern[page.id] == _NO_PATTERN:
+        if self._links.pattern[page.id] == NO_PATTERN:
             return False
-        learnt = site.patterns.learnt[self._pattern[page.id]]
+        learnt = site.patterns.learnt[self._links.pattern[page.id]]
         before = learnt.rate
         learnt.crawled += 1
         learnt.relevant += page.relevant
@@ -345,8 +282,8 @@ class UrlRule:
         return not site.probed or site.probed[layer] < self._allowed(layer)
 
     def _end_probe(self, site: Site, link: int) -> None:
-        if self._state[link] == _PROBED:
-            self._state[link] = _TAKEN
+        if self._links.state[link] == PROBED:
+            self._links.state[link] = TAKEN
             site.under_way -= 1
 
     def _changes_stage(self, site: Site) -> bool:
@@ -361,7 +298,9 @@ class UrlRule:
         """Move the site to the next stage if it is time, and re-score what has changed."""
         changed = self._changes_stage(site) or changed
         if changed or site.fetched_since_rescore > max(8, len(site.links) // 50):
-            elsewhere = [link for link in touched if self._sites[self._site[link]] is not site]
+            elsewhere = [
+                link for link in touched if self._sites[self._links.site[link]] is not site
+            ]
             return _join([self._rescore(site), self._scores_of(elsewhere)])
         return self._scores_of(sorted(touched))
 
@@ -371,8 +310,8 @@ class UrlRule:
         """Score single links, site by site."""
         by_site: dict[int, list[int]] = {}
         for link in links:
-            if self._state[link] == _WAITING:
-                by_site.setdefault(self._site[link], []).append(link)
+            if self._links.state[link] == WAITING:
+                by_site.setdefault(self._links.site[link], []).append(link)
         answers = []
         for number, ids in by_site.items():
             site, of_site = self._sites[number], np.array(ids, dtype=np.uint32)
@@ -384,47 +323,38 @@ class UrlRule:
     def _rescore(self, site: Site) -> LinkScores:
         """Score all waiting links of a site anew."""
         site.fetched_since_rescore = 0
-        links = self._waiting(site)
+        links = self._links.waiting(site)
         if not len(links):
             return NO_SCORES
         ranks = self._ranks(links)
         site.largest = float(ranks.max())
         return self._scores(site, links, ranks / site.largest)
 
-    def _waiting(self, site: Site) -> _Ids:
-        """Return the waiting links of a site, and forget the others there."""
-        state = np.frombuffer(self._state, dtype=np.uint8)
-        known = np.frombuffer(site.links, dtype=np.uint32)
-        links: _Ids = known[state[known] == _WAITING]
-        site.links = array("I", links.tobytes())
-        site.urls.keep(state, _WAITING)
-        return links
-
-    def _ranks(self, links: _Ids) -> _Numbers:
+    def _ranks(self, links: Ids) -> Numbers:
         """PR(p) of (4.6) for many links."""
-        gaps = np.frombuffer(self._distance, dtype=np.int32)[links]
-        inflow = np.frombuffer(self._inflow)[links]
+        gaps = np.frombuffer(self._links.distance, dtype=np.int32)[links]
+        inflow = np.frombuffer(self._links.inflow)[links]
         return np.asarray((1 - self._d) / self._known + self._d * inflow / gaps)
 
-    def _scores(self, site: Site, links: _Ids, structure: _Numbers) -> LinkScores:
+    def _scores(self, site: Site, links: Ids, structure: Numbers) -> LinkScores:
         """S of (4.8), lifted by the rate of a link's pattern or weighed by its directory's."""
-        content = np.frombuffer(self._content, dtype=np.float32)[links].astype(np.float64)
+        content = np.frombuffer(self._links.content, dtype=np.float32)[links].astype(np.float64)
         score = self._alpha * content + (1 - self._alpha) * structure
-        pattern = np.frombuffer(self._pattern, dtype=np.int32)[links]
+        pattern = np.frombuffer(self._links.pattern, dtype=np.int32)[links]
         lift = np.array([*(learnt.rate for learnt in site.patterns.learnt), 0.0])[pattern]
         if site.holding:
-            layers = np.frombuffer(self._layer, dtype=np.uint8)[links]
+            layers = np.frombuffer(self._links.layer, dtype=np.uint8)[links]
             free = np.zeros(256, dtype=bool)
             for layer in set(layers.tolist()):
                 free[layer] = self._may_probe(site, layer)
-            probe = np.frombuffer(self._probe, dtype=np.float32)[links]
+            probe = np.frombuffer(self._links.probe, dtype=np.float32)[links]
             others = np.where(free[layers], probe.astype(np.float64), HELD)
         elif self._hard:
             others = np.full_like(score, HELD)
         else:
-            directory = np.frombuffer(self._directory, dtype=np.int32)[links]
+            directory = np.frombuffer(self._links.directory, dtype=np.int32)[links]
             others = score * self._directories.rates(directory)
-        score = np.where(pattern == _NO_PATTERN, others, score + lift)
+        score = np.where(pattern == NO_PATTERN, others, score + lift)
         return LinkScores(links.tolist(), score.tolist(), structure.tolist())
 
 

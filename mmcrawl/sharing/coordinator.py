@@ -24,8 +24,7 @@ from threading import Thread
 
 from mmcrawl.errors import StoreError
 from mmcrawl.sharing.leader import SIGN_SECONDS, Leader, MakeJob
-from mmcrawl.sharing.listening import ListeningClock
-from mmcrawl.sharing.rules import Rules
+from mmcrawl.sharing.rules import ListeningClock, Rules
 from mmcrawl.sharing.store import SharedStore
 
 logger = logging.getLogger(__name__)

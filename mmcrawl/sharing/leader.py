@@ -16,9 +16,8 @@ from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.store import Job, SqliteStore, open_store
 from mmcrawl.sharing.allocator import Allocator, KnownWorker
 from mmcrawl.sharing.crawl import SharedCrawl
-from mmcrawl.sharing.listening import ListeningClock
 from mmcrawl.sharing.messages import Entry, Grant, Mail, Message, Pointless, read_all
-from mmcrawl.sharing.rules import Rules
+from mmcrawl.sharing.rules import ListeningClock, Rules
 from mmcrawl.sharing.snapshots import Snapshots
 from mmcrawl.sharing.store import SharedStore
 

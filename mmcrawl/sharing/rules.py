@@ -1,5 +1,6 @@
-"""How a crawl is shared: the few numbers that workers and coordinator must agree on."""
+"""What those who share a crawl agree on: a few numbers, and what counts as silence."""
 
+import time
 from dataclasses import dataclass
 
 
@@ -19,3 +20,27 @@ class Rules:
     rest: float = 1.0
     per_host: int = 8
     max_pages: int = 0
+
+
+class ListeningClock:
+    """Seconds in which others could be heard.
+
+    Between two looks nobody is heard, and a server that is away keeps the others from giving signs:
+    what comes between counts, but only so much. So whoever looks after a long time does not take
+    for dead who could not be heard, and who looks but seldom still does whoever is.
+
+    Args:
+        most: seconds that count between two looks, at most.
+    """
+
+    def __init__(self, most: float) -> None:
+        self._most = most
+        self._looked = time.monotonic()
+        self._now = 0.0
+
+    def look(self) -> float:
+        """Return the seconds counted until this look; call it at each."""
+        now = time.monotonic()
+        self._now += min(now - self._looked, self._most)
+        self._looked = now
+        return self._now

@@ -41,7 +41,7 @@ from pymongo.monitoring import (
 from pymongo.results import BulkWriteResult
 
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.mongodb import Documents, Kind, connect, explained
+from mmcrawl.stores.mongodb import Documents, Kind, connect, explained, insert_new
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +68,6 @@ _CHANGED_AT_ONCE = 20
 waits for itself for ever where a command holds more."""
 _ANSWER = 120.0  # seconds; more than the longest operation takes
 _PAUSES = (0.1, 2.0)  # seconds between two attempts: the first time, and at most
-_DUPLICATE = 11000
 _AGAIN = frozenset({6, 7, 89, 91, 189, 9001, 10107, 11600, 11602, 13435, 13436})
 """Codes of a server that is about to stop, or is the primary no longer."""
 
@@ -83,8 +82,6 @@ _R = TypeVar("_R")
 
 
 class _RoundTrips(CommandListener):
-    """Counts commands."""
-
     def __init__(self) -> None:
         self.count = 0
         self._lock = threading.Lock()
@@ -217,8 +214,8 @@ class StoreServer:
 
     # -- reading and writing ------------------------------------------------------------------
 
-    def _one(self, table: str, key: str, fields: Sequence[str] | None = None) -> Row | None:
-        return self._patiently(lambda: self._table(table).find_one({"_id": key}, fields))
+    def _one(self, table: str, key: str) -> Row | None:
+        return self._patiently(lambda: self._table(table).find_one({"_id": key}))
 
     def set_aside(self, table: str, name: str, why: str) -> None:
         """Take a document that cannot be read out of the way, and keep it for people to look at.
@@ -244,7 +241,6 @@ class StoreServer:
         table: str,
         condition: Callable[[Row | None], Row],
         order: Mapping[str, int] | None = None,
-        fields: Sequence[str] | None = None,
     ) -> Iterator[Row]:
         """Yield documents in an order; goes on behind the last one when the connection was lost.
 
@@ -252,13 +248,12 @@ class StoreServer:
             table: the collection.
             condition: returns the condition for what comes after a document; None for all.
             order: fields and directions, such that no two documents are equal; by ``_id`` if None.
-            fields: those wanted; all if None.
         """
         last: Row | None = None
         many = _MANY
 
         def asked() -> Iterator[Row]:
-            found = self._table(table).find(condition(last), fields)
+            found = self._table(table).find(condition(last))
             return found.sort(list((order or {"_id": ASCENDING}).items())).batch_size(many)
 
         rows: Iterator[Row] | None = None
@@ -298,11 +293,7 @@ class StoreServer:
         """Insert documents at once; return those whose key is taken."""
 
         def attempt() -> list[Row]:
-            try:
-                self._table(table).insert_many(rows, ordered=False)
-            except BulkWriteError as error:
-                return [rows[index] for index in duplicates(error)]
-            return []
+            return [rows[index] for index in sorted(insert_new(self._table(table), rows))]
 
         return self._patiently(attempt) if rows else []
 
@@ -353,18 +344,6 @@ def facts_of(kind: str, row: Row) -> dict[str, Any]:
     if wrong:
         raise ValueError(f"{wrong[0]} is {facts[wrong[0]]!r}"[:200])
     return facts
-
-
-def duplicates(error: BulkWriteError) -> list[int]:
-    """Return the places of the documents whose keys are taken.
-
-    Raises:
-        BulkWriteError: something else went wrong too.
-    """
-    refused = error.details["writeErrors"]
-    if any(one["code"] != _DUPLICATE for one in refused) or error.details["writeConcernErrors"]:
-        raise error
-    return [one["index"] for one in refused]
 
 
 def _passes(error: PyMongoError) -> bool:

@@ -6,13 +6,15 @@ collection     what is there
 ``about``      what the database is, and the version of its schema
 ``job``        one document a job: name, arguments, when and why it stopped
 ``log``        the entries that decide everything (:mod:`~mmcrawl.sharing.log`)
-``inbox``      what workers report (:mod:`~mmcrawl.sharing.mail`)
+``inbox``      what workers report, there too
 ``mail``       what the coordinator has for each worker, there too
 ``worker``     one document a worker, by which it is seen to be alive
 ``note``       the coordinator, totals, patterns: one document each
 ``snapshot``   where the parts of a snapshot are (:mod:`~mmcrawl.sharing.snapshots`)
 ``part``       its parts
-``media``      media pages (:mod:`~mmcrawl.sharing.findings`)
+``media``      media pages, by the hash of their URL; ``number`` is that of the log's entry after
+               which one was published. A page that was dropped keeps that alone, so that it is not
+               published again by somebody who did not hear of it
 ``aside``      documents of the others that could not be read: ``why``, ``document``
 =============  ====================================================================================
 
@@ -20,28 +22,40 @@ Their names begin with ``crawl_``. Nothing is compared and changed in one step, 
 document has one writer, or is decided by who inserts it first. Operations can be repeated, and wait
 for a server that is away; whoever calls them is held up meanwhile, and an error is a `StoreError`.
 No clock is compared with that of another machine.
+
+A page that is published for the first time is inserted; others replace what is older. FerretDB does
+not compare and replace in one step: there a coordinator that has been replaced without knowing may,
+in the same millisecond, undo what its successor writes of a page.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import time
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple, replace
+from hashlib import blake2b
 from typing import Any
 
+import zstandard
+from pymongo import ASCENDING, DESCENDING, ReplaceOne
 from pymongo.errors import DuplicateKeyError
 
 from mmcrawl.errors import StoreError
+from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
 from mmcrawl.frontier.store import Job, refuse_other_arguments
-from mmcrawl.sharing.findings import PublishedFindings
-from mmcrawl.sharing.log import Log
-from mmcrawl.sharing.mail import Inbox
-from mmcrawl.sharing.server import STORE, Row, facts_of
-from mmcrawl.sharing.stored_snapshots import StoredSnapshots
-from mmcrawl.stores.mongodb import connect, explained
+from mmcrawl.page.model import MediaResource
+from mmcrawl.sharing.log import Inbox
+from mmcrawl.sharing.server import Row, facts_of
+from mmcrawl.sharing.snapshots import StoredSnapshots
 
-_LEADER, _STATUS = "leader", "status"
+logger = logging.getLogger(__name__)
+
+_LEADER, _STATUS, _PATTERNS = "leader", "status", "patterns"
+_MOST_TEXT = 3 << 20  # characters; a document may have 16 MB, a character 4 bytes
+_AROUND = 64  # what field names and lengths add to a resource
+_BEST_FIRST = {"score": DESCENDING, "url": ASCENDING}
 
 
 def open_shared_store(
@@ -74,22 +88,7 @@ def open_shared_store(
     return shared
 
 
-def jobs(uri: str) -> list[Job]:
-    """Return the jobs of a store, in the order they were begun.
-
-    Raises:
-        StoreError: there is no store, or it cannot be reached or used.
-    """
-    server = connect(STORE, uri, create=False, read_only=True)
-    try:
-        with explained(f"{STORE.noun} {server.name}"):
-            rows = list(server.documents("job").find())
-    finally:
-        server.client.close()
-    return [_job(row) for row in sorted(rows, key=lambda row: (row["started_at"], row["name"]))]
-
-
-class SharedStore(Log, Inbox, StoredSnapshots, PublishedFindings):
+class SharedStore(Inbox, StoredSnapshots):
     """An open shared store; see `open_shared_store`. Several threads may use it."""
 
     def __init__(self, uri: str, job: str, *, create: bool, patience: float) -> None:
@@ -203,6 +202,102 @@ class SharedStore(Log, Inbox, StoredSnapshots, PublishedFindings):
             self.set_aside(table, name, str(error))
             return None
 
+    # -- findings -----------------------------------------------------------------------------
+
+    def publish(
+        self, changed: Sequence[MediaPageRecord], dropped: Sequence[str], number: int
+    ) -> None:
+        """Publish media pages, and drop some by their URLs.
+
+        What was published at a later number stays. One round trip for pages that are new, one more
+        where some are not.
+
+        Args:
+            changed: pages, new ones or changed ones.
+            dropped: URLs of pages that turned out to be no media pages.
+            number: of the last entry of the log that was taken into account.
+        """
+        rows = {page.url: self._media_row(page, number) for page in changed}
+        rows |= {url: {"_id": self._media_key(url), "number": number} for url in dropped}
+        known = self._insert_new("media", list(rows.values()))
+        if known:
+            changes = [
+                ReplaceOne({"_id": row["_id"], "number": {"$lte": number}}, row) for row in known
+            ]
+            self._change_all("media", changes)
+
+    def _media_key(self, url: str) -> str:
+        return self._key(blake2b(url.encode(), digest_size=16).hexdigest())
+
+    def _media_row(self, page: MediaPageRecord, number: int) -> Row:
+        resources = page.resources
+        lengths = [sum(map(len, astuple(one))) + _AROUND for one in resources]
+        while sum(lengths) > _MOST_TEXT:
+            half = len(lengths) // 2
+            resources, lengths = resources[:half], lengths[:half]
+        if len(resources) < len(page.resources):
+            logger.warning(
+                "Of the %d media of %s, %d are published: more than one document may have",
+                len(page.resources),
+                page.url,
+                len(resources),
+            )
+        return {
+            "_id": self._media_key(page.url),
+            "job": self._prefix,
+            "number": number,
+            "url": page.url,
+            "title": page.title,
+            "score": float(page.topic_score),
+            "words": list(page.words),
+            "status": page.status,
+            "visited_at": float(page.visited_at),
+            "extra": page.extra,
+            "resources": [asdict(resource) for resource in resources],
+        }
+
+    def media_pages(self) -> Iterator[MediaPageRecord]:
+        """Yield the media pages, best topic score first."""
+        for row in self._rows("media", self._below, _BEST_FIRST):
+            yield _page(row)
+
+    def _below(self, last: Row | None) -> Row:
+        """Return the condition for the pages that come after one."""
+        if last is None:
+            return {"job": self._prefix}
+        lower = {"score": {"$lt": last["score"]}}
+        equal = {"score": last["score"], "url": {"$gt": last["url"]}}
+        return {"job": self._prefix, "$or": [lower, equal]}
+
+    def publish_patterns(self, patterns: Sequence[PatternRecord]) -> None:
+        """Keep the learnt patterns in place of the former ones."""
+        text = json.dumps([astuple(pattern) for pattern in patterns], ensure_ascii=False)
+        content = zstandard.ZstdCompressor().compress(text.encode())
+        self._refuse_long(len(content), "the list of patterns")
+        self._put("note", self._key(_PATTERNS), {"bytes": content})
+
+    def patterns(self) -> list[PatternRecord]:
+        """Return the learnt patterns, the most general first."""
+        row = self._one("note", self._key(_PATTERNS))
+        if row is None:
+            return []
+        found = json.loads(zstandard.ZstdDecompressor().decompress(row["bytes"]))
+        patterns = [PatternRecord(*fields) for fields in found]
+        return sorted(patterns, key=lambda pattern: (-pattern.urls, pattern.pattern))
+
 
 def _job(row: Row) -> Job:
     return Job(0, row["name"], json.loads(row["arguments"]), row["finished_at"], row["reason"])
+
+
+def _page(row: Row) -> MediaPageRecord:
+    return MediaPageRecord(
+        row["url"],
+        row["title"],
+        row["score"],
+        tuple(row["words"]),
+        row["status"],
+        row["visited_at"],
+        tuple(MediaResource(**resource) for resource in row["resources"]),
+        row["extra"],
+    )

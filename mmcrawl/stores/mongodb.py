@@ -21,6 +21,7 @@ from pymongo.collection import Collection
 from pymongo.database import Database
 from pymongo.errors import (
     AutoReconnect,
+    BulkWriteError,
     CollectionInvalid,
     ConnectionFailure,
     DuplicateKeyError,
@@ -40,7 +41,7 @@ Documents = Collection[dict[str, Any]]
 
 _SELECTION = 5_000  # ms until a server that does not answer is given up; the URI may say otherwise
 _AUTHENTICATION_FAILED, _UNAUTHORIZED, _BAD_VALUE, _ILLEGAL = 18, 13, 2, 20
-_NAMESPACE_EXISTS, _OUT_OF_DISK = 48, 14031
+_NAMESPACE_EXISTS, _OUT_OF_DISK, _DUPLICATE = 48, 14031, 11000
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +140,6 @@ def connect(
 
 @dataclass(frozen=True, slots=True)
 class _Connection:
-    """What a connection is opened with."""
-
     kind: Kind
     uri: str
     name: str
@@ -321,3 +320,26 @@ def _message(error: OperationFailure) -> str:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())[:300]
+
+
+def insert_new(documents: Documents, rows: Sequence[dict[str, Any]]) -> set[int]:
+    """Insert documents, in any order; return the indexes of those whose key is taken."""
+    if not rows:
+        return set()
+    try:
+        documents.insert_many(rows, ordered=False)
+    except BulkWriteError as error:
+        return only_duplicates(error)
+    return set()
+
+
+def only_duplicates(error: BulkWriteError) -> set[int]:
+    """Return the indexes of what was refused in a bulk because its key was taken.
+
+    Raises:
+        BulkWriteError: something was refused for another reason.
+    """
+    refused = error.details["writeErrors"]
+    if error.details["writeConcernErrors"] or any(one["code"] != _DUPLICATE for one in refused):
+        raise error
+    return {one["index"] for one in refused}

@@ -100,7 +100,7 @@ def closing_tables(summary: Summary) -> RenderableType:
         ("Links not followed", Counter(summary.progress.refused)),
     ):
         if reasons:
-            parts += [_title(title), _reason_table(reasons)]
+            parts += [_title(title), reason_table(reasons)]
     parts.append(_title(summary.ending))
     return Group(*parts)
 
@@ -189,7 +189,8 @@ def _pattern_table(patterns: list[PatternRecord]) -> Table:
     return table
 
 
-def _reason_table(reasons: Counter[str]) -> Table:
+def reason_table(reasons: Counter[str]) -> Table:
+    """Return how often something went wrong, by reason, the most frequent first."""
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(justify="right")
     table.add_column(overflow="fold")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from time import monotonic
 from typing import Any, Self
 
@@ -13,9 +13,8 @@ from rich.progress import TimeElapsedColumn as Elapsed
 from rich.table import Table
 from rich.text import Text
 
+from mmcrawl.rank.graph import page_links
 from mmcrawl.rank.pages import Ranked
-from mmcrawl.rank.parts import RankedParts
-from mmcrawl.rank.ranks import Ranking
 from mmcrawl.terminal.crawl import literal
 
 _LINE_SECONDS = 10.0
@@ -60,78 +59,74 @@ class RankProgress:
             self._console.print(Text(f"{_DOING.get(what, what)}: {done:,}{of}"), soft_wrap=True)
 
 
-def rank_table(ranked: Ranked, rows: Iterable[dict[str, Any]], kept: str) -> RenderableType:
-    """Return the first pages and what was ranked.
+def rank_table(ranked: Ranked, top: int, kept: str) -> RenderableType:
+    """Return the first pages, blocks or media, and what was ranked.
 
     Args:
         ranked: What ranking came to.
-        rows: Of the pages to show.
-        kept: Where the ranks are.
-    """
-    table = Table(box=box.SIMPLE_HEAD)
-    for name in ("place", "rank", "× average", "linked from"):
-        table.add_column(name, justify="right")
-    table.add_column("page", overflow="fold")
-    for row in rows:
-        table.add_row(
-            str(row["place"]),
-            f"{row['score']:.3g}",
-            f"{row['times_average']:.2f}",
-            f"{row['in_links']:,}",
-            literal(row["url"]),
-        )
-    pages, ranking = ranked.pages, ranked.ranking
-    lines = [
-        f"{pages.method}: {len(pages.urls):,} pages, {ranked.blocks:,} blocks, {ranked.links:,}"
-        f" links between stored pages; {ranking.steps} steps; kept in {kept}"
-    ]
-    if not ranked.in_links.any():
-        lines.append("No page links to another one that is stored: all ranks are equal.")
-    lines += _remarks(ranking, ranked.skipped)
-    return Group(table, *(literal(line) for line in lines))
-
-
-def parts_table(ranked: RankedParts, rows: Iterable[dict[str, Any]]) -> RenderableType:
-    """Return the first blocks or media, and what was ranked.
-
-    Args:
-        ranked: What ranking came to.
-        rows: Of those to show.
+        top: How many to show.
+        kept: Where the ranks are, "" if they are not kept.
     """
     table = Table(box=box.SIMPLE_HEAD)
     for name in ("place", "rank", "× average"):
         table.add_column(name, justify="right")
-    table.add_column("kind")
-    if ranked.of == "blocks":
-        table.add_column("topic", overflow="ellipsis", no_wrap=True, max_width=_TOPIC)
-        table.add_column("bytes", justify="right")
-        table.add_column("page", overflow="fold")
-    else:
-        table.add_column("pages", justify="right")
-        table.add_column("media", overflow="fold")
-        table.add_column("best page", overflow="fold")
-    for row in rows:
+    add_columns, cells = _SHOWN[ranked.of]
+    add_columns(table)
+    for row in ranked.rows(top):
         numbers = (str(row["place"]), f"{row['score']:.3g}", f"{row['times_average']:.2f}")
-        if ranked.of == "blocks":
-            place = f"{row['start']}-{row['end']}"
-            rest = (literal(row["topic"]), literal(place), literal(row["url"]))
-        else:
-            rest = (literal(f"{row['pages']:,}"), literal(row["url"]), literal(row["best_page"]))
-        table.add_row(*numbers, literal(row["kind"] or "rest of page"), *rest)
+        table.add_row(*numbers, *map(literal, cells(row)))
     graph, named = ranked.graph, f" of {len(ranked.scores):,} media" if ranked.of == "media" else ""
     lines = [
         f"{ranked.method}{named}: {graph.pages:,} pages, {graph.blocks:,} blocks, {graph.links:,}"
-        f" links between stored pages; {ranked.ranking.steps} steps; not kept"
+        f" links between stored pages; {ranked.ranking.steps} steps;"
+        f" {f'kept in {kept}' if kept else 'not kept'}"
     ]
-    lines += _remarks(ranked.ranking, ranked.skipped)
+    if ranked.of == "pages" and not page_links(graph).nnz:
+        lines.append("No page links to another one that is stored: all ranks are equal.")
+    if not ranked.ranking.settled:
+        lines.append(
+            f"The ranks had not settled: they still changed by {ranked.ranking.change:.1g}."
+        )
+    if skipped := ranked.reading.skipped:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in skipped.items())
+        lines.append(f"Not ranked: {reasons}")
     return Group(table, *(literal(line) for line in lines))
 
 
-def _remarks(ranking: Ranking, skipped: Mapping[str, int]) -> list[str]:
-    lines = []
-    if not ranking.settled:
-        lines.append(f"The ranks had not settled: they still changed by {ranking.change:.1g}.")
-    if skipped:
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in skipped.items())
-        lines.append(f"Not ranked: {reasons}")
-    return lines
+def _page_columns(table: Table) -> None:
+    table.add_column("linked from", justify="right")
+    table.add_column("page", overflow="fold")
+
+
+def _block_columns(table: Table) -> None:
+    table.add_column("kind")
+    table.add_column("topic", overflow="ellipsis", no_wrap=True, max_width=_TOPIC)
+    table.add_column("bytes", justify="right")
+    table.add_column("page", overflow="fold")
+
+
+def _media_columns(table: Table) -> None:
+    table.add_column("kind")
+    table.add_column("pages", justify="right")
+    table.add_column("media", overflow="fold")
+    table.add_column("best page", overflow="fold")
+
+
+_Row = dict[str, Any]
+_SHOWN: dict[str, tuple[Callable[[Table], None], Callable[[_Row], Iterable[str]]]] = {
+    "pages": (_page_columns, lambda row: (f"{row['in_links']:,}", row["url"])),
+    "blocks": (
+        _block_columns,
+        lambda row: (
+            row["kind"] or "rest of page",
+            row["topic"],
+            f"{row['start']}-{row['end']}",
+            row["url"],
+        ),
+    ),
+    "media": (
+        _media_columns,
+        lambda row: (row["kind"], f"{row['pages']:,}", row["url"], row["best_page"]),
+    ),
+}
+"""Of what is ranked: the columns behind the first three, and what stands in them."""

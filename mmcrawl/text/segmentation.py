@@ -1,9 +1,7 @@
-"""Cutting text into words.
+"""Finding words in text by forward maximum matching, and cutting text into words (section 4.1.1).
 
-A set of words and phrases that is looked for in text: forward maximum matching (section 4.1.1).
-
-Two tables are kept. Words that hold a Han character (力学, X射线) are matched as characters, with
-or without a blank between Han and other letters (X 射线): a compiled character class finds the
+A lexicon keeps two tables. Words that hold a Han character (力学, X射线) are matched as characters,
+with or without a blank between Han and other letters (X 射线): a compiled character class finds the
 places where a word's first two characters stand, and only there the table of words is asked,
 longest first. Words of other scripts ("Newton's second law") are matched as sequences of stems,
 longest first. Both are linear in the text: at each place at most as many looks as the words
@@ -28,6 +26,7 @@ _OTHER = f"[^\\W_{HAN}]"
 # Begins with the blank, which is quickly found.
 _BLANK_AT_HAN = re.compile(f" (?:(?=[{HAN}])(?<={_OTHER} )|(?<=[{HAN}] )(?={_OTHER}))")
 _ALL_HAN = re.compile(f"[{HAN}]+")
+_HAN_RUN = re.compile(f"([{HAN}]+)")
 
 Hit = tuple[int, int, str]
 """Start, end (exclusive) and the lexicon's word."""
@@ -218,9 +217,6 @@ def _longest_first(tails: list[tuple[tuple[str, ...], str]]) -> list[tuple[tuple
     return sorted(tails, key=lambda tail: -len(tail[0]))
 
 
-_HAN_RUN = re.compile(f"([{HAN}]+)")
-
-
 def segment(text: str, lexicon: Lexicon | None = None) -> list[str]:
     """The words of `text`, in order (section 4.1.1).
 
@@ -231,8 +227,7 @@ def segment(text: str, lexicon: Lexicon | None = None) -> list[str]:
     >>> segment("牛頓的 Experiments, 1687")
     ['牛顿', '的', 'experi', '1687']
     """
-    if lexicon is None:
-        return list(_plain_words(unify(text)))
+    lexicon = lexicon or _no_words()
     text = lexicon.form(text)
     words: list[str] = []
     end = 0
@@ -258,12 +253,9 @@ def _words(text: str, lexicon: Lexicon) -> Iterator[str]:
         yield from filter(None, sequence[end:])
 
 
-def _plain_words(text: str) -> Iterator[str]:
-    for run in _HAN_RUN.split(text):
-        if _HAN_RUN.match(run):
-            yield from _cut(run)
-        else:
-            yield from filter(None, stems(run))
+@cache
+def _no_words() -> Lexicon:
+    return Lexicon(())
 
 
 def _cut(run: str) -> Iterator[str]:

@@ -1,8 +1,6 @@
-"""The words of a URL in the language of the topic (section 4.1.2).
+"""The words of a URL, of its host, path and query, in the language of the topic (section 4.1.2).
 
-Cutting a URL into words (section 4.1.2): host, path and query.
-
-What is asked again and again in a crawl is kept: the words of a host, of a directory, of a name.
+What is looked up again and again in a crawl is kept: the words of a host, of a directory, a name.
 """
 
 import re
@@ -12,10 +10,9 @@ from functools import cache, lru_cache
 from urllib.parse import unquote_to_bytes
 
 from mmcrawl.text.public_suffixes import split_host
-from mmcrawl.text.resources import data_words
+from mmcrawl.text.resources import data_lines, data_words
 from mmcrawl.text.scripts import HAN, has_han, unify
 from mmcrawl.text.segmentation import segment
-from mmcrawl.text.url_table import url_table
 from mmcrawl.text.words import stem
 
 LONGEST_URL = 2048
@@ -30,6 +27,11 @@ _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,5}$")
 _GUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _HEX = re.compile(r"(?=.*\d.*\d)(?:[0-9a-f]{8,64}|[0-9A-F]{8,64})")
 _BASE64 = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d.*\d)[0-9A-Za-z]{16,}")
+_SHORT_WORDS = ("of", "to", "in", "on")  # the only two-letter words cut out of a longer one
+_NOISE_WEIGHT = 8
+_SHORTEST = 3
+_LONGEST = 24
+_LEAST_MEAN_LENGTH = 3.5
 
 
 def split_url(url: str) -> tuple[str, ...]:
@@ -52,7 +54,7 @@ def split_url(url: str) -> tuple[str, ...]:
     directories, slash, name = path.rpartition("/")
     words = _directory_words(directories if slash else path)
     if name and slash:
-        words += _name_words(name)
+        words += _segment_words(name, is_file=True)
     for pair in query.split("&") if query else ():
         words += _pair_words(pair)
     return words
@@ -79,16 +81,9 @@ def _host_words(host: str) -> tuple[str, ...]:
 
 
 @lru_cache(65_536)
-def _name_words(name: str) -> tuple[str, ...]:
-    base, _, parameters = name.partition(";")
-    words = _words(_decode(_EXTENSION.sub("", base)))
-    return words + _pair_words(parameters) if parameters else words
-
-
-@lru_cache(16_384)
-def _segment_words(segment: str) -> tuple[str, ...]:
+def _segment_words(segment: str, *, is_file: bool = False) -> tuple[str, ...]:
     base, _, parameters = segment.partition(";")
-    words = _words(_decode(base))
+    words = _words(_decode(_EXTENSION.sub("", base) if is_file else base))
     return words + _pair_words(parameters) if parameters else words
 
 
@@ -253,3 +248,84 @@ def _url_word(word: str) -> UrlWord:
     if has_han(word):
         return UrlWord(word, word, word)
     return UrlWord(word, " ".join(map(stem, word.split(" "))), url_table().translation(word))
+
+
+@dataclass(frozen=True)
+class UrlTable:
+    """English words, pinyin and curated initials of pinyin; derived from CC-CEDICT."""
+
+    translations: dict[str, str]
+    """Chinese word by Latin word; several English words are joined by a blank."""
+
+    by_stem: dict[str, str]
+    """Chinese word by the stem of an English word."""
+
+    weights: dict[str, int]
+    """The words that a run of letters may be cut into, with their weight (0 to 20)."""
+
+    noise: frozenset[str]
+    """Words that say nothing of a page's content, as ``index``."""
+
+    def __len__(self) -> int:
+        return len(self.translations)
+
+    def translation(self, word: str) -> str | None:
+        """The Chinese for a Latin word in lower case, by the word itself or else by its stem."""
+        found = self.translations.get(word)
+        if found is None:
+            base = stem(word)
+            found = self.by_stem.get(base) or self.translations.get(base)
+        return found
+
+    def cut(self, letters: str) -> tuple[str, ...] | None:
+        """Run-together words, as ``gaozhongwuli``, cut apart; ``None`` if `letters` cannot be.
+
+        Of all cuts into known words the one with fewest words is taken, of these the one with the
+        greatest sum of weights. Linear in the length, the length of a word being bounded.
+        """
+        # For each end: how many words, minus their weight, where the last of them begins.
+        best: list[tuple[int, int, int] | None] = [(0, 0, 0)]
+        for end in range(1, len(letters) + 1):
+            options = []
+            for start in range(max(0, end - _LONGEST), end - 1):
+                before = best[start]
+                if before is not None:
+                    weight = self._weight(letters[start:end])
+                    if weight is not None:
+                        options.append((before[0] + 1, before[1] - weight, start))
+            best.append(min(options, default=None))
+        words: list[str] = []
+        end = len(letters)
+        while end and (last := best[end]) is not None:
+            words.append(letters[last[2] : end])
+            end = last[2]
+        if end or len(letters) < _LEAST_MEAN_LENGTH * len(words):
+            return None
+        return tuple(reversed(words))
+
+    def _weight(self, word: str) -> int | None:
+        weight = self.weights.get(word)
+        if weight is None and word[-1] == "s" and len(word) > _SHORTEST:
+            return self.weights.get(word[:-1])
+        return weight
+
+
+@cache
+def url_table() -> UrlTable:
+    """The table that ships with mmcrawl, read on first use."""
+    translations: dict[str, str] = {}
+    by_stem: dict[str, str] = {}
+    noise = data_words("url_words", "noise.txt")
+    weights = dict.fromkeys((word for word in noise if len(word) >= _SHORTEST), _NOISE_WEIGHT)
+    weights |= dict.fromkeys(_SHORT_WORDS, _NOISE_WEIGHT)
+    for word in data_words("stop_words", "en.txt"):
+        if len(word) >= _SHORTEST and word.isalpha():
+            weights[word] = _NOISE_WEIGHT
+    for line in data_lines("url_words", "table.tsv"):
+        _, key, chinese, weight, *stems = line.split("\t")
+        translations[key] = chinese
+        if len(key) >= _SHORTEST and " " not in key:
+            weights[key] = int(weight)
+        for base in stems:
+            by_stem[base] = chinese
+    return UrlTable(translations, by_stem, weights, noise)

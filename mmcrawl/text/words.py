@@ -1,7 +1,4 @@
-"""Words of alphabetic scripts: cutting them out of text, and their stems.
-
-Words that say nothing of a topic.
-"""
+"""Words of alphabetic scripts: cut out of text, stemmed, and told apart from stop words."""
 
 import re
 import threading

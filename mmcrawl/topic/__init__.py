@@ -7,13 +7,12 @@ comes from a file that ships with mmcrawl, from the user's own file, or from a f
 
 from mmcrawl.topic.loading import load_topic, load_topics, topic_from_keywords, topic_names, union
 from mmcrawl.topic.similarity import BooleanModel, VectorSpaceModel
-from mmcrawl.topic.topic import MEDIA_KINDS, Concept, Match, Topic
+from mmcrawl.topic.topic import MEDIA_KINDS, Concept, Topic
 
 __all__ = [
     "MEDIA_KINDS",
     "BooleanModel",
     "Concept",
-    "Match",
     "Topic",
     "VectorSpaceModel",
     "load_topic",

@@ -18,6 +18,9 @@ from mmcrawl.topic.topic import MEDIA_KINDS, Concept, Topic
 
 _TEXTS = ("name", "title", "title_en", "stage", "subject", "source")
 _LISTS = ("words", "subject_words")
+ANYTHING = "*"
+"""Given as keywords: pages with media are looked for, whatever they are about."""
+
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 
 
@@ -188,12 +191,27 @@ def topic_from_keywords(keywords: str) -> Topic:
     """A topic of a few words, one concept each: ``光学, refraction``.
 
     Words are parted by commas (also ， and 、), semicolons or line ends; ``光学|optics`` makes one
-    concept.
+    concept; `ANYTHING` alone is every topic.
     Raises :class:`~mmcrawl.errors.TopicError` if there is none.
     """
+    if keywords.strip() == ANYTHING:
+        return Topic("keywords", "any media", (), source="all topics", anything=True)
     parts = (split_words(part) for part in re.split(r"[,，、;；\n]", keywords))
     concepts = tuple(words for words in parts if words)
     return Topic("keywords", keywords.strip(), concepts, source="the keywords given")
+
+
+def topic_of(names: str, keywords: str) -> Topic | None:
+    """The topic of several names or paths, or of a few words; None if neither is given.
+
+    Raises :class:`~mmcrawl.errors.TopicError` if both are given, or as :func:`load_topics` and
+    :func:`topic_from_keywords` do.
+    """
+    if names and keywords:
+        raise TopicError("give either --topic or --keywords, not both")
+    if keywords:
+        return topic_from_keywords(keywords)
+    return load_topics(names) if names else None
 
 
 @cache

@@ -36,15 +36,14 @@ class _Scaled:
 class BooleanModel(_Scaled):
     """Share of the topic's concepts that a text holds.
 
-    Notes
-    -----
-    Yang (2009), equation 4.1 (and 3.9, 3.10): sim(D) = |D ∩ T| / |T|. T counts concepts: a word
-    and its translation are one element.
+    Notes:
+        Yang (2009), equation 4.1 (and 3.9, 3.10): sim(D) = |D ∩ T| / |T|. T counts concepts: a word
+        and its translation are one element.
     """
 
     def score(self, *fields: str) -> float:
         """sim(D) in [0, 1], D being the words of all `fields` (title, anchor, URL text…)."""
-        return self._seen(len(self.topic.concepts_in(*fields)) / len(self.topic.terms))
+        return self._seen(len(self.topic.concepts_in(*fields)) / max(len(self.topic.terms), 1))
 
     def state(self) -> dict[str, Any]:
         """What was learnt, as plain data for JSON."""
@@ -58,24 +57,21 @@ class BooleanModel(_Scaled):
 class VectorSpaceModel(_Scaled):
     """Cosine of a text's word weights and the topic, weights being learnt from the pages so far.
 
-    Parameters
-    ----------
-    topic
-        its concepts are the query: w_i(q) = 1 for each, 0 for any other word.
-    max_words
-        how many distinct words are counted. When there are more, the rarest that are not of the
-        topic are forgotten, about a tenth of all; they then weigh as a word never seen. At least 1.
+    Args:
+        topic: its concepts are the query: w_i(q) = 1 for each, 0 for any other word.
+        max_words: how many distinct words are counted. When there are more, the rarest that are not
+            of the topic are forgotten, about a tenth of all; they then weigh as a word never seen.
+            At least 1.
 
-    Notes
-    -----
-    Yang (2009), equation 3.13 with the square that its print lost, and 3.14::
+    Notes:
+        Yang (2009), equation 3.13 with the square that its print lost, and 3.14::
 
-        w_i(d) = tf_i · lg(N/n_i + 0.01) / sqrt(Σ (tf_i · lg(N/n_i + 0.01))²)
-        Score  = Σ w_i(d) · w_i(q) / (|w(d)| · |w(q)|) = Σ_{i ∈ T} w_i(d) / sqrt(|T|)
+            w_i(d) = tf_i · lg(N/n_i + 0.01) / sqrt(Σ (tf_i · lg(N/n_i + 0.01))²)
+            Score  = Σ w_i(d) · w_i(q) / (|w(d)| · |w(q)|) = Σ_{i ∈ T} w_i(d) / sqrt(|T|)
 
-    The sum under the root is over all words of the text, so that other words lower its score.
-    N documents were observed, n_i of them hold word i. A word in none is taken to be in one, and
-    N to be at least 1, so a weight is never negative.
+        The sum under the root is over all words of the text, so that other words lower its score.
+        N documents were observed, n_i of them hold word i. A word in none is taken to be in one,
+        and N to be at least 1, so a weight is never negative.
     """
 
     def __init__(self, topic: Topic, max_words: int = 200_000) -> None:
@@ -119,7 +115,7 @@ class VectorSpaceModel(_Scaled):
                 of_topic += weight
         if not square:
             return self._seen(0.0)
-        return self._seen(min(1.0, of_topic / sqrt(square * len(self._concepts))))
+        return self._seen(min(1.0, of_topic / sqrt(square * max(len(self._concepts), 1))))
 
     def state(self) -> dict[str, Any]:
         """What was learnt, as plain data for JSON."""

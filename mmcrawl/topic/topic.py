@@ -5,30 +5,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from mmcrawl.errors import TopicError
-from mmcrawl.text.scripts import has_han
 from mmcrawl.text.segmentation import Lexicon
 
 MEDIA_KINDS = ("audio", "video", "animation")
 
 Concept = tuple[str, ...]
 """Words that mean the same, in any language; the first is the concept's name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A word of the topic that stands in a text."""
-
-    concept: str
-    """Name of the concept: its first word."""
-
-    word: str
-    """The word found, as the topic spells it."""
-
-    language: str
-    """``zh`` for a word with Han characters, else ``en``."""
-
-    count: int
-    """How often it stands there; at least 1."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +44,9 @@ class Topic:
     source: str = ""
     """Where the words come from."""
 
+    anything: bool = False
+    """Whether every page is on topic: media are looked for, whatever they are about."""
+
     def __post_init__(self) -> None:
         unknown = sorted({*self.media, *self.wanted} - {*MEDIA_KINDS})
         if unknown:
@@ -69,7 +54,7 @@ class Topic:
                 f"topic {self.name!r}: no such media kind {unknown[0]!r}; "
                 f"there are {', '.join(MEDIA_KINDS)}"
             )
-        if not self.terms:
+        if not self.terms and not self.anything:
             raise TopicError(f"topic {self.name!r} holds no words; add at least one concept")
 
     @cached_property
@@ -109,18 +94,6 @@ class Topic:
         """D ∩ T of equation 4.1, D the texts of `fields` together: names of the concepts found."""
         concepts, find = self.concept_by_word, self.lexicon.find
         return frozenset([concepts[word] for text in fields for word in find(text)])
-
-    def match(self, *fields: str) -> list[Match]:
-        """Which words of the topic stand in the texts of `fields`, most frequent first."""
-        counts: dict[str, int] = {}
-        for text in fields:
-            for word, count in self.lexicon.find(text).items():
-                counts[word] = counts.get(word, 0) + count
-        matches = [
-            Match(self.concept_by_word[word], word, "zh" if has_han(word) else "en", count)
-            for word, count in counts.items()
-        ]
-        return sorted(matches, key=lambda match: (-match.count, match.word))
 
 
 def distinct(concepts: Iterable[Concept]) -> tuple[Concept, ...]:

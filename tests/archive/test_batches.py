@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import subprocess
-import sys
 import time
 from dataclasses import replace
 
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from mmcrawl.archive import Capture, Unchanged, open_archive
 from mmcrawl.archive.format.planning import look_up
 from mmcrawl.errors import StoreError
+from tests.warm import python
 
 URL = "http://physics.test/levers.html"
 
@@ -45,7 +45,7 @@ def captures(count, time=1.0, url="http://h.test/{}", text=""):
 # -- the same as one by one -------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.tuples(
@@ -226,9 +226,7 @@ for n in range(1, 1000):
 def test_processes_that_store_the_same_pages_in_batches_and_are_killed(uri):
     open_archive(uri).close()
     processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", STORE, uri, name], stdout=subprocess.PIPE, text=True
-        )
+        subprocess.Popen([python(), "-c", STORE, uri, name], stdout=subprocess.PIPE, text=True)
         for name in "xyz"
     ]
     heard = [[process.stdout.readline() for _ in range(4)] for process in processes]

@@ -124,11 +124,7 @@ def test_any_body_is_kept(archive, body, content_type):
     assert all(0 <= block.start < block.end <= len(body) for block in blocks)
 
 
-@settings(
-    max_examples=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(bodies=st.lists(st.binary(max_size=300), min_size=1, max_size=4), url=st.text(max_size=20))
 def test_whatever_is_stored_is_rebuilt(archive, bodies, url):
     url = f"http://h.test/{url.encode('utf-8', 'replace').decode()}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import sqlite3
 import subprocess
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.archive.warc import export_warc
 from mmcrawl.errors import StoreError
+from tests.warm import python
 
 KILLS = 50
 
@@ -51,7 +51,7 @@ def body(n: int, size: int = 60_000) -> bytes:
 
 
 def started(path: Path, first: int, *urls: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", STORE, str(path), str(first), *urls]
+    command = [python(), "-c", STORE, str(path), str(first), *urls]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -90,7 +90,7 @@ for _ in range(kills):
 
 def test_killed_at_any_moment_nothing_acknowledged_is_lost(tmp_path):
     path = tmp_path / "archive.db"
-    command = [sys.executable, "-c", KILL, str(path), str(KILLS)]
+    command = [python(), "-c", KILL, str(path), str(KILLS)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     said = [line.split() for line in done.stdout.splitlines()]
     assert len(said) > KILLS
@@ -143,7 +143,7 @@ for n in range(1_000):
 """
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False
+        [python(), "-c", code, str(path)], capture_output=True, text=True, check=False
     )
     *stored, refusal = done.stdout.splitlines()
     assert str(path) in refusal

@@ -8,7 +8,6 @@ import random
 import signal
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -19,6 +18,7 @@ from mmcrawl.archive import Archive, Results, Search, open_search
 from mmcrawl.archive.search import blocks, index, updating
 from mmcrawl.archive.search.searching import index_path
 from mmcrawl.errors import StoreError
+from tests.warm import python
 
 from .search_pages import CHINESE, DAY, ENGLISH, GERMAN, JANUARY, capture, mixed_web, store_all
 from .test_search import QUERIES, urls
@@ -399,7 +399,7 @@ def test_an_update_that_is_killed_in_the_middle_goes_on_where_it_was(
     archive: Archive, search: Search, uri: str, tmp_path: Path, writes: int
 ) -> None:
     store_all(archive, mixed_web())  # four pages, one after the other
-    died = subprocess.run([sys.executable, "-c", _KILLED, uri, str(writes)], check=False)
+    died = subprocess.run([python(), "-c", _KILLED, uri, str(writes)], check=False)
     assert died.returncode == -signal.SIGKILL
     indexed = search.progress().indexed
     assert (indexed == 0) == (writes == 1)

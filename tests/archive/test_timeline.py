@@ -68,11 +68,7 @@ def assert_same(archive, model, url):
 _pages = itertools.count()
 
 
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(STORED | NOTED, max_size=12))
 def test_a_time_gives_what_the_last_event_up_to_it_saw(archive, steps):
     url, model = f"http://h.test/{next(_pages)}", Model()
@@ -89,11 +85,7 @@ def test_a_time_gives_what_the_last_event_up_to_it_saw(archive, steps):
     ]
 
 
-@settings(
-    max_examples=30,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(STORED | NOTED, max_size=12), before=TIMES)
 def test_a_purge_leaves_what_was_seen_from_its_time_on(archive, steps, before):
     url, model = f"http://h.test/{next(_pages)}", Model()

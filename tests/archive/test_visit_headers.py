@@ -116,7 +116,7 @@ HEADS = st.sampled_from([(), (("ETag", "x"),), (("ETag", "y"), ("Age", "1")), ((
 STEPS = st.tuples(st.integers(0, 8).map(float), st.sampled_from(["A", "B", 304, 503]), HEADS)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(STEPS, max_size=10))
 @example([(3.0, "A", ()), (0.0, "B", ()), (2.0, 503, ()), (1.0, "A", ())])
 @example([(0.0, "B", ()), (2.0, 503, ()), (3.0, "A", ()), (1.0, "A", ()), (2.0, "A", ())])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 from warcio.cli import main as warcio
@@ -106,7 +106,6 @@ captures = st.builds(
 visits = st.tuples(st.floats(0, 2e9), st.sampled_from([200, 304, 404, 503, 0]))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.one_of(captures, visits), max_size=8))
 @example([Capture(URL, b"", 1.0, status=404), Capture(URL, b"", 0.0, status=404)])
 def test_anything_comes_out_equal(what: list[Capture | tuple[float, int]]) -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import gzip
 import signal
 import subprocess
-import sys
 import zlib
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +14,7 @@ from mmcrawl.archive import Archive, open_archive
 from mmcrawl.archive.warc import import_warc
 from mmcrawl.archive.warc.payload import body_of, is_digest_of
 from tests.archive.warc_files import HTML, TIME, Warc, all_of, whats
+from tests.warm import python
 
 URL = "http://physics.test/levers"
 BODY = b"<html><body><p>A lever is a beam on a pivot.</p></body></html>"
@@ -179,7 +179,7 @@ def kill(done, total):
         os.kill(os.getpid(), signal.SIGKILL)
 import_warc(open_archive(sys.argv[1]), [sys.argv[2]], progress=kill)
 """
-    run = subprocess.run([sys.executable, "-c", killed, uri, str(path)], check=False, timeout=60)
+    run = subprocess.run([python(), "-c", killed, uri, str(path)], check=False, timeout=60)
     assert run.returncode == -signal.SIGKILL
     with open_archive(uri) as archive, open_archive(f"sqlite:///{tmp_path}/whole.db") as whole:
         assert archive.visits(URL)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks.building import TEXT
@@ -200,7 +200,6 @@ def visible(tree: PageTree) -> set[int]:
     return {i for i, tag in enumerate(tree.tags) if tag == TEXT and not hidden[i] and tree.text(i)}
 
 
-@settings(deadline=None)
 @given(soup)
 def test_cuts_are_in_order_and_hold_what_is_kept(html: str):
     tree = read_tree(html.encode())

@@ -6,8 +6,14 @@ import tracemalloc
 
 import pytest
 
-from mmcrawl.blocks.layout.block_words import AREAS, area_of_names, begins_with, holds, is_all
-from mmcrawl.blocks.page_blocks import TopicWords
+from mmcrawl.blocks.layout.block_words import (
+    AREAS,
+    TopicWords,
+    area_of_names,
+    begins_with,
+    holds,
+    is_all,
+)
 from mmcrawl.page.looks import declarations
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import page_content, read_tree
@@ -34,7 +34,6 @@ html_texts = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 TAG_INTO_ANOTHER = re.compile("<[a-zA-Z][^>]*<")
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.binary(max_size=300) | html_texts.map(lambda text: text.encode("utf-8")))
 def test_no_page_is_an_error(body: bytes) -> None:
     page = page_content(body, "http://lab.test/")
@@ -49,7 +48,6 @@ ARTICLE = """<html><head><title>Levers - Lab</title></head><body><div class=menu
 <p>Its law was known to Archimedes: équilibre.</p><ul><li>one<li>two</ul></body></html>""".encode()
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(
         st.tuples(st.integers(0, len(ARTICLE)), st.integers(0, 12), st.binary(max_size=6)),
@@ -64,7 +62,6 @@ def test_no_mutation_of_a_page_is_an_error(changes: Sequence[tuple[int, int, byt
     assert page.page_type in PAGE_TYPES
 
 
-@settings(max_examples=150, deadline=None)
 @given(html_texts.filter(lambda html: not TAG_INTO_ANOTHER.search(html)))
 def test_text_is_visible_text_of_the_page_in_order(html: str) -> None:
     body = html.encode()
@@ -75,7 +72,6 @@ def test_text_is_visible_text_of_the_page_in_order(html: str) -> None:
     assert "hidden" not in page.text
 
 
-@settings(max_examples=60, deadline=None)
 @given(html_texts.filter(lambda text: "é" not in text and "charset" not in text))
 def test_the_encoding_makes_no_difference(html: str) -> None:
     pages = [
@@ -104,7 +100,6 @@ def expected_f1(chosen: np.ndarray, probabilities: np.ndarray, words: np.ndarray
     return 2 * right / float(words[chosen].sum() + (probabilities * words).sum())
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 99), st.integers(1, 50)), min_size=1, max_size=8, unique=True)
 )

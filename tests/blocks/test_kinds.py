@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import Partition, partition
@@ -251,7 +251,6 @@ TAGS = (
 PIECES = st.sampled_from([*TAGS.split(), TEXT.replace(" ", "·")])
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(PIECES, max_size=40), st.sampled_from(["spcola", "quark", "nom"]))
 def test_every_block_has_a_kind_a_score_and_features(pieces: list[str], method: str):
     body = " ".join(pieces).replace("·", " ").encode()
@@ -263,7 +262,6 @@ def test_every_block_has_a_kind_a_score_and_features(pieces: list[str], method: 
         assert all(value >= 0 for value in block.features.values())
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(PIECES, max_size=30), st.data())
 def test_any_ranges_of_nodes_are_judged(pieces: list[str], data: st.DataObject):
     tree = read_tree(" ".join(pieces).replace("·", " ").encode())

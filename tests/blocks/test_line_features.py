@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks.content.line_features import CROSSED, PAGE_COLUMNS, LineFeatures
@@ -137,7 +137,6 @@ def test_the_encoding_makes_no_difference() -> None:
     assert (matrices[0] == matrices[2]).all()
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(
         st.sampled_from(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import Partition, partition
-from mmcrawl.blocks.content.content import MergedPage, merge_blocks
 from mmcrawl.blocks.kinds import KINDS, BlockKind
+from mmcrawl.blocks.merging import MergedPage, merge_blocks
 
 
 class JudgedPage(Partition):
@@ -65,13 +65,12 @@ def test_small_blocks_alone_are_no_text():
     assert texts(merged("small", "image", "title", "topic")) == ["2 3"]
 
 
-def test_the_topic_text_is_that_of_all_contents():
+def test_the_topic_blocks_are_those_of_all_contents():
     page = merged("title", "topic", "title", "small")
-    assert page.topic_text == "0\n1\n\n2\n3"
+    assert [content.text for content in page.contents] == ["0\n1", "2\n3"]
     assert [block.text for block in page.topic_blocks] == ["0", "1", "2", "3"]
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from(KINDS), max_size=12))
 def test_each_block_is_in_one_place_and_in_order(kinds: list[str]):
     page = merged(*kinds)
@@ -92,8 +91,9 @@ def test_a_page_from_its_bytes():
         <footer>Copyright 2012</footer>"""
     for method in ("spcola", "quark"):
         page = merge_blocks(partition(html.encode(), method=method))
-        assert text.strip() in page.topic_text
-        assert "Copyright" not in page.topic_text
+        found = "\n".join(content.text for content in page.contents)
+        assert text.strip() in found
+        assert "Copyright" not in found
     page = merge_blocks(partition(html.encode(), method="spcola"))
-    assert page.topic_text == f"Levers\n{text.strip()}"
+    assert [content.text for content in page.contents] == [f"Levers\n{text.strip()}"]
     assert [link.href for block in page.related_links for link in block.links] == ["p", "w"]

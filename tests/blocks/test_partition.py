@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import Cut, Partition, partition, partitioner_names, read_tree
@@ -98,7 +98,6 @@ def check(page: Partition, body: bytes) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 class TestEveryMethod:
-    @settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
     @example(body=b"", level=1)
     @example(body=PAGES[0], level=3)
     @example(body=PAGES[1], level=3)
@@ -106,7 +105,6 @@ class TestEveryMethod:
     def test_layout_and_blocks_are_the_page(self, method: str, body: bytes, level: int) -> None:
         check(partition(body, method=method, level=level), body)
 
-    @settings(deadline=None, max_examples=40)
     @given(
         body=bodies,
         encoding=st.sampled_from(

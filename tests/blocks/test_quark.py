@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import partition
@@ -209,7 +209,6 @@ soup = st.lists(
 ).map("".join)
 
 
-@settings(deadline=None)
 @given(soup, st.sampled_from(["", "h1 span option title", "a select script embed"]))
 def test_no_text_is_lost_and_no_blocks_overlap(html: str, custom_tags: str):
     tree = read_tree(html.encode())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import partition
@@ -165,7 +165,6 @@ TAGS = (
 FRAGMENTS = st.sampled_from(TAGS.split())
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(FRAGMENTS, max_size=40))
 def test_no_overlap_and_no_visible_text_lost(pieces: list[str]):
     body = " ".join(pieces).replace("·", " ").encode()
@@ -183,7 +182,6 @@ def test_no_overlap_and_no_visible_text_lost(pieces: list[str]):
     assert all(set(range(i, tree.after[i])) & set(held) for i in links)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_page(body: bytes):
     assert partition(body, method="spcola").splice() == body

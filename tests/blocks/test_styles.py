@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks.building import TEXT
@@ -157,7 +157,6 @@ def test_rules_for_print_and_fonts_are_left_out():
     assert colour("/* p{color:red} */ p{color:green; content:'}p{color:red}'}", "<p>x") == "green"
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.text(alphabet="p.a#b>*{}:;,@ color:red/*'\"", max_size=80))
 def test_no_sheet_is_too_broken(css: str):
     assert style_of("<p class=a id=b>x", sheets=[css]).look.size > 0

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.blocks.topics import block_topic, extract, trim, words_of
+from mmcrawl.blocks.phrases import extract, trim, words_of
+from mmcrawl.blocks.topics import block_topic
 from mmcrawl.blocks.tree import PageTree, read_tree
 
 PROSE = "Archimedes of Syracuse said that he would move the earth, had he a place to stand. "
@@ -190,7 +191,6 @@ PARTS = [
 ]
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(PARTS), max_size=5).map("".join))
 def test_the_same_bytes_have_the_same_topic_on_any_page(inner: str):
     block = f"<div id=block>{inner}</div>"
@@ -198,7 +198,6 @@ def test_the_same_bytes_have_the_same_topic_on_any_page(inner: str):
     assert len(topics) == 1
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(PARTS), max_size=5).map("".join))
 def test_the_topic_does_not_depend_on_the_encoding(inner: str):
     assert topic(inner, "gbk") == topic(inner, "utf-8") == topic(inner, "utf-16-le")
@@ -213,7 +212,6 @@ def test_words_stand_where_they_say(text: str):
         end = word.end
 
 
-@settings(deadline=None)
 @given(st.text(max_size=200), st.integers(1, 5))
 def test_a_topic_has_at_most_theta_words_of_the_block(text: str, theta: int):
     tree = read_tree(text.encode("utf-8", "replace"), encoding="utf-8")

@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -89,7 +89,6 @@ def assert_sound(tree: PageTree) -> None:
             assert tree.ends[before] <= tree.starts[behind]
 
 
-@settings(max_examples=400, deadline=None)
 @given(soup, st.sampled_from(["utf-8", "gb18030", "utf-16-le"]))
 def test_ranges_nest_and_begin_with_their_tag(html: str, encoding: str) -> None:
     body = html.encode(encoding)

@@ -13,13 +13,21 @@ from hypothesis import strategies as st
 
 from mmcrawl.archive import BlockChange, Difference, StoredBlock, Version, Visit
 from mmcrawl.browse import Problem
-from mmcrawl.browse.context import Pool
 from mmcrawl.browse.figures import growth_of, months_of, timeline_of
-from mmcrawl.browse.links import address
-from mmcrawl.browse.text import around, isolated, live_address, marked, plain, short, size, when
+from mmcrawl.browse.pool import Pool
+from mmcrawl.browse.text import (
+    address,
+    around,
+    isolated,
+    live_address,
+    marked,
+    plain,
+    short,
+    size,
+    when,
+)
 from mmcrawl.browse.views.pages import lives_of
-from mmcrawl.browse.words import Words, words_for
-from mmcrawl.browse.words_table import LANGUAGES, TABLE
+from mmcrawl.browse.words import LANGUAGES, Words, sentences, words_for
 
 TIMES = st.floats(0, 4e9)
 
@@ -28,7 +36,7 @@ def test_every_sentence_names_the_same_things_in_all_languages() -> None:
     def fields(text: str) -> set[str]:
         return {name for _, name, _, _ in string.Formatter().parse(text) if name}
 
-    for name, texts in TABLE.items():
+    for name, texts in sentences().items():
         assert len(texts) == len(LANGUAGES)
         assert all(texts)
         named = [fields(text) for text in texts]

@@ -73,7 +73,7 @@ def test_a_wrong_request_is_told_what_to_do(
 def test_every_problem_has_its_sentences_in_both_languages() -> None:
     import re
 
-    from mmcrawl.browse.words_table import TABLE
+    from mmcrawl.browse.words import sentences
 
     source = "".join(
         path.read_text() for path in Path(mmcrawl.browse.__file__).parent.rglob("*.py")
@@ -81,8 +81,8 @@ def test_every_problem_has_its_sentences_in_both_languages() -> None:
     named = set(re.findall(r'Problem\(\s*\d+,\s*"(\w+)"', source))
     assert len(named) > 15
     for name in named:
-        assert f"problem.{name}" in TABLE
-        assert f"problem.{name}.do" in TABLE
+        assert f"problem.{name}" in sentences()
+        assert f"problem.{name}.do" in sentences()
 
 
 def test_a_store_that_goes_away_is_503(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +18,7 @@ from scrapy.settings import Settings
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive as module
 from mmcrawl.crawling.archive_params import as_time
+from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 URL = "http://optics.test/lens.html"
@@ -100,7 +100,7 @@ def run(desk: Path, capfd: pytest.CaptureFixture[str]):  # type: ignore[no-untyp
 def typed(*args: str, cwd: Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
     """Run the command as a person does."""
     return subprocess.run(
-        [sys.executable, "-m", "scrapy", "archive", *args],
+        [python(), "-m", "scrapy", "archive", *args],
         capture_output=True,
         encoding="utf-8",
         cwd=cwd,
@@ -157,7 +157,7 @@ def test_a_page_is_given_back_byte_for_byte(run, desk: Path) -> None:  # type: i
     assert "old.html: version 1 of 2024-03-01 00:00:00 UTC" in said.out
     assert (desk / "old.html").read_bytes() == page("Lenses", "The hall is open on Monday.")
     shown = subprocess.run(
-        [sys.executable, "-m", "scrapy", "archive", "show", FILE, "--body"],
+        [python(), "-m", "scrapy", "archive", "show", FILE, "--body"],
         capture_output=True,
         cwd=desk,
         env=os.environ | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},

@@ -7,8 +7,8 @@ import os
 import pty
 import struct
 import subprocess
-import sys
 import termios
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,10 @@ import pytest
 from mmcrawl.archive import Capture, Version, Visit, open_archive
 from mmcrawl.archive.revisits import Due
 from mmcrawl.commands import archive as module
-from mmcrawl.terminal.archive import Revisits, due_lines, revisit_tables, version_lines
+from mmcrawl.commands.archive.due import due_lines
+from mmcrawl.commands.archive.versions import version_lines
+from mmcrawl.terminal.archive import Revisits, revisit_tables
+from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 URL = "http://optics.test/lens.html"
@@ -39,7 +42,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def started(desk: Path, *args: str, **more: object) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "archive", *args],
+        [python(), "-m", "scrapy", "archive", *args],
         cwd=desk,
         env={
             **{name: value for name, value in os.environ.items() if name not in SET_BY_SOME},
@@ -78,7 +81,7 @@ def test_the_help_tells_of_every_subcommand_in_lines_of_its_own(desk: Path) -> N
         out, err = process.communicate()
     assert (process.returncode, err) == (0, b"")
     starts = {line.split(" ")[0] for line in out.decode().splitlines() if line}
-    assert set(module.ACTIONS) <= starts
+    assert set(module.SUBCOMMANDS) <= starts
     assert all(len(line) < 80 for line in module.Command().long_desc().splitlines())
 
 
@@ -116,7 +119,8 @@ def test_ctrl_c_is_a_word_and_exit_code_130(
     from scrapy.settings import Settings
 
     monkeypatch.chdir(desk)
-    monkeypatch.setattr(module, "ACTIONS", {"stats": interrupted})
+    stats = replace(module.SUBCOMMANDS["stats"], run=interrupted)
+    monkeypatch.setitem(module.SUBCOMMANDS, "stats", stats)
     command = module.Command()
     command.settings = Settings()
     parser = ScrapyArgumentParser(conflict_handler="resolve")

@@ -21,6 +21,7 @@ from mmcrawl.blocks import partitioner_names
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.commands import blocks as module
 from mmcrawl.terminal.archive import KIND_STYLES
+from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 PAGE = """<html><head><title>光学实验</title></head><body>
@@ -46,7 +47,7 @@ def run(*args: str) -> int:
 def blocks(*args: str, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run the command as a person does."""
     return subprocess.run(
-        [sys.executable, "-m", "scrapy", "blocks", *args],
+        [python(), "-m", "scrapy", "blocks", *args],
         capture_output=True,
         encoding="utf-8",
         cwd=ROOT,
@@ -182,7 +183,7 @@ def test_a_headline_that_is_the_first_paragraph_too_is_written_once(
     monkeypatch: pytest.MonkeyPatch, page: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     content = SimpleNamespace(title="Levers lift", paragraphs=("Levers\nlift", "Wheels turn"))
-    monkeypatch.setattr("mmcrawl.blocks.page_content", lambda *_, **__: content)
+    monkeypatch.setattr("mmcrawl.blocks.content.content.page_content", lambda *_, **__: content)
     assert run(page, "--text") == 0
     assert capsys.readouterr().out == "Levers lift\n\nWheels turn\n"
 
@@ -235,7 +236,7 @@ def test_nothing_a_page_says_acts_upon_the_terminal(
 
 
 def test_a_reader_that_has_seen_enough_is_no_error(page: str) -> None:
-    command = [sys.executable, "-m", "scrapy", "blocks", page, "--json"]
+    command = [python(), "-m", "scrapy", "blocks", page, "--json"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
     ) as process:

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 from argparse import ArgumentParser
@@ -22,6 +21,8 @@ from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import browse as module
+from mmcrawl.commands.arguments import read_arguments
+from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 PAGE = "http://optics.test/lens.html"
@@ -41,7 +42,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def started(desk: Path, *args: str) -> Iterator[str]:
     """Run the command in a process of its own; gives what it printed."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "browse", "-a", f"store=sqlite:///{desk}/crawl.db", *args],
+        [python(), "-m", "scrapy", "browse", "-a", f"store=sqlite:///{desk}/crawl.db", *args],
         cwd=ROOT,
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
@@ -115,7 +116,9 @@ def test_without_a_crawl_of_ones_own_the_demo_is_shown(
     def places(*arguments: str) -> tuple[str, str]:
         parser = ArgumentParser()
         command.add_options(parser)
-        return command._places(parser.parse_args(["-a", *arguments] if arguments else []))
+        options = parser.parse_args(["-a", *arguments] if arguments else [])
+        read_arguments(options, command.arguments)
+        return command._places(options)
 
     assert places() == own
     (tmp_path / "demo.db").touch()

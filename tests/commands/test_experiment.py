@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.settings import Settings
 
 from mmcrawl.commands import experiment as module
+from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 FILM = '<title>Optics {0}</title><a href="{0}.mp4">Optics {0}</a>'
@@ -48,11 +48,11 @@ def test_an_experiment_and_the_comparison_of_two(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = (
-        *(*WEB, "--parallel", "2", "--budget", "5", "--out", "one"),
+        *(*WEB, "--parallel", "2", "--max-pages", "5", "--out", "one"),
         *("--algos", "breadth,urlrule:hard=true", "-s", "MMCRAWL_TOPIC_THRESHOLD=0.4"),
     )
     done = subprocess.run(
-        [sys.executable, "-m", "scrapy", "experiment", *options],
+        [python(), "-m", "scrapy", "experiment", *options],
         capture_output=True,
         text=True,
         env=os.environ
@@ -82,7 +82,7 @@ def test_an_experiment_and_the_comparison_of_two(
     ("args", "said"),
     [
         (["--algos", "nope"], "there is no algorithm 'nope'; there are breadth, "),
-        (["--budget", "0"], "--budget 0: give a whole number from 1"),
+        (["--max-pages", "0"], "--max-pages 0: give a whole number from 1"),
         (["--repeat", "many"], "--repeat many: give a whole number from 1"),
         (["--parallel", "-1"], "--parallel -1: give a whole number from 1"),
         (["--web", "nowhere"], "web: 'nowhere' does not exist; it may be demo, "),

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,6 +15,7 @@ from scrapy.settings import Settings
 
 from mmcrawl.spiders.focused import FocusedSpider
 from mmcrawl.spiders.revisit import RevisitSpider
+from tests.warm import python
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (
@@ -74,7 +74,7 @@ def scrapy(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     }
     options = ("-s", "REMOTE_CONTROL_ENABLED=0", "-s", "AUTOTHROTTLE_ENABLED=0")
     done = subprocess.run(
-        [sys.executable, "-m", "scrapy", *arguments, *options],
+        [python(), "-m", "scrapy", *arguments, *options],
         cwd=folder,
         env=environment,
         capture_output=True,

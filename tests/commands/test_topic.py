@@ -2,17 +2,18 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 
 
 def topic(*args: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "scrapy", "topic", *args],
+        [python(), "-m", "scrapy", "topic", *args],
         capture_output=True,
         text=True,
         cwd=ROOT,

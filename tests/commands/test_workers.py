@@ -10,7 +10,6 @@ import pty
 import signal
 import struct
 import subprocess
-import sys
 import termios
 import time
 import uuid
@@ -30,6 +29,7 @@ from mmcrawl.crawling.reports import Totals
 from mmcrawl.sharing.observing import CrawlView, JobView, WorkerView
 from mmcrawl.sharing.store import SharedStore, open_shared_store
 from mmcrawl.terminal.workers import crawl_tables, jobs_table
+from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 SERVER = "MMCRAWL_TEST_MONGODB"
@@ -87,12 +87,12 @@ def begin(store: str, job: str) -> SharedStore:
     return open_shared_store(store, job=job, arguments={"topic": "optics"})
 
 
-def tell(board: SharedStore, *, sign: int, gone: bool = False) -> None:
+def tell(shared: SharedStore, *, sign: int, gone: bool = False) -> None:
     """Write what a coordinator and a worker write."""
-    board.lead({"term": 3, "worker": ANN, "sign": sign} | ({"gone": True} if gone else {}))
+    shared.lead({"term": 3, "worker": ANN, "sign": sign} | ({"gone": True} if gone else {}))
     workers = {ANN: {"hosts": 2, "leased": 9, "pages": 1_000}}
-    board.set_status({"totals": TOTALS.as_plain(), "workers": workers, "errors": {}})
-    board.beat(ANN, {"sign": sign, "capacity": 24})
+    shared.set_status({"totals": TOTALS.as_plain(), "workers": workers, "errors": {}})
+    shared.beat(ANN, {"sign": sign, "capacity": 24})
 
 
 # -- jobs and one of them ---------------------------------------------------------------------
@@ -118,8 +118,8 @@ def test_without_a_job_the_jobs_of_the_store_are_listed(run, store: str) -> None
 
 
 def test_the_only_job_is_shown_at_once_with_a_worker_that_died(run, store: str) -> None:  # type: ignore[no-untyped-def]
-    board = begin(store, "optics")
-    tell(board, sign=75)
+    shared = begin(store, "optics")
+    tell(shared, sign=75)
     said = run("-a", f"store={store}")
     assert (said.code, said.err) == (0, "")
     for words in ("optics", "no sign of a coordinator", "1,234", "8,901 (+3 held)", "25%", "45"):
@@ -131,15 +131,15 @@ def test_the_only_job_is_shown_at_once_with_a_worker_that_died(run, store: str) 
     assert plain["workers"][0]["alive"] is False
     assert plain["totals"]["harvest_rate"] == 0.25
     assert plain["pages_per_second"] is None
-    board.close()
+    shared.close()
 
 
 def test_an_empty_store_has_no_job(run, store: str) -> None:  # type: ignore[no-untyped-def]
-    board = begin(store, "optics")
+    shared = begin(store, "optics")
     with MongoClient(os.environ[SERVER]) as client:
         client[store.rpartition("/")[2]]["crawl_job"].delete_many({})
     assert "There is no job in mongodb://" in run("-a", f"store={store}").out
-    board.close()
+    shared.close()
 
 
 # -- a crawl that goes on ---------------------------------------------------------------------
@@ -148,7 +148,7 @@ def test_an_empty_store_has_no_job(run, store: str) -> None:  # type: ignore[no-
 def start(folder: Path, *args: str, **more: Any) -> subprocess.Popen[bytes]:
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     environment |= {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"}
-    command = [sys.executable, "-m", "scrapy", *args]
+    command = [python(), "-m", "scrapy", *args]
     return subprocess.Popen(command, cwd=folder, env=environment | {"TERM": "xterm"}, **more)
 
 
@@ -183,8 +183,8 @@ def test_of_a_crawl_that_goes_on_workers_and_rates_are_shown(run, crawl: str) ->
 
 
 def test_a_watched_crawl_is_drawn_again_until_ctrl_c(store: str, tmp_path: Path) -> None:
-    board = begin(store, "optics")
-    tell(board, sign=1)
+    shared = begin(store, "optics")
+    tell(shared, sign=1)
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 70, 0, 0))
     watch = start(
@@ -192,13 +192,13 @@ def test_a_watched_crawl_is_drawn_again_until_ctrl_c(store: str, tmp_path: Path)
     )
     os.close(theirs)
     written = read_until(ours, b"begun")
-    tell(board, sign=2)
+    tell(shared, sign=2)
     written += read_until(ours, b"alive")
     watch.send_signal(signal.SIGINT)
     assert watch.wait(30) == 0
     os.close(ours)
     assert b"Traceback" not in written
-    board.close()
+    shared.close()
 
 
 def read_until(terminal: int, words: bytes) -> bytes:

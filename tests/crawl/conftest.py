@@ -4,7 +4,6 @@ import json
 import os
 import sqlite3
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -14,6 +13,8 @@ from time import monotonic
 from typing import Any
 
 import pytest
+
+from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 
@@ -233,7 +234,7 @@ class Tools:
             own = SETTINGS | (settings or {}) | given.get("settings", {})
             specs.append({"args": args, "settings": own, "environ": given.get("environ", {})})
         run = subprocess.run(
-            [sys.executable, "runner.py", json.dumps(specs)],
+            [python(), "runner.py", json.dumps(specs)],
             cwd=place,
             env=self.environ,
             capture_output=True,

@@ -7,7 +7,6 @@ import random
 import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
@@ -28,6 +27,7 @@ from mmcrawl.errors import StoreError
 from mmcrawl.frontier import canonical
 from mmcrawl.pipelines.archive import _News, _Room
 from mmcrawl.replay import open_web
+from tests.warm import python
 
 # A spider whose archive, written by its own process, can be told how to behave by CHANGE.
 SPIDER = """
@@ -382,7 +382,7 @@ class Killed:
         self.store = tools.folder() / "crawl.db"
         args = ["web=demo", "algo=urlrule", f"store=sqlite:///{self.store}"]
         args += ["seeds=http://physics.demo.test/", "topic=physics-senior"]
-        self.command = [sys.executable, "-m", "scrapy", "crawl", "focused"]
+        self.command = [python(), "-m", "scrapy", "crawl", "focused"]
         self.command += [word for arg in args for word in ("-a", arg)]
         self.command += ["-s", "MMCRAWL_WEB_LATENCY=10"]
         self.environ, self.root = tools.environ, tools.root
@@ -461,7 +461,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_a_writer_ends_when_its_crawl_is_killed(tools: Any, tmp_path: Path) -> None:
     uri = f"sqlite:///{tmp_path / 'archive.db'}"
-    command = [sys.executable, "-c", ORPHANED, uri]
+    command = [python(), "-c", ORPHANED, uri]
     # The writer holds the other end of standard error: there is an end of it when both are gone.
     run = subprocess.run(
         command, env=tools.environ, capture_output=True, text=True, timeout=60, check=False

@@ -4,7 +4,6 @@ import json
 import signal
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Sequence
 from contextlib import closing
 from time import monotonic, sleep
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 
 from mmcrawl.frontier import canonical
+from tests.warm import python
 
 PHYSICS = ["seeds=http://physics.demo.test/", "topic=physics-senior"]
 EVERYTHING: list[str] = []
@@ -27,7 +27,7 @@ class Crawl:
         own = ["algo=urlrule", "web=demo", f"store=sqlite:///{self.store}", *args]
         options = [option for value in own for option in ("-a", value)]
         latency_setting = ["-s", f"MMCRAWL_WEB_LATENCY={latency}"]
-        self._command = [sys.executable, "-m", "scrapy", "crawl", "focused"]
+        self._command = [python(), "-m", "scrapy", "crawl", "focused"]
         self._command += options + latency_setting
 
     def start(self) -> subprocess.Popen[str]:
@@ -249,7 +249,7 @@ def test_a_job_killed_after_any_report_comes_to_the_same_end(tools: Any) -> None
             (site / folder / f"{n}.html").write_text(text)
     (site / "index.html").write_text(tools.links("films/0.html", "talks/0.html", "films/3.html"))
     run = subprocess.run(
-        [sys.executable, "-c", DIES, str(place / "web")],
+        [python(), "-c", DIES, str(place / "web")],
         cwd=place,
         env=tools.environ,
         capture_output=True,

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scrapy import FormRequest, Request, Spider
 from scrapy.http import JsonRequest
 
 from mmcrawl.engine.requests import as_json, from_json
 from mmcrawl.errors import RequestError
-from mmcrawl.frontier.schema import SCHEMA_VERSION
+from mmcrawl.frontier.database import SCHEMA_VERSION
 
 plain_values = st.recursive(
     st.none()
@@ -60,7 +60,6 @@ def spider() -> Shop:
     return Shop()
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])  # to make such values takes its time
 @given(st.dictionaries(st.text(), plain_values), plain_values)
 def test_meta_and_arguments_come_back_as_they_were(meta: dict[str, Any], value: Any) -> None:
     request = Request("http://a.test/", meta=meta, cb_kwargs={"value": value})

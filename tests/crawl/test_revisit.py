@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import time
@@ -18,6 +17,7 @@ from mmcrawl.archive import Archive, Capture, open_archive
 from mmcrawl.archive.model import Unchanged
 from mmcrawl.archive.revisits import NO_ANSWER
 from mmcrawl.spiders.revisit import RevisitSpider
+from tests.warm import python
 
 DAY, HOUR = 86_400.0, 3_600.0
 FAST = {
@@ -55,7 +55,7 @@ class Visits:
 
     def run(self, *args: str, code: int = 0, **settings: str) -> str:
         """Run the spider as a person does; return what it said."""
-        command = [sys.executable, "-m", "scrapy", "crawl", "revisit"]
+        command = [python(), "-m", "scrapy", "crawl", "revisit"]
         given = [f"store=sqlite:///{self.folder / 'crawl.db'}", *args]
         command += [word for arg in given for word in (("-a", arg) if "=" in arg else (arg,))]
         for name, value in {**FAST, **settings}.items():

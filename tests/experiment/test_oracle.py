@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.experiment import LinkGraph, oracle_order
@@ -65,7 +65,6 @@ graphs = st.integers(1, 9).flatmap(
 )
 
 
-@settings(max_examples=300)
 @given(graphs)
 def test_every_step_costs_as_little_as_it_can(
     case: tuple[list[list[int]], set[int], set[int]],

@@ -102,9 +102,7 @@ class OrderAgainstModel(RuleBasedStateMachine):
         assert self.order.pop() is None
 
 
-OrderAgainstModel.TestCase.settings = settings(
-    max_examples=80, stateful_step_count=40, deadline=None
-)
+OrderAgainstModel.TestCase.settings = settings(stateful_step_count=40)
 TestOrderAgainstModel = OrderAgainstModel.TestCase
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import Job, NewLink, SqliteFrontier, SqliteStore, open_store
-from mmcrawl.frontier.schema import SCHEMA_VERSION
+from mmcrawl.frontier.database import SCHEMA_VERSION
 
 NOBODY = 65534
 

@@ -1,7 +1,7 @@
 """When two addresses are one page, and what the pages of one template share."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from w3lib.url import canonicalize_url
 
@@ -54,14 +54,12 @@ def test_different_pages_stay_apart(one, other):
     assert url_key(0, one) != url_key(0, other)
 
 
-@settings(deadline=None)
 @given(plain_paths)
 def test_plain_addresses_are_left_as_w3lib_would(path):
     url = f"http://h.test/{path}"
     assert canonical(url) == canonicalize_url(url)
 
 
-@settings(deadline=None)
 @given(plain_paths, queries)
 def test_the_canonical_form_of_a_canonical_form_is_itself(path, pairs):
     url = f"http://h.test/{path}?" + "&".join(f"{key}={value}" for key, value in pairs)
@@ -75,7 +73,6 @@ def test_keys_tell_jobs_and_request_bodies_apart():
     assert url_key(0, "http://H.test/search#x") == keys[0]
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_every_address_has_a_key_that_sqlite_can_hold(text):
     assert -(2**63) <= url_key(0, f"http://h.test/{text}") < 2**63
@@ -104,7 +101,6 @@ def test_an_address_is_cut_behind_its_host(url, origin):
     assert "".join(split_origin(url)) == url
 
 
-@settings(deadline=None)
 @given(st.text(max_size=30))
 def test_what_is_cut_can_be_joined(text):
     for url in (text, f"http://{text}"):

@@ -6,7 +6,6 @@ import socket
 import socketserver
 import sqlite3
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
@@ -14,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
+from tests.warm import python
 
 ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = {"AUTOTHROTTLE_ENABLED": "0", "RETRY_TIMES": "1"}
@@ -118,7 +119,7 @@ class Desk:
         self, *arguments: str, stderr: int = subprocess.PIPE, **settings: str
     ) -> "subprocess.Popen[str]":
         """Start `scrapy crawl focused`; an argument NAME=VALUE is given with `-a`."""
-        command = [sys.executable, "-m", "scrapy", "crawl", "focused"]
+        command = [python(), "-m", "scrapy", "crawl", "focused"]
         for argument in arguments:
             option = argument.startswith("-") or "=" not in argument
             command += [argument] if option else ["-a", argument]

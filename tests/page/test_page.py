@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.page import Page, parse_page
@@ -116,7 +116,6 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.one_of(st.binary(max_size=300), st.lists(PIECES, max_size=40).map(b"".join)),
     st.sampled_from([None, "text/html; charset=gbk", "text/html; charset=utf-16", "charset="]),

@@ -22,7 +22,8 @@ from mmcrawl.rank.duplicates.similar import (
     sketch,
     tokens_of,
 )
-from mmcrawl.rank.results import DUPLICATES, open_store
+from mmcrawl.rank.results.kept import open_store
+from mmcrawl.rank.results.ranks import DUPLICATES
 from tests.rank.conftest import Keep
 
 dice = random.Random(2026)

@@ -11,7 +11,7 @@ from mmcrawl.archive import Archive, Capture
 from mmcrawl.errors import RankError
 from mmcrawl.rank import (
     GraphBuilder,
-    RankedParts,
+    Ranked,
     RankJob,
     Reading,
     quarkrank,
@@ -49,7 +49,7 @@ def web(request: pytest.FixtureRequest, archive: Archive) -> Archive:
     return archive
 
 
-def by(ranked: RankedParts, *names: str) -> dict[tuple[Any, ...], float]:
+def by(ranked: Ranked, *names: str) -> dict[tuple[Any, ...], float]:
     return {tuple(row[name] for name in names): row["score"] for row in ranked.rows()}
 
 

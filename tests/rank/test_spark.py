@@ -75,15 +75,13 @@ def test_ranks_are_those_of_scipy(spark: Any, web: tuple[list[ReadPage], Path], 
     from mmcrawl.rank.spark.ranking import rank_export
 
     pages, folder = web
-    steps: list[int] = []
-    found = rank_export(spark, str(folder), name, progress=lambda step, _: steps.append(step))
+    found = rank_export(spark, str(folder), name)
     here = METHODS[name].rank(GraphBuilder.of(pages), None, None)
     scores = np.array(scores_of(found.frame))
     assert np.abs(scores - here.scores).max() < NEAR
     assert scores.sum() == pytest.approx(1, abs=NEAR)
     assert found.settled
-    assert steps == sorted(steps)
-    assert steps[-1] == found.steps
+    assert found.steps > 0
 
 
 LESSON = (

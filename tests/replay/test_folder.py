@@ -5,7 +5,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.errors import WebError
@@ -242,7 +242,6 @@ def test_the_size_hint_is_the_size_of_the_file(web: FolderWeb) -> None:
     assert web.size_hint("http://c.test/") == 0
 
 
-@settings(deadline=None)
 @given(
     st.one_of(
         st.text(),

@@ -2,7 +2,6 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from twisted.internet.error import DNSLookupError
 from mmcrawl.errors import WebError
 from mmcrawl.replay import DemoWeb
 from mmcrawl.replay.handler import ReplayDownloadHandler, web_of
+from tests.warm import python
 
 CRAWL = """
 import json, sys
@@ -87,7 +87,7 @@ def folder(tmp_path: Path) -> str:
 
 def test_a_crawl_through_the_engine_finds_the_demo_web() -> None:
     run = subprocess.run(
-        [sys.executable, "-c", CRAWL],
+        [python(), "-c", CRAWL],
         env={**os.environ, "PYTHONPATH": os.getcwd()},
         capture_output=True,
         timeout=60,

@@ -5,7 +5,7 @@ import pytest
 
 from mmcrawl.errors import WebError
 from mmcrawl.page import parse_page
-from mmcrawl.replay import PortalWeb, SizedWeb, StoredWeb, open_web
+from mmcrawl.replay import PortalWeb, StoredWeb, open_web
 
 PORTAL = "http://portal.test/"
 
@@ -45,7 +45,6 @@ def test_everything_else_comes_from_the_folder(folder: Path) -> None:
     for url in ("http://b.test/", "http://a.test/x", "http://www.a.test/", "http://c.test/", "x:"):
         assert web.get(url) == alone.get(url)
     assert web.aliases() == {"www.a.test": "a.test"}
-    assert isinstance(web, SizedWeb)
     assert web.size_hint("http://a.test/start.htm") == 500
     assert web.size_hint(PORTAL) == 0
 

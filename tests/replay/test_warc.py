@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
@@ -338,7 +338,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> WarcWeb:
     return WarcWeb((warc.close(),))
 
 
-@settings(deadline=None)
 @given(st.one_of(st.text(), st.text().map("http://a.test/".__add__)))
 def test_any_url_is_answered(small: WarcWeb, url: str) -> None:
     small.get(url)

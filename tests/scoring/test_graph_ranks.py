@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from mmcrawl.frontier import KnownLink
 from mmcrawl.scoring import CrawledPage, LinkSimilarity, LinkText
 from mmcrawl.scoring.graph.link_graph import shares_within
-from mmcrawl.scoring.graph.pagerank import PageRank
+from mmcrawl.scoring.graph.pagerank import PageRank, WeightedPageRank
 from mmcrawl.scoring.graph.topicrank import TopicCentricPageRank, TopicRank
-from mmcrawl.scoring.graph.weighted_pagerank import WeightedPageRank
 from mmcrawl.topic import Topic
 
 OPTICS = Topic("optics", "光学", (("光学", "optics"), ("透镜", "lens"), ("棱镜", "prism")))

@@ -1,7 +1,7 @@
 """URL distance and patterns, on cases reckoned by hand and as properties."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.scoring.patterns import (
@@ -61,7 +61,6 @@ def test_urls_of_different_hosts_are_not_compared():
     assert pattern("a", "b").distance(url_parts("http://i/a")) is None
 
 
-@settings(deadline=None)
 @given(urls(), urls())
 def test_distance_is_symmetric_and_zero_only_between_equals(one, other):
     gap = distance(one, other)
@@ -136,7 +135,6 @@ def test_the_distance_to_a_pattern_leaves_its_stars_out(learnt_from, url, gap):
     assert pattern(*learnt_from).distance(parts(url)) == gap
 
 
-@settings(deadline=None)
 @given(st.lists(urls(pairs=st.just([("x", "1"), ("y", "2")])), min_size=1, max_size=5), urls())
 def test_a_pattern_matches_what_it_was_learnt_from_and_what_is_at_distance_zero(group, other):
     learnt = generalise(group)

@@ -1,14 +1,18 @@
 """Algorithms by name, those of other packages included."""
 
 import sys
-from inspect import signature
 from math import inf
 
 import pytest
 
 from mmcrawl.errors import MmcrawlError
+from mmcrawl.plugins.registry import Registry
 from mmcrawl.scoring import Breadth, LinkSimilarity, UrlRule, algorithm_names, make_scorer
-from mmcrawl.scoring.registry import _factory, parameter_names, parse_parameters
+from mmcrawl.scoring.registry import (
+    default_parameters,
+    parameter_ranges,
+    parse_parameters,
+)
 from mmcrawl.topic import Topic
 
 SIMILARITY = LinkSimilarity(Topic("optics", "光学", (("光学",),)))
@@ -30,7 +34,7 @@ def plug_in(tmp_path, monkeypatch):
     )
     monkeypatch.syspath_prepend(tmp_path)
     yield
-    _factory.cache_clear()
+    Registry.factory.cache_clear()
     sys.modules.pop("deepest_first", None)
 
 
@@ -72,7 +76,7 @@ def test_an_algorithm_that_cannot_be_loaded_is_told(tmp_path):
     (tmp_path / "deepest_first.py").write_text("import nothing_there")
     sys.modules.pop("deepest_first", None)
     with pytest.raises(MmcrawlError, match=r"deepest_first:Deepest cannot be loaded \(No module"):
-        parameter_names("deepest")
+        default_parameters("deepest")
 
 
 def test_parameters_are_read_by_the_type_of_their_default():
@@ -119,12 +123,11 @@ def test_a_parameter_out_of_range_is_refused(name, parameter, value):
 
 @pytest.mark.parametrize("name", algorithm_names())
 def test_every_number_a_user_can_give_has_a_range_that_is_kept(name):
-    parameters = signature(_factory(name)).parameters
-    for parameter in parameter_names(name):
-        default = parameters[parameter].default
+    defaults = default_parameters(name)
+    for parameter, default in defaults.items():
         if isinstance(default, bool) or not isinstance(default, int | float):
             continue
-        least, greatest = _factory(name).ranges[parameter]
+        least, greatest = parameter_ranges(name)[parameter]
         assert least <= default <= greatest
         assert parse_parameters(name, {parameter: str(default)}) == {parameter: default}
         for wrong in [least - 1, *([greatest + 1] if greatest < inf else [])]:

@@ -6,7 +6,7 @@ import pytest
 
 from mmcrawl.page import LinkGroup, MediaResource, Page
 from mmcrawl.scoring import FIELD_WEIGHTS, TopicTest, Verdict
-from mmcrawl.topic import Topic
+from mmcrawl.topic import Topic, topic_from_keywords
 
 OPTICS = Topic(
     "optics",
@@ -33,6 +33,13 @@ FIELDS = {
     "url": {"url": "http://h.test/lens/1.htm"},
     "text": {"text": "a lens, a lens"},
 }
+
+
+def test_a_topic_of_anything_takes_every_page_with_wanted_media():
+    test = TopicTest(topic_from_keywords("*"), ("video",))
+    assert test.judge(Page(url=URL), (FILM,)).relevant
+    assert not test.judge(Page(url=URL), (SONG,)).relevant
+    assert not test.judge(Page(url=URL, title="lens"), ()).relevant
 
 
 @pytest.mark.parametrize("field", FIELDS)

@@ -4,7 +4,7 @@ from math import isfinite
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.frontier import NewLink, PageRecord, PastFailure, SqliteFrontier, open_store
@@ -408,7 +408,6 @@ def crawl_at_random(made, dice, steps):
             made.give(f"/redirect{link}", parent=link)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32),
     pages=st.integers(2, 60),
@@ -441,7 +440,6 @@ def largest_by(scorer):
     return scorer._largest
 
 
-@settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32), pages=st.integers(2, 60))
 def test_a_scorer_that_is_told_the_history_is_where_it_was(seed, pages):
     dice = Random(seed)

@@ -5,7 +5,7 @@ from fractions import Fraction
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.frontier import HELD
@@ -227,7 +227,6 @@ def hubs(draw):
 
 
 @given(hubs(), st.sets(st.integers(0, 6), max_size=2))
-@settings(max_examples=15, deadline=None)
 def test_after_every_page_structure_is_what_links_and_siblings_passed_on(
     made_up_crawls, web, media
 ):

@@ -7,24 +7,28 @@ from random import Random
 
 import pytest
 
+from mmcrawl.scoring import site_state
 from mmcrawl.scoring.patterns import Pattern, url_parts
+from mmcrawl.scoring.site_state import NO_PATTERN, WAITING, Links
 from mmcrawl.scoring.urlrule import UrlRule
 
-WAITING, NO_PATTERN = 1, -1
 
-
-class OneByOne(UrlRule):
+class OneByOne(Links):
     """Measures every waiting link against every pattern, whatever has changed."""
 
-    def _measure_all(self, site):
-        site.links = array("I", [link for link in site.links if self._state[link] == WAITING])
+    def __init__(self, source):
+        super().__init__()
+        self.source = source
+
+    def measure_all(self, site):
+        site.links = array("I", [link for link in site.links if self.state[link] == WAITING])
         site.unprobed.clear()
         for link in site.links:
-            url = url_parts(self._source.known(link).url)
+            url = url_parts(self.source.known(link).url)
             best, gap = site.patterns.best(url), site.patterns.distance(url)
-            self._pattern[link] = NO_PATTERN if best is None else best
-            self._distance[link] = 1 if gap is None else max(gap, 1)
-            site.unprobed[self._layer[link]] += best is None
+            self.pattern[link] = NO_PATTERN if best is None else best
+            self.distance[link] = 1 if gap is None else max(gap, 1)
+            site.unprobed[self.layer[link]] += best is None
 
 
 def crossing_site(dice):
@@ -51,7 +55,8 @@ def test_all_at_once_comes_to_the_same_as_one_by_one(made_up_crawl, seed):
     good = {page for page in web if dice.random() < 0.6}
     options = {"num2": dice.choice([2, 20]), "m": dice.choice([1, 2]), "near": 9}
     crawl, twin = (made_up_crawl("urlrule", web, good.__contains__, **options) for _ in "12")
-    twin.scorer = OneByOne(twin.frontier, crawl.scorer._similarity, **options)
+    twin.scorer = UrlRule(twin.frontier, crawl.scorer._similarity, **options)
+    twin.scorer._links = OneByOne(twin.frontier)
     for each in (crawl, twin):
         each.seed("/")
     kinds = Counter()
@@ -67,8 +72,8 @@ def test_all_at_once_comes_to_the_same_as_one_by_one(made_up_crawl, seed):
                 each.apply(each.scorer.revised([link]))
             assert crawl.answer == twin.answer
             kinds["revised"] += 1
-        assert crawl.scorer._pattern == twin.scorer._pattern
-        assert crawl.scorer._distance == twin.scorer._distance
+        assert crawl.scorer._links.pattern == twin.scorer._links.pattern
+        assert crawl.scorer._links.distance == twin.scorer._links.distance
         for own, other in zip(crawl.scorer._sites, twin.scorer._sites, strict=True):
             assert own.links == other.links
             assert len(own.urls) == len(own.links)
@@ -113,13 +118,13 @@ def test_only_patterns_that_changed_are_measured_again(made_up_crawl, monkeypatc
     crawl = made_up_crawl("urlrule", web, lambda url: url != "/", num2=50, m=1)
     crawl.seed("/")
     measured = []
-    original = UrlRule._measure_against
+    original = site_state._measure_against
 
     def noted(site, index, *arguments):
         measured.append(index)
         original(site, index, *arguments)
 
-    monkeypatch.setattr(UrlRule, "_measure_against", staticmethod(noted))
+    monkeypatch.setattr(site_state, "_measure_against", noted)
     crawl.run()
     assert len(crawl.scorer.patterns()) == 6
     assert measured == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5]  # the last one had grown since

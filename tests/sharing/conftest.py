@@ -34,8 +34,8 @@ def uri(database):
 
 
 @pytest.fixture
-def boards(uri):
-    """Return three boards of one job."""
+def stores(uri):
+    """Return three stores of one job."""
     opened = [open_shared_store(uri, job="a/b é", arguments=ARGUMENTS) for _ in range(3)]
     yield opened
     for shared in opened:
@@ -43,8 +43,8 @@ def boards(uri):
 
 
 @pytest.fixture
-def shared(boards):
-    return boards[0]
+def shared(stores):
+    return stores[0]
 
 
 @pytest.fixture

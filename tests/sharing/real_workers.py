@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from mmcrawl.errors import StoreError
+from mmcrawl.sharing import observing
 from mmcrawl.sharing.messages import Entry, Fetched, Grant, Message
-from mmcrawl.sharing.store import SharedStore, jobs, open_shared_store
+from mmcrawl.sharing.store import SharedStore, open_shared_store
 
 ROOT = Path(__file__).parents[2]
 JOB = "together"
@@ -306,8 +307,8 @@ class Gang:
         return Observer(open_shared_store(self.uri, job=JOB, arguments=None))
 
     def _has_begun(self) -> bool:
-        with suppress(StoreError):
-            return bool(jobs(self.uri))
+        with suppress(StoreError), observing.Observer(self.uri) as observer:
+            return bool(observer.jobs())
         return False
 
     def all_but_last(self) -> bool:

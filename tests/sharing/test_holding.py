@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 from mmcrawl.frontier import PrivateHosts, WaitingLink
 from mmcrawl.sharing.allocator import Allocator, KnownWorker
-from mmcrawl.sharing.leases import Leases
+from mmcrawl.sharing.leases import LeaseBuffer, Leases
 from mmcrawl.sharing.messages import Failed, Lease
-from mmcrawl.sharing.outbox import LeaseBuffer, Outbox
+from mmcrawl.sharing.outbox import Outbox
 from mmcrawl.sharing.rules import Rules
 from mmcrawl.sharing.worker import SharedJob
 
@@ -28,33 +28,33 @@ class SharedStore:
         return None
 
 
-def fetch_all(post: Outbox, first: int, count: int) -> None:
+def fetch_all(outbox: Outbox, first: int, count: int) -> None:
     """Give a worker links, and let it settle each."""
     numbers = range(first, first + count)
-    post._buffer.add(Lease(number, link_to(number), None) for number in numbers)
-    while (lease := post.next(lambda origin: True)) is not None:
-        post.tell(Failed(lease.link.id, lease.number, "HTTP 404"))
+    outbox._buffer.add(Lease(number, link_to(number), None) for number in numbers)
+    while (lease := outbox.next(lambda origin: True)) is not None:
+        outbox.tell(Failed(lease.link.id, lease.number, "HTTP 404"))
 
 
 def test_a_worker_that_runs_dry_wants_more_and_later_less_again() -> None:
-    post = Outbox(SharedStore(), "ann", Rules(), news=lambda: None, failed=lambda error: None)
-    fetch_all(post, 0, 200)
-    before = post._lasting
-    post._sign(post._heard_at)
-    assert post._lasting > 1.5 * before
+    outbox = Outbox(SharedStore(), "ann", Rules(), news=lambda: None, failed=lambda error: None)
+    fetch_all(outbox, 0, 200)
+    before = outbox._lasting
+    outbox._sign(outbox._heard_at)
+    assert outbox._lasting > 1.5 * before
     for _ in range(20):
-        post._sign(post._heard_at)
-    assert post._lasting == before
+        outbox._sign(outbox._heard_at)
+    assert outbox._lasting == before
 
 
 def test_a_worker_with_links_under_way_has_not_run_dry() -> None:
-    post = Outbox(SharedStore(), "ann", Rules(), news=lambda: None, failed=lambda error: None)
-    post._buffer.add([Lease(0, link_to(0), None)])
-    post.next(lambda origin: True)
-    fetch_all(post, 1, 200)
-    before = post._lasting
-    post._sign(post._heard_at)
-    assert post._lasting == before
+    outbox = Outbox(SharedStore(), "ann", Rules(), news=lambda: None, failed=lambda error: None)
+    outbox._buffer.add([Lease(0, link_to(0), None)])
+    outbox.next(lambda origin: True)
+    fetch_all(outbox, 1, 200)
+    before = outbox._lasting
+    outbox._sign(outbox._heard_at)
+    assert outbox._lasting == before
 
 
 def test_a_host_goes_to_the_worker_with_nothing_to_do_before_the_one_that_wants_most() -> None:
@@ -84,15 +84,15 @@ def test_a_link_leased_anew_while_it_is_fetched_is_fetched_once_and_told_of_as_n
     job = SharedJob(
         *(shared, None, None, Rules()), algorithm="hits", private_hosts=PrivateHosts(), name="ann"
     )
-    post = job._outbox = Outbox(
+    outbox = job._outbox = Outbox(
         shared, "ann", Rules(), news=lambda: None, failed=lambda error: None
     )
-    post._buffer.add([Lease(0, link_to(5), None)])
+    outbox._buffer.add([Lease(0, link_to(5), None)])
     assert job.next() == link_to(5)
-    post._buffer.add([Lease(7, link_to(5), None), Lease(8, link_to(6), None)])
+    outbox._buffer.add([Lease(7, link_to(5), None), Lease(8, link_to(6), None)])
     assert job.next() == link_to(6)
     assert job.next() is None
     job.failed(5, "HTTP 404")
     job.failed(6, "HTTP 404")
-    assert list(post._events) == [Failed(5, 7, "HTTP 404"), Failed(6, 8, "HTTP 404")]
-    assert post._under_way == 0
+    assert list(outbox._events) == [Failed(5, 7, "HTTP 404"), Failed(6, 8, "HTTP 404")]
+    assert outbox._under_way == 0

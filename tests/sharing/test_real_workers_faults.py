@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from .real_workers import LEASE, Gang, Observer, Web, wait_until
-from .test_board_patience import Proxy
 from .test_real_workers import ALL
+from .test_store_patience import Proxy
 
 pytestmark = pytest.mark.alone
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
+
+from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 CRAWL = ("crawl", "focused", "-a", "web=demo", "-a", "archive=none", "-a", "max_pages=20")
@@ -19,7 +20,7 @@ def crawl(folder: Path, uri: str) -> str:
         "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings",
     }
     run = subprocess.run(
-        [sys.executable, "-m", "scrapy", *CRAWL, "-a", f"store={uri}"],
+        [python(), "-m", "scrapy", *CRAWL, "-a", f"store={uri}"],
         cwd=folder,
         env=environment,
         capture_output=True,

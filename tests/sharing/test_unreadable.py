@@ -223,15 +223,15 @@ def test_an_entry_of_the_log_that_cannot_be_read_is_told_in_a_sentence(
 
 def test_a_worker_goes_on_after_mail_that_cannot_be_read() -> None:
     shared, failed = Memory(), []
-    post = Outbox(shared, "bob", Rules(), news=lambda: None, failed=failed.append)  # type: ignore[arg-type]
+    outbox = Outbox(shared, "bob", Rules(), news=lambda: None, failed=failed.append)  # type: ignore[arg-type]
     for plain in [*spoilt(plain_of(KINDS["Mail"].encode()))][::5]:
         shared.mails["bob"] = data_of(plain)
-        post._read_mail()
+        outbox._read_mail()
         assert "mail/bob" in shared.aside
         assert shared.mails == {}
     shared.mails["bob"] = KINDS["Mail"].encode()
-    post._read_mail()
-    assert (post.ready, failed) == (1, [])
+    outbox._read_mail()
+    assert (outbox.ready, failed) == (1, [])
 
 
 MALFORMED: dict[str, dict[str, Any]] = {

@@ -2,7 +2,7 @@ import pickle
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.errors import TopicError
@@ -145,7 +145,6 @@ def test_a_lexicon_survives_pickling(lexicon):
     assert pickle.loads(pickle.dumps(lexicon)).find("力学") == {"力学": 1}
 
 
-@settings(deadline=None)  # the first example loads jieba
 @given(pieces)
 def test_find_counts_what_segment_cuts_out(texts):
     lexicon = Lexicon(WORDS)

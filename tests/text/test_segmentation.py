@@ -1,7 +1,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.text import Lexicon, is_stop_word, segment, stem, unify
@@ -41,14 +41,12 @@ def test_runs_of_letters_that_are_no_word_are_dropped():
     assert segment("before " + "x" * 65 + " after") == ["befor", "after"]
 
 
-@settings(deadline=None)  # the first example loads jieba
 @given(st.text())
 def test_no_text_makes_segment_fail(text):
     assert all(segment(text))
     assert all(segment(text, Lexicon(["力学", "a b"])))
 
 
-@settings(deadline=None)  # the first example loads jieba
 @given(st.text(alphabet="力学。牛顿a b'3學的-X_я"))
 def test_segment_is_made_of_the_characters_of_the_text(text):
     assert set("".join(segment(text))) <= set(unify(text))

@@ -4,11 +4,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.text import Lexicon, UrlWord, split_url, translate_url, url_text, url_words
-from mmcrawl.text.url_table import UrlTable, url_table
+from mmcrawl.text.url_words import UrlTable, url_table
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -145,7 +145,6 @@ def test_the_table_is_larger_than_that_of_the_paper():
     assert len(url_table()) > 17_323
 
 
-@settings(deadline=None)  # the first example loads the tables
 @given(st.one_of(st.text(), st.text(alphabet="http:/w%Cc1=&?#;.[]@-物é\udc80")))
 def test_no_string_makes_the_functions_fail(url):
     words = split_url(url)

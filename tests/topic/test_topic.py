@@ -3,7 +3,7 @@ import pickle
 import pytest
 
 from mmcrawl.errors import TopicError
-from mmcrawl.topic import Match, Topic
+from mmcrawl.topic import Topic
 
 OPTICS = Topic(
     name="optics",
@@ -24,13 +24,6 @@ def test_a_page_counts_alike_in_either_language():
 def test_equivalent_words_are_one_concept():
     assert OPTICS.find("透镜 lens") == {"透镜": 2}
     assert OPTICS.concepts_in("透镜", "a lens") == {"透镜"}
-
-
-def test_a_match_says_which_word_of_which_language_was_found():
-    assert OPTICS.match("透镜 lens", "Lenses") == [
-        Match("透镜", "lens", "en", 2),
-        Match("透镜", "透镜", "zh", 1),
-    ]
 
 
 def test_words_of_a_media_kind_count_only_when_it_is_wanted():

@@ -18,17 +18,18 @@ others are small and stay on one shard.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from itertools import islice
 
 from bson import ObjectId
 from pymongo import ASCENDING
 from pymongo.errors import OperationFailure
 
+from mmcrawl.archive.common import PAGE, guarded
 from mmcrawl.archive.mongodb.packs import PackCollections
-from mmcrawl.archive.mongodb.server import TABLES, insert_new
-from mmcrawl.archive.mongodb.urls import PAGE, guarded
+from mmcrawl.archive.mongodb.server import TABLES
+from mmcrawl.stores.mongodb import insert_new
 
 _ORPHAN = timedelta(days=1)  # after which parts that no pack names are removed
 _COUNTED = {
@@ -77,16 +78,11 @@ class MongoBackend(PackCollections):
         with self.writing():
             self._delete(self._chunks, [digest.hex() for digest in digests])
 
-    def chunks(self) -> Iterator[tuple[bytes, int]]:
-        after = ""
-        while rows := self._chunks_after(after):
-            yield from ((bytes.fromhex(row["_id"]), row["at"]) for row in rows)
-            after = rows[-1]["_id"]
-
     @guarded
-    def _chunks_after(self, key: str) -> list[dict[str, Any]]:
-        rows = self._chunks.find({"_id": {"$gt": key}}).sort("_id", ASCENDING).limit(PAGE)
-        return list(rows.batch_size(PAGE))
+    def _chunks_after(self, digest: bytes) -> list[tuple[bytes, int]]:
+        rows = self._chunks.find({"_id": {"$gt": digest.hex()}}).sort("_id", ASCENDING)
+        found = rows.limit(PAGE).batch_size(PAGE)
+        return [(bytes.fromhex(row["_id"]), row["at"]) for row in found]
 
     # -- the whole ----------------------------------------------------------------------------
 
@@ -100,18 +96,16 @@ class MongoBackend(PackCollections):
     @guarded
     def totals(self) -> dict[str, tuple[int, int, int]]:
         totals: dict[str, tuple[int, int, int]] = {}
-        after = ""
-        while rows := self._urls_from({"url": {"$gt": after}}, None):
+        urls = self.urls()
+        while rows := list(islice(urls, PAGE)):
             versions = self._totals_of([row.id for row in rows])
             for row in rows:
                 count, size = versions.get(row.id, (0, 0))
                 before = totals.get(row.host, (0, 0, 0))
                 totals[row.host] = (before[0] + 1, before[1] + count, before[2] + size)
-            after = rows[-1].url
         return dict(sorted(totals.items()))
 
     def _totals_of(self, urls: Sequence[int]) -> dict[int, tuple[int, int]]:
-        """Return versions and bytes of bodies by URL."""
         counts, sizes = (
             {
                 row["_id"]: int(row["sum"])

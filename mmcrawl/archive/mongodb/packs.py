@@ -24,11 +24,12 @@ from bson import ObjectId
 from pymongo import ASCENDING, DESCENDING, DeleteOne, ReplaceOne, UpdateOne
 
 from mmcrawl.archive.backend import SHIFT, PackRow, place
+from mmcrawl.archive.common import PAGE, guarded
 from mmcrawl.archive.mongodb.known import KnownPacks, Parts
 from mmcrawl.archive.mongodb.leases import sealing
-from mmcrawl.archive.mongodb.server import insert_new
-from mmcrawl.archive.mongodb.urls import PAGE, UrlCollections, guarded
+from mmcrawl.archive.mongodb.urls import UrlCollections
 from mmcrawl.errors import StoreError
+from mmcrawl.stores.mongodb import insert_new
 
 _NUMBER = (1 << SHIFT) - 1
 _PIECE = 8 << 20

@@ -6,20 +6,15 @@ collections begin with ``archive_``, so that a crawl's store may live in the sam
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any
-
-from pymongo.errors import BulkWriteError
 
 from mmcrawl.archive.backend import SCHEMA_VERSION
 from mmcrawl.stores import mongodb
-from mmcrawl.stores.mongodb import Documents, Server
+from mmcrawl.stores.mongodb import Server
 
 PREFIX = "archive_"
 TABLES = ("url", "stream", "claim", "version", "visit", "pack", "part", "chunk", "counter", "lease")
 
-_DUPLICATE = 11000
 _ARCHIVE = mongodb.Kind(
     noun="archive",
     application="mmcrawl archive",
@@ -53,26 +48,3 @@ def explained(name: str) -> AbstractContextManager[None]:
         name: of the archive.
     """
     return mongodb.explained(f"archive {name}")
-
-
-def insert_new(documents: Documents, rows: Sequence[dict[str, Any]]) -> set[int]:
-    """Insert documents, in any order; return the indexes of those whose key is taken."""
-    if not rows:
-        return set()
-    try:
-        documents.insert_many(rows, ordered=False)
-    except BulkWriteError as error:
-        return only_duplicates(error)
-    return set()
-
-
-def only_duplicates(error: BulkWriteError) -> set[int]:
-    """Return the indexes of what was refused in a bulk because its key was taken.
-
-    Raises:
-        BulkWriteError: something was refused for another reason.
-    """
-    refused = error.details["writeErrors"]
-    if error.details["writeConcernErrors"] or any(one["code"] != _DUPLICATE for one in refused):
-        raise error
-    return {one["index"] for one in refused}

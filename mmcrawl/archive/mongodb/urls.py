@@ -14,16 +14,14 @@ what is asked for most is found by ``_id``, the one index that every server uses
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 
 from pymongo import ASCENDING, DESCENDING, ReplaceOne, ReturnDocument
 from pymongo.errors import BulkWriteError, DuplicateKeyError
 
 from mmcrawl.archive.backend import UrlRow, VersionRow, VisitRow
+from mmcrawl.archive.common import PAGE, CommonBackend, guarded
 from mmcrawl.archive.mongodb.leases import SOLE, WRITE, Leases
 from mmcrawl.archive.mongodb.rows import (
     Row,
@@ -38,35 +36,15 @@ from mmcrawl.archive.mongodb.rows import (
     written_version,
     written_visit,
 )
-from mmcrawl.archive.mongodb.server import connect, explained, insert_new, only_duplicates
+from mmcrawl.archive.mongodb.server import connect, explained
 from mmcrawl.errors import StoreError
-from mmcrawl.stores.mongodb import Documents
-
-PAGE = 1_000
-"""Documents that are asked for at once. No cursor stays open: what follows is asked for by key."""
+from mmcrawl.stores.mongodb import Documents, insert_new, only_duplicates
 
 _RANGES = 200  # of keys that are asked for at once
 _ATTEMPTS = 1_000
 
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
-_S = TypeVar("_S", bound="UrlCollections")
 
-
-def guarded(
-    method: Callable[Concatenate[_S, _P], _R],
-) -> Callable[Concatenate[_S, _P], _R]:
-    """Explain what fails."""
-
-    @wraps(method)
-    def explaining(self: _S, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        with explained(self.name):
-            return method(self, *args, **kwargs)
-
-    return explaining
-
-
-class UrlCollections:
+class UrlCollections(CommonBackend):
     """An open database, and what of it is about URLs.
 
     Reading asks the server at once. One thread at a time writes; other processes write at the same
@@ -75,42 +53,26 @@ class UrlCollections:
 
     def __init__(self, uri: str, *, create: bool = True, read_only: bool = False) -> None:
         self._server = connect(uri, create=create, read_only=read_only)
-        self.name = self._server.name
-        self.read_only = read_only
-        self._lock = threading.RLock()
-        self._depth = 0
+        super().__init__(self._server.name, read_only=read_only)
         self._leases = Leases(self._server.documents("lease"), self.name)
         self._urls = self._server.documents("url")
         self._versions = self._server.documents("version")
         self._visits = self._server.documents("visit")
         self._counters = self._server.documents("counter")
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
+    def _guard(self) -> AbstractContextManager[None]:
+        return explained(self.name)
+
+    def writing(self) -> AbstractContextManager[None]:
         """Keep others from a purge meanwhile. What was written when it fails is harmless."""
-        with self._holding(WRITE):
-            yield
+        return self._holding(WRITE)
 
-    @contextmanager
-    def sole(self) -> Iterator[None]:
+    def sole(self) -> AbstractContextManager[None]:
         """Keep others from writing meanwhile."""
-        with self._holding(SOLE):
-            yield
+        return self._holding(SOLE)
 
-    @contextmanager
-    def _holding(self, kind: str) -> Iterator[None]:
-        with self._lock:
-            if self._depth:
-                yield
-                return
-            if self.read_only:
-                raise StoreError(f"archive {self.name} was opened for reading only")
-            with explained(self.name), self._leases.held(kind):
-                self._depth = 1
-                try:
-                    yield
-                finally:
-                    self._depth = 0
+    def _holding(self, kind: str) -> AbstractContextManager[None]:
+        return self._changing(self._leases.held(kind))
 
     @contextmanager
     def _withdrawn_if_late(
@@ -158,17 +120,9 @@ class UrlCollections:
         row = self._urls.find_one({"_id": url_key(number)})
         return read_url(row) if row else None
 
-    def urls(self, host: str | None = None, prefix: str | None = None) -> Iterator[UrlRow]:
-        after, comparison = prefix or "", "$gte"
-        while rows := self._urls_from({"url": {comparison: after}}, host):
-            for row in rows:
-                if prefix and not row.url.startswith(prefix):
-                    return
-                yield row
-            after, comparison = rows[-1].url, "$gt"
-
     @guarded
-    def _urls_from(self, condition: Row, host: str | None) -> list[UrlRow]:
+    def _urls_from(self, after: str, inclusive: bool, host: str | None) -> list[UrlRow]:
+        condition: Row = {"url": {"$gte" if inclusive else "$gt": after}}
         if host is not None:
             condition = {"host": host, **condition}
         rows = self._urls.find(condition).sort("url", ASCENDING).limit(PAGE)

@@ -1,4 +1,4 @@
-"""From a query to the pages that are shown, in SQL.
+"""From a query to the pages that are shown: SQL yields what matches, numpy orders it.
 
 A block's score is that of BM25 as FTS5 computes it over its text and, at half, its pinyin, times
 the weight of its kind (:data:`~mmcrawl.archive.search.index.KIND_WEIGHTS`)::
@@ -12,41 +12,43 @@ and n(t) those with t. Without words, all blocks score 1.
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
-from mmcrawl.archive.search.index import KIND_NUMBERS
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcrawl.archive.search.index import KIND_NAMES, KIND_NUMBERS, KIND_WEIGHTS
 from mmcrawl.archive.search.query import MEDIA, Choice, Query, media_bit
+from mmcrawl.archive.search.writing import unpacked_documents
 from mmcrawl.errors import SearchError
 
 Order = str | Mapping[str, float]
 """``relevance``, ``newest`` (seen last, of those seen until then what appeared last) or ``oldest``;
 or the scores of pages by URL, such as page ranks: greater ones first, then pages without."""
 
-_ORDERS = {
-    "relevance": "score DESC",
-    "newest": "time DESC, first_time DESC, score DESC",
-    "oldest": "first_time, time, score DESC",
-}
-ORDERS = tuple(_ORDERS)
-_GIVEN = "given(url) DESC, score DESC"
+ORDERS = ("relevance", "newest", "oldest")
 
-# The latest run of a block on a page says of what kind it is there, and which media it has.
-_FOUND = """
-{matches} INSERT INTO found
-SELECT page, document, latest >> 4 & 15 AS kind, latest & 15, latest >> 8, first, score * weight
-FROM (
-  SELECT run.page, run.document, min(run.first) AS first, {score} AS score,
-    max(({version} << 8) + (run.kind << 4) + run.media) AS latest
-  FROM {source} WHERE {where} GROUP BY run.page, run.document
-) JOIN kind ON kind.id = latest >> 4 & 15
+Whole = NDArray[np.int64]
+Real = NDArray[np.float64]
+
+# Each column of a row takes its time: here four numbers are packed into one, and two into another.
+_RUNS = """
+{matches} SELECT (run.page << 32) + run.document,
+  ({version} << 32) + (run.kind << 28) + (run.media << 24) + run.first {score}
+FROM {source} WHERE {where}
 """
 _MATCHES = (
     "WITH match AS MATERIALIZED (SELECT rowid AS document, -bm25(word, 1, 0.5, 0) AS score"
     " FROM word WHERE word MATCH :match)"
 )
+_OF_MATCHES = "match CROSS JOIN run ON run.document = match.document"
+_OF_DOCUMENTS = "json_each(:documents) AS some CROSS JOIN run ON run.document = some.value"
+_WITH_MEDIA = "run INDEXED BY run_media"
 _LAST = "SELECT max(place) FROM version WHERE version.page = run.page AND time < :end"
 _OF_VERSION = "(SELECT {} FROM version WHERE version.page = run.page AND place = run.{})"
 _LANGUAGE = (
@@ -54,33 +56,12 @@ _LANGUAGE = (
     " JOIN name ON name.id = language WHERE version.page = run.page AND place = run.first)"
     " = ? || '-'"
 )
-_SITE = "run.page IN (SELECT id FROM page WHERE substr('.' || host, -length(?) - 1) = '.' || ?)"
-_URL = (
-    "run.page IN (SELECT id FROM page WHERE substr(url, 1, length(?)) = ?"
-    " OR substr(url, instr(url, '://') + 3, length(?)) = ?)"
-)
-_TIMED = """
-SELECT found.*, url, last.time, early.time AS first_time
-FROM found JOIN page ON page.id = found.page
-JOIN version AS last ON last.page = found.page AND last.place = found.version
-JOIN version AS early ON early.page = found.page AND early.place = found.first
-"""
-_BEST = """
-INSERT INTO best (page) SELECT page FROM (
-  SELECT *, row_number() OVER (PARTITION BY page ORDER BY {keys}) AS place FROM ({matches})
-) WHERE place = 1 ORDER BY {keys}, url
-"""
-_BEST_SCORE = """
-INSERT INTO best (page) SELECT page
-FROM (SELECT page, max(score) AS score FROM found GROUP BY page) JOIN page ON page.id = page
-ORDER BY score DESC, url
-"""
-_KINDS = "SELECT DISTINCT page, name FROM found JOIN kind ON kind.id = kind"
-_HOSTS = "SELECT DISTINCT page, host AS name FROM found JOIN page ON page.id = page"
-_MEDIA = " UNION ".join(
-    f"SELECT page, '{name}' AS name FROM found WHERE media & {media_bit(name)}"  # noqa: S608
-    for name in MEDIA
-)
+_SITE = "substr('.' || host, -length(?) - 1) = '.' || ?"
+_URL = "(substr(url, 1, length(?)) = ? OR substr(url, instr(url, '://') + 3, length(?)) = ?)"
+_HOSTS = "SELECT host, count(*) FROM json_each(?) CROSS JOIN page ON page.id = value GROUP BY host"
+_BY_URL = "SELECT page.id FROM json_each(?) CROSS JOIN page ON page.id = value ORDER BY url LIMIT ?"
+_SHARE = 4  # of less than one page in so many the documents are looked up
+_WEIGHTS = np.array([KIND_WEIGHTS.get(kind, 1.0) for kind in KIND_NAMES])
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,59 +79,138 @@ class Counts:
     hosts: Mapping[str, int]
 
 
-def find(
-    db: sqlite3.Connection, query: Query, order: Order, groups: Mapping[str, object] | None = None
-) -> None:
-    """Put the blocks that match into the table ``found``, and their pages into ``best``, in order.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Blocks that match, in columns by page; a block is there once for each page that it is on.
 
-    Of pages that are in one of the `groups`, by URL, only the first is put there.
+    Attributes:
+        page, document: Of the index.
+        version, first: Places of the last version with the block, within the time asked for, and of
+            the first.
+        kind, media: Of the block in that version.
+        score: Greater for a better match.
+        keys: Columns that blocks are sorted by, the smallest first; the first of them counts most.
+        total: Pages, without those that were collapsed into others.
+        pages: The first of them, in order.
+        counts: Of all pages.
+    """
+
+    page: Whole
+    document: Whole
+    version: Whole
+    first: Whole
+    kind: Whole
+    media: Whole
+    score: Real
+    keys: tuple[Real, ...]
+    total: int
+    pages: Sequence[int]
+    counts: Counts
+
+    def blocks_of(self, page: int) -> Whole:
+        """Return the rows of the blocks of a page, the best first."""
+        rows = np.arange(*np.searchsorted(self.page, (page, page + 1)))
+        return rows[np.lexsort([key[rows] for key in reversed(self.keys)])]
+
+
+def find(
+    db: sqlite3.Connection,
+    query: Query,
+    order: Order,
+    groups: Mapping[str, object] | None = None,
+    *,
+    most: int,
+) -> Found:
+    """Find the blocks that match, and their pages in order.
+
+    Args:
+        db: The index.
+        query: What is looked for.
+        order: Of the pages.
+        groups: Of pages that are in one of these, by URL, only the first is kept.
+        most: Pages that will be looked at; behind these, equally good ones are in any order.
 
     Raises:
         SearchError: there is no such order.
     """
-    keys = keys_of(db, order)
-    db.execute("DELETE FROM found")
-    db.execute("DELETE FROM best")
+    if isinstance(order, str) and order not in ORDERS:
+        raise SearchError(f"there is no order {order!r}; use {', '.join(ORDERS)}")
+    where, latest, first, score = _runs(db, query)
+    page, version = where >> 32, latest >> 32
+    kind, media = latest >> 28 & 15, latest >> 24 & 15
+    score = score * _WEIGHTS[kind]
+    if order == "relevance":
+        keys: tuple[Real, ...] = (-score,)
+    elif isinstance(order, str):
+        last, early = _times(db, page, version, first)
+        keys = (-last, -early, -score) if order == "newest" else (early, last, -score)
+    else:
+        keys = (-_given(db, order, page), -score)
+    starts = np.flatnonzero(np.diff(page, prepend=-1))
+    total = len(starts)
+    pages = _ordered(db, page, starts, keys, most if groups is None else total)
+    if groups is not None:
+        pages = _collapsed(pages, urls_of(db, pages), groups)
+        total, pages = len(pages), pages[:most]
+    counts = _counts(db, page, starts, kind, media)
+    document = where & 0xFFFFFFFF
+    return Found(page, document, version, first, kind, media, score, keys, total, pages, counts)
+
+
+def _runs(db: sqlite3.Connection, query: Query) -> tuple[Whole, Whole, Whole, Real]:
+    """Return page and document, the latest run and the first version of each, and the score.
+
+    The latest run of a block on a page says of what kind it is there, and which media it has.
+    """
     terms = (*query.words, *query.topics)
-    given = {"match": " AND ".join(term.expression for term in terms)}
-    statement = _FOUND.format(
+    given: dict[str, Any] = {"match": " AND ".join(term.expression for term in terms)}
+    documents = _choose_pages(db, query, given)
+    if terms:
+        source = _OF_MATCHES
+    elif query.media.wanted:
+        source = _WITH_MEDIA
+    elif documents is not None:
+        source, given["documents"] = _OF_DOCUMENTS, json.dumps(documents)
+    else:
+        source = "run"
+    statement = _RUNS.format(
         matches=_MATCHES if terms else "",
-        source="match CROSS JOIN run ON run.document = match.document" if terms else "run",
-        score="match.score" if query.words else "1.0",
+        score=", match.score" if query.words else "",
         version="run.last" if query.end is None else f"min(run.last, ({_LAST}))",
         where=" AND ".join(_conditions(query, given)) or "1",
+        source=source,
     )
-    db.execute(statement, given)
-    # A page is as good as its best block; what an order leaves open goes by URL.
-    db.execute(_BEST_SCORE if order == "relevance" else _BEST.format(keys=keys, matches=_TIMED))
-    if groups is not None:
-        _collapse(db, groups)
+    row = [("where", "i8"), ("run", "i8"), *([("score", "f8")] if query.words else [])]
+    runs = np.fromiter(db.execute(statement, given), np.dtype(row))
+    runs = runs[np.argsort(runs["where"], kind="stable")]
+    starts = np.flatnonzero(np.diff(runs["where"], prepend=-1))
+    where, run = runs["where"][starts], runs["run"]
+    latest = np.maximum.reduceat(run, starts) if len(run) else run
+    first = np.minimum.reduceat(run & 0xFFFFFF, starts) if len(run) else run
+    score = runs["score"][starts] if query.words else np.ones(len(where))
+    return where, latest, first, score
 
 
-def _collapse(db: sqlite3.Connection, groups: Mapping[str, object]) -> None:
-    known: set[object] = set()
-    for rank, url in db.execute(
-        "SELECT rank, url FROM best JOIN page ON page.id = page ORDER BY rank"
-    ).fetchall():
-        group = groups.get(url)
-        if group is not None and group in known:
-            db.execute("DELETE FROM best WHERE rank = ?", (rank,))
-        known.add(group)
-
-
-def keys_of(db: sqlite3.Connection, order: Order) -> str:
-    """Return what the rows of :func:`matches_of` are sorted by."""
-    if not isinstance(order, str):
-        db.create_function("given", 1, order.get, deterministic=True)
-        return _GIVEN
-    if order not in _ORDERS:
-        raise SearchError(f"there is no order {order!r}; use {', '.join(ORDERS)}")
-    return _ORDERS[order]
-
-
-def matches_of(order: Order) -> str:
-    """Return the rows of ``found`` with what an order sorts them by."""
-    return "SELECT * FROM found" if order == "relevance" else _TIMED
+def _choose_pages(
+    db: sqlite3.Connection, query: Query, given: dict[str, Any]
+) -> Sequence[int] | None:
+    """Put the pages that a site or URL leaves into `given`; return their documents if they are few,
+    None if all documents are to be looked at."""
+    conditions = " AND ".join(
+        (
+            *_admitted(query.site, given, _alike(query.site, _SITE)),
+            *_admitted(query.url, given, _alike(query.url, _URL)),
+        )
+    )
+    if not conditions:
+        return None
+    some = db.execute(f"SELECT id, documents FROM page WHERE {conditions}", given)  # noqa: S608
+    packed = dict(some.fetchall())
+    given["pages"] = json.dumps(list(packed))
+    if len(packed) * _SHARE > db.execute("SELECT count(*) FROM page").fetchone()[0]:
+        return None
+    there = filter(None, packed.values())
+    return sorted({document for some in there for document in unpacked_documents(some)})
 
 
 def _conditions(query: Query, given: dict[str, Any]) -> Iterator[str]:
@@ -166,12 +226,17 @@ def _conditions(query: Query, given: dict[str, Any]) -> Iterator[str]:
         yield f"{_OF_VERSION.format('time', 'first')} < :end"
     bits = {name: f"run.media & {media_bit(name)}" for name in MEDIA}
     kinds = {name: f"run.kind = {number}" for name, number in KIND_NUMBERS.items()}
+    if query.media.wanted:
+        yield "run.media > 0"  # what the index of these is of
     yield from _admitted(query.media, given, bits)
     yield from _admitted(query.kind, given, kinds)
-    for choice, condition in ((query.lang, _LANGUAGE), (query.site, _SITE), (query.url, _URL)):
-        yield from _admitted(
-            choice, given, dict.fromkeys((*choice.wanted, *choice.unwanted), condition)
-        )
+    yield from _admitted(query.lang, given, _alike(query.lang, _LANGUAGE))
+    if "pages" in given:  # with +, not one look-up for each of them
+        yield "+run.page IN (SELECT value FROM json_each(:pages))"
+
+
+def _alike(choice: Choice, condition: str) -> dict[str, str]:
+    return dict.fromkeys((*choice.wanted, *choice.unwanted), condition)
 
 
 def _admitted(
@@ -186,11 +251,82 @@ def _admitted(
             yield f"{sign}({' OR '.join(parts)})"
 
 
-def counts(db: sqlite3.Connection) -> Counts:
-    """Count the pages of all that was found."""
-    return Counts(*(_counted(db, pages) for pages in (_KINDS, _MEDIA, _HOSTS)))
+# ---------------------------------------------------------------- order
 
 
-def _counted(db: sqlite3.Connection, pages: str) -> dict[str, int]:
-    count = f"SELECT name, count(*) AS pages FROM ({pages}) GROUP BY name"  # noqa: S608
-    return dict(db.execute(f"{count} ORDER BY pages DESC, name"))
+def urls_of(db: sqlite3.Connection, pages: Sequence[int]) -> dict[int, str]:
+    """Return the URLs of pages."""
+    query = "SELECT page.id, url FROM json_each(?) CROSS JOIN page ON page.id = value"
+    return dict(db.execute(query, (json.dumps(pages),)).fetchall())
+
+
+def _given(db: sqlite3.Connection, scores: Mapping[str, float], page: Whole) -> Real:
+    """Return the score that was given to the page of each block."""
+    ids, places = np.unique(page, return_inverse=True)
+    urls = urls_of(db, ids.tolist())
+    given = [scores.get(urls[one], -np.inf) for one in ids.tolist()]
+    return np.array(given, dtype=np.float64)[places]
+
+
+def _times(db: sqlite3.Connection, page: Whole, *places: Whole) -> list[Real]:
+    """Return the times of versions of pages."""
+    wanted, where = np.unique([page << 32 | place for place in places], return_inverse=True)
+    query = (
+        "SELECT time FROM json_each(?) AS some CROSS JOIN version"
+        " ON version.page = some.value >> 32 AND place = some.value & 0xFFFFFFFF"
+    )
+    rows = db.execute(query, (json.dumps(wanted.tolist()),))
+    times = np.fromiter((time for (time,) in rows), np.float64, len(wanted))
+    return list(times[where.reshape(len(places), -1)])
+
+
+def _ordered(
+    db: sqlite3.Connection, page: Whole, starts: Whole, keys: Sequence[Real], most: int
+) -> list[int]:
+    """Return the first pages by their best blocks; what the keys leave open goes by URL."""
+    best = np.lexsort((*keys[::-1], page))[starts]
+    best = best[np.lexsort([key[best] for key in keys[::-1]])]
+    ranked = [key[best] for key in keys]
+    differ = np.any([key[1:] != key[:-1] for key in ranked], axis=0)
+    pages: list[int] = []
+    for start, end in pairwise((0, *(np.flatnonzero(differ) + 1).tolist(), len(best))):
+        if start >= most:
+            break
+        alike = page[best[start:end]].tolist()
+        if len(alike) > 1:
+            given = (json.dumps(alike), most - start)
+            alike = [one for (one,) in db.execute(_BY_URL, given)]
+        pages += alike
+    return pages
+
+
+def _collapsed(
+    pages: Sequence[int], urls: Mapping[int, str], groups: Mapping[str, object]
+) -> list[int]:
+    known: set[object] = set()
+    kept = []
+    for page in pages:
+        group = groups.get(urls[page])
+        if group is None or group not in known:
+            kept.append(page)
+        known.add(group)
+    return kept
+
+
+def _counts(
+    db: sqlite3.Connection, page: Whole, starts: Whole, kind: Whole, media: Whole
+) -> Counts:
+    kinds = {KIND_NAMES[one]: _distinct(page[kind == one]) for one in range(len(KIND_NAMES))}
+    shown = {name: _distinct(page[media & media_bit(name) > 0]) for name in MEDIA}
+    hosts = db.execute(_HOSTS, (json.dumps(page[starts].tolist()),)).fetchall()
+    return Counts(_greatest_first(kinds), _greatest_first(shown), _greatest_first(dict(hosts)))
+
+
+def _distinct(ordered: Whole) -> int:
+    """Return how many different numbers there are among ordered ones."""
+    return int(np.count_nonzero(np.diff(ordered, prepend=-1)))
+
+
+def _greatest_first(counted: Mapping[str, int]) -> dict[str, int]:
+    there = [(name, count) for name, count in counted.items() if count]
+    return dict(sorted(there, key=lambda item: (-item[1], item[0])))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+
+import numpy as np
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import StoredBlock, leaves
 from mmcrawl.archive.search.blocks import areas_around
-from mmcrawl.archive.search.finding import Order, keys_of, matches_of
-from mmcrawl.archive.search.index import Text, bundles_of
+from mmcrawl.archive.search.finding import Found, Whole
+from mmcrawl.archive.search.index import KIND_NAMES, Text, texts_of
 from mmcrawl.archive.search.query import MEDIA, Term, media_bit
 from mmcrawl.archive.search.tokens import Run, pinyin, tokens
 from mmcrawl.errors import StoreError
@@ -81,46 +83,62 @@ class ArchivedHit:
     media: tuple[MediaResource, ...]
 
 
-_OF_PAGE = """
-SELECT best.document, lower(hex(digest)), kind.name, best.media, page.url, last.number, last.time,
-  early.number, early.time, score
-FROM (
-  SELECT some.*, digest, row_number() OVER (ORDER BY {keys}, digest, name.text) AS place
-  FROM ({matches}) AS some JOIN document ON document.id = some.document
-  JOIN name ON name.id = encoding WHERE some.page = ? ORDER BY place LIMIT ?
-) AS best JOIN page ON page.id = best.page JOIN kind ON kind.id = best.kind
-JOIN version AS last ON last.page = best.page AND last.place = best.version
-JOIN version AS early ON early.page = best.page AND early.place = best.first
-ORDER BY best.place
+_DIGESTS = """
+SELECT document.id, lower(hex(digest)), text FROM document JOIN name ON name.id = encoding
+WHERE document.id IN (SELECT value FROM json_each(?))
+"""
+_SEEN = """
+SELECT url, last.number, last.time, early.number, early.time FROM page
+JOIN version AS last ON last.page = page.id JOIN version AS early ON early.page = page.id
+WHERE page.id = ? AND last.place = ? AND early.place = ?
 """
 
 
 def hits_of(
-    db: sqlite3.Connection, words: Sequence[Term], order: Order, limit: int, offset: int
+    db: sqlite3.Connection, words: Sequence[Term], found: Found, pages: Iterable[int]
 ) -> list[Hit]:
     """Return the hits of some of the pages that were found; marked are `words`."""
-    count = "SELECT count(*) FROM found WHERE page = ?"
-    query = _OF_PAGE.format(matches=matches_of(order), keys=keys_of(db, order))
-    pages = db.execute("SELECT page FROM best ORDER BY rank LIMIT ? OFFSET ?", (limit, offset))
-    groups = [
-        (db.execute(query, (page, 1 + _MORE)).fetchall(), *db.execute(count, (page,)).fetchone())
-        for (page,) in pages.fetchall()
-    ]
-    bundles = bundles_of(db, {row[0] for group, _ in groups for row in group})
-    texts = {text.document: text for some in bundles.values() for text in some}
+    rows = {page: found.blocks_of(page) for page in pages}
+    shown = {page: _shown(db, found, blocks) for page, blocks in rows.items()}
+    documents = {int(found.document[row]) for some in shown.values() for row, _ in some}
+    texts = texts_of(db, documents)
     hits = []
-    for group, blocks in groups:
-        first, *others = (_hit(row, texts[row[0]], words) for row in group)
-        hits.append(replace(first, blocks=blocks, more=tuple(others)))
+    for page, some in shown.items():
+        first, *others = (
+            _hit(db, found, row, (digest, texts[int(found.document[row])]), words)
+            for row, digest in some
+        )
+        hits.append(replace(first, blocks=len(rows[page]), more=tuple(others)))
     return hits
 
 
-def _hit(row: Sequence[Any], text: Text, words: Sequence[Term]) -> Hit:
-    _, digest, kind, media, url, number, time, first, first_time, score = row
-    names = tuple(name for name in MEDIA if media & media_bit(name))
-    snippet = snippet_of(text.text, words)
-    seen = url, number, time, first, first_time
-    return Hit(*seen, digest, kind, text.topic, snippet, names, score)
+def _shown(db: sqlite3.Connection, found: Found, blocks: Whole) -> list[tuple[int, str]]:
+    """Return row and digest of the blocks of a page that are shown.
+
+    What their keys leave open goes by digest, so those as good as the last one count too.
+    """
+    last = blocks[: 1 + _MORE][-1]
+    alike = np.all([key[blocks] == key[last] for key in found.keys], axis=0)
+    some = blocks[: np.flatnonzero(alike)[-1] + 1].tolist()
+    documents = [int(found.document[row]) for row in some]
+    digests = {one: names for one, *names in db.execute(_DIGESTS, (json.dumps(documents),))}
+    ranked = sorted(
+        (*(float(key[row]) for key in found.keys), *digests[document], row)
+        for document, row in zip(documents, some, strict=True)
+    )
+    return [(row, digest) for *_, digest, _, row in ranked[: 1 + _MORE]]
+
+
+def _hit(
+    db: sqlite3.Connection, found: Found, row: int, text: tuple[str, Text], words: Sequence[Term]
+) -> Hit:
+    digest, said = text
+    place = (int(column[row]) for column in (found.page, found.version, found.first))
+    seen: tuple[str, int, float, int, float] = db.execute(_SEEN, tuple(place)).fetchone()
+    names = tuple(name for name in MEDIA if found.media[row] & media_bit(name))
+    kind, score = KIND_NAMES[found.kind[row]], float(found.score[row])
+    snippet = snippet_of(said.text, words)
+    return Hit(*seen, digest, kind, said.topic, snippet, names, score)
 
 
 def still_there(archive: Archive, hits: Sequence[Hit]) -> Iterator[Hit]:

@@ -12,8 +12,9 @@ import json
 import logging
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing, contextmanager
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
@@ -41,14 +42,15 @@ KIND_WEIGHTS: Mapping[str, float] = {
 }
 """What a block of a kind counts; 1 for any other."""
 
-KIND_NUMBERS = {kind: number for number, kind in enumerate(("", *KINDS))}
+KIND_NAMES = ("", *KINDS)
+KIND_NUMBERS = {kind: number for number, kind in enumerate(KIND_NAMES)}
 
 BUNDLE = 16_384
 """Characters of texts that are compressed together: more are smaller, and slower to read."""
 
 _APPLICATION = 0x6D6D7378  # "mmsx"
-# How texts become tokens belongs to the format: documents are deleted by their tokens.
-_TOKENS = (2, *(version(name) for name in ("snowballstemmer", "pypinyin")), *KINDS)
+# How texts become tokens belongs to the form: documents are deleted by their tokens.
+_TOKENS = (3, *(version(name) for name in ("snowballstemmer", "pypinyin")), *KINDS)
 _FORMAT = crc32(repr(_TOKENS).encode()) >> 1
 _SCHEMA = f"""
 PRAGMA application_id = {_APPLICATION};
@@ -61,6 +63,7 @@ CREATE TABLE IF NOT EXISTS version (page INTEGER, place INTEGER, number INTEGER 
 CREATE TABLE IF NOT EXISTS run (document INTEGER, page INTEGER, first INTEGER, kind INTEGER,
   media INTEGER, last INTEGER NOT NULL, PRIMARY KEY (document, page, first, kind, media))
   WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS run_media ON run (document, page) WHERE media > 0;
 CREATE TABLE IF NOT EXISTS document (id INTEGER PRIMARY KEY, digest BLOB NOT NULL,
   encoding INTEGER NOT NULL, media INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS document_digest ON document (substr(digest, 1, 4));
@@ -68,12 +71,6 @@ CREATE TABLE IF NOT EXISTS bundle (first INTEGER PRIMARY KEY, content BLOB NOT N
 CREATE TABLE IF NOT EXISTS name (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
 CREATE VIRTUAL TABLE IF NOT EXISTS word USING fts5 (text, pinyin, topic, content = '',
   tokenize = "ascii tokenchars ''''");
-"""
-_TEMPORARY = """
-CREATE TEMP TABLE kind (id INTEGER PRIMARY KEY, name TEXT, weight REAL);
-CREATE TEMP TABLE found (page INTEGER, document INTEGER, kind INTEGER, media INTEGER,
-  version INTEGER, first INTEGER, score REAL, PRIMARY KEY (page, document)) WITHOUT ROWID;
-CREATE TEMP TABLE best (rank INTEGER PRIMARY KEY, page INTEGER);
 """
 _FTS5 = "SELECT count(*) FROM pragma_module_list WHERE name = 'fts5'"
 _WAIT = 60.0  # seconds
@@ -114,17 +111,36 @@ def bundles_of(db: sqlite3.Connection, documents: Iterable[int]) -> dict[int, li
     Raises:
         DamagedError: one cannot be read.
     """
+    return {first: [Text(*row) for row in rows] for first, rows in _bundles(db, documents)}
+
+
+def texts_of(db: sqlite3.Connection, documents: Set[int]) -> dict[int, Text]:
+    """Return the texts of some documents.
+
+    Raises:
+        DamagedError: one cannot be read.
+    """
+    bundles = _bundles(db, documents)
+    return {row[0]: Text(*row) for _, rows in bundles for row in rows if row[0] in documents}
+
+
+def _bundles(
+    db: sqlite3.Connection, documents: Iterable[int]
+) -> Iterator[tuple[int, list[tuple[int, str, str]]]]:
     query = "SELECT first, content FROM bundle WHERE first <= ? ORDER BY first DESC LIMIT 1"
     found = {first: content for one in documents for first, content in db.execute(query, (one,))}
     try:
-        return {first: _unpacked(content) for first, content in found.items()}
+        for first, content in found.items():
+            yield first, _unpacked(content)
     except (ValueError, TypeError, zstandard.ZstdError) as error:
         raise DamagedError(f"the search index is damaged ({error}); rebuild it") from error
 
 
-def _unpacked(content: bytes) -> list[Text]:
+@lru_cache(maxsize=128)  # the next query, or portion, often shows blocks of the same pages
+def _unpacked(content: bytes) -> list[tuple[int, str, str]]:
     read = zstandard.ZstdDecompressor().decompress(content)
-    return [Text(*row) for row in json.loads(read.decode("utf-8", "surrogatepass"))]
+    rows: list[tuple[int, str, str]] = json.loads(read.decode("utf-8", "surrogatepass"))
+    return rows
 
 
 class Index:
@@ -161,9 +177,6 @@ class Index:
         except BaseException:
             db.close()
             raise
-        db.executescript(_TEMPORARY)
-        rows = ((n, kind, KIND_WEIGHTS.get(kind, 1.0)) for kind, n in KIND_NUMBERS.items())
-        db.executemany("INSERT INTO kind VALUES (?, ?, ?)", rows)
         return db
 
     def _prepare(self, db: sqlite3.Connection) -> None:

@@ -29,7 +29,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from mmcrawl.archive.search.tokens import Run, phrase_runs, pinyin_runs
 from mmcrawl.blocks.kinds import KINDS
-from mmcrawl.blocks.topics import words_of
+from mmcrawl.blocks.phrases import words_of
 from mmcrawl.errors import SearchError
 from mmcrawl.text.words import is_stop_word
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.search.finding import Counts, Order, counts, find
+from mmcrawl.archive.search.finding import Counts, Order, find
 from mmcrawl.archive.search.hits import ArchivedHit, Hit, hits_of, read_hit, still_there
 from mmcrawl.archive.search.index import DamagedError, Index
 from mmcrawl.archive.search.query import parse_query
@@ -243,11 +243,11 @@ class Search:
             raise SearchError("limit and offset must not be negative")
         parsed = parse_query(query)
         with self._index.reading() as db:
-            find(db, parsed, order, collapse)
-            total = db.execute("SELECT count(*) FROM best").fetchone()[0]
-            hits = hits_of(db, (*parsed.words, *parsed.topics), order, limit, offset)
-            found = counts(db)
-        return Results(total, tuple(still_there(self._archive, hits)), found)
+            found = find(db, parsed, order, collapse, most=offset + limit)
+            shown = found.pages[offset : offset + limit]
+            hits = hits_of(db, (*parsed.words, *parsed.topics), found, shown)
+        there = still_there(self._archive, hits)
+        return Results(found.total, tuple(there), found.counts)
 
     def read(self, hit: Hit) -> ArchivedHit:
         """Return where a hit stands in the archived page, and its media with their addresses.

@@ -46,12 +46,17 @@ def tokens(text: str) -> Iterator[Token]:
     for run in _RUN.finditer(text):
         start, end = run.span()
         if run.lastindex is None:
-            if word := stem(unify(run[0])):
+            if word := _stemmed(run[0]):
                 yield Token(word, start, end)
             continue
         plain = unify(run[0])  # half-width kana with a voicing mark become one character
         for at in range(len(plain)):
             yield Token(plain[at : at + 2], min(start + at, end - 1), min(start + at + 2, end))
+
+
+@lru_cache(maxsize=65_536)
+def _stemmed(word: str) -> str:
+    return stem(unify(word))
 
 
 def phrase_runs(text: str) -> tuple[Run, ...]:

@@ -10,11 +10,12 @@ last pack that begins at or before a number holds it.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from mmcrawl.archive.backend import SHIFT, PackRow, place
-from mmcrawl.archive.sqlite.urls import PAGE, UrlTables, guarded
+from mmcrawl.archive.common import PAGE, guarded
+from mmcrawl.archive.sqlite.urls import UrlTables
 
 _NUMBER = (1 << SHIFT) - 1
 _AT_ONCE = 500
@@ -178,12 +179,6 @@ class SqliteBackend(UrlTables):
             self._db.executemany(
                 "DELETE FROM chunk WHERE digest = ?", ((digest,) for digest in digests)
             )
-
-    def chunks(self) -> Iterator[tuple[bytes, int]]:
-        after = b""
-        while rows := self._chunks_after(after):
-            yield from rows
-            after = rows[-1][0]
 
     @guarded
     def _chunks_after(self, digest: bytes) -> list[tuple[bytes, int]]:

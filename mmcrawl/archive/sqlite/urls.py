@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import astuple
-from functools import wraps
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
 
 from mmcrawl.archive.backend import UrlRow, VersionRow, VisitRow
+from mmcrawl.archive.common import PAGE, CommonBackend, guarded
 from mmcrawl.archive.sqlite.file import connect, explained
-from mmcrawl.errors import StoreError
 
-PAGE = 1_000
-"""Rows that are read at once, so that none is being read while others are written."""
-
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
-_S = TypeVar("_S", bound="UrlTables")
 _URL = "SELECT url.id, url, name, stream, last, late FROM url JOIN host ON host.id = url.host"
 _VISIT = "SELECT url, time, number, status, head FROM visit"
 _VERSION = (
@@ -28,51 +19,32 @@ _VERSION = (
 )
 
 
-def guarded(
-    method: Callable[Concatenate[_S, _P], _R],
-) -> Callable[Concatenate[_S, _P], _R]:
-    """Let one thread at a time into a method, and explain what fails."""
-
-    @wraps(method)
-    def one_at_a_time(self: _S, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
-        with self._lock, explained(self.name):
-            return method(self, *args, **kwargs)
-
-    return one_at_a_time
-
-
-class UrlTables:
+class UrlTables(CommonBackend):
     """An open file, and what of it is about URLs."""
 
     def __init__(self, path: Path, *, create: bool = True, read_only: bool = False) -> None:
-        self.name = str(path)
-        self.read_only = read_only
+        super().__init__(str(path), read_only=read_only)
         self._path = path
-        self._lock = threading.RLock()
-        self._depth = 0
         self._db: sqlite3.Connection = connect(path, create=create, read_only=read_only)
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """One transaction."""
-        with self._lock:
-            if self._depth:
-                yield
-                return
-            if self.read_only:
-                raise StoreError(f"archive {self.name} was opened for reading only")
-            with explained(self.name):
-                try:
-                    self._db.execute("BEGIN IMMEDIATE")
-                    self._depth = 1
-                    yield
-                    self._db.execute("COMMIT")
-                except BaseException:
-                    if self._db.in_transaction:
-                        self._db.execute("ROLLBACK")
-                    raise
-                finally:
-                    self._depth = 0
+    def _guard(self) -> Iterator[None]:
+        with self._lock, explained(self.name):
+            yield
+
+    def writing(self) -> AbstractContextManager[None]:
+        return self._changing(self._transaction())
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
 
     sole = writing
 
@@ -100,21 +72,12 @@ class UrlTables:
         row = self._db.execute(f"{_URL} WHERE url.id = ?", (number,)).fetchone()
         return _url(row) if row else None
 
-    def urls(self, host: str | None = None, prefix: str | None = None) -> Iterator[UrlRow]:
-        after, inclusive = prefix or "", True
-        while rows := self._urls_from(after, inclusive, host):
-            for row in rows:
-                if prefix and not row.url.startswith(prefix):
-                    return
-                yield row
-            after, inclusive = rows[-1].url, False
-
     @guarded
-    def _urls_from(self, url: str, inclusive: bool, host: str | None) -> list[UrlRow]:
+    def _urls_from(self, after: str, inclusive: bool, host: str | None) -> list[UrlRow]:
         rows = self._db.execute(
             f"{_URL} WHERE url {'>=' if inclusive else '>'} ? AND (? IS NULL OR name = ?)"
             f" ORDER BY url LIMIT {PAGE}",
-            (url, host, host),
+            (after, host, host),
         )
         return [_url(row) for row in rows]
 
@@ -170,18 +133,7 @@ class UrlTables:
         done = self._db.execute(
             "INSERT OR IGNORE INTO version (url, number, time, status, digest, size, entry, method,"
             " level, location) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                version.url,
-                version.number,
-                version.time,
-                version.status,
-                version.digest,
-                version.size,
-                version.entry,
-                version.method,
-                version.level,
-                version.location,
-            ),
+            astuple(version),
         )
         return done.rowcount == 1
 

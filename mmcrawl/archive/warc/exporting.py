@@ -1,7 +1,4 @@
-"""An archive as a WARC file.
-
-The visits of a URL in an order in which storing them again gives the same versions.
-"""
+"""An archive as a WARC file: visits in an order in which storing them gives the same versions."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.model import Capture, Version, as_unix_time
+from mmcrawl.archive.model import Version, as_unix_time
 from mmcrawl.archive.warc.heads import is_http
 from mmcrawl.archive.warc.writing import RecordWriter, Written
 from mmcrawl.errors import StoreError
@@ -180,8 +177,6 @@ def _moved_when_complete(path: Path) -> Iterator[BinaryIO]:
 
 
 class _Export:
-    """One file in the making."""
-
     def __init__(self, archive: Archive, file: BinaryIO, *, gzip: bool) -> None:
         self._archive = archive
         self._writer = RecordWriter(file, gzip=gzip)
@@ -194,7 +189,6 @@ class _Export:
         self._writer.write_info(0.0)
 
     def report(self, path: Path) -> WarcExport:
-        """Return what it came to."""
         return WarcExport(
             path=path,
             urls=self._urls,
@@ -236,7 +230,9 @@ class _Export:
         version = event.version
         known = self._by_body.get(version.digest) if version.size else None
         if known is not None:
-            self._writer.write_revisit(_facts(event), version.size, known, turn)
+            self._writer.write_revisit(
+                event.version.capture(time=event.time), version.size, known, turn
+            )
             self._revisits += 1
             return True
         try:
@@ -244,7 +240,7 @@ class _Export:
         except StoreError as error:
             self._problems.append(f"{error}; it is left out, with its visits")
             return False
-        written = self._writer.write_response(_facts(event), body, turn)
+        written = self._writer.write_response(event.version.capture(time=event.time), body, turn)
         self._by_body[version.digest] = written
         self._responses += 1
         return True
@@ -258,19 +254,7 @@ class _Export:
             self._failures += 1
             return
         told = event.status != version.status
-        self._writer.write_revisit(_facts(event), version.size, known, turn, not_modified=told)
+        self._writer.write_revisit(
+            event.version.capture(time=event.time), version.size, known, turn, not_modified=told
+        )
         self._revisits += 1
-
-
-def _facts(event: Event) -> Capture:
-    """Return the version that a visit found as captured by that visit, without its body."""
-    version = event.version
-    return Capture(
-        url=version.url,
-        body=b"",
-        time=event.time,
-        status=version.status,
-        headers=version.headers,
-        reason=version.reason,
-        content_type=version.content_type,
-    )

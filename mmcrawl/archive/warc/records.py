@@ -35,6 +35,13 @@ _LEAST_UNPACKED, _MOST_UNPACKED = 16 << 20, 32
 # What warcio and zlib raise on bytes that are no record.
 _DAMAGE = (ArchiveLoadFailed, EOFError, OSError, StopIteration, ValueError, zlib.error)
 _HTTP = ("application/http", "message/http")
+_REFERRED = "warc-refers-to-target-uri"
+_TOO_MUCH = "too much of it is damaged: what begins here, before offset {:,}, is passed over"
+_NO_END = "its compression is damaged"
+_ONE_STREAM = (
+    "what is compressed together with this record is not read:"
+    " make a file compressed record by record with `warcio recompress '{path}' NEW.warc.gz`"
+)
 _FOREIGN = (
     (b"filedesc:", "it is an ARC file: make a WARC with `warcio recompress '{}' NEW.warc.gz`"),
     (b"\x28\xb5\x2f\xfd", "it is compressed with zstd: unpack it first, with `zstd -d '{}'`"),
@@ -127,9 +134,6 @@ def records(path: Path, begin: int = 0) -> Iterator[Record | WarcProblem]:
             start = _next_start(file, stop.resume if spare >= 0 else stop.reached, stop.mark)
 
 
-_TOO_MUCH = "too much of it is damaged: what begins here, before offset {:,}, is passed over"
-
-
 class _Stop(NamedTuple):
     """Where the records of a file are not to be read on.
 
@@ -207,13 +211,6 @@ def _until_damage(
     return None
 
 
-_NO_END = "its compression is damaged"
-_ONE_STREAM = (
-    "what is compressed together with this record is not read:"
-    " make a file compressed record by record with `warcio recompress '{path}' NEW.warc.gz`"
-)
-
-
 def _end_of(file: BinaryIO, iterator: RecordIterator, found: Any) -> tuple[bool, int | None]:
     """Return whether a record seems whole, and from where on the next is to be looked for.
 
@@ -248,9 +245,6 @@ def _record(found: Any, offset: int, *, loose: bool = False, begin: bytes = b"")
     if uri.startswith("<"):  # as wget writes URIs; of the record's own warcio takes them off
         fields[_REFERRED] = uri.removeprefix("<").removesuffix(">")
     return Record(int(offset), fields, loose, begin)
-
-
-_REFERRED = "warc-refers-to-target-uri"
 
 
 def _next_start(

@@ -73,14 +73,8 @@ class RecordWriter:
             "conformsTo": _SPECIFICATION,
         }
         content = "".join(f"{name}: {value}\r\n" for name, value in fields.items()).encode()
-        record = self._writer.create_warc_record(
-            "",
-            "warcinfo",
-            payload=BytesIO(content),
-            length=len(content),
-            warc_headers_dict=self._named("warcinfo", "", as_date(time), {}),
-        )
-        self._writer.write_record(record)
+        named = self._named("warcinfo", "", as_date(time), {})
+        self._writer.write_record(self._record("warcinfo", "", content, named))
 
     def write_response(self, facts: Capture, body: bytes, turn: int | None) -> Written:
         """Write a response (WARC 1.1, section 6.3).
@@ -95,15 +89,8 @@ class RecordWriter:
         uri, date, noted = _identity(facts.url, facts.time, turn, note)
         digest = "sha1:" + b32encode(sha1(body, usedforsecurity=False).digest()).decode()
         fields = self._named("response", uri, date, noted)
-        record = self._writer.create_warc_record(
-            uri,
-            "response",
-            payload=BytesIO(body),
-            length=len(body),
-            http_headers=head,
-            warc_headers_dict={**fields, "WARC-Payload-Digest": digest},
-        )
-        self._write(record)
+        named = {**fields, "WARC-Payload-Digest": digest}
+        self._write(self._record("response", uri, body, named, http_headers=head))
         return Written(fields["WARC-Record-ID"], uri, date, digest, _digest_of(head, note))
 
     def write_revisit(
@@ -131,30 +118,20 @@ class RecordWriter:
         head, note = head_of(facts, size)
         # pywb does not look up an empty payload, nor the head with it.
         is_known = size > 0 and _digest_of(head, note) == original.head
-        noted: dict[str, Any] = {} if is_known else note
-        if not_modified:
-            noted = {} if is_known else {"status": 304}
-        profile = "server-not-modified" if not_modified else "identical-payload-digest"
-        identity = _identity(facts.url, facts.time, turn, noted)
-        self._revisit(profile, identity, None if is_known else head, original)
-
-    def _revisit(
-        self,
-        profile: str,
-        identity: tuple[str, str, dict[str, Any]],
-        head: Head | None,
-        original: Written,
-    ) -> None:
-        uri, date, note = identity
-        fields = self._named("revisit", uri, date, note)
+        noted: dict[str, Any] = {} if is_known else {"status": 304} if not_modified else note
+        uri, date, noted = _identity(facts.url, facts.time, turn, noted)
         record = self._writer.create_revisit_record(
             uri,
             original.digest,
             original.uri,
             original.date,
-            http_headers=head,
-            warc_headers_dict={**fields, "WARC-Refers-To": original.id},
+            http_headers=None if is_known else head,
+            warc_headers_dict={
+                **self._named("revisit", uri, date, noted),
+                "WARC-Refers-To": original.id,
+            },
         )
+        profile = "server-not-modified" if not_modified else "identical-payload-digest"
         record.rec_headers.replace_header("WARC-Profile", _PROFILES + profile)
         self._write(record)
 
@@ -173,16 +150,21 @@ class RecordWriter:
         """
         uri, date, noted = _identity(url, time, turn, {"status": status})
         content = f"status: {status}\r\n".encode()
-        fields = self._named("metadata", uri, date, noted)
-        record = self._writer.create_warc_record(
+        named = {**self._named("metadata", uri, date, noted), "WARC-Refers-To": original.id}
+        kind = "application/warc-fields"
+        self._write(self._record("metadata", uri, content, named, warc_content_type=kind))
+
+    def _record(
+        self, kind: str, uri: str, content: bytes, named: dict[str, str], **more: Any
+    ) -> Any:
+        return self._writer.create_warc_record(
             uri,
-            "metadata",
+            kind,
             payload=BytesIO(content),
             length=len(content),
-            warc_content_type="application/warc-fields",
-            warc_headers_dict={**fields, "WARC-Refers-To": original.id},
+            warc_headers_dict=named,
+            **more,
         )
-        self._write(record)
 
     def _write(self, record: Any) -> None:
         self._writer.write_record(record)

@@ -3,19 +3,11 @@
 The lines of the page are given probabilities of being content
 (:mod:`mmcrawl.blocks.content.model`); of all choices of lines, the one with the greatest expected
 F1 is taken, so that a page on which little is certain still gives its best part.
-
-The headline of a page.
-
-A page's blocks put together again: its topic text, and the links that go with it.
-
-Wang & Zhu 2012, section 3, steps 1 to 5: a page cut finely has many small blocks; those of one text
-are merged, those that only help to get around are kept apart, and noise is dropped.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -28,14 +20,19 @@ from mmcrawl.blocks.content.model import GENRES, content_model
 from mmcrawl.blocks.content.page_type import ContentLinks, page_type
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.partition import Block, BlockLink, Partition
+from mmcrawl.blocks.merging import merge_blocks
+from mmcrawl.blocks.partition import BlockLink, Partition
 from mmcrawl.blocks.partitioners.base import Cut
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.text.scripts import has_han
 
 _SEPARATOR = re.compile(r"\s+[|·•»:—–-]\s+|[_|｜]|\s*--\s*")
-_LONGEST = 300
+_LONGEST = 300  # characters of a headline
+_FORUM = GENRES.index("forum")
+_LEAST_FORUM = 0.35  # from here on, what readers write is the page's content
+_BELOW_A_TEXT = 0.15  # of their probability that comments keep elsewhere
+_LONGEST_REPEATED = 60  # characters; a longer line counts once
 
 
 def page_headline(tree: PageTree, lines: PageLines, prose: int, metadata: PageMetadata) -> str:
@@ -77,93 +74,6 @@ def _without_site(title: str) -> str:
         return title
     longest = max(parts, key=len)
     return longest if len(longest) * 2 > len(title) or len(parts[0]) < 4 else parts[0]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Content:
-    """Blocks that belong to one text.
-
-    Attributes:
-        blocks: In order; the first is the title block, if the text has one.
-    """
-
-    blocks: tuple[Block, ...]
-
-    @property
-    def title(self) -> str:
-        """The text of its title block, or ""."""
-        first = self.blocks[0]
-        return first.text if first.kind == "title" else ""
-
-    @property
-    def text(self) -> str:
-        """The text of its blocks, the title's included, one line for each."""
-        return "\n".join(filter(None, (block.text for block in self.blocks)))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MergedPage:
-    """What is left of a page without its noise.
-
-    Attributes:
-        contents: The merged blocks, in order.
-        related_links: Blocks with links to pages on the page's topic.
-        navigation: Blocks with links through the site.
-    """
-
-    contents: tuple[Content, ...]
-    related_links: tuple[Block, ...]
-    navigation: tuple[Block, ...]
-
-    @property
-    def topic_text(self) -> str:
-        """The text of all contents, a blank line between two."""
-        return "\n\n".join(filter(None, (content.text for content in self.contents)))
-
-    @property
-    def topic_blocks(self) -> Iterator[Block]:
-        """All blocks that what the page says stands in, in order."""
-        return (block for content in self.contents for block in content.blocks)
-
-
-def merge_blocks(partition: Partition) -> MergedPage:
-    """Merge the blocks of a page by their kinds.
-
-    A title closes the block that is being gathered and opens the next one; topic, small and
-    picture blocks join it; blocks of links are kept apart; advertisements, notices of rights and
-    links that are noise are dropped; the end of the page closes the last one.
-
-    Small and picture blocks with no title or topic block among them are no text, and dropped.
-    """
-    contents: list[Content] = []
-    gathered: list[Block] = []
-    related: list[Block] = []
-    navigation: list[Block] = []
-    for block in partition.blocks:
-        match block.kind:
-            case "title":
-                contents += _closed(gathered)
-                gathered = [block]
-            case "topic" | "small" | "image":
-                gathered.append(block)
-            case "related-links":
-                related.append(block)
-            case "navigation":
-                navigation.append(block)
-    contents += _closed(gathered)
-    return MergedPage(tuple(contents), tuple(related), tuple(navigation))
-
-
-def _closed(gathered: list[Block]) -> list[Content]:
-    if any(block.kind in ("title", "topic") for block in gathered):
-        return [Content(tuple(gathered))]
-    return []
-
-
-_FORUM = GENRES.index("forum")
-_LEAST_FORUM = 0.35  # from here on, what readers write is the page's content
-_BELOW_A_TEXT = 0.15  # of their probability that comments keep elsewhere
-_LONGEST_REPEATED = 60  # characters; a longer line counts once
 
 
 @dataclass(frozen=True, eq=False)

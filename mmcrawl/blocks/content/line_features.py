@@ -2,9 +2,8 @@
 
 Content features (how long, how many links, sentences, digits), tag features (which elements and
 which words of class attributes stand around it), spatial features (its place on the page and in
-the element that holds most of the prose), and those of its neighbours and of the whole page.
-
-What a page says of its lines elsewhere: in the headings above them, and in its metadata.
+the element that holds most of the prose), what the page says of it elsewhere (in the heading above
+it and in its metadata), and those of its neighbours and of the whole page.
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
-"""The words that tell what a block of a page is; read on first use."""
+"""The words that tell what a block of a page is, read on first use; and those of a page's topic."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache, lru_cache
 
 from mmcrawl.text.resources import data_lines
-from mmcrawl.text.scripts import unify
+from mmcrawl.text.scripts import HAN, unify
+from mmcrawl.text.words import is_stop_word, stem
 
 AREAS = (
     "advertisement",
@@ -34,6 +36,9 @@ _NO_PURPOSE = re.compile(
 )
 _CAMEL_CASE = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD = re.compile(r"[a-z]+")
+_LONGEST_READ = 4000  # characters
+_RUN = re.compile(rf"[{HAN}]+|[^\W\d_{HAN}]{{3,64}}")
+_HAN_RUN = re.compile(rf"[{HAN}]")
 _ENDS = " \t:：»«<>›‹|/·•→←↑↓·—–-[]【】()（）<<>>…。.,，!！?？*+#=“”\"'0123456789"
 
 
@@ -116,3 +121,37 @@ def _class_words() -> tuple[dict[str, int], re.Pattern[str]]:
                 exact[word] = min(rank, exact.get(word, rank))
     groups = (f"({'|'.join(words) or '(?!)'})" for words in starred)
     return exact, re.compile("|".join(groups))
+
+
+def words_of(text: str) -> set[str]:
+    """Return the stems of the words in a text; of Chinese, every two characters that adjoin.
+
+    Words of two Latin letters and stop words are left out. Pairs of characters do for comparing
+    short texts, without a dictionary.
+
+    >>> sorted(words_of("The optics of lenses")), sorted(words_of("光合作用"))
+    (['len', 'optic'], ['作用', '光合', '合作'])
+    """
+    found: set[str] = set()
+    for run in _RUN.findall(unify(text[:_LONGEST_READ])):
+        if _HAN_RUN.match(run):
+            found.update(run[i : i + 2] for i in range(len(run) - 1))
+        elif not is_stop_word(run):
+            found.add(stem(run))
+    return found
+
+
+class TopicWords:
+    """The words of a page's title, headings and keywords.
+
+    Args:
+        texts: What names the page's topic.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._words: set[str] = set().union(*map(words_of, texts))
+
+    def share(self, anchors: Iterable[str]) -> float:
+        """Return the share of texts of links that have a word of the topic."""
+        shared = [not self._words.isdisjoint(words_of(anchor)) for anchor in anchors]
+        return sum(shared) / len(shared) if shared else 0.0

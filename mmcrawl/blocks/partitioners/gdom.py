@@ -11,7 +11,7 @@ import re
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import Run, content_runs, shown_nodes
-from mmcrawl.blocks.partitioners.base import Cut
+from mmcrawl.blocks.partitioners.base import Cut, number
 from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.names import names
 from mmcrawl.text.scripts import HAN
@@ -55,14 +55,7 @@ class Gdom:
     """
 
     def __init__(self, *, link_text_ratio: float | str = 0.25) -> None:
-        try:
-            self.link_text_ratio = float(link_text_ratio)
-        except ValueError as error:
-            raise ValueError(
-                f"link_text_ratio must be a number, not {link_text_ratio!r}"
-            ) from error
-        if not self.link_text_ratio >= 0:
-            raise ValueError(f"link_text_ratio must not be negative, as {link_text_ratio} is")
+        self.link_text_ratio = number("link_text_ratio", link_text_ratio, float, 0)
 
     def __call__(self, tree: PageTree, level: int) -> list[Cut]:
         """Return what is left of a page; there are no levels."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import Run, content_runs, shown_nodes
 from mmcrawl.blocks.layout.sizes import LINE_HEIGHT, PAGE_WIDTH, node_sizes
-from mmcrawl.blocks.partitioners.base import Cut
+from mmcrawl.blocks.partitioners.base import Cut, number
 from mmcrawl.blocks.tags import BLOCK_TAGS
 from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.names import names
@@ -85,13 +85,9 @@ class Ypm:
     """
 
     def __init__(self, *, edge: float | str = 160.0, side: float | str = 0.3) -> None:
-        try:
-            self.edge, self.side = float(edge), float(side)
-        except ValueError as error:
-            raise ValueError(f"edge and side must be numbers, not {edge!r} and {side!r}") from error
-        if not self.edge >= 0:
-            raise ValueError(f"edge must not be negative, as {edge} is")
-        if not 0 <= self.side <= 0.5:
+        self.edge = number("edge", edge, float, 0)
+        self.side = number("side", side, float, 0)
+        if self.side > 0.5:
             raise ValueError(f"side must be from 0 to 0.5, not {side}")
 
     def __call__(self, tree: PageTree, level: int) -> list[Cut]:

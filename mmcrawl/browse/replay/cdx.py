@@ -70,7 +70,7 @@ def sort_key(url: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Query:
     """What a request asks for; times are whole Unix seconds."""
 
     url: str
@@ -83,7 +83,7 @@ class _Asked:
     closest: int | None
 
 
-def _arguments(given: QueryParams, longest_url: int) -> _Asked:
+def _arguments(given: QueryParams, longest_url: int) -> _Query:
     """Read the parameters.
 
     Raises:
@@ -102,7 +102,7 @@ def _arguments(given: QueryParams, longest_url: int) -> _Asked:
         url = url.removeprefix("*.") if match == "domain" else url.removesuffix("*")
     fields = tuple(given["fl"].split(",")) if given.get("fl") else FIELDS
     closest = given.get("closest", "")
-    return _Asked(
+    return _Query(
         url,
         _choice("matchType", match, _MATCHES),
         read_stamp(given.get("from") or "0001"),
@@ -142,54 +142,50 @@ class _Found:
 
     Args:
         archive: To be searched.
-        asked: What for.
+        query: What for.
         seconds: After which the search ends with what it has.
     """
 
-    def __init__(self, archive: Archive, arguments: _Asked, seconds: float) -> None:
-        self._archive, self._arguments = archive, arguments
+    def __init__(self, archive: Archive, query: _Query, seconds: float) -> None:
+        self._archive, self._query = archive, query
         self._end = time.monotonic() + seconds
         self._late = False
 
     def response(self) -> Response:
         """Return the lines."""
-        arguments, near = self._arguments, self._arguments.closest
+        query, near = self._query, self._query.closest
         captures = self._captures()
         if near is None:
-            found = list(islice(captures, arguments.limit + 1))
+            found = list(islice(captures, query.limit + 1))
         else:
-            found = nsmallest(
-                arguments.limit + 1, captures, lambda version: abs(version.time - near)
-            )
-        lines = [[_value(version, name) for name in arguments.fields] for version in found]
+            found = nsmallest(query.limit + 1, captures, lambda version: abs(version.time - near))
+        lines = [[_value(version, name) for name in query.fields] for version in found]
         headers = {"Cache-Control": "no-cache"}
-        if self._late or len(lines) > arguments.limit:
+        if self._late or len(lines) > query.limit:
             headers["X-Limited"] = "time" if self._late else "limit"
-        lines = lines[: arguments.limit]
-        if arguments.output == "json":
-            return JSONResponse([list(arguments.fields), *lines] if lines else [], headers=headers)
+        lines = lines[: query.limit]
+        if query.output == "json":
+            return JSONResponse([list(query.fields), *lines] if lines else [], headers=headers)
         return PlainTextResponse("".join(" ".join(line) + "\n" for line in lines), headers=headers)
 
     def _captures(self) -> Iterator[Version]:
         for url in self._urls():
             for version in self._archive.versions(url):
-                if self._arguments.since <= version.time < self._arguments.until + 1:
+                if self._query.since <= version.time < self._query.until + 1:
                     yield version
             if time.monotonic() > self._end:
                 self._late = True
                 return
 
     def _urls(self) -> Iterator[str]:
-        arguments = self._arguments
-        url = archived_url(arguments.url, "")
-        if arguments.match == "exact":
+        query = self._query
+        url = archived_url(query.url, "")
+        if query.match == "exact":
             return iter([url])
-        if arguments.match == "prefix":
-            return chain.from_iterable(
-                self._archive.urls(prefix=p) for p in _prefixes(arguments.url)
-            )
+        if query.match == "prefix":
+            return chain.from_iterable(self._archive.urls(prefix=p) for p in _prefixes(query.url))
         host = (urlsplit(url).hostname or "").lower()
-        if arguments.match == "host":
+        if query.match == "host":
             return self._archive.urls(host=host)
         hosts = (h for h in self._archive.hosts() if h == host or h.endswith(f".{host}"))
         return chain.from_iterable(self._archive.urls(host=h) for h in hosts)

@@ -1,12 +1,10 @@
-"""HTML and SVG with their links rewritten to the archive; all other bytes stay as they came.
+"""HTML, SVG and CSS with their links rewritten to the archive; all other bytes stay as they came.
 
 Only the values of attributes, and style sheets, are replaced, by their places: a page's own markup,
 faulty as it may be, reaches the browser unchanged. What the rewriter does not find, or finds where
 a browser does not, is no hole: nothing but the archive may be asked for, by the policy that comes
 with the page. What opens a connection, though nothing is asked through it, is no request to every
 browser: links that connect in advance, and frames, are rewritten wherever they might be markup.
-
-Style sheets with their addresses rewritten; all other bytes stay.
 """
 
 from __future__ import annotations

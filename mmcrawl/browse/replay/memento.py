@@ -3,8 +3,6 @@
 ``/timegate/URL`` leads to the version seen nearest to ``Accept-Datetime``; ``/timemap/link/URL``
 and ``/timemap/json/URL`` list all versions, in pages where there are many. Mementos themselves are
 what :mod:`mmcrawl.browse.replay.serving` serves.
-
-TimeMaps (RFC 7089): all versions of an address, as a list of links or as JSON.
 """
 
 from __future__ import annotations
@@ -23,16 +21,22 @@ from mmcrawl.browse.replay.history import History, Memento, history_of
 from mmcrawl.browse.replay.memento_links import (
     LINK_FORMAT,
     Related,
-    asked_url,
     link,
     memento_links,
     origin_of,
+    requested_url,
 )
 
 PER_PAGE = 1_000
 """Mementos in a page of a TimeMap."""
 
 _PAGE = re.compile(r"([0-9]{1,9})/(?=[a-z][a-z0-9+.-]*:)", re.IGNORECASE)
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+_DAYS = "Mon|Tue|Wed|Thu|Fri|Sat|Sun"
+_DATE = re.compile(
+    rf"(?:{_DAYS}), ([0-9]{{2}}) ({'|'.join(_MONTHS)}) ([0-9]{{4}})"
+    r" ([0-9]{2}):([0-9]{2}):([0-9]{2}) GMT"
+)
 
 
 class TimeMap:
@@ -64,17 +68,15 @@ class TimeMap:
     def _arguments(self) -> tuple[str, int]:
         """Return the URL, and which page of its TimeMap is wanted."""
         longest = self._context.limits.longest_url
-        url = asked_url(self._request, 2, longest)
+        url = requested_url(self._request, 2, longest)
         found = _PAGE.match(url.removeprefix("http://"))
         if found is None:
             return url, 1
-        return asked_url(self._request, 3, longest), int(found[1])
+        return requested_url(self._request, 3, longest), int(found[1])
 
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """A page of a TimeMap."""
-
     related: Related
     history: History
     page: int
@@ -140,14 +142,6 @@ class _Listed:
         return {"datetime": at, "uri": self.related.memento(memento)}
 
 
-_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-_DAYS = "Mon|Tue|Wed|Thu|Fri|Sat|Sun"
-_DATE = re.compile(
-    rf"(?:{_DAYS}), ([0-9]{{2}}) ({'|'.join(_MONTHS)}) ([0-9]{{4}})"
-    r" ([0-9]{2}):([0-9]{2}):([0-9]{2}) GMT"
-)
-
-
 def memento_routes(context: Context) -> list[Route]:
     """Return the routes of TimeGate and TimeMaps."""
 
@@ -195,7 +189,7 @@ class _TimeGate:
     def response(self) -> Response:
         headers = {"Vary": "accept-datetime", "Cache-Control": "no-cache"}
         try:
-            url = asked_url(self._request, 1, self._context.limits.longest_url)
+            url = requested_url(self._request, 1, self._context.limits.longest_url)
         except ValueError as error:
             return PlainTextResponse(f"{error}\n", 400, headers)
         url, history = history_of(self._context.archive, url)

@@ -28,7 +28,7 @@ def origin_of(request: Request) -> str:
     return f"{request.url.scheme}://{request.url.netloc}"
 
 
-def asked_url(request: Request, parts: int, longest: int) -> str:
+def requested_url(request: Request, parts: int, longest: int) -> str:
     """Return the archived URL that stands at the end of a request's path, with its query.
 
     Args:

@@ -18,8 +18,8 @@ from starlette.routing import Route
 from mmcrawl.archive.model import Version
 from mmcrawl.blocks.drawing import draw
 from mmcrawl.blocks.partition import partition
+from mmcrawl.browse.arguments import Problem
 from mmcrawl.browse.context import Context
-from mmcrawl.browse.problems import Problem
 from mmcrawl.browse.replay.addresses import (
     REPLAY,
     Mode,
@@ -41,7 +41,7 @@ from mmcrawl.browse.replay.answers import (
 from mmcrawl.browse.replay.history import History, Memento, history_of
 from mmcrawl.browse.replay.html import rewrite_css, rewrite_html
 from mmcrawl.browse.replay.links import Links
-from mmcrawl.browse.replay.memento_links import asked_url, memento_links, origin_of
+from mmcrawl.browse.replay.memento_links import memento_links, origin_of, requested_url
 from mmcrawl.errors import MmcrawlError
 
 _TIME = re.compile(r"([0-9]{1,20})([a-z]{2}_)?")
@@ -90,8 +90,6 @@ class _Anything(Convertor[str]):
 
 
 class _Replay:
-    """One request of an archived page."""
-
     def __init__(self, context: Context, request: Request) -> None:
         self._context, self._request = context, request
         self._place = place_of(request.scope)
@@ -125,7 +123,7 @@ class _Replay:
         self._digits = found[1]
         try:
             time = read_stamp(found[1])
-            url = asked_url(self._request, 2, self._context.limits.longest_url)
+            url = requested_url(self._request, 2, self._context.limits.longest_url)
         except ValueError as error:
             raise _RefusedError(400, f"{error}.") from None
         mode = Mode(found[2] or "")

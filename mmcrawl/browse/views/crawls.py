@@ -1,7 +1,4 @@
-"""Crawls, as they run, and reports of experiments.
-
-Reports of experiments: folders with ``report.html`` and ``results.json``.
-"""
+"""Crawls, as they run, and reports of experiments: folders with a report and its results."""
 
 from __future__ import annotations
 
@@ -14,14 +11,18 @@ from typing import Any
 from starlette.responses import JSONResponse, Response
 
 from mmcrawl.archive.uris import shown
-from mmcrawl.browse.arguments import Arguments
+from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.crawl_numbers import CrawlWatch
-from mmcrawl.browse.problems import Problem
 from mmcrawl.browse.rendering import page
 
-_MOST = 200
+_MOST = 200  # folders that are looked into
 _LARGEST_RESULTS = 20 << 20  # characters; of a larger one only the report is shown
+_REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none';"
+    " form-action 'none'; frame-ancestors 'none'; sandbox"
+)
+_AGAIN = 5  # seconds until the numbers of running crawls are shown anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +93,6 @@ def _mean(value: Any) -> float | None:
     if isinstance(value, dict):
         value = value.get("mean")
     return float(value) if isinstance(value, int | float) else None
-
-
-_REPORT_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none';"
-    " form-action 'none'; frame-ancestors 'none'; sandbox"
-)
-_AGAIN = 5  # seconds until the numbers of running crawls are shown anew
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,9 @@ from urllib.parse import urlsplit
 from starlette.responses import Response
 
 from mmcrawl.archive.search.hits import Hit, read_hit
-from mmcrawl.archive.search.index import DamagedError
 from mmcrawl.archive.search.query import MEDIA, as_filter
-from mmcrawl.browse.arguments import Arguments
+from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
-from mmcrawl.browse.problems import Problem, not_stored
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import live_address
 from mmcrawl.errors import SearchError, StoreError
@@ -52,7 +50,7 @@ class MediaViews:
         filters += [as_filter("site", site)] if site else []
         wrong, items, total = "", [], 0
         try:
-            results = self.context.search.search(
+            results = self.context.found(
                 " ".join(filters),
                 order="newest",
                 limit=_PER_PAGE,
@@ -61,11 +59,7 @@ class MediaViews:
             items, total = list(self._items(results.hits, kind)), results.total
         except SearchError as error:
             wrong = str(error)
-        except DamagedError:
-            raise Problem(503, "index") from None
-        last = max(1, min(_MOST_PAGES, -(-total // _PER_PAGE)))
-        if number > last:
-            raise Problem(404, "far", last=last)
+        number, last = arguments.list_page(min(total, _MOST_PAGES * _PER_PAGE), _PER_PAGE)
         return page(
             arguments,
             "media",
@@ -83,13 +77,7 @@ class MediaViews:
     def item(self, arguments: Arguments) -> Response:
         """Show one of the media of a version; its player only if that is asked for."""
         url, archive = arguments.url(), self.context.archive
-        visits = archive.visits(url)
-        if not visits:
-            raise not_stored(url)
-        number = arguments.whole("n", most=(1 << 32) - 1)
-        if number not in {visit.version for visit in visits}:
-            raise Problem(404, "version", url=url, number=number)
-        version = archive.version(url, number)
+        version = self.context.version(arguments, self.context.visits(url))
         found = parse_page(archive.rebuild(version).body, version.url, version.content_type).media
         wanted = arguments.url("m")
         resource = next((one for one in found if one.url == wanted), None)

@@ -1,14 +1,12 @@
 """A page through time: its visits and versions, and which of its blocks change how often.
 
-Which block of a page changes how often.
-
 A block lives from version to version: where :meth:`mmcrawl.archive.Archive.diff` says that it was
 kept, moved or changed, it is the same block still.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -16,14 +14,16 @@ from starlette.responses import RedirectResponse, Response
 
 from mmcrawl.archive.comparison import difference
 from mmcrawl.archive.model import Difference, StoredBlock, Visit
-from mmcrawl.browse.arguments import Arguments
+from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.figures import months_of, timeline_of
-from mmcrawl.browse.links import address
-from mmcrawl.browse.problems import Problem, not_stored
 from mmcrawl.browse.rendering import page
-from mmcrawl.browse.text import when
+from mmcrawl.browse.text import address, when
+from mmcrawl.browse.views.versions import numbers_of
 from mmcrawl.frontier.addresses import host_of
+
+_COMPARED = ("6", "12", "24", "48")  # versions, of which is told what changes how often
+_MOST_LIVES = 60
 
 
 @dataclass(slots=True)
@@ -88,10 +88,6 @@ def lives_of(differences: Iterable[Difference]) -> list[BlockLife]:
     return sorted(lives, key=lambda life: (-life.changes, -life.share, -life.steps))
 
 
-_COMPARED = ("6", "12", "24", "48")  # versions, of which is told what changes how often
-_MOST_LIVES = 60
-
-
 @dataclass(frozen=True, slots=True)
 class PageViews:
     """A page through time."""
@@ -101,18 +97,16 @@ class PageViews:
     def through_time(self, arguments: Arguments) -> Response:
         """Show the visits and versions of a page."""
         url, visits = self._visits(arguments.url())
-        number, per_page = arguments.whole("p", 1), self.context.limits.per_page
+        per_page = self.context.limits.per_page
         month = arguments.text("month", longest=20)
         listed = [v for v in reversed(visits) if not month or when(v.time, "%Y-%m") == month]
         only_new = bool(arguments.choice("only", ("new",)))
         if only_new:
             listed = [visit for visit in listed if visit.changed]
-        last = max(1, -(-len(listed) // per_page))
-        if number > last:
-            raise Problem(404, "far", last=last)
+        number, last = arguments.list_page(len(listed), per_page)
         if not listed:
             raise Problem(404, "month", month=month)
-        numbers = _numbers(visits)
+        numbers = numbers_of(visits)
         return page(
             arguments,
             "page",
@@ -136,7 +130,7 @@ class PageViews:
         url, visits = self._visits(arguments.url())
         archive = self.context.archive
         count = arguments.choice("of", _COMPARED, _COMPARED[0])
-        numbers = _numbers(visits)
+        numbers = numbers_of(visits)
         some = [archive.version(url, number) for number in numbers[-int(count) :]]
         versions = [version for version in some if version.method]
         if len(versions) < 2:
@@ -170,19 +164,12 @@ class PageViews:
             if self.context.archive.visits(url):
                 lang = arguments.words.language if arguments.words.chosen else None
                 return RedirectResponse(address("/page", url=url, lang=lang), 303)
-        raise not_stored(typed)
+        raise Problem(404, "url", url=typed)
 
     def _visits(self, url: str) -> tuple[str, list[Visit]]:
         """Return the visits of a URL, and the URL as it is stored."""
-        visits = self.context.archive.visits(url)
-        if not visits:
-            raise not_stored(url)
+        visits = self.context.visits(url)
         number = next((visit.version for visit in visits if visit.version), None)
         if number is None:
-            raise not_stored(url)
+            raise Problem(404, "url", url=url)
         return self.context.archive.version(url, number).url, visits
-
-
-def _numbers(visits: Sequence[Visit]) -> list[int]:
-    """Return the numbers of the versions in order of time."""
-    return [visit.version for visit in visits if visit.changed and visit.version]

@@ -9,17 +9,15 @@ from starlette.responses import JSONResponse, Response
 
 from mmcrawl.archive.search.finding import ORDERS
 from mmcrawl.archive.search.hits import Hit
-from mmcrawl.archive.search.index import DamagedError
 from mmcrawl.archive.search.query import MEDIA, as_filter
 from mmcrawl.archive.search.searching import Results
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.browse.arguments import Arguments
 from mmcrawl.browse.context import Context
-from mmcrawl.browse.links import address
-from mmcrawl.browse.problems import Problem
 from mmcrawl.browse.rendering import page
-from mmcrawl.browse.text import when
+from mmcrawl.browse.text import address, when
 from mmcrawl.errors import SearchError
+from mmcrawl.terminal.program import as_called
 
 _PER_PAGE = 20
 _MOST_PAGES = 500
@@ -45,7 +43,7 @@ class SearchViews:
     def page(self, arguments: Arguments) -> Response:
         """Show the form, and what was found."""
         form, number = self._form(arguments), arguments.whole("p", 1)
-        orders = self._orders()
+        orders = (*ORDERS, "rank") if self.context.ranks() is not None else ORDERS
         given = {name: value for name, value in form.items() if value}
         shown: dict[str, Any] = {
             "form": form,
@@ -63,9 +61,8 @@ class SearchViews:
             results = self._found(query, form, number)
         except SearchError as error:
             return page(arguments, "search", status=400, **(shown | {"wrong": str(error)}))
-        last = max(1, -(-min(results.total, _MOST_PAGES * _PER_PAGE) // _PER_PAGE))
-        if number > last:
-            raise Problem(404, "far", last=last)
+        most = min(results.total, _MOST_PAGES * _PER_PAGE)
+        number, last = arguments.list_page(most, _PER_PAGE)
         shown |= {
             "results": results,
             "groups": _grouped(results.hits),
@@ -112,24 +109,18 @@ class SearchViews:
             "alike": arguments.choice("alike", (_ALL,)),
         }
 
-    def _orders(self) -> tuple[str, ...]:
-        return (*ORDERS, "rank") if self.context.ranks() is not None else ORDERS
-
     def _found(self, query: str, form: dict[str, str], number: int) -> Results:
         order = form["order"]
         by_rank = self.context.rank_scores() if order == "rank" else None
         if order == "rank" and not by_rank:
-            raise SearchError("there are no ranks yet; `scrapy rank` computes them")
-        try:
-            return self.context.search.search(
-                query,
-                order=by_rank or order or "relevance",
-                collapse=None if form["alike"] == _ALL else self.context.alike() or None,
-                limit=_PER_PAGE,
-                offset=_PER_PAGE * (number - 1),
-            )
-        except DamagedError:
-            raise Problem(503, "index") from None
+            raise SearchError(as_called("there are no ranks yet; `scrapy rank` computes them"))
+        return self.context.found(
+            query,
+            order=by_rank or order or "relevance",
+            collapse=None if form["alike"] == _ALL else self.context.alike() or None,
+            limit=_PER_PAGE,
+            offset=_PER_PAGE * (number - 1),
+        )
 
 
 def _query(form: dict[str, str]) -> str:

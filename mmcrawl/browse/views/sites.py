@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
@@ -10,9 +9,8 @@ from starlette.responses import Response
 
 from mmcrawl.archive.model import HostStats
 from mmcrawl.archive.uris import shown
-from mmcrawl.browse.arguments import Arguments
+from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
-from mmcrawl.browse.problems import Problem
 from mmcrawl.browse.rendering import page
 
 _NO_HOST = "-"
@@ -54,12 +52,10 @@ class SiteViews:
 
     def sites(self, arguments: Arguments) -> Response:
         """Show all sites."""
-        number, per_page = arguments.whole("p", 1), self.context.limits.per_page
+        per_page = self.context.limits.per_page
         names = self.context.archive.hosts()
         known = dict(self._hosts())
-        last = max(1, -(-len(names) // per_page))
-        if number > last:
-            raise Problem(404, "far", last=last)
+        number, last = arguments.list_page(len(names), per_page)
         some = names[per_page * (number - 1) : per_page * number]
         return page(
             arguments,
@@ -81,7 +77,8 @@ class SiteViews:
         skipped = per_page * (number - 1)
         if skipped > _MOST_SKIPPED:
             raise Problem(404, "far", last=1 + _MOST_SKIPPED // per_page)
-        urls = list(islice(self._urls(known, prefix), skipped, skipped + per_page + 1))
+        listed = self.context.archive.urls(known, prefix or None)
+        urls = list(islice(listed, skipped, skipped + per_page + 1))
         if not urls and not prefix:
             raise Problem(404, "host" if number == 1 else "further", host=host)
         return page(
@@ -94,9 +91,6 @@ class SiteViews:
             number=number,
             facts=dict(self._hosts()).get(known),
         )
-
-    def _urls(self, host: str, prefix: str) -> Iterator[str]:
-        return self.context.archive.urls(host, prefix or None)
 
     def _row(self, url: str) -> _Row:
         visits = self.context.archive.visits(url)

@@ -10,9 +10,8 @@ from starlette.responses import Response
 from mmcrawl.archive.comparison import difference
 from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import BlockChange, Difference, StoredBlock, Version, Visit, leaves
-from mmcrawl.browse.arguments import Arguments
+from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
-from mmcrawl.browse.problems import Problem, not_stored
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.replay.addresses import Mode, replay_address, seconds
 from mmcrawl.page.parse import parse_page
@@ -40,9 +39,9 @@ class VersionViews:
 
     def version(self, arguments: Arguments) -> Response:
         """Show the facts, headers and blocks of a version."""
-        archive, version = self.context.archive, self._asked_version(arguments)
+        archive, version = self.context.archive, self._requested(arguments)
         visits = archive.visits(version.url)
-        numbers = _numbers(visits)
+        numbers = numbers_of(visits)
         before, after = _beside(numbers, version.number)
         stored = self.context.page(version)
         blocks = stored.blocks if version.method else []
@@ -70,11 +69,11 @@ class VersionViews:
 
     def view(self, arguments: Arguments) -> Response:
         """Show a version as it was, in a frame of ours that nothing gets out of."""
-        version = self._asked_version(arguments)
+        version = self._requested(arguments)
         mode = arguments.choice("as", tuple(_MODES), "page")
         if mode == "blocks" and not version.method:
             raise Problem(404, "nopage", url=version.url)
-        numbers = _numbers(self.context.archive.visits(version.url))
+        numbers = numbers_of(self.context.archive.visits(version.url))
         before, after = _beside(numbers, version.number)
         return page(
             arguments,
@@ -90,10 +89,7 @@ class VersionViews:
     def diff(self, arguments: Arguments) -> Response:
         """Show two versions side by side."""
         url, archive = arguments.url(), self.context.archive
-        visits = archive.visits(url)
-        if not visits:
-            raise not_stored(url)
-        numbers = _numbers(visits)
+        numbers = numbers_of(self.context.visits(url))
         if len(numbers) < 2:
             raise Problem(404, "alone", url=url)
         pair = arguments.whole("old", numbers[-2]), arguments.whole("new", numbers[-1])
@@ -120,23 +116,18 @@ class VersionViews:
             steps=_steps(numbers, older.version.number, newer.version.number),
         )
 
-    def _asked_version(self, arguments: Arguments) -> Version:
+    def _requested(self, arguments: Arguments) -> Version:
         url, archive = arguments.url(), self.context.archive
-        versions = archive.visits(url)
-        if not versions:
-            raise not_stored(url)
+        visits = self.context.visits(url)
         if arguments.text("n"):
-            number = arguments.whole("n", most=(1 << 32) - 1)
-            if number not in {visit.version for visit in versions}:
-                raise Problem(404, "version", url=url, number=number)
-            return archive.version(url, number)
+            return self.context.version(arguments, visits)
         at = arguments.time("at")
-        if at is not None and at < versions[0].time:
+        if at is not None and at < visits[0].time:
             raise Problem(404, "early", url=url, time=arguments.text("at"))
         return archive.get(url, at)
 
 
-def _numbers(visits: Iterable[Visit]) -> list[int]:
+def numbers_of(visits: Iterable[Visit]) -> list[int]:
     """Return the numbers of the versions in order of time."""
     return [visit.version for visit in visits if visit.changed and visit.version]
 

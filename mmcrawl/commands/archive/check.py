@@ -1,22 +1,42 @@
 """`scrapy archive check`: everything is examined."""
 
-from rich.console import Console
+from dataclasses import asdict
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.commands.archive.options import Options
-from mmcrawl.commands.archive.subcommand import Subcommand
-from mmcrawl.terminal.archive import check_text
-from mmcrawl.terminal.archive_json import as_json, check_record
+from mmcrawl.archive.model import CheckReport
+from mmcrawl.blocks.drawing import printable
+from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
-    """Check, and repair if wished; 1 if something is damaged."""
     report = archive.check(repair=options.repair)
     if options.json:
-        print(as_json(check_record(report)))
+        print(as_json(asdict(report) | {"clean": report.clean}))
     else:
-        console.print(check_text(report))
+        console.print(_text(report))
     return 0 if report.clean else 1
+
+
+def _text(report: CheckReport) -> RenderableType:
+    lines = [
+        Text(
+            f"{report.urls:,} URLs, {report.versions:,} versions rebuilt and compared,"
+            f" {report.packs:,} packs, {report.chunks:,} chunks"
+        )
+    ]
+    for fault in report.faults:
+        style, state = ("yellow", "repaired: ") if fault.repaired else ("bold red", "")
+        lines.append(Text.assemble((state, style), (printable(fault.what), style)))
+    harmless = "harmless; --repair removes them" if report.clean else "harmless"
+    for count, what in ((report.leftovers, harmless), (report.removed, "removed")):
+        if count:
+            leftovers = "1 leftover" if count == 1 else f"{count} leftovers"
+            lines.append(Text(f"{leftovers} of interrupted writes: {what}", "dim"))
+    end = ("nothing is wrong", "bold green") if report.clean else ("damaged", "bold red")
+    return Group(*lines, Text(*end))
 
 
 CHECK = Subcommand(

@@ -1,17 +1,23 @@
 """`scrapy archive due`: what a revisit would visit."""
 
 import time
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import as_text
-from mmcrawl.archive.revisits import due
-from mmcrawl.commands.archive.options import Options
-from mmcrawl.commands.archive.subcommand import Subcommand, print_line
-from mmcrawl.terminal.archive import due_lines
-from mmcrawl.terminal.archive_json import as_json, due_record
+from mmcrawl.archive.revisits import Due, due
+from mmcrawl.commands.archive.subcommand import (
+    Options,
+    Subcommand,
+    as_date,
+    as_json,
+    print_line,
+)
+from mmcrawl.terminal.crawl import literal
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
@@ -20,13 +26,42 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
     shown = found[: options.limit]
     if options.json:
         for item in shown:
-            print(as_json(due_record(item)))
+            print(as_json(_record(item)))
         return 0
     for line in due_lines(shown, now) if shown else ():
         print_line(console, line)
     more = f", of which the first {len(shown)} are shown" if len(shown) < len(found) else ""
     console.print(Text(f"{len(found)} due at {as_text(now)}{more}", "bold"))
     return 0
+
+
+def _record(due: Due) -> dict[str, Any]:
+    return {
+        "url": due.url,
+        "last_visit": as_date(due.last_visit),
+        "next_visit": as_date(due.next_visit),
+        "changes_per_day": due.rate,
+        "why": due.why,
+    }
+
+
+def due_lines(found: Iterable[Due], now: float) -> Iterator[Text]:
+    """Yield the visits that are due, each with its reason in a line below, under a head."""
+    yield Text(f"{'due since':>9}  {'last visit':<23}  {'changes a day':>13}  page", "bold")
+    for item in found:
+        rate = "" if item.rate is None else f"{item.rate:.2g}"
+        since, last = _ago(now - item.next_visit), as_text(item.last_visit)
+        yield Text.assemble(f"{since:>9}  ", (f"{last:<23}", "dim"), f"  {rate:>13}  ").append_text(
+            literal(item.url)
+        )
+        yield Text(f"{'':>9}  {item.why}", "dim")
+
+
+def _ago(seconds: float) -> str:
+    for size, unit in ((86_400.0, "d"), (3_600.0, "h"), (60.0, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return "now"
 
 
 DUE = Subcommand(

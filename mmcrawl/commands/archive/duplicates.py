@@ -6,9 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.commands.archive.options import Options
-from mmcrawl.commands.archive.subcommand import Subcommand, print_problems
-from mmcrawl.terminal.archive_json import as_json
+from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json, print_problems
 from mmcrawl.terminal.crawl import literal
 from mmcrawl.terminal.rank import RankProgress
 

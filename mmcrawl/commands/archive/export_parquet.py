@@ -6,11 +6,9 @@ from dataclasses import asdict
 from rich.console import Console
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.commands.archive.options import Options
-from mmcrawl.commands.archive.subcommand import Subcommand, print_problems
+from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json, print_problems
 from mmcrawl.rank.reading import Reading
-from mmcrawl.rank.records import PageRecord
-from mmcrawl.terminal.archive_json import as_json
+from mmcrawl.rank.records import Body, PageRecord
 from mmcrawl.terminal.crawl import literal, size_of
 from mmcrawl.terminal.rank import RankProgress
 
@@ -18,7 +16,7 @@ from mmcrawl.terminal.rank import RankProgress
 def _run(archive: Archive, options: Options, console: Console) -> int:
     """Write pages, blocks and links; 1 if a page is damaged."""
     from mmcrawl.rank.page_bodies import body_of
-    from mmcrawl.rank.parquet import Body, write_export
+    from mmcrawl.rank.parquet import write_export
 
     counts = archive.counts()
     folder = os.path.expanduser(options.args[0])

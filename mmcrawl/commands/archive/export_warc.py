@@ -1,17 +1,20 @@
 """`scrapy archive export-warc`: a WARC file is written."""
 
 import os
-import sys
 from dataclasses import asdict
 
 from rich.console import Console
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.blocks.drawing import printable
-from mmcrawl.commands.archive.options import Options
-from mmcrawl.commands.archive.subcommand import Subcommand
+from mmcrawl.commands.archive.subcommand import (
+    Options,
+    Subcommand,
+    as_json,
+    print_line,
+    print_problems,
+)
 from mmcrawl.errors import StoreError
-from mmcrawl.terminal.archive_json import as_json
 from mmcrawl.terminal.crawl import size_of
 
 
@@ -37,17 +40,12 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
         print(as_json(asdict(report) | {"path": str(report.path)}))
     else:
         failures = f" {report.failures:,} failed visits," if report.failures else ""
-        console.print(
-            printable(
-                f"{report.path}: {report.urls:,} URLs, {report.responses:,} responses,"
-                f" {report.revisits:,} revisits,{failures} {size_of(report.size)}"
-            ),
-            soft_wrap=True,
-            markup=False,
+        line = (
+            f"{report.path}: {report.urls:,} URLs, {report.responses:,} responses,"
+            f" {report.revisits:,} revisits,{failures} {size_of(report.size)}"
         )
-    for problem in report.problems:
-        print(f"scrapy archive: {printable(problem)}", file=sys.stderr)
-    return 1 if report.problems else 0
+        print_line(console, printable(line))
+    return print_problems(report.problems)
 
 
 EXPORT_WARC = Subcommand(

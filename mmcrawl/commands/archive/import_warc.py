@@ -8,9 +8,13 @@ from rich.console import Console
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.blocks.drawing import printable
-from mmcrawl.commands.archive.options import Options
-from mmcrawl.commands.archive.subcommand import Subcommand
-from mmcrawl.terminal.archive_json import as_json
+from mmcrawl.commands.archive.subcommand import (
+    Options,
+    Subcommand,
+    as_json,
+    print_line,
+    print_problems,
+)
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
@@ -22,17 +26,12 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
         print(as_json(asdict(report) | {"problems": list(map(str, report.problems))}))
     else:
         skipped = ", ".join(f"{count:,} {name}" for name, count in report.skipped.items())
-        console.print(
-            printable(
-                f"{report.records:,} records: {report.versions:,} new versions,"
-                f" {report.unchanged:,} visits without change"
-                + (f"; passed over: {skipped}" if skipped else "")
-            ),
-            soft_wrap=True,
-            markup=False,
+        line = (
+            f"{report.records:,} records: {report.versions:,} new versions,"
+            f" {report.unchanged:,} visits without change"
         )
-    for problem in report.problems:
-        print(f"scrapy archive: {printable(str(problem))}", file=sys.stderr)
+        print_line(console, printable(line + (f"; passed over: {skipped}" if skipped else "")))
+    print_problems(report.problems)
     return 0 if all(problem.taken for problem in report.problems) else 1
 
 

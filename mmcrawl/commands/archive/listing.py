@@ -1,14 +1,22 @@
 """`scrapy archive list`: pages with their versions and visits."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from rich.console import Console
 from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.commands.archive.options import Options
-from mmcrawl.commands.archive.subcommand import Subcommand, print_line
+from mmcrawl.archive.model import Visit, as_text
+from mmcrawl.commands.archive.subcommand import (
+    Options,
+    Subcommand,
+    as_date,
+    as_json,
+    print_line,
+)
 from mmcrawl.errors import StoreError
-from mmcrawl.terminal.archive import url_line
-from mmcrawl.terminal.archive_json import as_json, url_record
+from mmcrawl.terminal.crawl import literal
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
@@ -19,18 +27,36 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
     for url in archive.urls(host, prefix):
         visits = archive.visits(url)
         if options.json:
-            print(as_json(url_record(url, visits)))
+            print(as_json(_record(url, visits)))
         else:
             if not count:
                 print_line(
                     console, Text(f"{'vers.':>5} {'visits':>6}  {'last visit':<23}  URL", "bold")
                 )
-            print_line(console, url_line(url, visits))
+            print_line(console, _line(url, visits))
         count += 1
     if not count and which:
         what = f"URL begins with {which}" if prefix else f"page is of host {which}"
         raise StoreError(f"no {what}; `scrapy archive stats` shows the hosts")
     return 0
+
+
+def _record(url: str, visits: Sequence[Visit]) -> dict[str, Any]:
+    return {
+        "url": url,
+        "versions": sum(visit.changed for visit in visits),
+        "visits": len(visits),
+        "first_visit": as_date(visits[0].time) if visits else None,
+        "last_visit": as_date(visits[-1].time) if visits else None,
+    }
+
+
+def _line(url: str, visits: Sequence[Visit]) -> Text:
+    versions = sum(visit.changed for visit in visits)
+    last = as_text(visits[-1].time) if visits else ""
+    return Text.assemble(
+        f"{versions:>5} {len(visits):>6}  ", (f"{last:<23}", "dim"), "  ", literal(url)
+    )
 
 
 LIST = Subcommand(

@@ -3,13 +3,11 @@
 from rich.console import Console
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.commands.archive.options import Options
-from mmcrawl.commands.archive.subcommand import Subcommand
+from mmcrawl.commands.archive.subcommand import Options, Subcommand
 from mmcrawl.terminal.crawl import size_of
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
-    """Compress what is not yet."""
     before = archive.stats().stored_bytes
     archive.pack()
     console.print(f"{size_of(before)} before, {size_of(archive.stats().stored_bytes)} now")

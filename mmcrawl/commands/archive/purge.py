@@ -8,11 +8,9 @@ from rich.console import Console
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import as_text
 from mmcrawl.blocks.drawing import printable
-from mmcrawl.commands.archive.options import Options
 from mmcrawl.commands.archive.search import forget_purged
-from mmcrawl.commands.archive.subcommand import Subcommand
+from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json
 from mmcrawl.errors import MmcrawlError, StoreError
-from mmcrawl.terminal.archive_json import as_json
 from mmcrawl.terminal.crawl import size_of
 
 

@@ -5,8 +5,7 @@ from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import as_text
-from mmcrawl.commands.archive.options import Options
-from mmcrawl.commands.archive.subcommand import Subcommand, write_body
+from mmcrawl.commands.archive.subcommand import Options, Subcommand, write_body
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:

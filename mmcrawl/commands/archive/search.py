@@ -7,44 +7,51 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.model import as_text
 from mmcrawl.archive.search.finding import ORDERS, Order
 from mmcrawl.archive.search.hits import Hit
 from mmcrawl.archive.search.index import DamagedError
 from mmcrawl.archive.search.searching import Results, Search, open_search
 from mmcrawl.blocks.drawing import printable
-from mmcrawl.commands.archive.options import Options
-from mmcrawl.commands.archive.subcommand import Subcommand
+from mmcrawl.commands.archive.subcommand import (
+    BY_RANK,
+    Options,
+    Subcommand,
+    as_json,
+    print_problems,
+)
 from mmcrawl.errors import SearchError
 from mmcrawl.rank.duplicates.results import open_duplicates
 from mmcrawl.rank.results import open_ranks
-from mmcrawl.terminal.archive import hits_view
-from mmcrawl.terminal.archive_json import as_json
-
-BY_RANK = "rank"
-"""Order by the ranks that are kept beside the archive."""
+from mmcrawl.terminal.archive import KIND_STYLES
+from mmcrawl.terminal.program import complain
 
 _MOST_HITS = 20
 _MOST_PROCESSES = 4
 _WORTH_SAYING = 20  # versions
+_HIT_TOPIC = 80
 
 
-def search(archive: Archive, options: Options, console: Console) -> int:
+def _run(archive: Archive, options: Options, console: Console) -> int:
     """Search; 1 if nothing is found."""
     with open_search(options.uri, archive) as index:
         with _progress() as progress:
             updated = index.update(processes=_processes(), progress=progress)
-        for url, number in updated.failed:
-            _say(f"version {number} of {url} cannot be searched; `scrapy archive check` says why")
+        print_problems(
+            f"version {number} of {url} cannot be searched; `scrapy archive check` says why"
+            for url, number in updated.failed
+        )
         results = _found(archive, index, options)
         if options.json:
             for hit in results.hits:
                 print(as_json(_record(index, hit)))
         else:
-            console.print(hits_view(results))
+            console.print(_view(results))
     return 0 if results.total else 1
 
 
@@ -63,7 +70,7 @@ def _found(archive: Archive, index: Search, options: Options) -> Results:
     try:
         return found()
     except DamagedError:
-        _say("the search index is damaged; it is made anew from the archive")
+        complain("archive", "the search index is damaged; it is made anew from the archive")
         with _progress() as progress:
             index.rebuild(processes=_processes(), progress=progress)
         return found()
@@ -78,7 +85,10 @@ def _order(archive: Archive, options: Options) -> Order:
         raise SearchError(f"there is no order {options.order!r}; use {orders}")
     with open_ranks(options.uri) as ranks:
         if ranks.is_stale(archive):
-            _say("the archive has changed since it was ranked; `scrapy rank` ranks it anew")
+            complain(
+                "archive",
+                "the archive has changed since it was ranked; `scrapy rank` ranks it anew",
+            )
     return ranks
 
 
@@ -87,7 +97,10 @@ def _groups(archive: Archive, options: Options) -> Mapping[str, int] | None:
         return None
     groups = open_duplicates(options.uri)
     if groups.is_stale(archive):
-        _say("the archive has changed since its pages were compared; `scrapy archive duplicates`")
+        complain(
+            "archive",
+            "the archive has changed since its pages were compared; `scrapy archive duplicates`",
+        )
     return groups
 
 
@@ -130,7 +143,7 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
     def tell(done: int, total: int) -> None:
         if total >= _WORTH_SAYING:
             if bar.disable and not done:
-                _say(f"indexing {total:,} new versions")
+                complain("archive", f"indexing {total:,} new versions")
             bar.start()
             bar.update(task, completed=done, total=total)
 
@@ -140,13 +153,51 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
         bar.stop()
 
 
-def _say(what: str) -> None:
-    print(f"scrapy archive: {printable(what)}", file=sys.stderr)
+def _view(results: Results) -> RenderableType:
+    lines: list[RenderableType] = []
+    for hit in results.hits:
+        lines += [*_hit_lines(hit), Text("")]
+    shown = f", of which {len(results.hits)} are shown" if len(results.hits) < results.total else ""
+    pages = "1 page" if results.total == 1 else f"{results.total} pages"
+    lines.append(Text(f"{pages} found{shown}", "bold"))
+    return Group(*lines)
+
+
+def _hit_lines(hit: Hit) -> list[Text]:
+    head = Text.assemble((printable(hit.url), "bold"))
+    head.overflow = "fold"
+    about = Text.assemble(
+        (hit.kind or "body", KIND_STYLES.get(hit.kind, "")),
+        f"  {printable(hit.topic, _HIT_TOPIC)}",
+    )
+    about.no_wrap, about.overflow = True, "ellipsis"
+    seen = as_text(hit.first_time)
+    if hit.version != hit.first_version:
+        seen += f" to {as_text(hit.time)}"
+    more = f"; {hit.blocks - 1} more blocks" if hit.blocks > 1 else ""
+    return [head, about, _snippet(hit), Text(f"seen {seen}{more}", "dim")]
+
+
+def _snippet(hit: Hit) -> Text:
+    """Return the text of the hit with the words that match in colour."""
+    snippet = hit.snippet
+    text = Text("    ")
+    end = 0
+    for start, stop in snippet.marks:
+        text.append(_clean(snippet.text[end:start]))
+        text.append(_clean(snippet.text[start:stop]), "bold yellow")
+        end = stop
+    text.append(_clean(snippet.text[end:]))
+    return text
+
+
+def _clean(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text)
 
 
 SEARCH = Subcommand(
     name="search",
-    run=search,
+    run=_run,
     what="blocks in which words stand, of all versions",
     arguments="QUERY [--order ORDER] [--collapse] [--skip N]",
     least=1,

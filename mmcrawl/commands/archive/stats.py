@@ -1,21 +1,62 @@
 """`scrapy archive stats`: how much is archived."""
 
-from rich.console import Console
+from dataclasses import asdict
+
+from rich import box
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.commands.archive.options import Options
-from mmcrawl.commands.archive.subcommand import Subcommand
-from mmcrawl.terminal.archive import stats_tables
-from mmcrawl.terminal.archive_json import as_json, stats_record
+from mmcrawl.archive.model import ArchiveStats
+from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json
+from mmcrawl.terminal.crawl import literal, size_of
+from mmcrawl.terminal.program import as_called
+
+_MOST_HOSTS = 20
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
     stats = archive.stats()
     if options.json:
-        print(as_json(stats_record(stats)))
+        print(as_json(asdict(stats) | {"ratio": round(stats.ratio, 3)}))
     else:
-        console.print(stats_tables(stats))
+        console.print(_tables(stats))
     return 0
+
+
+def _tables(stats: ArchiveStats) -> RenderableType:
+    totals = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for name, value in (
+        ("URLs", f"{stats.urls:,}"),
+        ("versions", f"{stats.versions:,}"),
+        ("visits", f"{stats.visits:,}"),
+        ("blocks", _blocks(stats)),
+        ("distinct chunks", f"{stats.chunks:,}"),
+        ("bodies as received", size_of(stats.raw_bytes)),
+        ("distinct chunks of them", size_of(stats.chunk_bytes)),
+        ("the archive takes", f"{size_of(stats.stored_bytes)}, one byte for {stats.ratio:.1f}"),
+    ):
+        totals.add_row(name, value)
+    hosts = Table(box=box.SIMPLE_HEAD)
+    hosts.add_column("host", overflow="fold")
+    for column in ("URLs", "versions", "bytes"):
+        hosts.add_column(column, justify="right")
+    ordered = sorted(stats.hosts.items(), key=lambda item: (-item[1].raw_bytes, item[0]))
+    for host, numbers in ordered[:_MOST_HOSTS]:
+        hosts.add_row(
+            literal(host), str(numbers.urls), str(numbers.versions), size_of(numbers.raw_bytes)
+        )
+    if len(ordered) > _MOST_HOSTS:
+        hosts.add_row(f"… and {len(ordered) - _MOST_HOSTS} more", "", "", "")
+    return Group(totals, hosts) if ordered else totals
+
+
+def _blocks(stats: ArchiveStats) -> str:
+    if not stats.uncut:
+        return f"{stats.blocks:,}"
+    pages = "1 page" if stats.uncut == 1 else f"{stats.uncut:,} pages"
+    known = f"{stats.blocks:,}, and those of {pages}" if stats.blocks else f"those of {pages}"
+    return as_called(f"{known} that are cut on demand; `scrapy archive pack` keeps and counts them")
 
 
 STATS = Subcommand(

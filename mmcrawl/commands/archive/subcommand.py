@@ -1,16 +1,192 @@
-"""What a subcommand of `scrapy archive` is, and how subcommands print."""
+"""What a subcommand of `scrapy archive` is, what it may be told, and how subcommands print."""
 
+import json
 import os
 import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console, RenderableType
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.blocks.drawing import printable
-from mmcrawl.commands.archive.options import Options
+from mmcrawl.archive.model import Version
+from mmcrawl.archive.revisits import RevisitRules
+from mmcrawl.archive.search import ORDERS
+from mmcrawl.blocks.kinds import KINDS
+from mmcrawl.commands.base import whole
+from mmcrawl.crawling.archive_params import as_time
+from mmcrawl.terminal.program import complain
+
+BY_RANK = "rank"
+"""Order by the ranks that are kept beside the archive."""
+
+_TIME = "as 2024-05-17 or 2024-05-17T08:30"
+
+
+@dataclass
+class Options:
+    """What the user asked for, checked.
+
+    Attributes:
+        args: What follows the subcommand.
+        numbers: Of the two versions that are compared, none for the last two.
+        at, since, until, before: Unix seconds.
+        skip: Hits that are left out at the beginning.
+        near: In (0, 1].
+        rules: Bounds of the time between two visits.
+        uri: Of the archive.
+        others: As the options of their names.
+    """
+
+    args: list[str]
+    numbers: tuple[int, ...] = ()
+    at: float | None = None
+    version: int | None = None
+    body: bool = False
+    kinds: tuple[str, ...] = ()
+    all: bool = False
+    output: str = ""
+    limit: int | None = None
+    repair: bool = False
+    host: str | None = None
+    url: str | None = None
+    since: float | None = None
+    until: float | None = None
+    before: float | None = None
+    yes: bool = False
+    order: str = "relevance"
+    skip: int | None = None
+    collapse: bool = False
+    near: float | None = None
+    bodies: bool = False
+    json: bool = False
+    rules: RevisitRules = field(default_factory=RevisitRules)
+    uri: str = ""
+
+    @classmethod
+    def read(cls, name: str, args: list[str], opts: Namespace) -> "Options":
+        """Take over what was given to a subcommand.
+
+        Raises:
+            ValueError: a value is not understood.
+        """
+        values: dict[str, Any] = {
+            option: OPTIONS[option].read(text, OPTIONS[option].flag)
+            for option, text in given_options(opts).items()
+        }
+        if values.get("since", 0) >= values.get("until", float("inf")):
+            raise ValueError(f"--since {opts.since} is not before --until {opts.until}")
+        if name == "diff":
+            values["numbers"] = tuple(whole(text, "version") for text in args[1:])
+        return cls(args, **values)
+
+    def found(self, archive: Archive) -> Version:
+        """Return the version of the URL that is meant."""
+        if self.version is not None:
+            return archive.version(self.args[0], self.version)
+        return archive.get(self.args[0], self.at)
+
+
+def _as_given(value: Any, flag: str) -> Any:
+    return value
+
+
+def _host(text: str, flag: str) -> str | None:
+    return text.lower() or None
+
+
+def _order(text: str, flag: str) -> str:
+    return text or "relevance"
+
+
+def _time(text: str, flag: str) -> float:
+    try:
+        return as_time(text)
+    except ValueError as error:
+        raise ValueError(f"{flag}: {error}") from None
+
+
+def _kinds(text: str, flag: str) -> tuple[str, ...]:
+    kinds = tuple(kind.strip() for kind in text.split(",") if kind.strip())
+    unknown = [kind for kind in kinds if kind not in KINDS]
+    if unknown:
+        raise ValueError(f"{flag} {unknown[0]}: there is none; there are {', '.join(KINDS)}")
+    return kinds
+
+
+def _share(text: str, flag: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 1:
+        raise ValueError(f"{flag} {text}: give a number above 0 and at most 1, as 0.8")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of one or several subcommands.
+
+    Attributes:
+        flag: As it is typed.
+        help: What it does.
+        metavar: What stands behind it; "" for its name, None where nothing does.
+        read: Returns its value, given the text and the flag; ValueError for what is none.
+    """
+
+    flag: str
+    help: str
+    metavar: str | None = None
+    read: Callable[[Any, str], Any] = _as_given
+
+
+OPTIONS = {
+    "at": Option("--at", f"the version of that time, {_TIME}", "TIME", _time),
+    "version": Option("--version", "the version of that number", "N", whole),
+    "body": Option("--body", "show: write the page as it was received"),
+    "kinds": Option("--kinds", f"diff: only these kinds of blocks: {','.join(KINDS)}", "", _kinds),
+    "all": Option("--all", "diff: unchanged blocks and advertisements too"),
+    "output": Option("-o", "rebuild: where to, - for standard output", "FILE"),
+    "limit": Option("--limit", "search, due, duplicates: most results", "N", whole),
+    "order": Option("--order", f"search: {', '.join((*ORDERS, BY_RANK))}", "", _order),
+    "collapse": Option("--collapse", "search: one page of those that are alike"),
+    "near": Option(
+        "--near", "duplicates: of the text, from which on (default: 0.8)", "SHARE", _share
+    ),
+    "bodies": Option("--bodies", "export-parquet: the pages themselves too"),
+    "skip": Option("--skip", "search: leave out so many results, to see the next ones", "N", whole),
+    "repair": Option("--repair", "check: repair what can be"),
+    "host": Option("--host", "only this host", "", _host),
+    "url": Option("--url", "only this URL", ""),
+    "since": Option("--since", f"from this time on, {_TIME}", "TIME", _time),
+    "until": Option("--until", "before this time", "TIME", _time),
+    "before": Option(
+        "--before", "purge: versions that were replaced before this time", "TIME", _time
+    ),
+    "yes": Option("--yes", "purge: do not ask"),
+    "json": Option("--json", "for programs: a line of JSON for each result"),
+}
+
+
+def add_all(parser: ArgumentParser) -> None:
+    """Add the options of all subcommands."""
+    for name, option in OPTIONS.items():
+        if option.metavar is None:
+            parser.add_argument(option.flag, dest=name, action="store_true", help=option.help)
+        else:
+            metavar = option.metavar or None
+            parser.add_argument(option.flag, dest=name, metavar=metavar, help=option.help)
+
+
+def given_options(opts: Namespace) -> dict[str, Any]:
+    """Return the options that were given, with what was given."""
+    given = {name: getattr(opts, name) for name in OPTIONS}
+    return {name: value for name, value in given.items() if value not in (None, False)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +215,23 @@ class Subcommand:
     creates: bool = False
 
 
+def as_json(record: Any) -> str:
+    """Return a record as one line."""
+    return json.dumps(record, ensure_ascii=False)
+
+
+def as_date(time: float) -> str | None:
+    """Return a time for programs, None where no calendar has it."""
+    try:
+        text = datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds")
+    except (OverflowError, OSError, ValueError):
+        return None
+    return text.replace("+00:00", "Z")
+
+
 def print_line(console: Console, text: RenderableType) -> None:
     """Print a line as long as it is: programs cut it where they like."""
-    console.print(text, soft_wrap=True)
+    console.print(text, soft_wrap=True, markup=False)
 
 
 def write_body(body: bytes, target: str) -> None:
@@ -53,10 +243,10 @@ def write_body(body: bytes, target: str) -> None:
         Path(os.path.expanduser(target)).write_bytes(body)
 
 
-def print_problems(problems: Iterable[str]) -> int:
+def print_problems(problems: Iterable[object]) -> int:
     """Name problems on standard error; return the exit code: 1 if there are any."""
     code = 0
     for problem in problems:
-        print(f"scrapy archive: {printable(problem)}", file=sys.stderr)
+        complain("archive", problem)
         code = 1
     return code

@@ -31,26 +31,26 @@ from mmcrawl.rank.duplicates.similar import (
     tokens_of,
 )
 from mmcrawl.rank.page_bodies import over_bodies
-from mmcrawl.rank.parquet import Body
 from mmcrawl.rank.reading import Progress, Reading
+from mmcrawl.rank.records import Body
 
 _LEAST_EXACT = 4  # tokens; "page not found" is no content
 
 
-class Told(NamedTuple):
+class Compared(NamedTuple):
     """What a page is compared by."""
 
     digest: bytes
     sketch: Sketch | None
 
 
-def told(body: Body) -> Told:
+def compared_by(body: Body) -> Compared:
     """Return what a page is compared by: nothing, if it says nothing."""
     content = page_content(body.body, url=body.url, encoding=body.encoding or None)
     tokens = tokens_of(content.text)
     if len(tokens) < _LEAST_EXACT:
-        return Told(b"", None)
-    return Told(digest(tokens), sketch(tokens) if len(tokens) >= LEAST_TOKENS else None)
+        return Compared(b"", None)
+    return Compared(digest(tokens), sketch(tokens) if len(tokens) >= LEAST_TOKENS else None)
 
 
 def find_duplicates(
@@ -81,7 +81,7 @@ def find_duplicates(
     versions: list[int] = []
     digests: list[bytes] = []
     sketches: list[Sketch | None] = []
-    for url, number, page in over_bodies(told, archive, reading):
+    for url, number, page in over_bodies(compared_by, archive, reading):
         if page.digest:
             urls.append(url)
             versions.append(number)

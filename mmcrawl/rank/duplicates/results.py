@@ -1,24 +1,21 @@
 """Groups of pages that are alike, kept beside the archive, in the store of its ranks.
 
-The head is as that of ranks; its parts are the sorted 64-bit keys of the URLs with the numbers of
-their groups. Pages that are like no other are not kept.
+Pages that are like no other are not kept.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import zstandard
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.errors import RankError, StoreError
-from mmcrawl.frontier.urls import url_key
-from mmcrawl.rank.results import DUPLICATES, RankStore, open_store
+from mmcrawl.errors import RankError
+from mmcrawl.rank.results.kept import Kept, keep, open_store
+from mmcrawl.rank.results.ranks import DUPLICATES
 
-FORMAT = 1
+_ANEW = "find them anew with `scrapy archive duplicates`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,30 +67,9 @@ def save_duplicates(uri: str, found: FoundDuplicates) -> None:
     """
     urls = [url for group in found.groups for url in group.urls]
     numbers = [number for number, group in enumerate(found.groups) for _ in group.urls]
-    keys = np.fromiter((url_key(0, url) for url in urls), dtype="<i8", count=len(urls))
-    order = np.argsort(keys, kind="stable")
-    parts = {
-        "keys": keys[order].tobytes(),
-        "groups": np.array(numbers, dtype="<i8")[order].tobytes(),
-        "urls": "\n".join(urls[i] for i in order).encode("utf-8", "surrogatepass"),
-    }
-    head = {
-        "format": FORMAT,
-        "computed": found.computed,
-        "at": found.at,
-        "near": found.near,
-        "archive_urls": found.archive_urls,
-        "archive_versions": found.archive_versions,
-        "pages": found.pages,
-        "groups": len(found.groups),
-    }
-    compress = zstandard.ZstdCompressor().compress
-    store = open_store(uri)
-    try:
-        text = json.dumps(head, sort_keys=True)
-        store.replace(DUPLICATES, text, {name: compress(part) for name, part in parts.items()})
-    finally:
-        store.close()
+    said = ("computed", "at", "near", "archive_urls", "archive_versions", "pages")
+    facts = {name: getattr(found, name) for name in said} | {"groups": len(found.groups)}
+    keep(uri, DUPLICATES, facts, urls, {"groups": np.array(numbers, dtype="<i8")})
 
 
 def open_duplicates(uri: str) -> Duplicates:
@@ -111,7 +87,7 @@ def open_duplicates(uri: str) -> Duplicates:
                 "which pages of the archive are alike is not known; `scrapy archive duplicates`"
                 " finds out"
             )
-        return Duplicates(store, head)
+        return Duplicates(Kept(store, DUPLICATES, head, _ANEW))
     finally:
         store.close()
 
@@ -125,51 +101,26 @@ class Duplicates(Mapping[str, int]):
         groups: How many.
     """
 
-    def __init__(self, store: RankStore, head: str) -> None:
-        try:
-            self._facts = json.loads(head)
-        except ValueError as error:
-            raise StoreError(f"duplicates in {store.name} are damaged; {_ANEW}") from error
-        if self._facts.get("format") != FORMAT:
-            raise StoreError(f"duplicates are of another version of mmcrawl; {_ANEW}")
-        self.near = float(self._facts["near"])
-        self.computed = float(self._facts["computed"])
-        self.groups = int(self._facts["groups"])
-        self._keys = np.frombuffer(_part(store, head, "keys"), dtype="<i8")
-        self._numbers = np.frombuffer(_part(store, head, "groups"), dtype="<i8")
-        self._urls = _part(store, head, "urls")
+    def __init__(self, kept: Kept) -> None:
+        self._kept = kept
+        self.near = float(kept.facts["near"])
+        self.computed = float(kept.facts["computed"])
+        self.groups = int(kept.facts["groups"])
+        self._numbers = kept.column("groups", "<i8")
+        self._urls = kept.urls  # read now: the store is closed after this
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return len(self._kept)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._urls.decode("utf-8", "surrogatepass").split("\n") if len(self) else ())
+        return iter(self._urls)
 
     def __getitem__(self, url: str) -> int:
-        try:
-            key = url_key(0, url)
-        except ValueError:
-            raise KeyError(url) from None
-        place = int(np.searchsorted(self._keys, key))
-        if place == len(self._keys) or self._keys[place] != key:
+        (place,) = self._kept.places([url])
+        if place < 0:
             raise KeyError(url)
         return int(self._numbers[place])
 
     def is_stale(self, archive: Archive) -> bool:
         """Whether the archive has changed since: it holds more or fewer URLs or versions."""
-        counts = archive.counts()
-        known = (self._facts["archive_urls"], self._facts["archive_versions"])
-        return (counts["urls"], counts["versions"]) != known
-
-
-_ANEW = "find them anew with `scrapy archive duplicates`"
-
-
-def _part(store: RankStore, head: str, name: str) -> bytes:
-    found = store.part(DUPLICATES, head, name)
-    if found is None:
-        raise StoreError(f"duplicates in {store.name} were replaced just now; try again")
-    try:
-        return zstandard.ZstdDecompressor().decompress(found)
-    except zstandard.ZstdError as error:
-        raise StoreError(f"duplicates in {store.name} are damaged; {_ANEW}") from error
+        return self._kept.is_stale(archive)

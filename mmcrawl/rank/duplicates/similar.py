@@ -1,16 +1,15 @@
 """Groups of alike texts, from their digests and sketches.
 
+A text is taken as tokens: words, and each Chinese or Japanese character by itself, so that no
+dictionary decides. Texts with one digest say the same. Runs of four tokens are its *shingles*
+(Broder 1997, "On the resemblance and containment of documents"); the share of shingles that two
+texts have in common, |A ∩ B| / |A ∪ B|, is told from their MinHash sketches (datasketch) within
+about 0.04.
+
 Sketches are cut into bands; texts of which one band is the same are looked at (locality-sensitive
 hashing: Leskovec, Rajaraman & Ullman, "Mining of Massive Datasets", section 3.4), and go together
 if the sketches as a whole are alike. So no text is compared with all others; kept are 512 bytes a
 text that differs from all others.
-
-What a text is compared by: digests that are alike exactly, and sketches that are alike nearly.
-
-A text is taken as tokens: words, and each Chinese or Japanese character by itself, so that no
-dictionary decides. Runs of four tokens are its *shingles* (Broder 1997, "On the resemblance and
-containment of documents"); the share of shingles that two texts have in common, |A ∩ B| / |A ∪ B|,
-is told from their MinHash sketches (datasketch) within about 0.04.
 """
 
 from __future__ import annotations
@@ -39,7 +38,10 @@ _HAN = r"[぀-ヿ㐀-䶿一-鿿豈-﫿\U00020000-\U0003ffff]"
 _TOKEN = re.compile(rf"{_HAN}|(?:(?!{_HAN})[^\W_])+")
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
+_MISSED = 0.02  # of the pairs that are just alike enough, at most
+
 Sketch = NDArray[np.uint32]
+Ids = NDArray[np.int64]
 
 
 def tokens_of(text: str) -> list[str]:
@@ -82,11 +84,6 @@ def _shingles(tokens: Sequence[str]) -> NDArray[Any]:
 def _number(token: str) -> int:
     raw = token.encode("utf-8", "replace")
     return int.from_bytes(blake2b(raw, digest_size=8).digest(), "little")
-
-
-_MISSED = 0.02  # of the pairs that are just alike enough, at most
-
-Ids = NDArray[np.int64]
 
 
 def bands(near: float) -> tuple[int, int]:

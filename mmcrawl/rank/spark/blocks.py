@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from mmcrawl.blocks.partition import partition
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.rank.parquet import COLUMNS, record_batches
+from mmcrawl.rank.reading import block_record
 from mmcrawl.rank.records import BlockRecord
 from mmcrawl.rank.spark.session import export_table
 
@@ -40,18 +41,7 @@ def block_rows(
             int(chars[child.nodes.stop] - chars[child.nodes.start]) for child in block.children
         )
         size = int(chars[block.nodes.stop] - chars[block.nodes.start])
-        kind = cut.kind_of(block)
-        yield BlockRecord(
-            page=page,
-            number=number,
-            level=block.level,
-            kind=kind.name,
-            kind_score=float(kind.score),
-            text_chars=size - inner,
-            start=block.start,
-            end=block.end,
-            topic=" ".join(block.topic.split()),
-        )
+        yield block_record(cut, block, page, number, size - inner, topics=True)
 
 
 def partition_export(

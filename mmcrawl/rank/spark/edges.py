@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as sf
 
 from mmcrawl.rank.content import TopicContent
-from mmcrawl.rank.graph import KIND_WEIGHTS, REST_WEIGHT
+from mmcrawl.rank.graph import KIND_WEIGHTS, LEAST_CHARS, LEAST_DISTANCE, REST_WEIGHT
 from mmcrawl.rank.records import BlockRecord, PageRecord, ReadPage
 from mmcrawl.topic.topic import Topic
 
@@ -84,23 +84,20 @@ def block_edges(
     blocks: DataFrame,
     links: DataFrame,
     *,
-    least_chars: int = 20,
-    least_distance: float = 0.1,
     kind_weights: Mapping[str, float] | None = None,
 ) -> DataFrame:
     """Return W_P = X·Z, rows made to sum to 1 (Cai et al. 2004).
 
     Args:
         blocks, links: Of an export.
-        least_chars, least_distance, kind_weights: As
-            :func:`mmcrawl.rank.graph.block_importance` takes them. Its α is left out: it is the
-            same for all blocks of a page, whose edges are made to sum to 1 at the end.
+        kind_weights: As :func:`mmcrawl.rank.graph.block_importance` takes them. Its α is left out:
+            it is the same for all blocks of a page, whose edges are made to sum to 1 at the end.
     """
     page = Window.partitionBy("page")
     to_here = page.orderBy("number").rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    size = sf.greatest(sf.col("text_chars"), sf.lit(least_chars)).cast("double")
+    size = sf.greatest(sf.col("text_chars"), sf.lit(LEAST_CHARS)).cast("double")
     middle = (sf.sum("size").over(to_here) - sf.col("size") / 2) / sf.sum("size").over(page)
-    value = sf.col("size") / sf.greatest(sf.abs(middle - 0.5), sf.lit(least_distance))
+    value = sf.col("size") / sf.greatest(sf.abs(middle - 0.5), sf.lit(LEAST_DISTANCE))
     weighed = blocks.withColumn("size", size).withColumn("importance", value)
     if kind_weights is not None:
         by_kind = sf.col("importance") * _kind_weight(kind_weights)

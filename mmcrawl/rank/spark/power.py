@@ -17,8 +17,6 @@ from pyspark.sql import functions as sf
 
 from mmcrawl.rank.ranks import MOST_STEPS, TOLERANCE
 
-Progress = Callable[[int, float], None]
-
 _LOOK_EVERY = 5  # steps: telling the change takes one more pass over the values
 
 
@@ -106,16 +104,13 @@ def hop(values: Values, edges: DataFrame, kept: Column) -> tuple[DataFrame, Obse
     return frame, observed
 
 
-def random_surfer(
-    edges: DataFrame, nodes: int, *, epsilon: float, progress: Progress | None = None
-) -> RankedFrame:
+def random_surfer(edges: DataFrame, nodes: int, *, epsilon: float) -> RankedFrame:
     """Solve what :func:`mmcrawl.rank.ranks.random_surfer` solves, by the same steps.
 
     Args:
         edges: As :func:`edges_of` returns them; weights of each source sum to 1, or to 0.
         nodes: How many; their ids are 0 … nodes - 1.
         epsilon: ε, the share of jumps, in (0, 1).
-        progress: Told of the steps whose change is looked at.
     """
 
     def step(values: Values) -> Values:
@@ -125,7 +120,7 @@ def random_surfer(
         jumps = (1 - (1 - epsilon) * total) / nodes
         return Values(frame, total, 1 - epsilon, jumps)
 
-    values, steps, change = _converge(step, alike(edges, nodes), progress)
+    values, steps, change = _converge(step, alike(edges, nodes))
     return ranked(values, steps, change)
 
 
@@ -135,7 +130,6 @@ def authorities(
     nodes: int,
     *,
     hubs: bool = False,
-    progress: Progress | None = None,
 ) -> RankedFrame:
     """Return what :func:`mmcrawl.rank.hits` returns: authorities, or hubs.
 
@@ -144,7 +138,6 @@ def authorities(
         reverse: The same, source and target exchanged.
         nodes: How many.
         hubs: The ranks of the pages that link, instead of those linked to.
-        progress: Told of the steps whose change is looked at.
     """
 
     def step(values: Values) -> Values:
@@ -154,7 +147,7 @@ def authorities(
         total = float(observed.get["total"])
         return Values(frame, total, 1 / total)
 
-    values, steps, change = _converge(step, alike(edges, nodes), progress)
+    values, steps, change = _converge(step, alike(edges, nodes))
     if hubs:
         frame, _ = hop(values, reverse, sf.col("rank"))
         values = Values(settled_frame(frame))
@@ -175,17 +168,13 @@ def ranked(values: Values, steps: int, change: float) -> RankedFrame:
     return RankedFrame(frame, steps, change, change <= TOLERANCE)
 
 
-def _converge(
-    step: Callable[[Values], Values], values: Values, progress: Progress | None
-) -> tuple[Values, int, float]:
+def _converge(step: Callable[[Values], Values], values: Values) -> tuple[Values, int, float]:
     change, taken = 1.0, 0
     while change > TOLERANCE and taken < MOST_STEPS:
         values = step(values)
         taken += 1
         if taken % _LOOK_EVERY == 0 or taken == MOST_STEPS:
             change = _total(values.frame, sf.abs(values.rank - sf.col("before")))
-            if progress is not None:
-                progress(taken, change)
     return values, taken, change
 
 

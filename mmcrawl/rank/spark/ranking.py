@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from mmcrawl.errors import RankError
-from mmcrawl.rank.methods import method_named
+from mmcrawl.rank.ranks import method_named
 from mmcrawl.rank.spark.edges import (
     block_edges,
     even_edges,
@@ -19,7 +19,6 @@ from mmcrawl.rank.spark.edges import (
     topic_edges,
 )
 from mmcrawl.rank.spark.power import (
-    Progress,
     RankedFrame,
     alike,
     authorities,
@@ -39,7 +38,6 @@ def rank_export(
     method: str,
     *,
     topic: Topic | None = None,
-    progress: Progress | None = None,
 ) -> RankedFrame:
     """Rank the pages of an export: (id, url, score) of each, with scores that sum to 1.
 
@@ -48,7 +46,6 @@ def rank_export(
         export: Path or URI that Hadoop can read from every machine of the cluster.
         method: One of :data:`mmcrawl.rank.METHODS`.
         topic: For methods that need one; the export must have been written with topics.
-        progress: Told of the steps whose change is looked at.
 
     Raises:
         RankError: there is no such export or method, it needs a topic, or there is no page.
@@ -64,7 +61,7 @@ def rank_export(
     partitions = 1 + (stored + count) // _ROWS_A_PARTITION
     # As many for sums by target as there are for edges by source: then edges stay where they are.
     spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
-    task = _Task(pages, blocks, links, count, partitions, topic, progress)
+    task = _Task(pages, blocks, links, count, partitions, topic)
     found = _METHODS[method](task)
     rows = pages.select("id", "url").join(found.frame, "id")
     return RankedFrame(rows, found.steps, found.change, found.settled)
@@ -78,7 +75,6 @@ class _Task:
     count: int  # of pages
     partitions: int
     topic: Topic | None
-    progress: Progress | None
 
     def edges(self, edges: DataFrame) -> DataFrame:
         return edges_of(self.pages.select("id"), edges, self.partitions)
@@ -87,7 +83,7 @@ class _Task:
 def _surfer(task: _Task, edges: DataFrame, epsilon: float) -> RankedFrame:
     kept = task.edges(edges)
     try:
-        return random_surfer(kept, task.count, epsilon=epsilon, progress=task.progress)
+        return random_surfer(kept, task.count, epsilon=epsilon)
     finally:
         kept.unpersist()
 
@@ -109,7 +105,7 @@ def _hits(task: _Task, *, hubs: bool) -> RankedFrame:
     back = links.select(target.alias("source"), source.alias("target"), "weight")
     there, reverse = task.edges(links), task.edges(back)
     try:
-        return authorities(there, reverse, task.count, hubs=hubs, progress=task.progress)
+        return authorities(there, reverse, task.count, hubs=hubs)
     finally:
         for frame in (there, reverse, links):
             frame.unpersist()

@@ -5,7 +5,7 @@ them behind pages off the topic, GBK beside UTF-8, an animation on every page th
 neighbours with media about something else, and traps. It knows which of its pages are relevant.
 """
 
-from mmcrawl.replay.demo.config import DemoConfig
+from mmcrawl.replay.demo.model import DemoConfig
 from mmcrawl.replay.demo.web import DemoWeb
 
 __all__ = ["DemoConfig", "DemoWeb"]

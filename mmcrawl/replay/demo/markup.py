@@ -1,13 +1,77 @@
-"""HTML that pages of every dress have."""
+"""HTML that pages of every design have, and the ways in which they have shown media since 1996."""
 
 from html import escape
 
-from mmcrawl.replay.demo.model import Link, Page
+from mmcrawl.replay.demo.model import Link, Medium, Page
 
 BANNER = (
     '<object classid="clsid:D27CDB6E-AE6D-11cf-96B8-444553540000" width="590" height="80">'
     '<param name="movie" value="{0}"><embed src="{0}" width="590" height="80"></embed></object>'
 )
+# Form → ending of the media file it plays; forms that play from another host have none.
+ENDINGS = {
+    "swf": "swf",
+    "swf-script": "swf",
+    "swf-new": "swf",
+    "wmv": "wmv",
+    "mp3": "mp3",
+    "mp3-link": "mp3",
+    "rmvb-link": "rmvb",
+    "video": "mp4",
+    "source": "mp4",
+    "audio": "mp3",
+}
+HOSTED = {
+    "hosted-en": "https://www.youtube.com/embed/{id}",
+    "hosted-zh": "https://player.bilibili.com/player.html?bvid=BV1{id}",
+}
+FORMS = {
+    "swf": (
+        '<object classid="clsid:D27CDB6E-AE6D-11cf-96B8-444553540000" width="550" height="400">'
+        '<param name="movie" value="{ref}"><param name="quality" value="high">'
+        '<embed src="{ref}" quality="high" width="550" height="400"'
+        ' type="application/x-shockwave-flash"></embed></object>'
+    ),
+    "swf-script": (
+        '<div id="flashbox">{title}</div><script type="text/javascript">\n'
+        'swfobject.embedSWF("{ref}", "flashbox", "550", "400", "9.0.0");\n</script>'
+    ),
+    "swf-new": (
+        '<div id="movie">{title}</div><script type="text/javascript">\n'
+        'var so = new SWFObject("{ref}", "movie", "600", "450", "8", "#ffffff");\n'
+        'so.addParam("wmode", "transparent");\nso.write("movie");\n</script>'
+    ),
+    "wmv": (
+        '<object classid="clsid:6BF52A52-394A-11d3-B153-00C04F79FAA6" width="480" height="360">'
+        '<param name="URL" value="{ref}"><param name="autoStart" value="0">'
+        '<embed src="{ref}" type="application/x-mplayer2" width="480" height="360"></embed>'
+        "</object>"
+    ),
+    "mp3": '<embed src="{ref}" autostart="false" loop="false" width="300" height="45"></embed>',
+    "mp3-link": '<a href="{ref}">{title} (mp3)</a>',
+    "rmvb-link": '<a href="{ref}">{title} (rmvb)</a>',
+    "video": '<video src="{ref}" controls preload="none" width="640" title="{title}"></video>',
+    "source": (
+        '<video controls preload="none" width="640"><source src="{ref}" type="video/mp4">'
+        "{title}</video>"
+    ),
+    "audio": '<audio controls><source src="{ref}" type="audio/mpeg">{title}</audio>',
+    "hosted": (
+        '<iframe src="{ref}" width="640" height="360" title="{title}" allowfullscreen></iframe>'
+    ),
+}
+FIRST_BYTES = {
+    "swf": b"FWS\x08",
+    "mp3": b"ID3\x03\x00",
+    "wmv": b"\x30\x26\xb2\x75\x8e\x66\xcf\x11",
+    "rmvb": b".RMF\x00\x00",
+    "mp4": b"\x00\x00\x00\x18ftypmp42",
+    "gif": b"GIF89a\x01\x00\x01\x00",
+    "rar": b"Rar!\x1a\x07\x00",
+    "ppt": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+    "css": b"body { margin: 0 }\n/* ",
+    "js": b"var swfobject = {};\n// ",
+}
 
 
 def anchor(page: Page, link: Link) -> str:
@@ -27,3 +91,15 @@ def keywords(page: Page) -> str:
 
 def meta_robots(page: Page) -> str:
     return f'<meta name="robots" content="{page.robots}">\n' if page.robots else ""
+
+
+def embed(page: Page, medium: Medium) -> str:
+    """The HTML with which `page` plays or offers `medium`."""
+    form = "hosted" if medium.form in HOSTED else medium.form
+    return FORMS[form].format(ref=escape(page.reference(medium.url)), title=escape(medium.title))
+
+
+def fake_file(path: str) -> bytes:
+    """A few bytes that begin as a file of this name would."""
+    ending = path.rpartition(".")[2]
+    return FIRST_BYTES.get(ending, b"") + path.encode()

@@ -1,10 +1,8 @@
 """Two sites off the topic that the others link to: a kitchen shop and a pop music weekly."""
 
 from collections.abc import Iterator
-from urllib.parse import urljoin
 
-from mmcrawl.replay.demo.config import DemoConfig
-from mmcrawl.replay.demo.model import Group, Link, Page, Style
+from mmcrawl.replay.demo.model import DemoConfig, Group, Link, Page, Style, links_of
 from mmcrawl.replay.demo.sections import Section, list_links, pages_of
 
 SHOP = "shop.demo.test"
@@ -16,10 +14,7 @@ SHOP_STYLE = Style(
     "div",
     "zh",
     "巧妇厨房",
-    tuple(
-        Link(urljoin(SHOP_ROOT, path), anchor)
-        for path, anchor in (("", "首页"), ("zuofa/", "家常菜"), ("gouwuche/", "购物车"))
-    ),
+    links_of(SHOP_ROOT, ("", "首页"), ("zuofa/", "家常菜"), ("gouwuche/", "购物车")),
 )
 MUSIC_STYLE = Style(
     "html5",

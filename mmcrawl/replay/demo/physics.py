@@ -3,39 +3,38 @@
 from collections.abc import Iterator
 from urllib.parse import urljoin
 
-from mmcrawl.replay.demo.config import DemoConfig
-from mmcrawl.replay.demo.model import Group, Link, Page, Style
+from mmcrawl.replay.demo.model import DemoConfig, Group, Link, Page, Style, links_of
 from mmcrawl.replay.demo.sections import Section, list_links, pages_of
 
 HOST = "physics.demo.test"
 ROOT = f"http://{HOST}/"
 ROBOTS = "User-agent: *\nDisallow: /drafts/\n"
 
-NAV = tuple(
-    Link(urljoin(ROOT, path), anchor)
-    for path, anchor in (
-        ("", "Home"),
-        ("blog/", "Blog"),
-        ("library/", "Library"),
-        ("about/", "About"),
-        ("calendar?year=2009&month=9", "Calendar"),
-    )
+NAV = links_of(
+    ROOT,
+    ("", "Home"),
+    ("blog/", "Blog"),
+    ("library/", "Library"),
+    ("about/", "About"),
+    ("calendar?year=2009&month=9", "Calendar"),
 )
 STYLE = Style("html5", "en", "Open Classroom", NAV)
 LEARNING = Group(
     "Physics",
-    (
-        Link(f"{ROOT}lectures/", "Physics lectures"),
-        Link(f"{ROOT}simulations/", "Physics simulations"),
-        Link(f"{ROOT}notes/", "Physics notes"),
-        Link(f"{ROOT}problems/", "Physics problems"),
+    links_of(
+        ROOT,
+        ("lectures/", "Physics lectures"),
+        ("simulations/", "Physics simulations"),
+        ("notes/", "Physics notes"),
+        ("problems/", "Physics problems"),
     ),
 )
 ELSEWHERE = Group(
     "Elsewhere",
-    (
-        Link("http://wuli.demo.test/", "启明教学资源网"),
-        Link("http://music.demo.test/", "Pop Music Weekly"),
+    links_of(
+        ROOT,
+        ("http://wuli.demo.test/", "启明教学资源网"),
+        ("http://music.demo.test/", "Pop Music Weekly"),
     ),
 )
 
@@ -92,7 +91,7 @@ def pages(config: DemoConfig) -> Iterator[Page]:
         yield from pages_of(section, config)
     news = Group("From the blog", list_links(by_title["Blog"], config, 6))
     notes = Group("Notes", list_links(by_title["Physics notes"], config, 4))
-    drafts = Group("Editors", (Link(f"{ROOT}drafts/", "Drafts"),))
+    drafts = Group("Editors", links_of(ROOT, ("drafts/", "Drafts")))
     start = Link(f"{ROOT}lectures/", "All lectures")
     front = (Group("Start here", (start,)), news, notes, drafts, ELSEWHERE)
     yield Page(ROOT, "Open Classroom", STYLE, prose="about", sentences=4, groups=front)

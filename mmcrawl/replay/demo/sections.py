@@ -4,10 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from urllib.parse import urljoin
 
-from mmcrawl.replay.demo.config import DemoConfig
 from mmcrawl.replay.demo.dice import Dice
-from mmcrawl.replay.demo.embedding import ENDINGS, HOSTED
-from mmcrawl.replay.demo.model import Group, Link, Medium, Page, Style
+from mmcrawl.replay.demo.markup import ENDINGS, HOSTED
+from mmcrawl.replay.demo.model import DemoConfig, Group, Link, Medium, Page, Style
 from mmcrawl.replay.demo.texts import Lesson, fill, lessons, prose
 
 WORDS = {

@@ -1,12 +1,13 @@
-"""The tables of sentences, read on first use, and how paragraphs are made of them."""
+"""What the pages of generated webs say: ``texts_zh.toml``, ``texts_en.toml``, read on first use."""
 
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from types import ModuleType
+from importlib.resources import files
 
-import mmcrawl.replay.demo.texts_en as english
-import mmcrawl.replay.demo.texts_zh as chinese
+from pydantic import TypeAdapter
+
 from mmcrawl.replay.demo.dice import Dice
 
 
@@ -29,24 +30,47 @@ class Prose:
     sentences: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """All that is said in one language.
+
+    Attributes:
+        names, places: what sentences are filled in with.
+        general: what can be said about every lesson.
+        lessons: of senior physics.
+        prose: what is said about other subjects, by subject.
+    """
+
+    names: tuple[str, ...]
+    places: tuple[str, ...]
+    general: tuple[str, ...]
+    lessons: tuple[Lesson, ...]
+    prose: dict[str, Prose]
+
+
 @cache
+def texts(language: str) -> Texts:
+    """The texts in `zh` or `en`."""
+    source = files("mmcrawl.replay.demo") / f"texts_{language}.toml"
+    return TypeAdapter(Texts).validate_python(tomllib.loads(source.read_text(encoding="utf-8")))
+
+
 def lessons(language: str) -> tuple[Lesson, ...]:
     """The lessons in `zh` or `en`."""
-    return tuple(_lesson(block) for block in _tables(language).LESSONS.strip().split("\n\n"))
+    return texts(language).lessons
 
 
-@cache
 def prose(language: str) -> dict[str, Prose]:
     """Subject → prose, in `zh` or `en`."""
-    return dict(map(_prose, _tables(language).PROSE.strip().split("\n\n")))
+    return texts(language).prose
 
 
 def fill(template: str, language: str, dice: Dice) -> str:
     """Put names, places and numbers into a sentence; each gap gets its own."""
-    table = _tables(language)
+    table = texts(language)
     gaps: dict[str, Sequence[object]] = {
-        "{name}": table.NAMES,
-        "{place}": table.PLACES,
+        "{name}": table.names,
+        "{place}": table.places,
         "{year}": range(2003, 2011),
         "{n}": range(2, 10),
     }
@@ -58,8 +82,8 @@ def fill(template: str, language: str, dice: Dice) -> str:
 
 def about(lesson: Lesson, count: int, language: str, dice: Dice) -> tuple[str, ...]:
     """All sentences of a lesson, and `count` of those that suit every lesson."""
-    general = _tables(language).GENERAL.strip().split("\n")
-    made = [sentence.replace("{topic}", lesson.name) for sentence in dice.sample(general, count)]
+    general = dice.sample(texts(language).general, count)
+    made = [sentence.replace("{topic}", lesson.name) for sentence in general]
     for index, sentence in enumerate(made):
         for word in dice.sample(lesson.words, sentence.count("{word}")):
             made[index] = made[index].replace("{word}", word, 1)
@@ -76,22 +100,3 @@ def paragraphs(sentences: tuple[str, ...], count: int, language: str, dice: Dice
         made.append(space.join(chosen[:length]))
         chosen = chosen[length:]
     return made
-
-
-def _tables(language: str) -> ModuleType:
-    return chinese if language == "zh" else english
-
-
-def _lesson(block: str) -> Lesson:
-    head, *sentences = block.split("\n")
-    front, _, words = head.partition(" | ")
-    slug, _, rest = front.partition(" ")
-    name, _, chapter = rest.rpartition(" ")
-    terms = words.split(", ") if ", " in words else words.split()
-    return Lesson(slug, name, chapter, tuple(terms), tuple(sentences))
-
-
-def _prose(block: str) -> tuple[str, Prose]:
-    key, *lines = block.split("\n")
-    titles = [title for line in lines if "|" in line for title in line.split("|")]
-    return key, Prose(tuple(titles), tuple(line for line in lines if "|" not in line))

@@ -8,15 +8,10 @@ from urllib.parse import parse_qs, urlsplit
 
 import mmcrawl.replay.demo.physics as physics_site
 import mmcrawl.replay.demo.wuli as wuli_site
-from mmcrawl.replay.demo.config import DemoConfig
 from mmcrawl.replay.demo.designs.choice import respond
-from mmcrawl.replay.demo.model import Group, Link, Page
+from mmcrawl.replay.demo.model import DemoConfig, Group, Link, Page
 from mmcrawl.replay.web import StoredResponse, answer, moved
 
-# Links of the demo web that lead nowhere, as some do on every site.
-DEAD_LINKS = frozenset(
-    {f"{wuli_site.ROOT}gaozhong/wuli/kejian/kj999.htm", f"{wuli_site.ROOT}dating/"},
-)
 # The last two lead to each other.
 REDIRECTS = {
     (wuli_site.HOST, "/wuli/"): f"{wuli_site.ROOT}gaozhong/wuli/",

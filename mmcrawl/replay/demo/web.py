@@ -8,24 +8,25 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from types import MappingProxyType
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import mmcrawl.replay.demo.neighbours as others
 import mmcrawl.replay.demo.physics as physics_site
 import mmcrawl.replay.demo.wuli as wuli_site
-from mmcrawl.replay.demo.config import DemoConfig
 from mmcrawl.replay.demo.designs.choice import respond
-from mmcrawl.replay.demo.embedding import HOSTED, fake_file
-from mmcrawl.replay.demo.model import Page
+from mmcrawl.replay.demo.markup import HOSTED, fake_file
+from mmcrawl.replay.demo.model import DemoConfig, Page
 from mmcrawl.replay.demo.sections import attachment
 from mmcrawl.replay.demo.traps import answer_trap, with_sessions, without_session
 from mmcrawl.replay.media_types import content_type
 from mmcrawl.replay.web import (
     StoredResponse,
+    StoredWeb,
     answer,
     for_method,
     host_of,
     moved,
+    moved_to_host,
     not_found,
     page_key,
     split_url,
@@ -77,16 +78,14 @@ def key_of(url: str) -> Key:
 ALIASES = MappingProxyType({f"www.{host}": host for host in HOSTS})
 
 
-class DemoWeb:
+class DemoWeb(StoredWeb):
     """Four sites: a Chinese and an English one about physics, a shop and a music weekly.
 
     The same configuration gives the same bytes. What to visit is planned on first use; pages are
     written when they are asked for and not kept.
 
-    Parameters
-    ----------
-    config
-        What differs between one demo web and another.
+    Args:
+        config: What differs between one demo web and another.
     """
 
     def __init__(self, config: DemoConfig | None = None) -> None:
@@ -98,8 +97,7 @@ class DemoWeb:
             return None
         host = host_of(parts)
         if host in ALIASES:
-            to_canonical = parts._replace(netloc=ALIASES[host], fragment="")
-            return for_method(moved(urlunsplit(to_canonical)), method)
+            return for_method(moved_to_host(parts, ALIASES[host]), method)
         key = page_key(without_session(url))
         if host not in HOSTS or key is None:
             return None

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import urljoin
 
-from mmcrawl.replay.demo.config import DemoConfig
-from mmcrawl.replay.demo.model import Group, Link, Medium, Page, Style
+from mmcrawl.replay.demo.model import DemoConfig, Group, Link, Medium, Page, Style, links_of
 from mmcrawl.replay.demo.sections import Section, list_links, pages_of
 from mmcrawl.replay.demo.texts import lessons
 
@@ -15,16 +14,14 @@ ROBOTS = "User-agent: *\nDisallow: /neibu/\n"
 BANNER = "/images/banner.swf"
 SITE = "启明教学资源网"
 
-NAV = tuple(
-    Link(urljoin(ROOT, path), anchor)
-    for path, anchor in (
-        ("", "首页"),
-        ("xinwen/", "新闻"),
-        ("xuexiao/", "学校"),
-        ("luntan/", "论坛"),
-        ("ditu.htm", "网站地图"),
-        ("search.asp?q=", "搜索"),
-    )
+NAV = links_of(
+    ROOT,
+    ("", "首页"),
+    ("xinwen/", "新闻"),
+    ("xuexiao/", "学校"),
+    ("luntan/", "论坛"),
+    ("ditu.htm", "网站地图"),
+    ("search.asp?q=", "搜索"),
 )
 PLAIN = Style("table", "zh", SITE, NAV, charset="gbk", declared="gb2312")
 OLD = replace(PLAIN, banner_swf=BANNER)
@@ -32,34 +29,37 @@ NEW = Style("div", "zh", SITE, NAV)
 
 SUBJECTS = Group(
     "学科导航",
-    (
-        Link(f"{ROOT}gaozhong/yuwen/", "语文"),
-        Link(f"{ROOT}gaozhong/lishi/", "历史"),
-        Link(f"{ROOT}gaozhong/yingyu/", "英语"),
-        Link(f"{ROOT}gaozhong/", "高中首页"),
+    links_of(
+        ROOT,
+        ("gaozhong/yuwen/", "语文"),
+        ("gaozhong/lishi/", "历史"),
+        ("gaozhong/yingyu/", "英语"),
+        ("gaozhong/", "高中首页"),
     ),
 )
 PHYSICS = Group(
     "物理栏目",
-    (
-        Link(f"{ROOT}gaozhong/wuli/donghua/", "物理动画"),
-        Link(f"{ROOT}gaozhong/wuli/kejian/", "物理课件"),
-        Link(f"{ROOT}gaozhong/wuli/jiaoan/", "物理教案"),
-        Link(f"{ROOT}gaozhong/wuli/shiti/", "物理试题"),
-        Link(f"{ROOT}gaozhong/", "高中首页"),
+    links_of(
+        ROOT,
+        ("gaozhong/wuli/donghua/", "物理动画"),
+        ("gaozhong/wuli/kejian/", "物理课件"),
+        ("gaozhong/wuli/jiaoan/", "物理教案"),
+        ("gaozhong/wuli/shiti/", "物理试题"),
+        ("gaozhong/", "高中首页"),
     ),
 )
 FRIENDS = Group(
     "友情链接",
-    (
-        Link("http://shop.demo.test/", "巧妇厨房"),
-        Link("http://music.demo.test/", "Pop Music Weekly"),
-        Link("http://physics.demo.test/", "Physics Lectures"),
+    links_of(
+        ROOT,
+        ("http://shop.demo.test/", "巧妇厨房"),
+        ("http://music.demo.test/", "Pop Music Weekly"),
+        ("http://physics.demo.test/", "Physics Lectures"),
     ),
 )
 VIDEOS = Group(
     "视频栏目",
-    (Link(f"{ROOT}shipin/", "视频下载"), Link(f"{ROOT}shipin/dianbo/", "视频点播")),
+    links_of(ROOT, ("shipin/", "视频下载"), ("shipin/dianbo/", "视频点播")),
 )
 FLASH = ("swf", "swf", "swf-script", "swf-new")
 
@@ -183,13 +183,14 @@ def _front(config: DemoConfig) -> Page:
     ]
     columns = Group(
         "栏目导航",
-        (
-            Link(f"{ROOT}gaozhong/", "高中"),
-            Link(f"{ROOT}xinwen/", "新闻中心"),
-            Link(f"{ROOT}xuexiao/", "学校概况"),
-            Link(f"{ROOT}neibu/", "内部资料"),
-            Link(f"{ROOT}guanggao.htm", "广告服务"),
-            Link(f"{ROOT}old/a.htm", "旧版首页"),
+        links_of(
+            ROOT,
+            ("gaozhong/", "高中"),
+            ("xinwen/", "新闻中心"),
+            ("xuexiao/", "学校概况"),
+            ("neibu/", "内部资料"),
+            ("guanggao.htm", "广告服务"),
+            ("old/a.htm", "旧版首页"),
         ),
     )
     title = "启明教学资源网首页"
@@ -270,5 +271,8 @@ def _oddities() -> Iterator[Page]:
         PLAIN,
         prose="kitchen",
         robots="nofollow",
-        groups=(FRIENDS, Group("本期推荐", (Link("http://shop.demo.test/zuofa/", "家常菜"),))),
+        groups=(
+            FRIENDS,
+            Group("本期推荐", links_of(ROOT, ("http://shop.demo.test/zuofa/", "家常菜"))),
+        ),
     )

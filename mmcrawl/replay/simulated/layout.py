@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from math import sqrt
 
+from mmcrawl.replay.demo.dice import QuickDice
 from mmcrawl.replay.demo.model import Link, Style
 from mmcrawl.replay.simulated.config import FEWEST_PAGES_PER_SITE, SimulationConfig
-from mmcrawl.replay.simulated.dice import QuickDice
 from mmcrawl.replay.simulated.words import NAMES, Subject
 
 BANNER = "/images/banner.swf"

@@ -4,22 +4,23 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from types import MappingProxyType
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from mmcrawl.replay.demo.designs.choice import respond
-from mmcrawl.replay.demo.embedding import ENDINGS, fake_file
+from mmcrawl.replay.demo.markup import ENDINGS, fake_file
 from mmcrawl.replay.demo.model import Page
 from mmcrawl.replay.media_types import content_type
 from mmcrawl.replay.simulated.config import SimulationConfig
-from mmcrawl.replay.simulated.items import number_in
 from mmcrawl.replay.simulated.layout import BANNER, Directory, Site, lay_out, number_of_month
-from mmcrawl.replay.simulated.pages import PageMaker, list_url, month_url, tunnel_url
+from mmcrawl.replay.simulated.pages import PageMaker, list_url, month_url, number_in, tunnel_url
 from mmcrawl.replay.web import (
     StoredResponse,
+    StoredWeb,
     answer,
     for_method,
     host_of,
     moved,
+    moved_to_host,
     not_found,
     page_key,
     split_url,
@@ -31,7 +32,7 @@ MONTH_NAME = re.compile(r"calendar\.asp\?month=([0-9]{1,2})&year=([0-9]{4})")
 MEDIA_NAME = re.compile(rf"[a-z0-9-]+\.({'|'.join(sorted(set(ENDINGS.values())))})")
 
 
-class SimulatedWeb:
+class SimulatedWeb(StoredWeb):
     """Any number of school sites in Chinese and English, of which some pages are about physics.
 
     A site has a front page, directories in up to three levels with lists that lead to their pages,
@@ -42,10 +43,8 @@ class SimulatedWeb:
 
     The layout is made on first use; pages are written when they are asked for and not kept.
 
-    Parameters
-    ----------
-    config
-        What differs between one simulated web and another.
+    Args:
+        config: What differs between one simulated web and another.
     """
 
     def __init__(self, config: SimulationConfig | None = None) -> None:
@@ -61,8 +60,7 @@ class SimulatedWeb:
         if site is None or key is None:
             return None
         if host != site.host:
-            to_canonical = parts._replace(netloc=site.host, fragment="")
-            return for_method(moved(urlunsplit(to_canonical)), method)
+            return for_method(moved_to_host(parts, site.host), method)
         return for_method(self._answer(site, key[1]), method)
 
     def start_urls(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from mmcrawl.scoring.similarity import LinkSimilarity
 
 _TOLERANCE = 1e-8
 _MOST_STEPS = 100
-_NEWCOMERS = 0.1
+_NEWCOMERS = 0.1  # share of the start that goes to all who are linked to
 
 
 class Hits(GraphScorer):
@@ -28,8 +28,6 @@ class Hits(GraphScorer):
     as (3.5) has it, divided by the largest eigenvalue as that stood at the last batch.
 
     Args:
-        source: where links are looked up by id.
-        similarity: not used.
         growth: share by which the graph grows between two batches, from 0 (slow).
     """
 
@@ -39,8 +37,8 @@ class Hits(GraphScorer):
     def __init__(
         self, source: LinkSource, similarity: LinkSimilarity, *, growth: float = 0.05
     ) -> None:
-        check_ranges(self.ranges, growth=growth)
-        super().__init__(source, alpha=0.0, growth=growth, needs_content=False)
+        check_ranges(self.ranges, locals())
+        super().__init__(source, similarity, alpha=0.0, growth=growth)
         self._unlinked = 0.0
         self._eigenvalue = 0.0
 

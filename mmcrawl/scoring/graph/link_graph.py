@@ -37,16 +37,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
-from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.records import LinkScores
-from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, LinkText
+from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, Scorer
+from mmcrawl.scoring.similarity import LinkSimilarity
 
 Ids = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
 
-_SMALL = 20_000
-_PAGES_WHILE_SMALL = 10
-_OUTGROWN = 2.0
+_SMALL = 20_000  # nodes and edges that are ranked in a few milliseconds
+_PAGES_WHILE_SMALL = 10  # between two batches of a small graph: each page tells much of it
+_OUTGROWN = 2.0  # times the largest rank, above which all links are scored by the new largest
 
 
 class Column:
@@ -218,27 +218,29 @@ class RescoreSchedule:
         return True
 
 
-class GraphScorer(ABC):
+class GraphScorer(Scorer, ABC):
     """A scorer that orders links by a rank in the link graph.
 
     S = ∂ · content + (1 − ∂) · structure (4.8); with ∂ = 0 the rank alone orders.
 
     Args:
-        source: where links are looked up by id.
         alpha: weight of content against structure in (4.8), in [0, 1]; the paper's ∂.
         growth: share by which the graph grows between two batches, from 0 (exact, slow).
-        needs_content: look up the content score of each link.
+
+    Attributes:
+        needs_content: whether the content score of each link is looked up.
     """
 
     name: ClassVar[str]
+    needs_content: ClassVar[bool] = False
 
     def __init__(
-        self, source: LinkSource, *, alpha: float, growth: float, needs_content: bool
+        self, source: LinkSource, similarity: LinkSimilarity, *, alpha: float, growth: float
     ) -> None:
         self.graph = LinkGraph()
         self._source = source
+        self._similarity = similarity
         self._alpha = alpha
-        self._needs_content = needs_content
         self._schedule = RescoreSchedule(growth)
         self._rank = Column(np.float64)
         self._content = Column(np.float32)
@@ -267,10 +269,6 @@ class GraphScorer(ABC):
 
     # -- the protocol -------------------------------------------------------------------------
 
-    def content(self, text: LinkText) -> float:
-        """Return 0: the words of a link do not matter."""
-        return 0.0
-
     def added(self, links: Iterable[int]) -> LinkScores:
         """Put links that come from no page at the head."""
         ids = [link for link in links if link not in self.graph]
@@ -279,10 +277,6 @@ class GraphScorer(ABC):
             words = (self._source.known(link).content for link in ids)
             scores = [score + self._alpha * own for score, own in zip(scores, words, strict=True)]
         return LinkScores(ids, scores, [1.0] * len(ids))
-
-    def started(self, link: int) -> LinkScores:
-        """Change nothing."""
-        return NO_SCORES
 
     def crawled(self, page: CrawledPage) -> LinkScores:
         """Pass the page's rank on to its links, or rank all anew if that is due."""
@@ -303,14 +297,6 @@ class GraphScorer(ABC):
         self._settle(link)
         return NO_SCORES
 
-    def revised(self, links: Iterable[int]) -> LinkScores:
-        """Change nothing: ranks do not depend on which pages are relevant."""
-        return NO_SCORES
-
-    def patterns(self) -> list[PatternRecord]:
-        """Return none."""
-        return []
-
     # -- inside -------------------------------------------------------------------------------
 
     def _take_in(self, links: Ids) -> None:
@@ -319,7 +305,7 @@ class GraphScorer(ABC):
         self._rank.reserve(size)
         self._settled.reserve(size)
         self._rank.values[new] = self._unlinked
-        if self._needs_content:
+        if self.needs_content:
             self._content.reserve(size)
             self._content.values[new] = [self._source.known(link).content for link in new.tolist()]
 

@@ -1,7 +1,7 @@
-"""`pagerank`: links of highest PageRank in the graph seen so far first (Yang 2009, 3.4).
+"""`pagerank` and `weighted-pagerank`: links of highest rank in the graph seen so far first.
 
-A comparator, as published: structure alone orders. When, and at what cost, ranks are computed anew
-is said in `link_graph.py`.
+Comparators, as published (Yang 2009, 3.4; Xing & Ghorbani 2004): structure alone orders. When, and
+at what cost, ranks are computed anew is said in `link_graph.py`.
 """
 
 from math import inf
@@ -26,8 +26,6 @@ class PageRank(GraphScorer):
     which link, and give `shares` their own way.
 
     Args:
-        source: where links are looked up by id.
-        similarity: not used.
         d: damping, in (0, 1).
         growth: share by which the graph grows between two batches, from 0 (exact, slow).
     """
@@ -43,8 +41,8 @@ class PageRank(GraphScorer):
         d: float = 0.85,
         growth: float = 0.05,
     ) -> None:
-        check_ranges(self.ranges, d=d, growth=growth)
-        super().__init__(source, alpha=0.0, growth=growth, needs_content=False)
+        check_ranges(self.ranges, locals())
+        super().__init__(source, similarity, alpha=0.0, growth=growth)
         self._d = d
 
     def shares(self, targets: npt.NDArray[Any], starts: Ids) -> Numbers:
@@ -77,3 +75,35 @@ class PageRank(GraphScorer):
     def _spread(self, page: int, links: Ids) -> None:
         shares = self.shares(links, np.array([0, len(links)]))
         self._rank.values[links] += self._d * self._rank.values[page] * shares
+
+
+class WeightedPageRank(PageRank):
+    """Order links by PR(u) = (1−d)/N + d Σ_{v→u} PR(v) · W_in(v, u) · W_out(v, u).
+
+    W_in(v, u) is the in-degree of u as a share of the in-degrees of all links of v, W_out(v, u) the
+    same of out-degrees. The products sum to less than 1 over the links of v. As with pages without
+    links, the rest goes to all nodes alike; this only scales the published ranks, so that they sum
+    to 1.
+
+    The out-degree of a link that is not fetched is not known, and with the 0 that the graph has
+    for it no waiting link would get anything: the mean of the crawled pages is taken. A link that
+    could not be had has 0.
+
+    Args:
+        d: damping, in (0, 1).
+        growth: share by which the graph grows between two batches, from 0 (exact, slow).
+    """
+
+    name: ClassVar[str] = "weighted-pagerank"
+
+    def shares(self, targets: npt.NDArray[Any], starts: Ids) -> Numbers:
+        """Return W_in · W_out of each link; the arguments are those of `PageRank.shares`."""
+        graph = self.graph
+        outdegree = np.where(
+            self._settled.values[targets],
+            graph.outdegree.values[targets],
+            graph.edges / graph.pages,
+        )
+        shares = shares_within(graph.indegree.values[targets], starts)
+        shares *= shares_within(outdegree, starts)
+        return shares

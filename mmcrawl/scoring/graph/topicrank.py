@@ -1,11 +1,9 @@
-"""Ranks whose shares go by the topic, as published: `topic-centric-pagerank` and `topicrank`.
+"""Ranks whose shares go by the topic, as published.
 
-`topic-centric-pagerank` (TCPageRank): pages pass more of their rank to links on topic. A
-comparator, in which structure alone orders and content enters by the shares.
-
-`topicrank`: PageRank that goes by words and by neighbours (Topic-PageRank; Yang 2009, 3.6–3.11).
-
-One of the paper's three algorithms, so content and structure are combined by (4.8).
+* `topic-centric-pagerank` (TCPageRank): pages pass more of their rank to links on topic. A
+  comparator, in which structure alone orders and content enters by the shares.
+* `topicrank`: PageRank that goes by words and by neighbours (Topic-PageRank; Yang 2009, 3.6–3.11).
+  One of the paper's three algorithms, so content and structure are combined by (4.8).
 
 How the paper is read:
 
@@ -32,25 +30,12 @@ class TopicCentricPageRank(PageRank):
     of whose links is on topic shares evenly.
 
     Args:
-        source: where links are looked up by id.
-        similarity: how well a link's words fit the topic.
         d: damping, in (0, 1).
         growth: share by which the graph grows between two batches, from 0 (exact, slow).
     """
 
     name: ClassVar[str] = "topic-centric-pagerank"
-
-    def __init__(
-        self,
-        source: LinkSource,
-        similarity: LinkSimilarity,
-        *,
-        d: float = 0.85,
-        growth: float = 0.05,
-    ) -> None:
-        super().__init__(source, similarity, d=d, growth=growth)
-        self._needs_content = True
-        self._similarity = similarity
+    needs_content: ClassVar[bool] = True
 
     def content(self, text: LinkText) -> float:
         """Return the content score of a link (3.8)."""
@@ -74,8 +59,6 @@ class TopicRank(TopicCentricPageRank):
     A zero denominator shares evenly, so P(T, ·) sums to 1.
 
     Args:
-        source: where links are looked up by id.
-        similarity: how well a link's words fit the topic.
         d: damping, in (0, 1).
         omega: weight of content against neighbours in (3.7), in [0, 1]; the paper leaves it open.
         lambda_: weight of the links a page holds against those to it in (3.11), in [0, 1].
@@ -102,7 +85,7 @@ class TopicRank(TopicCentricPageRank):
         alpha: float = 0.4,
         growth: float = 0.05,
     ) -> None:
-        check_ranges(self.ranges, omega=omega, lambda_=lambda_, alpha=alpha)
+        check_ranges(self.ranges, locals())
         super().__init__(source, similarity, d=d, growth=growth)
         self._alpha = alpha
         self._omega, self._lambda = omega, lambda_

@@ -17,11 +17,12 @@ import pytest
 
 import mmcrawl.archive.mongodb.backend as mongodb
 import mmcrawl.archive.mongodb.leases as mongodb_leases
-import mmcrawl.archive.mongodb.server as mongodb_server
 import mmcrawl.archive.mongodb.urls as mongodb_urls
+import mmcrawl.stores.mongodb as mongodb_server
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.archive.backend import VersionRow
 from mmcrawl.errors import StoreError
+from tests.warm import python
 
 pytestmark = pytest.mark.alone
 
@@ -173,9 +174,7 @@ for n in range(1000):
 def test_two_processes_store_in_one_archive_until_they_are_killed(uri):
     open_archive(uri).close()
     processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", STORE, uri, name], stdout=subprocess.PIPE, text=True
-        )
+        subprocess.Popen([python(), "-c", STORE, uri, name], stdout=subprocess.PIPE, text=True)
         for name in "xy"
     ]
     heard = [[process.stdout.readline() for _ in range(12)] for process in processes]

@@ -4,8 +4,7 @@ import json
 from html import escape
 from urllib.parse import urljoin
 
-from mmcrawl.replay.demo.embedding import embed
-from mmcrawl.replay.demo.markup import anchor, banner, meta_robots
+from mmcrawl.replay.demo.markup import anchor, banner, embed, meta_robots
 from mmcrawl.replay.demo.model import Group, Page
 
 PAGE = """<!doctype html>

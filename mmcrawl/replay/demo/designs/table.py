@@ -2,8 +2,7 @@
 
 from html import escape
 
-from mmcrawl.replay.demo.embedding import embed
-from mmcrawl.replay.demo.markup import anchor, banner, keywords, meta_robots
+from mmcrawl.replay.demo.markup import anchor, banner, embed, keywords, meta_robots
 from mmcrawl.replay.demo.model import Group, Page
 
 COLOURS = ("#cc0000", "#0000ff", "green", "#ff6600")

@@ -1,0 +1,293 @@
+"""How well each algorithm searches, on all stored webs at once, without Scrapy.
+
+The real job, scorers, topic test and oracle; only the fetching is short: a page of a web is parsed
+once and kept in a cache. One process a web and algorithm, side by side on the cores.
+
+    python benchmarks/search_lab.py /tmp/lab FOLDER… --algos breadth,urlrule,learned --task any
+
+A FOLDER holds a folder for each site and the `manifest.json` that says where it starts and what it
+is about. `--sims` adds the grid of simulated webs of benchmarks/algorithms.py.
+
+Tasks: `topic`, the words that the manifest gives; `any`, any media of the web's own (a page counts
+whatever it is about). What is printed for each web: pages, relevant pages, the area under recall as
+a share of the oracle's, and recall after 20 % of the pages (`--share`); with `--media` the same of
+distinct media instead of pages. `--check WEB` crawls one web by `scrapy crawl` as well and compares
+the order of the pages.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import pickle
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean
+from urllib.parse import urljoin
+
+from algorithms import GRID
+from scrapy.settings import Settings
+
+from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.crawling.reports import FetchedPage
+from mmcrawl.engine.crawls import make_job
+from mmcrawl.experiment.crawl import CrawlProcess
+from mmcrawl.experiment.measures import area_share, found_after
+from mmcrawl.experiment.stores import StoredPage, read_pages
+from mmcrawl.experiment.truth import truth_of
+from mmcrawl.frontier.records import NewLink
+from mmcrawl.frontier.urls import page_digest
+from mmcrawl.page.parse import parse_page
+from mmcrawl.page.urls import physical_layer, resource_key
+from mmcrawl.replay.handler import replay_settings
+from mmcrawl.replay.opening import open_web
+
+PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml")
+
+
+@dataclass(frozen=True)
+class Web:
+    """A stored web: where it is, and what is looked for there by the task `topic`."""
+
+    name: str
+    spec: str
+    start: str
+    words: str
+
+    def arguments(self, algo: str, task: str, store: str) -> dict[str, str]:
+        """Return the spider arguments of a crawl."""
+        given = {"algo": algo, "web": self.spec, "store": store, "archive": "none"}
+        if self.start:
+            given["seeds"] = self.start
+        if task == "any":
+            return given | {"keywords": "*"}
+        return given | ({"keywords": self.words} if self.words else {"topic": "physics-senior"})
+
+
+@dataclass
+class Run:
+    """A crawl: its pages in order, for each the keys of its own media if it counted."""
+
+    pages: list[StoredPage]
+    media: list[frozenset[str]]
+    seconds: float
+
+
+class Pages:
+    """The answers of a web, parsed; kept in a file between runs."""
+
+    def __init__(self, web: Web, cache: Path) -> None:
+        stamp = hashlib.sha256(json.dumps([web.spec, _code()]).encode()).hexdigest()[:16]
+        self._path = cache / f"{stamp}.pickle"
+        self._known = pickle.loads(self._path.read_bytes()) if self._path.exists() else {}
+        self._changed = False
+        self.web = open_web(web.spec)
+
+    def get(self, url: str) -> tuple:
+        """Return ("page", Page, digest), ("redirect", URL) or ("error", reason)."""
+        answer = self._known.get(url)
+        if answer is None:
+            answer = self._known[url] = self._ask(url)
+            self._changed = True
+        return answer
+
+    def _ask(self, url: str) -> tuple:
+        answer = self.web.get(url)
+        if answer is None:
+            return "error", "host not found"
+        if location := answer.header("Location"):
+            return "redirect", urljoin(url, location)
+        if not 200 <= answer.status < 300:
+            return "error", f"HTTP {answer.status}"
+        declared = answer.header("Content-Type") or ""
+        kind = declared.partition(";")[0].strip().lower()
+        if kind and kind not in PAGE_TYPES:
+            return "error", f"no page: {kind}"
+        page = parse_page(answer.body, url, declared)
+        digest = page_digest(url, answer.body, (resource.url for resource in page.media))
+        return "page", page, digest
+
+    def keep(self) -> None:
+        """Write down what was asked, all or nothing."""
+        if self._changed:
+            new = self._path.with_suffix(f".{os.getpid()}")
+            new.write_bytes(pickle.dumps(self._known, pickle.HIGHEST_PROTOCOL))
+            new.replace(self._path)
+
+
+def _code() -> str:
+    """Return what tells one state of the parser from another."""
+    import mmcrawl.page
+
+    files = sorted(Path(mmcrawl.page.__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def crawl(web: Web, algo: str, task: str, cache: Path, store: str = "memory:") -> Run:
+    """Crawl all of a web."""
+    pages = Pages(web, cache)
+    settings = Settings()
+    settings.setmodule("mmcrawl.settings")
+    settings.setdict(replay_settings(web.spec), priority="spider")
+    args = FocusedParams.model_validate(web.arguments(algo, task, store))
+    job = make_job(args, settings, pages.web)
+    done: list[StoredPage] = []
+    media: list[frozenset[str]] = []
+    begun = time.process_time()
+    while True:
+        link = job.next()
+        if link is None:
+            if job.interrupted:
+                continue
+            break
+        kind, *answer = pages.get(link.url)
+        if kind == "redirect":
+            job.redirected(link.id, _link_to(answer[0], link.logical_layer))
+        elif kind == "error":
+            job.failed(link.id, answer[0])
+        else:
+            page, digest = answer
+            verdict = job.judge(page, digest)
+            relevant = job.crawled(link.id, FetchedPage(page, 200, digest, verdict))
+            done.append(StoredPage(link.id, page.url, relevant, digest, physical_layer(page.url)))
+            found = {resource_key(resource.url) for resource in verdict.media if relevant}
+            media.append(frozenset(found))
+    seconds = time.process_time() - begun
+    job.stop("finished", finished=True)
+    job.close()
+    pages.keep()
+    return Run(done, media, seconds)
+
+
+def _link_to(url: str, layer: int) -> NewLink:
+    return NewLink(url=url, logical_layer=layer, physical_layer=physical_layer(url))
+
+
+def measure(web: Web, algos: list[str], task: str, cache: Path, share: float) -> dict:
+    """Return what each algorithm did on a web."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "truth.db"
+        whole = crawl(web, "breadth", task, cache, f"sqlite:///{store}")
+        truth = truth_of(store)
+    wanted, number = len(truth.relevant), len(truth)
+    all_media = frozenset().union(*whole.media)
+    best = truth.best
+    row = {"web": web.name, "pages": number, "relevant": wanted, "media": len(all_media)}
+    row["algorithms"] = {}
+    for algo in algos:
+        run = whole if algo == "breadth" else crawl(web, algo, task, cache)
+        series = truth.judge(map(truth.kind, run.pages))
+        after = max(1, round(share * number))
+        row["algorithms"][algo] = {
+            "area": area_share(series, best, wanted, number),
+            "recall": found_after(series, after)[after] / wanted if wanted else None,
+            "media": _media_area(run.media, all_media, number),
+            "ms_a_page": 1000 * run.seconds / max(len(run.pages), 1),
+        }
+    return row
+
+
+def _media_area(media: list[frozenset[str]], wanted: frozenset[str], pages: int) -> float | None:
+    """Return the area under the recall of distinct media, in [0, 1]."""
+    if not wanted:
+        return None
+    seen: set[str] = set()
+    found = [len(seen) for keys in media if not seen.update(keys & wanted)][:pages]
+    found += [found[-1] if found else 0] * (pages - len(found))
+    return mean(found) / len(wanted)
+
+
+def webs_of(folders: list[Path], *, sims: bool) -> list[Web]:
+    """Return the sites of some folders, each as a web of its own, and the simulated ones."""
+    webs = []
+    for folder in folders:
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        webs += [
+            Web(host.removesuffix(".test"), str(folder), about["start"], about.get("topic", ""))
+            for host, about in manifest.items()
+        ]
+    for change in GRID if sims else ():
+        spec = ",".join(filter(None, ("sim:pages=3000,seed=2026", change)))
+        webs.append(Web(f"sim {change}".strip(), spec, "", ""))
+    return webs
+
+
+def table(rows: list[dict], algos: list[str], measure_name: str) -> None:
+    """Print one measure of all webs as Markdown, with the mean over those that have any."""
+    print("| web | pages | relevant | media |", " | ".join(algos), "|")
+    print("|---" * (4 + len(algos)) + "|")
+    columns: dict[str, list[float]] = {algo: [] for algo in algos}
+    for row in rows:
+        cells = []
+        for algo in algos:
+            value = row["algorithms"][algo][measure_name]
+            cells.append("" if value is None else f"{value:.2f}")
+            columns[algo] += [] if value is None else [value]
+        about = f"| {row['web']} | {row['pages']} | {row['relevant']} | {row['media']} |"
+        print(about, " | ".join(cells), "|")
+    print("| mean | | | |", " | ".join(f"{mean(columns[algo] or [0]):.3f}" for algo in algos), "|")
+
+
+def check(web: Web, algo: str, task: str, cache: Path) -> None:
+    """Crawl a web by Scrapy as well, and see that the pages come in the same order."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = CrawlProcess(Path(folder) / "crawl", web.arguments(algo, task, ""), {})
+        while not run.ended():
+            time.sleep(0.1)
+        scrapys = [page.url for page in read_pages(run.files.store)]
+    own = [page.url for page in crawl(web, algo, task, cache).pages]
+    pairs = enumerate(zip(own, scrapys, strict=False))
+    alike = next((n for n, (mine, other) in pairs if mine != other), min(len(own), len(scrapys)))
+    print(f"{web.name}, {algo}: {len(own)} pages, {len(scrapys)} by Scrapy, first {alike} alike")
+
+
+def main() -> None:
+    """Run what the command line says."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cache", type=Path, help="folder for parsed pages")
+    parser.add_argument("folders", nargs="*", type=Path, help="folders of stored sites")
+    parser.add_argument("--sims", action="store_true", help="simulated webs too")
+    parser.add_argument("--algos", default="breadth,urlrule,learned")
+    parser.add_argument("--task", choices=("topic", "any"), default="topic")
+    parser.add_argument("--share", type=float, default=0.2)
+    parser.add_argument("--only", default="", help="names of webs, parted by commas")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--check", action="store_true", help="compare with crawls by Scrapy")
+    parser.add_argument("--json", type=Path, help="write all that was measured here")
+    args = parser.parse_args()
+    args.cache.mkdir(parents=True, exist_ok=True)
+    webs = webs_of(args.folders, sims=args.sims)
+    if args.only:
+        webs = [web for web in webs if web.name in args.only.split(",")]
+    algos = args.algos.split(",")
+    if args.check:
+        for web in webs:
+            for algo in algos:
+                check(web, algo, args.task, args.cache)
+        return
+    begun = time.monotonic()
+    with ProcessPoolExecutor(args.jobs) as pool:
+        tasks = [
+            pool.submit(measure, web, algos, args.task, args.cache, args.share) for web in webs
+        ]
+        rows = [task.result() for task in tasks]
+    titles = {
+        "area": "Area under recall, as a share of the oracle's",
+        "recall": f"Recall after {args.share:.0%} of the pages",
+        "media": "Area under the recall of distinct media",
+        "ms_a_page": "CPU, ms a page",
+    }
+    for name, title in titles.items():
+        print(f"\n{title}, task {args.task}\n")
+        table(rows, algos, name)
+    print(f"\n{time.monotonic() - begun:.0f} s", file=sys.stderr)
+    if args.json:
+        args.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

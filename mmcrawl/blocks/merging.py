@@ -1,0 +1,88 @@
+"""A page's blocks put together again: its topic text, and the links that go with it.
+
+Wang & Zhu 2012, section 3, steps 1 to 5: a page cut finely has many small blocks; those of one text
+are merged, those that only help to get around are kept apart, and noise is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from mmcrawl.blocks.partition import Block, Partition
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Content:
+    """Blocks that belong to one text.
+
+    Attributes:
+        blocks: In order; the first is the title block, if the text has one.
+    """
+
+    blocks: tuple[Block, ...]
+
+    @property
+    def title(self) -> str:
+        """The text of its title block, or ""."""
+        first = self.blocks[0]
+        return first.text if first.kind == "title" else ""
+
+    @property
+    def text(self) -> str:
+        """The text of its blocks, the title's included, one line for each."""
+        return "\n".join(filter(None, (block.text for block in self.blocks)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MergedPage:
+    """What is left of a page without its noise.
+
+    Attributes:
+        contents: The merged blocks, in order.
+        related_links: Blocks with links to pages on the page's topic.
+        navigation: Blocks with links through the site.
+    """
+
+    contents: tuple[Content, ...]
+    related_links: tuple[Block, ...]
+    navigation: tuple[Block, ...]
+
+    @property
+    def topic_blocks(self) -> Iterator[Block]:
+        """All blocks that what the page says stands in, in order."""
+        return (block for content in self.contents for block in content.blocks)
+
+
+def merge_blocks(partition: Partition) -> MergedPage:
+    """Merge the blocks of a page by their kinds.
+
+    A title closes the block that is being gathered and opens the next one; topic, small and
+    picture blocks join it; blocks of links are kept apart; advertisements, notices of rights and
+    links that are noise are dropped; the end of the page closes the last one.
+
+    Small and picture blocks with no title or topic block among them are no text, and dropped.
+    """
+    contents: list[Content] = []
+    gathered: list[Block] = []
+    related: list[Block] = []
+    navigation: list[Block] = []
+    for block in partition.blocks:
+        match block.kind:
+            case "title":
+                contents += _closed(gathered)
+                gathered = [block]
+            case "topic" | "small" | "image":
+                gathered.append(block)
+            case "related-links":
+                related.append(block)
+            case "navigation":
+                navigation.append(block)
+    contents += _closed(gathered)
+    return MergedPage(tuple(contents), tuple(related), tuple(navigation))
+
+
+def _closed(gathered: list[Block]) -> list[Content]:
+    if any(block.kind in ("title", "topic") for block in gathered):
+        return [Content(tuple(gathered))]
+    return []

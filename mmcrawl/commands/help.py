@@ -1,0 +1,34 @@
+"""`scrapy help`: what the commands are, and what one of them, or a spider, can be told."""
+
+import argparse
+import sys
+
+from scrapy.addons import AddonManager
+from scrapy.cmdline import execute
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.spiderloader import get_spider_loader
+
+
+class Command(ScrapyCommand):
+    """Show the help of a command, or the arguments of a spider."""
+
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        """Return what may follow."""
+        return "[command or spider]"
+
+    def short_desc(self) -> str:
+        """Return what stands in the list of commands."""
+        return "Show what a command, or a spider, can be told"
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Show what `scrapy`, `scrapy COMMAND --help` or `scrapy crawl SPIDER --help` shows."""
+        if len(args) > 1:
+            raise UsageError("name one command, or one spider")
+        settings = self.settings.copy()  # type: ignore[union-attr]
+        AddonManager.load_pre_crawler_settings(settings)
+        spiders = get_spider_loader(settings).list()
+        asked = ["crawl", *args, "--help"] if args and args[0] in spiders else [*args, "--help"]
+        execute([sys.argv[0], *(asked if args else [])])

@@ -1,0 +1,93 @@
+"""`scrapy help`, and commands named as the program that was called."""
+
+import builtins
+import re
+import sys
+from collections.abc import Callable
+
+import pytest
+from scrapy import cmdline
+
+from mmcrawl.commands.program import main
+from mmcrawl.terminal.program import as_called, complain
+
+Run = Callable[..., str]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Runs a program with arguments and returns what it says; another exit code fails."""
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "mmcrawl.settings")
+
+    def run(program: str, *arguments: str, exit_code: int = 0) -> str:
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "argv", [f"/bin/{program}", *arguments])
+            patched.setattr(cmdline, "ScrapyArgumentParser", cmdline.ScrapyArgumentParser)
+            patched.setattr(cmdline, "print", builtins.print, raising=False)
+            called = main if program == "mmcrawl" else cmdline.execute
+            with pytest.raises(SystemExit) as end:
+                called()
+        told = capfd.readouterr()
+        assert (end.value.code or 0) == exit_code, told
+        return told.out + told.err
+
+    return run
+
+
+def test_help_of_a_spider_names_its_arguments_and_those_of_algorithms(run: Run) -> None:
+    shown = run("scrapy", "help", "focused")
+    assert shown == run("scrapy", "crawl", "focused", "--help")
+    for name in ("max_pages", "seeds", "urlrule", "alpha"):
+        assert name in shown
+    assert "limit" in run("scrapy", "help", "revisit")
+
+
+def test_help_shows_commands_and_what_one_can_be_told(run: Run) -> None:
+    listed = run("scrapy", "help")
+    assert listed == run("scrapy")
+    names = set(re.findall(r"(?m)^  (\w+)  +\w", listed))
+    assert {"archive", "help", "crawl"} < names
+    assert "base" not in names  # what commands inherit is none itself
+    assert run("scrapy", "help", "archive") == run("scrapy", "archive", "--help")
+    assert "Unknown command: nothing" in run("scrapy", "help", "nothing", exit_code=2)
+    assert "name one command, or one spider" in run("scrapy", "help", "a", "b", exit_code=2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exit_code", "shown"),
+    [
+        ((), 0, "mmcrawl <command>"),
+        (("none",), 2, 'Use "mmcrawl" to see'),
+        (("help", "crawl"), 0, "max_pages"),
+        (("archive", "--help"), 0, "mmcrawl archive WHAT"),
+        (("view", "--help"), 0, "mmcrawl view"),
+        (("archive", "list", "a", "b"), 2, "mmcrawl archive list"),
+        (("crawl", "-a", "topic=none"), 2, "mmcrawl crawl: unknown topic 'none'; `mmcrawl topic"),
+    ],
+)
+def test_the_program_without_a_project_names_itself(
+    run: Run, arguments: tuple[str, ...], exit_code: int, shown: str
+) -> None:
+    told = run("mmcrawl", *arguments, exit_code=exit_code)
+    assert shown in told
+    assert "scrapy " not in told
+
+
+def test_scrapy_is_named_where_it_was_called(run: Run) -> None:
+    assert "scrapy archive WHAT" in run("scrapy", "archive", "--help")
+    assert "`scrapy topic list`" in run(
+        "scrapy", "crawl", "focused", "-a", "topic=none", exit_code=2
+    )
+
+
+def test_only_commands_change_their_name(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["/usr/bin/mmcrawl", "crawl"])
+    assert as_called("`scrapy rank`; Scrapy 2, scrapy.cfg, a scrapy") == (
+        "`mmcrawl rank`; Scrapy 2, scrapy.cfg, a scrapy"
+    )
+    complain("rank", "two\nlines \x1b[1m, see `scrapy rank`")
+    assert capsys.readouterr().err == "mmcrawl rank: two lines \ufffd[1m, see `mmcrawl rank`\n"
+    monkeypatch.setattr(sys, "argv", ["/usr/bin/scrapy", "crawl"])
+    assert as_called("`scrapy rank`") == "`scrapy rank`"

@@ -1,0 +1,61 @@
+"""Python processes that begin at once, as Scrapy and mmcrawl are imported in them already.
+
+``[python(), "-m", "scrapy", ...]`` does what ``[sys.executable, "-m", "scrapy", ...]`` would do
+one or two seconds later: what begins is a fork of a process that has imported both. It has
+arguments, environment, folder, files, signals and exit code of its own, but another process id than
+the one that was started, from which ``SIGSTOP`` does not reach it; after ``SIGKILL`` it is gone
+when its output ends. `sys.executable` is for tests for which that matters, of what is imported, of
+the memory and the children of a process, and of options and variables that the interpreter itself
+reads (``-W``, ``PYTHONHASHSEED``).
+"""
+
+import atexit
+import subprocess
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+from time import sleep
+from types import ModuleType
+
+FOLDER = Path(__file__).parent
+
+
+@cache
+def python() -> str:
+    """Return the path of what stands for `sys.executable`; the first call starts the server."""
+    place = tempfile.TemporaryDirectory(prefix="mmcrawl-tests-")
+    address = Path(place.name, "socket")
+    program = Path(place.name, "python")
+    code = (FOLDER / "warm_client.py").read_text(encoding="utf-8")
+    code = code.replace('ADDRESS = ""', f"ADDRESS = {str(address)!r}")
+    program.write_text(f"#!{sys.executable} -IS\n{code}", encoding="utf-8")
+    program.chmod(0o700)
+    server = subprocess.Popen(
+        [sys.executable, FOLDER / "warm_server.py", address],
+        stdin=subprocess.PIPE,  # whose end is the server's
+        cwd=FOLDER.parent,
+        start_new_session=True,
+    )
+
+    @atexit.register
+    def end() -> None:
+        server.communicate()
+        place.cleanup()
+
+    while not address.exists():
+        assert server.poll() is None, "the warm server did not start"
+        sleep(0.02)
+    return str(program)
+
+
+def starts_warm(module: ModuleType, program: str) -> None:
+    """Have a module that starts `sys.executable` start `program`, as `python` returns it."""
+
+    class Sys(ModuleType):
+        executable = program
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(sys, name)
+
+    module.sys = Sys("sys")  # type: ignore[attr-defined]
