@@ -34,7 +34,9 @@ class FocusedParams(BaseModel):
 
     model_config = ConfigDict(extra="allow", ignored_types=(cached_property,))
 
-    algo: str = Field("urlrule", description="how waiting links are ordered")
+    algo: str = Field(
+        "urlrule", description="how waiting links are ordered: one of the algorithms below"
+    )
     topic: str = Field("", description="topics by name or file, parted by commas")
     keywords: str = Field(
         "",
@@ -46,7 +48,9 @@ class FocusedParams(BaseModel):
     job: str = Field(
         "", description="name of the crawl in its store (default: made of the arguments)"
     )
-    media: str = Field("audio,video,animation", description="media kinds that are wanted")
+    media: str = Field(
+        "audio,video,animation", description="media kinds that are wanted, parted by commas"
+    )
     max_pages: int = Field(0, ge=0, description="most pages to fetch, 0 for all")
     max_layer: int = Field(20, ge=0, description="deepest directory layer, 0 for any")
     max_depth: int = Field(0, ge=0, description="most clicks from a seed, 0 for any")
@@ -64,7 +68,11 @@ class FocusedParams(BaseModel):
         description="where pages are archived: sqlite:///FILE, mongodb://HOST/DATABASE or none"
         " (default: by the store)",
     )
-    web: str = Field("", description="stored web to crawl instead of the network")
+    web: str = Field(
+        "",
+        description="stored web to crawl instead of the network: demo, a folder with one folder per"
+        " host, a WARC file, sim:pages=5000 (simulated), portal:WEB;WEB (several behind one page)",
+    )
 
     @model_validator(mode="before")
     @classmethod

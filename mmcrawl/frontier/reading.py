@@ -143,6 +143,13 @@ class LinkTable:
         ).fetchone()
         return str(row[0]) if row and digest else None
 
+    def digest(self, link: int) -> int | None:
+        """Return the digest of a link's page, 0 if it was not taken; None if there is no page."""
+        row = self.store.db.execute(
+            "SELECT digest FROM page WHERE id = ?", (self._base + link,)
+        ).fetchone()
+        return None if row is None else int(row[0])
+
     def is_running(self, link: int) -> bool:
         """Tell whether a link is being fetched."""
         row = self.store.db.execute("SELECT status FROM link WHERE id = ?", (self._base + link,))

@@ -201,6 +201,17 @@ class SqliteFrontier(LinkTable):
                 "UPDATE page SET relevant = 0 WHERE id = ?", [(self._base + n,) for n in links]
             )
 
+    def prioritise(self, link: int, priority: int) -> None:
+        """Give a link another priority; one that waits gets its place by that at once."""
+        more = _PRIORITY_STEP * (priority - self._priority.get(link, 0))
+        if not more:
+            return
+        with self.store.writing() as db:
+            db.execute("UPDATE link SET priority = ? WHERE id = ?", (priority, self._base + link))
+        self._note_priority(link, priority)
+        if self._order.stands(link) > 0:
+            self._order.rescore_many([link], [self._order.score(link) + more])
+
     def requeue(self, link: int, request: bytes | None, priority: int) -> None:
         """Let a running link wait again, with the request it is to be fetched with next time."""
         with self.store.writing() as db:
