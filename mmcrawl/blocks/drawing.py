@@ -139,7 +139,6 @@ class _Marks:
                 self.placed.add(block)
 
     def attributes(self) -> dict[int, str]:
-        """Return what is added to the start tags of elements."""
         return {node: mark.attributes() for node, mark in self.elements.items()}
 
     def _place(self, number: int, block: Block, run: list[int]) -> None:
@@ -179,7 +178,6 @@ def _runs(tree: PageTree, nodes: range, shown: list[bool]) -> Iterator[list[int]
 
 
 def _is_whole(tree: PageTree, parent: int, run: list[int]) -> bool:
-    """Whether a run is all that an element holds."""
     return run[0] == parent + 1 and tree.after[run[-1]] == tree.after[parent]
 
 

@@ -15,15 +15,15 @@ from mmcrawl.commands.arguments import add_arguments, read_arguments, take_archi
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.terminal.program import complain
 
-# Scrapy takes every class of its commands in this package for one that can be typed.
+# Scrapy takes every subclass of ScrapyCommand beside this module for a command to be listed.
 if TYPE_CHECKING:
-    from scrapy.commands import ScrapyCommand as _ScrapyCommand
+    from scrapy.commands import ScrapyCommand as _Base
 else:
-    _ScrapyCommand = object
+    _Base = object
 
 
-class MmcrawlCommand(_ScrapyCommand):
-    """What a command of Scrapy's inherits before ScrapyCommand: it checks all before it begins.
+class MmcrawlCommand(_Base):
+    """A command that checks all it was told before it begins; goes before `ScrapyCommand`.
 
     Exit code 0: done; 1: it could not be done; 2: what was told is wrong; 130: Ctrl-C.
 

@@ -106,7 +106,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 
 def _serve(archive: str, options: "Options", *, in_browser: bool) -> None:
-    """Serve until stopped."""
     from mmcrawl.browse.app import create_app
     from mmcrawl.browse.context import open_context
     from mmcrawl.browse.serving import server_of
@@ -131,14 +130,12 @@ def _serve(archive: str, options: "Options", *, in_browser: bool) -> None:
 
 
 def _listener(host: str, port: int) -> socket.socket:
-    """Return a socket that listens."""
     bare = host.strip("[]")
     family = socket.AF_INET6 if ":" in bare else socket.AF_INET
     return socket.create_server((bare, port), family=family, backlog=1024)
 
 
 def _address(options: "Options") -> str:
-    """Return where a reader finds it."""
     bare = options.host.strip("[]")
     named = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(bare, bare)  # noqa: S104
     shown = f"[{named}]" if ":" in named else named

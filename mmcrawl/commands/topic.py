@@ -66,7 +66,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return _explanation(self._page(args[1], opts), topics, threshold)
 
     def _page(self, name: str, opts: argparse.Namespace) -> Page:
-        """Return the page of a file or URL."""
         path = Path(os.path.expanduser(name))
         if os.path.isfile(path):
             content_type = mimetypes.guess_type(name)[0] or "text/html"

@@ -91,7 +91,6 @@ class _Sight:
         self._names: Sequence[str] = ()
 
     def look(self) -> None:
-        """Look once more."""
         self._names = [self._job] if self._job else self._observer.jobs()
         for name in self._names:
             observation = self._seen.setdefault(name, Observation(name))

@@ -16,12 +16,7 @@ from mmcrawl.errors import WebError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.urls import canonical
 from mmcrawl.replay.opening import WHAT_IT_CAN_BE, check_web
-from mmcrawl.scoring.registry import (
-    algorithm_names,
-    default_parameters,
-    parameter_names,
-    parse_parameters,
-)
+from mmcrawl.scoring.registry import algorithm_names, default_parameters, parse_parameters
 from mmcrawl.stores.uris import is_server
 from mmcrawl.topic.loading import ANYTHING, load_topic, load_topics, topic_from_keywords, union
 from mmcrawl.topic.topic import MEDIA_KINDS, Topic
@@ -180,14 +175,15 @@ class FocusedParams(BaseModel):
     @cached_property
     def parameters(self) -> dict[str, Any]:
         """Parameters of the algorithm."""
-        own = [name for name in parameter_names(self.algo) if name not in type(self).model_fields]
+        defaults = default_parameters(self.algo)
+        own = [name for name in defaults if name not in type(self).model_fields]
         texts = {name: str(value) for name, value in (self.model_extra or {}).items()}
         for name in texts.keys() - own:
             arguments = ", ".join(type(self).model_fields)
             more = f"; {self.algo} has {', '.join(own)} as well" if own else ""
             raise ValueError(f"there is no argument {name!r}; there are {arguments}{more}")
-        hard = {"hard": self.hard} if "hard" in parameter_names(self.algo) else {}
-        return default_parameters(self.algo) | hard | parse_parameters(self.algo, texts)
+        hard = {"hard": self.hard} if "hard" in defaults else {}
+        return defaults | hard | parse_parameters(self.algo, texts)
 
     @property
     def store_uri(self) -> str:

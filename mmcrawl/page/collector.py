@@ -189,10 +189,7 @@ class PageCollector:
 
     def _open_styled(self, tag: str, attributes: Attributes) -> None:
         self._looks.append(look_of(tag, attributes, self._looks[-1]))
-        self._when_closed(self._close_look)
-
-    def _close_look(self) -> None:
-        self._looks.pop()
+        self._when_closed(self._looks.pop)
 
     def _open_muted(self, tag: str, attributes: Attributes) -> Closer:
         self._muted += 1

@@ -12,7 +12,7 @@ from mmcrawl.page.names import names
 from mmcrawl.page.references import Reference
 from mmcrawl.page.scripts import media_literals
 
-Closer = Callable[[], None]
+Closer = Callable[[], object]
 
 # <object classid="clsid:…">: what the ActiveX control plays when the file name does not tell.
 _CLASS_KINDS = {
@@ -55,10 +55,7 @@ class MediaElements:
         kind = _CLASS_KINDS.get(class_id[:8]) or media_kind("", attributes.get("type"))
         self._add(attributes.get("data"), tag, attributes, kind=kind, is_player=True)
         self._objects.append((kind, _text_of(attributes)))
-        return self._close_object
-
-    def _close_object(self) -> None:
-        self._objects.pop()
+        return self._objects.pop
 
     def param(self, tag: str, attributes: Attributes) -> None:
         if not self._objects:
@@ -74,14 +71,11 @@ class MediaElements:
     def player(self, tag: str, attributes: Attributes) -> Closer:
         self._players.append(tag)
         self._add_played(_source_of(attributes), tag, attributes)
-        return self._close_player
+        return self._players.pop
 
     def picture(self, tag: str, attributes: Attributes) -> Closer:
         self._players.append(None)
-        return self._close_player
-
-    def _close_player(self) -> None:
-        self._players.pop()
+        return self._players.pop
 
     def source(self, tag: str, attributes: Attributes) -> None:
         if not self._players or self._players[-1] is not None:
@@ -115,10 +109,7 @@ class MediaElements:
         if "itemscope" not in attributes:
             return None
         self._items.append(_schema_kind(attributes.get("itemtype", "")))
-        return self._close_item
-
-    def _close_item(self) -> None:
-        self._items.pop()
+        return self._items.pop
 
     def script(self, code: str, mime: str) -> None:
         """Take the text of an inline script."""

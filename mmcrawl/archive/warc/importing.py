@@ -93,8 +93,6 @@ def import_warc(
 
 
 class _Intake:
-    """One import."""
-
     def __init__(self, archive: Archive, files: list[Path], catalogue: Catalogue) -> None:
         self._archive = archive
         self._files = files
@@ -111,7 +109,6 @@ class _Intake:
         self._originals = Originals(archive, catalogue, self._read)
 
     def report(self) -> WarcImport:
-        """Return what it came to."""
         return WarcImport(
             records=self._records,
             captures=self._versions + self._unchanged,
@@ -168,7 +165,6 @@ class _Intake:
     # -- second pass --------------------------------------------------------------------------
 
     def take_in(self, progress: Progress | None) -> None:
-        """Store the captures that were found."""
         total = len(self._catalogue)
         for done, place in enumerate(self._catalogue.in_order(), start=1):
             path = self._files[place.file]
