@@ -39,7 +39,7 @@ from statistics import mean, median
 from mmcrawl.archive import Archive, Capture, Search, open_archive, open_search
 from mmcrawl.archive.search.index import Index, bundles_of
 from mmcrawl.archive.search.tokens import pinyin, tokens
-from mmcrawl.blocks.topics import words_of
+from mmcrawl.blocks.phrases import words_of
 from mmcrawl.text import has_han, is_stop_word
 
 _AT_ONCE = 50  # captures in a commit

@@ -157,7 +157,8 @@ class Archive:
         if row is None:
             return []
         events = events_of(self._backend, row.id)
-        packs = self._packs_of(version for _, version, _ in events if version is not None)
+        entries = {version.entry for _, version, _ in events if version is not None}
+        packs = self._backend.packs_with_entries(entries)
         return [
             (visit, self._as_version(row, version, head, packs.get(version.entry)))
             for visit, version, head in events
@@ -373,10 +374,6 @@ class Archive:
                 f"version {version.number} of {version.url} cannot be read: {error}"
             ) from error
 
-    def _packs_of(self, rows: Iterable[VersionRow]) -> dict[int, PackRow]:
-        """Return the packs of versions by the places of their entries, each looked up once."""
-        return self._backend.packs_with_entries({row.entry for row in rows})
-
     def _as_version(
         self,
         url: UrlRow,
@@ -391,7 +388,7 @@ class Archive:
 
     def _versions_of(self, url: UrlRow) -> list[Version]:
         rows = sorted(self._backend.versions(url.id), key=lambda row: (row.time, row.number))
-        packs = self._packs_of(rows)
+        packs = self._backend.packs_with_entries({row.entry for row in rows})
         return [self._as_version(url, row, pack=packs.get(row.entry)) for row in rows]
 
     def _urls_to_purge(self, url: str | None, host: str | None) -> list[UrlRow]:

@@ -168,7 +168,6 @@ class Checker:
         self._faults.append(Fault(f"version {row.number} of {name}: {what}", name, row.number))
 
     def _check_heads(self) -> None:
-        """Read what visits came with."""
         for url in self._backend.urls():
             for visit in self._backend.visits(url.id):
                 row = self._backend.version(url.id, visit.number) if visit.head else None

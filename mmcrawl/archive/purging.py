@@ -119,7 +119,6 @@ class _Sweep:
         self._packs = [pack for pack in self._all_packs() if self._is_to_change(pack)]
 
     def remove(self) -> None:
-        """Remove it."""
         if self._dead:
             self._backend.remove_chunks(self._dead)
             self._backend.add_chunks(self._moved)

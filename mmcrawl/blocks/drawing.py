@@ -26,7 +26,6 @@ from mmcrawl.blocks.partition import Block, Partition
 from mmcrawl.blocks.safe_copy import PICTURES, Wrapper, safe_copy, shown_nodes
 from mmcrawl.blocks.tags import BLOCK_TAGS, VOID
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.page.names import names
 
 KIND_COLOURS = {
     "title": "#c2185b",
@@ -47,8 +46,10 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-ur
     "form-action 'none'"
 )
 # In these an element of another kind would be moved out by the browser.
-_STRICT = names("table thead tbody tfoot tr colgroup select optgroup ul ol dl html")
-_NOT_MARKED = PICTURES | VOID | names("a select option optgroup textarea style") | {TEXT}
+_STRICT = frozenset("table thead tbody tfoot tr colgroup select optgroup ul ol dl html".split())
+_NOT_MARKED = (
+    PICTURES | VOID | frozenset("a select option optgroup textarea style".split()) | {TEXT}
+)
 _LONGEST = 120
 _LONGEST_PATH = 80
 
@@ -139,7 +140,6 @@ class _Marks:
                 self.placed.add(block)
 
     def attributes(self) -> dict[int, str]:
-        """Return what is added to the start tags of elements."""
         return {node: mark.attributes() for node, mark in self.elements.items()}
 
     def _place(self, number: int, block: Block, run: list[int]) -> None:
@@ -179,7 +179,6 @@ def _runs(tree: PageTree, nodes: range, shown: list[bool]) -> Iterator[list[int]
 
 
 def _is_whole(tree: PageTree, parent: int, run: list[int]) -> bool:
-    """Whether a run is all that an element holds."""
     return run[0] == parent + 1 and tree.after[run[-1]] == tree.after[parent]
 
 

@@ -90,7 +90,6 @@ class _Connection(H11Protocol):
 
     @property
     def host(self) -> str:
-        """Address of the reader."""
         return self.client[0] if self.client else ""
 
     @property
@@ -101,23 +100,19 @@ class _Connection(H11Protocol):
     # -- how long they may take -----------------------------------------------------------------
 
     def data_received(self, data: bytes) -> None:
-        """Take in a part of a request."""
         super().data_received(data)
         self._watch()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request."""
         self._since = monotonic()
         super().on_response_complete()
         self._watch()
 
     def pause_writing(self) -> None:
-        """Wait for the reader to take what was written."""
         super().pause_writing()
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
         for timer in (self._arriving, self._taking):
             if timer is not None:
                 timer.cancel()

@@ -10,6 +10,7 @@ from mmcrawl.crawling.archive_params import ArchiveParams
 from mmcrawl.crawling.params import FocusedParams, explain
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import SettingsLike, value_of
+from mmcrawl.stores.uris import is_server
 
 PLACE = ("store", "archive")
 """Arguments that name an archive: by its crawl, or itself."""
@@ -45,6 +46,15 @@ def read_arguments(opts: argparse.Namespace, names: Sequence[str]) -> None:
         if getattr(opts, name) not in ("", value):
             raise MmcrawlError(f"{name} is given twice: {getattr(opts, name)} and {value}")
         setattr(opts, name, value)
+
+
+def take_archive(args: list[str], opts: argparse.Namespace, *, behind: int) -> None:
+    """Take an archive from behind so many words: `rank FILE.db`, `archive list FILE.db`."""
+    named = args[behind : behind + 1]
+    if named and (
+        is_server(named[0]) or named[0].startswith("sqlite:///") or named[0].endswith(".db")
+    ):
+        opts.arguments.append(f"archive={args.pop(behind)}")
 
 
 def archive_params(opts: argparse.Namespace, settings: SettingsLike) -> ArchiveParams:

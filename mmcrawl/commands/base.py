@@ -6,19 +6,24 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import Console
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.commands.arguments import add_arguments, read_arguments
+from mmcrawl.commands.arguments import add_arguments, read_arguments, take_archive
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.terminal.program import complain
 
+# Scrapy takes every subclass of ScrapyCommand beside this module for a command to be listed.
+if TYPE_CHECKING:
+    from scrapy.commands import ScrapyCommand as _Base
+else:
+    _Base = object
 
-class MmcrawlCommand(ScrapyCommand):
-    """A command that checks all it was told before it begins.
+
+class MmcrawlCommand(_Base):
+    """A command that checks all it was told before it begins; goes before `ScrapyCommand`.
 
     Exit code 0: done; 1: it could not be done; 2: what was told is wrong; 130: Ctrl-C.
 
@@ -67,6 +72,8 @@ class MmcrawlCommand(ScrapyCommand):
         return 1
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if "archive" in self.arguments:
+            take_archive(args, opts, behind=int(self.has_operands))
         if args and not self.has_operands:
             raise UsageError(f"{args[0]!r} is not understood; all is said with options")
         try:

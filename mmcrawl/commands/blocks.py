@@ -85,7 +85,6 @@ class _OnePageSpider(Spider):
         yield Request(self.url, errback=self.fail, dont_filter=True)
 
     def parse(self, response: Response) -> None:
-        """Keep the page, if it is one."""
         content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
         kind = content_type.partition(";")[0].strip().lower()
         if response.status != 200:
@@ -96,7 +95,6 @@ class _OnePageSpider(Spider):
             self.outcome.page = ReceivedPage(response.body, response.url, content_type)
 
     def fail(self, failure: Failure) -> None:
-        """Keep the reason why there is no page."""
         self.outcome.reason = reason_of(failure)
 
 
@@ -144,7 +142,7 @@ _CONTROLS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
 _MANY_CONTROLS = 0.03
 
 
-class Command(MmcrawlCommand):
+class Command(MmcrawlCommand, ScrapyCommand):
     """Show the blocks of a page."""
 
     requires_crawler_process = True

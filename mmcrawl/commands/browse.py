@@ -14,6 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from scrapy.commands import ScrapyCommand
+
 from mmcrawl.archive.uris import shown
 from mmcrawl.commands.arguments import PLACE, archive_params
 from mmcrawl.commands.base import MmcrawlCommand, whole
@@ -32,11 +34,11 @@ _DEMO = shown(DEMO_STORE)
 _DEFAULT_REPORTS = "experiment"
 
 
-class Command(MmcrawlCommand):
+class Command(MmcrawlCommand, ScrapyCommand):
     """Show the archive in a web browser."""
 
     name = "browse"
-    usage = "[-a store=URI] [-a archive=URI] [--port N] [--host H] [--open]"
+    usage = "[FILE.db|-a store=URI|-a archive=URI] [--port N] [--host H] [--open]"
     summary = "Browse the archive: search, history, differences, media, running crawls"
     details = (
         "Starts a web server on this machine, until Ctrl-C. Other machines reach it only if"
@@ -104,7 +106,6 @@ class Command(MmcrawlCommand):
 
 
 def _serve(archive: str, options: "Options", *, in_browser: bool) -> None:
-    """Serve until stopped."""
     from mmcrawl.browse.app import create_app
     from mmcrawl.browse.context import open_context
     from mmcrawl.browse.serving import server_of
@@ -129,14 +130,12 @@ def _serve(archive: str, options: "Options", *, in_browser: bool) -> None:
 
 
 def _listener(host: str, port: int) -> socket.socket:
-    """Return a socket that listens."""
     bare = host.strip("[]")
     family = socket.AF_INET6 if ":" in bare else socket.AF_INET
     return socket.create_server((bare, port), family=family, backlog=1024)
 
 
 def _address(options: "Options") -> str:
-    """Return where a reader finds it."""
     bare = options.host.strip("[]")
     named = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(bare, bare)  # noqa: S104
     shown = f"[{named}]" if ":" in named else named

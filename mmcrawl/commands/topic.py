@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
+from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from mmcrawl.commands.base import MmcrawlCommand, console_of
@@ -31,7 +32,7 @@ _PAGE_TYPES = (*HTML_TYPES, "text/plain", "text/xml", "application/xml")
 _NO_PAGES = ("audio/", "video/", "image/", "application/pdf", "application/zip")
 
 
-class Command(MmcrawlCommand):
+class Command(MmcrawlCommand, ScrapyCommand):
     """Show topics, and how a page fits them."""
 
     requires_crawler_process = True
@@ -65,7 +66,6 @@ class Command(MmcrawlCommand):
         return _explanation(self._page(args[1], opts), topics, threshold)
 
     def _page(self, name: str, opts: argparse.Namespace) -> Page:
-        """Return the page of a file or URL."""
         path = Path(os.path.expanduser(name))
         if os.path.isfile(path):
             content_type = mimetypes.guess_type(name)[0] or "text/html"

@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
+from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from mmcrawl.commands.base import MmcrawlCommand, console_of
@@ -24,7 +25,7 @@ _LOOK_AGAIN, _LONGEST_LOOK = 0.25, 5.0
 """Seconds between two looks where one is not enough, and after which no more is found out."""
 
 
-class Command(MmcrawlCommand):
+class Command(MmcrawlCommand, ScrapyCommand):
     """Show the workers of a crawl."""
 
     name = "workers"
@@ -90,7 +91,6 @@ class _Sight:
         self._names: Sequence[str] = ()
 
     def look(self) -> None:
-        """Look once more."""
         self._names = [self._job] if self._job else self._observer.jobs()
         for name in self._names:
             observation = self._seen.setdefault(name, Observation(name))

@@ -82,8 +82,6 @@ _R = TypeVar("_R")
 
 
 class _RoundTrips(CommandListener):
-    """Counts commands."""
-
     def __init__(self) -> None:
         self.count = 0
         self._lock = threading.Lock()

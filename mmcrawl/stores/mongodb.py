@@ -140,8 +140,6 @@ def connect(
 
 @dataclass(frozen=True, slots=True)
 class _Connection:
-    """What a connection is opened with."""
-
     kind: Kind
     uri: str
     name: str

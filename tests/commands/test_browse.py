@@ -21,6 +21,7 @@ from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import browse as module
+from mmcrawl.commands.arguments import read_arguments
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -115,7 +116,9 @@ def test_without_a_crawl_of_ones_own_the_demo_is_shown(
     def places(*arguments: str) -> tuple[str, str]:
         parser = ArgumentParser()
         command.add_options(parser)
-        return command._places(parser.parse_args(["-a", *arguments] if arguments else []))
+        options = parser.parse_args(["-a", *arguments] if arguments else [])
+        read_arguments(options, command.arguments)
+        return command._places(options)
 
     assert places() == own
     (tmp_path / "demo.db").touch()

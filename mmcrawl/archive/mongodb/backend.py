@@ -106,7 +106,6 @@ class MongoBackend(PackCollections):
         return dict(sorted(totals.items()))
 
     def _totals_of(self, urls: Sequence[int]) -> dict[int, tuple[int, int]]:
-        """Return versions and bytes of bodies by URL."""
         counts, sizes = (
             {
                 row["_id"]: int(row["sum"])

@@ -177,8 +177,6 @@ def _moved_when_complete(path: Path) -> Iterator[BinaryIO]:
 
 
 class _Export:
-    """One file in the making."""
-
     def __init__(self, archive: Archive, file: BinaryIO, *, gzip: bool) -> None:
         self._archive = archive
         self._writer = RecordWriter(file, gzip=gzip)
@@ -191,7 +189,6 @@ class _Export:
         self._writer.write_info(0.0)
 
     def report(self, path: Path) -> WarcExport:
-        """Return what it came to."""
         return WarcExport(
             path=path,
             urls=self._urls,

@@ -15,14 +15,9 @@ from tempfile import gettempdir
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Capture
 from mmcrawl.archive.warc.answers import Answer, answer_at
-from mmcrawl.archive.warc.catalogue import (
-    Catalogue,
-    Originals,
-    Place,
-    UnresolvedError,
-    version_at,
-)
+from mmcrawl.archive.warc.catalogue import Catalogue, Place
 from mmcrawl.archive.warc.heads import NO_PLACE, ORIGINAL, is_http
+from mmcrawl.archive.warc.originals import Originals, UnresolvedError, version_at
 from mmcrawl.archive.warc.records import BadRecordError, Record, WarcProblem, records
 from mmcrawl.errors import StoreError
 
@@ -93,8 +88,6 @@ def import_warc(
 
 
 class _Intake:
-    """One import."""
-
     def __init__(self, archive: Archive, files: list[Path], catalogue: Catalogue) -> None:
         self._archive = archive
         self._files = files
@@ -111,7 +104,6 @@ class _Intake:
         self._originals = Originals(archive, catalogue, self._read)
 
     def report(self) -> WarcImport:
-        """Return what it came to."""
         return WarcImport(
             records=self._records,
             captures=self._versions + self._unchanged,
@@ -168,7 +160,6 @@ class _Intake:
     # -- second pass --------------------------------------------------------------------------
 
     def take_in(self, progress: Progress | None) -> None:
-        """Store the captures that were found."""
         total = len(self._catalogue)
         for done, place in enumerate(self._catalogue.in_order(), start=1):
             path = self._files[place.file]

@@ -117,7 +117,6 @@ class LineTexts:
 
 
 def _names_time(text: str) -> bool:
-    """Whether a line holds a year or a time of day."""
     return ("19" in text or "20" in text or ":" in text) and _YEAR.search(text) is not None
 
 
@@ -129,7 +128,6 @@ def _occurrences(text: str, word: str) -> Iterator[int]:
 
 
 def _lines_at(places: list[int], starts: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Mark the lines in which the places of a text lie."""
     marks = np.zeros(len(starts), dtype=np.float32)
     if places:
         marks[np.searchsorted(starts, places, side="right") - 1] = 1

@@ -77,8 +77,6 @@ class TimeMap:
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """A page of a TimeMap."""
-
     related: Related
     history: History
     page: int

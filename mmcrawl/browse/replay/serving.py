@@ -90,8 +90,6 @@ class _Anything(Convertor[str]):
 
 
 class _Replay:
-    """One request of an archived page."""
-
     def __init__(self, context: Context, request: Request) -> None:
         self._context, self._request = context, request
         self._place = place_of(request.scope)

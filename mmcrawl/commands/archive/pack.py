@@ -8,7 +8,6 @@ from mmcrawl.terminal.crawl import size_of
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
-    """Compress what is not yet."""
     before = archive.stats().stored_bytes
     archive.pack()
     console.print(f"{size_of(before)} before, {size_of(archive.stats().stored_bytes)} now")

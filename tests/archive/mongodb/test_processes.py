@@ -17,8 +17,8 @@ import pytest
 
 import mmcrawl.archive.mongodb.backend as mongodb
 import mmcrawl.archive.mongodb.leases as mongodb_leases
-import mmcrawl.archive.mongodb.server as mongodb_server
 import mmcrawl.archive.mongodb.urls as mongodb_urls
+import mmcrawl.stores.mongodb as mongodb_server
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.archive.backend import VersionRow
 from mmcrawl.errors import StoreError
