@@ -11,7 +11,7 @@ from dataclasses import replace
 from mmcrawl.crawling.reports import PageReport
 from mmcrawl.frontier.admission import Admission
 from mmcrawl.frontier.findings import Findings, MediaPageRecord
-from mmcrawl.frontier.records import NewLink
+from mmcrawl.frontier.records import NewLink, PageRecord
 from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.twins import BEHIND, Twins
@@ -202,6 +202,23 @@ class Judge:
         for resource in site_wide:
             logger.info("%s stands on most pages of its site and counts for none", resource)
         return lost
+
+
+def page_record(report: PageReport, verdict: Verdict) -> PageRecord:
+    """Return what is remembered of a page."""
+    page = report.page
+    return PageRecord(
+        url=page.url,
+        title=page.title,
+        keywords=page.keywords,
+        description=page.description,
+        contains_media=bool(verdict.media),
+        relevant=verdict.relevant,
+        links_on_page=len(page.links) + report.links_left,
+        visited_at=report.visited_at,
+        digest=report.digest,
+        topic_score=verdict.score,
+    )
 
 
 def media_page(

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mmcrawl.crawling.history import MovedSeeds, recall
-from mmcrawl.crawling.intake import Judge, LinkIntake, media_page, seed_link
+from mmcrawl.crawling.intake import Judge, LinkIntake, media_page, page_record, seed_link
 from mmcrawl.crawling.reports import FetchedPage, PageReport, Reporter, Totals
 from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.frontier.admission import REDIRECT, Admission, Limits
 from mmcrawl.frontier.database import damaged
 from mmcrawl.frontier.findings import Findings, MediaPageRecord, PatternRecord
-from mmcrawl.frontier.records import LinkScores, NewLink, PageRecord, Status, WaitingLink
+from mmcrawl.frontier.records import LinkScores, NewLink, Status, WaitingLink
 from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
@@ -256,19 +256,7 @@ class CrawlJob:
             )
         self._similarity.count(report.words)
         links = self._intake.take(report, link, requests, link_kinds)
-        record = PageRecord(
-            url=page.url,
-            title=page.title,
-            keywords=page.keywords,
-            description=page.description,
-            contains_media=bool(verdict.media),
-            relevant=verdict.relevant,
-            links_on_page=len(page.links) + report.links_left,
-            visited_at=report.visited_at,
-            digest=report.digest,
-            topic_score=verdict.score,
-        )
-        self.frontier.complete(link, record, links)
+        self.frontier.complete(link, page_record(report, verdict), links)
         self._twins.crawled(link, self.frontier.url(link))
         self._admission.crawled(page.url, relevant=verdict.relevant)
         crawled = CrawledPage(
