@@ -3,6 +3,8 @@
 #   make crawl                   crawl the demo web that ships with the project
 #   make crawl ARGS="-a topic=chemistry-senior -O media.csv"
 #   make test ARGS="-k frontier -x"  (first what can run side by side, then what cannot)
+#   make test ARGS=--hypothesis-profile=thorough   ten times the examples of property tests
+#   make coverage                how much of the rooms without processes their tests reach
 #   make test EXTRAS=dev,browse,spark   also the tests of Spark, which is large and wants Java
 #   make lint
 #   make docs                    build the documentation into site/
@@ -21,16 +23,20 @@ BIN := $(VENV)/bin
 PIP_FLAGS := --quiet --disable-pip-version-check --use-pep517
 INSTALL := $(BIN)/python -m pip install $(PIP_FLAGS) --no-build-isolation --constraint $(PINS)
 
-.PHONY: crawl test lint docs constraints clean
+.PHONY: crawl test coverage lint docs constraints clean
 
 crawl: $(VENV)/ready
 	@$(BIN)/python -m scrapy crawl focused -a algo=urlrule $(ARGS)
 
 test: $(VENV)/ready-dev
-	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m "not alone" $(ARGS); \
+	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not alone" $(ARGS); \
 	others=$$?; \
 	$(BIN)/python -m pytest -m alone $(ARGS); alone=$$?; \
 	for code in $$others $$alone; do [ $$code = 0 ] || [ $$code = 5 ] || exit $$code; done
+
+coverage: $(VENV)/ready-dev
+	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal --cov --quiet \
+	    $(foreach room,frontier page scoring text topic,tests/$(room))
 
 lint: $(VENV)/ready-dev
 	@$(BIN)/ruff check

@@ -202,7 +202,11 @@ def test_a_second_crawl_is_answered_from_the_http_cache(
     assert "/robots.txt" in first
     crawl(folder, site, "-a", "store=two.db", "-O", "two.jsonl", **cache)
     assert asked == first
-    assert rows_of(folder / "one.jsonl").keys() == rows_of(folder / "two.jsonl").keys() != set()
+    one, two = (rows_of(folder / name) for name in ("one.jsonl", "two.jsonl"))
+    assert one
+    for row in (*one.values(), *two.values()):
+        row.pop("visited_at")
+    assert one == two
 
 
 def test_a_focused_crawl_without_the_frontier_is_refused(folder: Path, site: str) -> None:

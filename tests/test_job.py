@@ -18,8 +18,10 @@ from mmcrawl.frontier import (
     open_store,
     page_digest,
 )
+from mmcrawl.frontier.twins import TWIN
 from mmcrawl.page import Page, parse_page
 from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
+from mmcrawl.scoring.base import NO_SCORES
 from mmcrawl.topic import topic_from_keywords
 
 SEED = "http://site.test/"
@@ -234,6 +236,24 @@ def test_a_page_taken_back_before_it_was_reported_changes_no_counts(opened: Any)
     assert job.crawled(late.id, FetchedPage(parsed, verdict=verdict)) is False
     assert media_pages(job) == {}
     assert job.frontier.record(0).path_score == 0
+
+
+def test_a_page_that_was_judged_is_not_judged_again(
+    opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[str] = []
+    whole = TopicTest.verdict
+
+    def verdict(self: TopicTest, url: str, *args: Any) -> Any:
+        judged.append(url)
+        return whole(self, url, *args)
+
+    monkeypatch.setattr(TopicTest, "verdict", verdict)
+    job = opened()
+    film = '<title>optics</title><embed src="lens.mp4">'
+    web = {SEED: page("a", "b"), f"{SEED}a": film, f"{SEED}b": page("b")}
+    assert crawl(job, web) == judged == [SEED, f"{SEED}a", f"{SEED}b"]
+    assert set(media_pages(job)) == {f"{SEED}a"}
 
 
 def test_two_answers_of_one_address_do_not_erase_each_other(opened: Any) -> None:
@@ -531,3 +551,59 @@ def test_patterns_are_written_only_when_they_have_changed(
     again = opened(store, algo="urlrule")
     assert [record.urls for record in again.findings.patterns()] == [4]
     assert kept == [[3], [4]]
+
+
+def mirrored(pages: int) -> dict[str, str]:
+    """A site that serves each page with a slash and without, and links to both."""
+    names = [f"p{n}" for n in range(pages)]
+    hrefs = [href for name in names for href in (f"/{name}", f"/{name}/")]
+    web = {SEED: page(*hrefs)}
+    for name in names:
+        web[f"{SEED}{name}"] = web[f"{SEED}{name}/"] = page(title=name)
+    return web
+
+
+def test_other_addresses_of_known_links_come_last_and_are_left_out_once_they_prove_the_same(
+    opened: Any,
+) -> None:
+    job = opened()
+    taken = crawl(job, mirrored(5))
+    plain = [f"{SEED}p{n}" for n in range(5)]
+    assert taken == [SEED, *plain, f"{SEED}p0/", f"{SEED}p1/"]
+    assert job.frontier.errors() == {TWIN: 3}
+
+
+def test_a_page_that_only_its_other_address_leads_to_is_fetched_in_its_turn(opened: Any) -> None:
+    web = {SEED: page("a", "a/", "b", "c"), f"{SEED}a/": page(media="f.mp4")}
+    job = opened()
+    assert crawl(job, web) == [SEED, f"{SEED}a", f"{SEED}a/", f"{SEED}b", f"{SEED}c"]
+    assert media_pages(job) == {f"{SEED}a/": [f"{SEED}a/f.mp4"]}
+
+
+def test_an_address_that_a_redirect_leads_to_is_fetched_in_its_turn(opened: Any) -> None:
+    job = opened()
+    fetch(job, {SEED: page("a", "a/", "b")}, job.next())
+    link = job.next()
+    assert link.url == f"{SEED}a"
+    assert not job.redirected(link.id, NewLink(f"{SEED}a/"))
+    assert crawl(job, {}) == [f"{SEED}a/", f"{SEED}b"]
+
+
+@pytest.mark.parametrize("algo", ["breadth", "learned", "urlrule"])
+def test_a_crawl_of_mirrored_pages_goes_on_where_it_was_left(
+    opened: Any, tmp_path: Path, algo: str
+) -> None:
+    web = mirrored(12)
+    whole = crawl(opened(algo=algo), web)
+    store, taken = f"sqlite:///{tmp_path / 'crawl.db'}", []
+    while step := crawl(opened(store, algo), web, 3):
+        taken += step
+    assert taken == whole
+
+
+def test_a_twin_teaches_the_algorithm_nothing(opened: Any) -> None:
+    job = opened()
+    told: list[int] = []
+    job.scorer.failed = lambda link: told.append(link) or NO_SCORES
+    crawl(job, mirrored(4))
+    assert told == []

@@ -18,16 +18,19 @@ from mmcrawl.settings import declared, value_of
 from mmcrawl.terminal.arguments import argument_help
 
 ROOT = Path(__file__).resolve().parents[1]
-TOOL = ROOT / "tools" / "write_settings_page.py"
+TOOL = ROOT / "tools" / "write_reference.py"
 
 
-def test_the_page_of_settings_is_up_to_date() -> None:
-    spec = importlib.util.spec_from_file_location("write_settings_page", TOOL)
+def test_the_pages_of_settings_and_arguments_are_up_to_date() -> None:
+    spec = importlib.util.spec_from_file_location("write_reference", TOOL)
     assert spec is not None
     assert spec.loader is not None
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
-    assert tool.PAGE.read_text(encoding="utf-8") == tool.settings_page()
+    pages = tool.pages()
+    assert {page.name for page in pages} == {"settings.md", "arguments.md"}
+    for page, text in pages.items():
+        assert page.read_text(encoding="utf-8") == text, f"run python tools/{TOOL.name}"
 
 
 def test_every_setting_that_is_read_is_declared() -> None:

@@ -2,9 +2,11 @@
 
 ``[python(), "-m", "scrapy", ...]`` does what ``[sys.executable, "-m", "scrapy", ...]`` would do
 one or two seconds later: what begins is a fork of a process that has imported both. It has
-arguments, environment, folder, files, signals and exit code of its own. `sys.executable` is for
-tests of what is imported, of the memory and the children of a process, and of options and variables
-that the interpreter itself reads (``-W``, ``PYTHONHASHSEED``).
+arguments, environment, folder, files, signals and exit code of its own, but another process id than
+the one that was started, from which ``SIGSTOP`` does not reach it; after ``SIGKILL`` it is gone
+when its output ends. `sys.executable` is for tests for which that matters, of what is imported, of
+the memory and the children of a process, and of options and variables that the interpreter itself
+reads (``-W``, ``PYTHONHASHSEED``).
 """
 
 import atexit
@@ -14,6 +16,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 from time import sleep
+from types import ModuleType
 
 FOLDER = Path(__file__).parent
 
@@ -44,3 +47,15 @@ def python() -> str:
         assert server.poll() is None, "the warm server did not start"
         sleep(0.02)
     return str(program)
+
+
+def starts_warm(module: ModuleType, program: str) -> None:
+    """Have a module that starts `sys.executable` start `program`, as `python` returns it."""
+
+    class Sys(ModuleType):
+        executable = program
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(sys, name)
+
+    module.sys = Sys("sys")  # type: ignore[attr-defined]

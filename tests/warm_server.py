@@ -15,6 +15,7 @@ import signal
 import socket
 import sys
 import threading
+from pathlib import Path
 from types import ModuleType
 
 NOT_WARMED = ("mmcrawl.browse", "mmcrawl.rank.spark")  # what these import not everyone has
@@ -35,8 +36,13 @@ def warm() -> None:
         for module in pkgutil.walk_packages(folder, f"{package}."):
             if not module.name.startswith(NOT_WARMED):
                 importlib.import_module(module.name)
+    from mmcrawl.archive import writer_process
+    from mmcrawl.experiment import crawl
     from mmcrawl.text import segment, translate_url
+    from tests.warm import starts_warm
 
+    for module in (writer_process, crawl):  # they start processes themselves
+        starts_warm(module, str(Path(sys.argv[1]).with_name("python")))
     segment("光学")
     translate_url("http://h.test/guangxue/")
     gc.freeze()  # so that no collection in a fork writes to, and so copies, what is shared
@@ -44,7 +50,7 @@ def warm() -> None:
 
 def serve(address: str) -> Wanted:
     """Fork for each client; return, in a new process, what it is to be."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that mind others
+    minders: list[int] = []
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)
         listening.listen(64)
@@ -53,10 +59,11 @@ def serve(address: str) -> Wanted:
             if 0 in ready:
                 sys.exit()
             client, _ = listening.accept()
-            if os.fork() == 0:
+            minders.append(os.fork())
+            if not minders[-1]:
                 break
             client.close()
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            minders = [one for one in minders if os.waitpid(one, os.WNOHANG) == (0, 0)]
     return begin(client)
 
 

@@ -121,6 +121,11 @@ class _Kept(Generic[_R]):
             return self._known
 
 
+def numbers_of(visits: Iterable[Visit]) -> list[int]:
+    """Return the numbers of the versions in order of time."""
+    return [visit.version for visit in visits if visit.changed and visit.version]
+
+
 @dataclass(eq=False)
 class Context:
     """What handlers share.

@@ -20,6 +20,7 @@ from mmcrawl.crawling.archive_params import ArchiveParams
 from mmcrawl.crawling.params import FocusedParams, explain
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import SettingsLike, value_of
+from mmcrawl.stores.uris import is_server
 from mmcrawl.terminal.program import complain
 
 PLACE = ("store", "archive")
@@ -82,6 +83,8 @@ class MmcrawlCommand(_Base):
         return 1
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if "archive" in self.arguments:
+            take_archive(args, opts, behind=int(self.has_operands))
         if args and not self.has_operands:
             raise UsageError(f"{args[0]!r} is not understood; all is said with options")
         try:
@@ -172,6 +175,15 @@ def read_arguments(opts: argparse.Namespace, names: Sequence[str]) -> None:
         if getattr(opts, name) not in ("", value):
             raise MmcrawlError(f"{name} is given twice: {getattr(opts, name)} and {value}")
         setattr(opts, name, value)
+
+
+def take_archive(args: list[str], opts: argparse.Namespace, *, behind: int) -> None:
+    """Take an archive from behind so many words: `rank FILE.db`, `archive list FILE.db`."""
+    named = args[behind : behind + 1]
+    if named and (
+        is_server(named[0]) or named[0].startswith("sqlite:///") or named[0].endswith(".db")
+    ):
+        opts.arguments.append(f"archive={args.pop(behind)}")
 
 
 def archive_params(opts: argparse.Namespace, settings: SettingsLike) -> ArchiveParams:

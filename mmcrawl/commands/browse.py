@@ -37,7 +37,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     """Show the archive in a web browser."""
 
     name = "browse"
-    usage = "[-a store=URI] [-a archive=URI] [--port N] [--host H] [--open]"
+    usage = "[FILE.db|-a store=URI|-a archive=URI] [--port N] [--host H] [--open]"
     summary = "Browse the archive: search, history, differences, media, running crawls"
     details = (
         "Starts a web server on this machine, until Ctrl-C. Other machines reach it only if"

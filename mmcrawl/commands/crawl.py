@@ -23,8 +23,8 @@ from scrapy_spider_metadata import Args
 from mmcrawl.archive.uris import shown
 from mmcrawl.crawling.archive_params import ArchiveParams
 from mmcrawl.crawling.params import FocusedParams, explain
+from mmcrawl.engine.components import check_scheduler
 from mmcrawl.engine.crawls import check_settings, with_stored_web
-from mmcrawl.engine.scheduler import check_scheduler
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier.addresses import host_of, is_private_host
 from mmcrawl.settings import value_of
@@ -145,7 +145,7 @@ def leave_crawl_out(
     """
     if name is None or _own_model(command, name, settings) is None:
         return
-    own = {"SCHEDULER": "mmcrawl.engine.scheduler.PlainScheduler", "MMCRAWL_ARCHIVE": "none"}
+    own = {"SCHEDULER": "mmcrawl.engine.components.PlainScheduler", "MMCRAWL_ARCHIVE": "none"}
     settings.setdict(own, priority="cmdline")
     if any(is_private_host(host_of(add_http_if_no_scheme(url))) for url in urls):
         settings.set("MMCRAWL_PRIVATE_NETWORKS", True, priority="cmdline")

@@ -38,7 +38,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     name = "experiment"
     usage = "[options] | --compare DIR1 DIR2"
     summary = "Compare algorithms on a stored web; writes tables, figures and a report"
-    arguments = ("web", *SHARED)
+    arguments = ("web", *SHARED, "max_pages")
     interrupted = "stopped; run the same command to go on"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -50,7 +50,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
             metavar="A,B:NAME=VALUE;NAME=VALUE,…",
             help="algorithms with their parameters (default: all)",
         )
-        add("--budget", default="", metavar="PAGES", help="pages a run may fetch (default: all)")
         add("--repeat", default="1", metavar="N", help="runs of each algorithm (default: 1)")
         add(
             "--parallel", default="1", metavar="N", help="runs at once (default: 1, for true times)"
@@ -98,7 +97,7 @@ def _plan(opts: argparse.Namespace) -> Plan:
         web=opts.web or "demo",
         arguments={name: value for name in SHARED if (value := getattr(opts, name))},
         algorithms=algorithms_of(opts.algos, algorithm_names()),
-        budget=whole(opts.budget, "--budget") if opts.budget else 0,
+        budget=whole(opts.max_pages, "--max-pages") if opts.max_pages else 0,
         repeat=whole(opts.repeat, "--repeat"),
         settings=settings,
     )

@@ -33,7 +33,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     """Rank the pages, blocks or media of an archive."""
 
     name = "rank"
-    usage = "[--method METHOD] [-a store=URI] [options]"
+    usage = "[FILE.db|-a store=URI|-a archive=URI] [--method METHOD] [options]"
     summary = "Rank pages, blocks or media of an archive by links and the blocks these stand in"
     details = "Ranks of pages are kept beside the archive. Methods: " + " ".join(
         f"{method.name}: {method.title};" for method in METHODS.values()
@@ -48,7 +48,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         add("--method", default=first, help=f"{', '.join(METHODS)} (default: {first})")
         of = (_PAGES, *PARTS)
         add("--of", default=_PAGES, metavar="WHAT", help=f"{', '.join(of)} (default: {_PAGES})")
-        add("--top", metavar="N", help=f"how many to show (default: {_SHOWN}; all for programs)")
+        add("--limit", metavar="N", help=f"most to show (default: {_SHOWN}; all for programs)")
         add("--at", metavar="TIME", help="the archive as of a time, as 2024-05-17T08:30")
         add("--figure", metavar="FILE", help="draw how ranks are distributed: .png, .svg or .pdf")
         for name, writer in WRITERS.items():
@@ -59,14 +59,14 @@ class Command(MmcrawlCommand, ScrapyCommand):
         if len(formats) > 1:
             raise UsageError("give only one of " + ", ".join(f"--{name}" for name in formats))
         job = self._job(opts)
-        top = None if opts.top is None else whole(opts.top, "--top")
+        limit = None if opts.limit is None else whole(opts.limit, "--limit")
         figure = _figure(opts.figure)
         _check_output(formats)
         _check_of(opts.of, job, figure)
-        return lambda: self._rank(job, opts.of, top, formats, figure)
+        return lambda: self._rank(job, opts.of, limit, formats, figure)
 
     def _rank(
-        self, job: RankJob, of: str, top: int | None, formats: list[str], figure: Path | None
+        self, job: RankJob, of: str, limit: int | None, formats: list[str], figure: Path | None
     ) -> None:
         rank = rank_pages if of == _PAGES else PARTS[of]
         with (
@@ -74,13 +74,13 @@ class Command(MmcrawlCommand, ScrapyCommand):
             RankProgress(Console(stderr=True, highlight=False)) as progress,
         ):
             ranked = rank(job, archive, progress)
-        self._show(ranked, job, top, formats, figure)
+        self._show(ranked, job, limit, formats, figure)
 
     def _show(
         self,
         ranked: Ranked,
         job: RankJob,
-        top: int | None,
+        limit: int | None,
         formats: list[str],
         figure: Path | None,
     ) -> None:
@@ -97,10 +97,10 @@ class Command(MmcrawlCommand, ScrapyCommand):
             draw_distribution(ranked.pages, figure)
         if formats:
             columns = {**RANK_COLUMNS, **ranked.columns}
-            WRITERS[formats[0]].write(ranked.rows(top), columns, sys.stdout.buffer)
+            WRITERS[formats[0]].write(ranked.rows(limit), columns, sys.stdout.buffer)
             sys.stdout.buffer.flush()
             return
-        console_of().print(rank_table(ranked, top or _SHOWN, kept))
+        console_of().print(rank_table(ranked, limit or _SHOWN, kept))
 
     def _job(self, opts: argparse.Namespace) -> RankJob:
         method = method_named(opts.method)

@@ -14,6 +14,7 @@ from mmcrawl.frontier.findings import Findings, MediaPageRecord
 from mmcrawl.frontier.records import NewLink
 from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
+from mmcrawl.frontier.twins import BEHIND, Twins
 from mmcrawl.page.model import Link, MediaResource, Page
 from mmcrawl.page.urls import physical_layer
 from mmcrawl.scoring.base import LinkText, Scorer
@@ -30,6 +31,7 @@ class LinkIntake:
         frontier: where they go.
         admission: tells which may be followed.
         scorer: tells what their own words say.
+        twins: tells which may be other addresses of links that are there.
         obey_nofollow: leave links alone that the page asks not to follow.
 
     Attributes:
@@ -41,12 +43,14 @@ class LinkIntake:
         frontier: SqliteFrontier,
         admission: Admission,
         scorer: Scorer,
+        twins: Twins,
         *,
         obey_nofollow: bool,
     ) -> None:
         self._frontier = frontier
         self._admission = admission
         self._scorer = scorer
+        self._twins = twins
         self._obey_nofollow = obey_nofollow
         self.refused: Counter[str] = Counter()
 
@@ -103,7 +107,15 @@ class LinkIntake:
                 new.append(self._new_link(link, title, depth, layer, kinds.get(link.url, "")))
             else:
                 self.refused[reason] += 1
-        return known + [number for number, _ in self._frontier.add(new, parent)]
+        may_be_known = self._twins.known(link.url for link in new)
+        links = [
+            replace(link, priority=BEHIND) if twin else link
+            for link, twin in zip(new, may_be_known, strict=True)
+        ]
+        numbers = [number for number, _ in self._frontier.add(links, parent)]
+        for number, added in zip(numbers, links, strict=True):
+            self._twins.add(number, added.url)
+        return known + numbers
 
     def _new_link(self, link: Link, title: str, depth: int, layer: int, block: str) -> NewLink:
         words = LinkText(link.anchor, url_text(link.url), title, link.from_script)

@@ -10,10 +10,9 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from mmcrawl.crawling.history import MovedSeeds, recall
 from mmcrawl.crawling.intake import Judge, LinkIntake, media_page, seed_link
-from mmcrawl.crawling.recall import recall
 from mmcrawl.crawling.reports import FetchedPage, PageReport, Reporter, Totals
-from mmcrawl.crawling.seeds import MovedSeeds
 from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.frontier.admission import REDIRECT, Admission, Limits
@@ -23,6 +22,7 @@ from mmcrawl.frontier.records import LinkScores, NewLink, PageRecord, Status, Wa
 from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
+from mmcrawl.frontier.twins import BEHIND, TWIN, Twins
 from mmcrawl.page.model import Page
 from mmcrawl.scoring.base import CrawledPage, Scorer
 from mmcrawl.scoring.relevance import Verdict
@@ -80,8 +80,9 @@ class CrawlJob:
         seeds = [reporter.real(seed) for seed in seeds]
         self._admission = Admission(limits, seeds)
         self.moved_seeds = MovedSeeds(self.frontier, self._admission, reporter.test)
+        self._twins = Twins(self.frontier)
         self._intake = LinkIntake(
-            self.frontier, self._admission, self.scorer, obey_nofollow=obey_nofollow
+            self.frontier, self._admission, self.scorer, self._twins, obey_nofollow=obey_nofollow
         )
         self.refused = self._intake.refused
         self._test, self._similarity = reporter.test, reporter.similarity
@@ -195,7 +196,7 @@ class CrawlJob:
             if link is None:
                 return None
             self.frontier.apply(self.scorer.started(link.id))
-            reason = None if link.parent is None else self._admission.exhausted(link.url)
+            reason = None if link.parent is None else self._pointless(link)
             if reason is None:
                 return link
             self.failed(link.id, reason)
@@ -268,6 +269,7 @@ class CrawlJob:
             topic_score=verdict.score,
         )
         self.frontier.complete(link, record, links)
+        self._twins.crawled(link, self.frontier.url(link))
         self._admission.crawled(page.url, relevant=verdict.relevant)
         crawled = CrawledPage(
             link, page.url, verdict.relevant, bool(verdict.media), links, verdict.score
@@ -286,6 +288,7 @@ class CrawlJob:
         reason = self._admission.refuse(real, target.physical_layer, target.logical_layer)
         self.frontier.leave(link, REDIRECT + real)
         self.frontier.apply(self.scorer.failed(link))
+        self._bring_forward(link)
         if reason is not None:
             self.refused[reason] += 1
             return False
@@ -308,9 +311,12 @@ class CrawlJob:
 
         `requests` are links the spider asked for all the same.
         """
-        self._admission.failed(self.frontier.url(link), reason)
         self.frontier.fail(link, reason)
+        if reason == TWIN:  # nothing is learnt: its page was had
+            return
+        self._admission.failed(self.frontier.url(link), reason)
         self.frontier.apply(self.scorer.failed(link))
+        self._bring_forward(link)
         if requests:
             self._add(requests, link)
 
@@ -342,8 +348,21 @@ class CrawlJob:
 
     # -- inside ---------------------------------------------------------------------------------
 
+    def _pointless(self, link: WaitingLink) -> str | None:
+        """Return why a link is not worth fetching, None if it is."""
+        if link.priority == BEHIND and self._twins.was_fetched(link.id, link.url):
+            return TWIN
+        return self._admission.exhausted(link.url)
+
+    def _bring_forward(self, link: int) -> None:
+        """Let the twins of a link that led to no page wait in their own right."""
+        for twin in self._twins.left(link, self.frontier.url(link)):
+            self.frontier.prioritise(twin, 0)
+
     def _add(self, links: Sequence[NewLink], parent: int | None) -> list[int]:
         new = [number for number, is_new in self.frontier.add(links, parent) if is_new]
+        for number in new:
+            self._twins.add(number, self.frontier.url(number))
         self.frontier.apply(self.scorer.added(new))
         return new
 

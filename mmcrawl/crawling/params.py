@@ -16,12 +16,7 @@ from mmcrawl.errors import WebError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.urls import canonical
 from mmcrawl.replay.opening import WHAT_IT_CAN_BE, check_web
-from mmcrawl.scoring.registry import (
-    algorithm_names,
-    default_parameters,
-    parameter_names,
-    parse_parameters,
-)
+from mmcrawl.scoring.registry import algorithm_names, default_parameters, parse_parameters
 from mmcrawl.stores.uris import is_server
 from mmcrawl.topic.loading import ANYTHING, load_topic, load_topics, topic_from_keywords, union
 from mmcrawl.topic.topic import MEDIA_KINDS, Topic
@@ -39,7 +34,9 @@ class FocusedParams(BaseModel):
 
     model_config = ConfigDict(extra="allow", ignored_types=(cached_property,))
 
-    algo: str = Field("urlrule", description="how waiting links are ordered")
+    algo: str = Field(
+        "urlrule", description="how waiting links are ordered: one of the algorithms below"
+    )
     topic: str = Field("", description="topics by name or file, parted by commas")
     keywords: str = Field(
         "",
@@ -51,7 +48,9 @@ class FocusedParams(BaseModel):
     job: str = Field(
         "", description="name of the crawl in its store (default: made of the arguments)"
     )
-    media: str = Field("audio,video,animation", description="media kinds that are wanted")
+    media: str = Field(
+        "audio,video,animation", description="media kinds that are wanted, parted by commas"
+    )
     max_pages: int = Field(0, ge=0, description="most pages to fetch, 0 for all")
     max_layer: int = Field(20, ge=0, description="deepest directory layer, 0 for any")
     max_depth: int = Field(0, ge=0, description="most clicks from a seed, 0 for any")
@@ -69,7 +68,11 @@ class FocusedParams(BaseModel):
         description="where pages are archived: sqlite:///FILE, mongodb://HOST/DATABASE or none"
         " (default: by the store)",
     )
-    web: str = Field("", description="stored web to crawl instead of the network")
+    web: str = Field(
+        "",
+        description="stored web to crawl instead of the network: demo, a folder with one folder per"
+        " host, a WARC file, sim:pages=5000 (simulated), portal:WEB;WEB (several behind one page)",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -172,14 +175,15 @@ class FocusedParams(BaseModel):
     @cached_property
     def parameters(self) -> dict[str, Any]:
         """Parameters of the algorithm."""
-        own = [name for name in parameter_names(self.algo) if name not in type(self).model_fields]
+        defaults = default_parameters(self.algo)
+        own = [name for name in defaults if name not in type(self).model_fields]
         texts = {name: str(value) for name, value in (self.model_extra or {}).items()}
         for name in texts.keys() - own:
             arguments = ", ".join(type(self).model_fields)
             more = f"; {self.algo} has {', '.join(own)} as well" if own else ""
             raise ValueError(f"there is no argument {name!r}; there are {arguments}{more}")
-        hard = {"hard": self.hard} if "hard" in parameter_names(self.algo) else {}
-        return default_parameters(self.algo) | hard | parse_parameters(self.algo, texts)
+        hard = {"hard": self.hard} if "hard" in defaults else {}
+        return defaults | hard | parse_parameters(self.algo, texts)
 
     @property
     def store_uri(self) -> str:

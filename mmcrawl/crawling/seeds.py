@@ -1,4 +1,4 @@
-"""Seed lists: one URL a line, with an optional topic of its own; where seeds lead on to."""
+"""Seed lists: one URL a line, with an optional topic of its own."""
 
 import os
 import re
@@ -11,11 +11,7 @@ from w3lib.encoding import read_bom
 from w3lib.url import safe_url_string
 
 from mmcrawl.errors import MmcrawlError, SeedError
-from mmcrawl.frontier.addresses import host_of
-from mmcrawl.frontier.admission import Admission
-from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.page.encoding import WESTERN, decode_page
-from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.topic.loading import load_topic
 
 _CREDENTIALS = re.compile(r"(^|//)[^\s/:]*:\S*@")
@@ -142,32 +138,3 @@ def _seed(words: list[str]) -> Seed:
 def _shown(text: str) -> str:
     """Return a text without the user name and password of a URL in it."""
     return _CREDENTIALS.sub(r"\1", text)
-
-
-class MovedSeeds:
-    """The hosts that seeds redirect to, at once or by steps: they count among the crawl's own.
-
-    Args:
-        frontier: tells where links were found.
-        admission: lets links to such hosts be followed.
-        test: looks there for what it looks for at the seed's.
-
-    Attributes:
-        hosts: the hosts of seeds and those they redirect to, as they turned out.
-    """
-
-    def __init__(self, frontier: SqliteFrontier, admission: Admission, test: TopicTest) -> None:
-        self.hosts: list[tuple[str, str]] = []
-        self._frontier, self._admission, self._test = frontier, admission, test
-        self._links: set[int] = set()
-
-    def follow(self, link: int, target: str) -> None:
-        """Note that a link redirects."""
-        known = self._frontier.known(link)
-        if known.parent is None or known.parent in self._links:
-            self._links.add(link)
-            self._admission.admit(target)
-            move = host_of(known.url), host_of(target)
-            self._test.moved(*move)
-            if move[0] != move[1] and move not in self.hosts:
-                self.hosts.append(move)

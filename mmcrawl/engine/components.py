@@ -8,11 +8,15 @@ there our spiders take with them into other people's projects.
 from collections.abc import Mapping
 from typing import Any
 
+from scrapy.core.scheduler import Scheduler
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+from scrapy.utils.misc import load_object
 
 from mmcrawl import settings as ours
+from mmcrawl.engine.scheduler import FocusedScheduler
+from mmcrawl.errors import MmcrawlError
 
-FRONTIER_SCHEDULER = "mmcrawl.engine.scheduler.FocusedScheduler"
+_SCHEDULER = f"{FocusedScheduler.__module__}.{FocusedScheduler.__name__}"
 
 _OF_A_PROJECT = ("BOT_NAME", "SPIDER_MODULES", "COMMANDS_MODULE")
 
@@ -46,7 +50,7 @@ REVISIT: Mapping[str, Any] = {
 
 FOCUSED: Mapping[str, Any] = {
     **REVISIT,
-    "SCHEDULER": FRONTIER_SCHEDULER,
+    "SCHEDULER": _SCHEDULER,
     "SPIDER_MIDDLEWARES": {
         "mmcrawl.engine.middlewares.FrontierMiddleware": 10,
         "mmcrawl.engine.dynamic_links.DynamicLinksMiddleware": 900,
@@ -77,3 +81,23 @@ def use_components(settings: BaseSettings, components: Mapping[str, Any]) -> Non
             settings.set(name, {**parts, **settings.getdict(name)}, max(priority, spider))
         elif priority < spider:
             settings.set(name, parts, spider)
+
+
+class PlainScheduler(Scheduler):
+    """Scrapy's own, for commands that fetch single pages with a spider of ours: no crawl begins."""
+
+
+def check_scheduler(settings: BaseSettings) -> None:
+    """Check that a crawl has a frontier.
+
+    Raises:
+        MmcrawlError: the setting SCHEDULER names another scheduler than ours.
+    """
+    named = settings["SCHEDULER"]
+    scheduler = load_object(named)
+    if not {FocusedScheduler, PlainScheduler} & {*scheduler.mro()}:
+        raise MmcrawlError(
+            f"a focused crawl needs the scheduler {_SCHEDULER}, but the setting SCHEDULER is"
+            f" {named!r}; leave it out, and let an update_settings of your own call"
+            " super().update_settings"
+        )

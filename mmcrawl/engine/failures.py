@@ -1,13 +1,18 @@
-"""Why a page could not be had, in a few words a person can read."""
+"""Why a page could not be had, in a few words a person can read, and who is told."""
 
 import gzip
+import logging
 import zlib
+from collections.abc import Callable
+from typing import Any
 
 from scrapy import exceptions
 from scrapy.spidermiddlewares.httperror import HttpError
 from twisted.internet import error
 from twisted.python.failure import Failure
 from twisted.web.client import ResponseFailed
+
+logger = logging.getLogger(__name__)
 
 _REASONS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
     ((exceptions.CannotResolveHostError, error.DNSLookupError), "host not found"),
@@ -49,3 +54,32 @@ def reason_of(failure: Failure) -> str:
     if isinstance(problem, ValueError):
         return f"bad address: {problem}"[:200]
     return f"{type(problem).__name__}: {problem}"[:200]
+
+
+class FailureReport:
+    """Errback of every request handed out: notes the failure, then does what the spider asked.
+
+    Args:
+        gives_up: stops the crawl if an error is no fault of the page; tells whether it is.
+        failed: notes that the link cannot be had, given the reason.
+        errback: the spider's own, None if it asked for nothing.
+    """
+
+    def __init__(
+        self,
+        gives_up: Callable[[BaseException | None], bool],
+        failed: Callable[[str], None],
+        errback: Callable[[Failure], Any] | None,
+    ) -> None:
+        self._gives_up, self._failed = gives_up, failed
+        self.errback = errback
+
+    def __call__(self, failure: Failure) -> Any:
+        if self._gives_up(failure.value):
+            return None
+        reason = reason_of(failure)
+        self._failed(reason)
+        if self.errback is not None:
+            return self.errback(failure)
+        logger.info("%s: %s", failure.request.url, reason)  # type: ignore[attr-defined]
+        return None

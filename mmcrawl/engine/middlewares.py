@@ -21,8 +21,9 @@ from twisted.python.failure import Failure
 
 from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.items import NoPage, PageItem
+from mmcrawl.engine.requests import LINK_KEY
 from mmcrawl.engine.robots import LIMIT
-from mmcrawl.engine.scheduler import LINK_KEY, FocusedScheduler, scheduler_of
+from mmcrawl.engine.scheduler import FocusedScheduler, scheduler_of
 from mmcrawl.errors import ItemError, StoreError
 from mmcrawl.page.model import Page
 
@@ -156,7 +157,7 @@ def _takes_long(item: PageItem | None) -> bool:
 def _tell(job: Crawl, link: int, outcome: _Outcome, scheduler: FocusedScheduler) -> None:
     """Tell the job what came of a response."""
     response = outcome.response
-    requests = [scheduler.new_link(request) for request in outcome.requests]
+    requests = [scheduler.links.new_link(request) for request in outcome.requests]
     if outcome.trouble and outcome.page is None:
         job.failed(link, outcome.trouble, requests)
         return

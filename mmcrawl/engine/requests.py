@@ -1,4 +1,8 @@
-"""Requests as JSON: the form in which a crawl's store keeps them.
+"""Links as requests, and requests as links.
+
+What a request carries besides its URL (meta, cookies, headers, callback, errback, priority …) is
+kept with the link as JSON and given back. One that holds what JSON cannot is refused: an error is
+logged, and the link ends in error with the reason.
 
 What is read from a store may be anybody's: it becomes plain values, a request of one of Scrapy's
 own classes, and methods that the spider offers as callbacks. JSON knows no bytes, no tuples and no
@@ -7,15 +11,27 @@ dictionaries with other keys than text; these are tagged.
 
 import inspect
 import json
+import logging
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
 from scrapy import FormRequest, Request, Spider
+from scrapy.crawler import Crawler
 from scrapy.http import JsonRequest, XmlRpcRequest
+from scrapy.spidermiddlewares.referer import DefaultReferrerPolicy
 
+from mmcrawl.engine.failures import FailureReport
 from mmcrawl.errors import RequestError
+from mmcrawl.frontier.records import NewLink, WaitingLink
+from mmcrawl.frontier.urls import canonical
+from mmcrawl.page.urls import physical_layer
+
+logger = logging.getLogger(__name__)
+
+LINK_KEY = "mmcrawl_link"
+"""Name in a request's meta of the id of its link."""
 
 _CLASSES: dict[str, type[Request]] = {
     kind.__name__: kind for kind in (Request, FormRequest, JsonRequest, XmlRpcRequest)
@@ -28,6 +44,67 @@ _TYPES: dict[str, Any] = {
 }
 _DEEPEST = 100
 """Lists and dictionaries in one another; far from where Python's own recursion ends."""
+
+
+class LinkRequests:
+    """Makes the requests of links, and the links of requests.
+
+    Args:
+        crawler, spider: of the crawl.
+    """
+
+    def __init__(self, crawler: Crawler, spider: Spider) -> None:
+        self._stats, self._spider = crawler.stats, spider
+        self._referrer = DefaultReferrerPolicy()
+        self._tells_referrer = crawler.settings.getbool("REFERER_ENABLED")
+
+    def request(self, link: WaitingLink, referrer: Callable[[WaitingLink], str | None]) -> Request:
+        """Return the request of a link; it has the link's id in `meta[LINK_KEY]`.
+
+        Args:
+            link: to be fetched.
+            referrer: tells on which page a link was found, None for a seed.
+
+        Raises:
+            RequestError, ValueError: what is stored is no request, or is for another address.
+        """
+        if not link.url.startswith(("http://", "https://")):  # a stranger may have made the store
+            raise RequestError("only http and https addresses are crawled")
+        if link.request is not None:
+            request = from_json(link.request, self._spider)
+            if canonical(request.url) != canonical(link.url):  # a link it is not
+                raise RequestError(f"it is for {request.url}")
+        else:
+            request = Request(link.url)
+            page = referrer(link) if self._tells_referrer else None
+            if page is not None and (value := self._referrer.referrer(page, link.url)):
+                request.headers["Referer"] = value
+        request.meta.update({LINK_KEY: link.id, "depth": link.logical_layer - 1})
+        return request
+
+    def new_link(self, request: Request) -> NewLink:
+        """Return the link of a request that is to be fetched as it stands, or is refused."""
+        meta = {key: value for key, value in request.meta.items() if key != LINK_KEY}
+        errback = request.errback
+        if isinstance(errback, FailureReport):
+            errback = errback.errback
+        kept, refused = None, ""
+        try:
+            kept = as_json(request.replace(meta=meta, errback=errback), self._spider)
+        except RequestError as error:
+            logger.error("%s is refused: %s", request, error)  # noqa: TRY400 - for a person
+            self._stats.inc_value("mmcrawl/requests/unserialisable")
+            refused = f"request refused: {error}"[:200]
+        return NewLink(
+            url=request.url,
+            logical_layer=int(request.meta.get("depth", 0)) + 1,
+            physical_layer=physical_layer(request.url),
+            priority=request.priority,
+            request=kept,
+            filtered=not request.dont_filter,
+            extra=b"" if request.method == "GET" else request.method.encode() + request.body,
+            refused=refused,
+        )
 
 
 def as_json(request: Request, spider: Spider) -> bytes:

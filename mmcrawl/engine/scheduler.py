@@ -1,13 +1,10 @@
 """Scrapy's scheduler interface over the frontier: which request is fetched next.
 
-A request handed out carries the id of its link in `meta[LINK_KEY]`. Retries and redirects are made
-from it and bring the id back: a retry lets the link wait again, a redirect ends it and adds its
-target. Every other request is a new link; what it carries besides its URL (meta, cookies, headers,
-callback, errback, priority …) is kept with the link and given back. One that holds what JSON cannot
-is refused: an error is logged, and the link ends in error with the reason.
+A request handed out carries the id of its link. Retries and redirects are made from it and bring
+the id back: a retry lets the link wait again, a redirect ends it and adds its target. Every other
+request is a new link.
 
-The spider whose crawl this is makes the job: `spider.make_job() -> CrawlJob`, or a
-`SharedJob` if several processes work on it.
+The spider makes the job: `spider.make_job() -> CrawlJob`, or a `SharedJob` if it is shared.
 """
 
 import gc
@@ -15,37 +12,32 @@ import logging
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from math import inf
 from time import time
-from typing import Any, ParamSpec, Self, cast
+from typing import Self, cast
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider, signals
-from scrapy.core.scheduler import BaseScheduler, Scheduler
+from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
-from scrapy.settings import BaseSettings
-from scrapy.spidermiddlewares.referer import DefaultReferrerPolicy
 from scrapy.utils.asyncio import call_later, create_looping_call
 from scrapy.utils.defer import deferred_from_coro
-from scrapy.utils.misc import load_object
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from mmcrawl.crawling.reports import settle
 from mmcrawl.engine.crawls import Crawl
-from mmcrawl.engine.failures import reason_of
-from mmcrawl.engine.requests import as_json, from_json
-from mmcrawl.engine.threads import in_thread
+from mmcrawl.engine.failures import FailureReport
+from mmcrawl.engine.requests import LINK_KEY, LinkRequests
+from mmcrawl.engine.threads import in_reactor, in_thread
 from mmcrawl.errors import MmcrawlError, RequestError, StoreError, fatal_error
-from mmcrawl.frontier.records import NewLink, WaitingLink
+from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.frontier.urls import canonical
-from mmcrawl.page.urls import physical_layer
 
 logger = logging.getLogger(__name__)
-P = ParamSpec("P")
 
-LINK_KEY = "mmcrawl_link"
 _COMMIT_SECONDS = 1.0
 _COMMIT_REPORTS = 100
 
@@ -69,7 +61,6 @@ class FocusedScheduler(BaseScheduler):
         self.crawler = crawler
         self.job: Crawl | None = None
         self.max_pages = 0
-        self._spider: Spider | None = None
         self._under_way: dict[int, Request] = {}
         self._reports = 0
         self._asked_at = inf
@@ -77,7 +68,6 @@ class FocusedScheduler(BaseScheduler):
         self._at_work: Deferred[None] | None = None
         self._afterwards: deque[Callable[[], object]] = deque()
         self._commits = create_looping_call(self._commit)
-        self._referrer = DefaultReferrerPolicy()
         self._concurrency = crawler.settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")
 
     @classmethod
@@ -88,7 +78,7 @@ class FocusedScheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> None:
         """Open the spider's job; a job that cannot be opened closes the spider with one line."""
-        self._spider = spider
+        self.links = LinkRequests(self.crawler, spider)
         try:
             self.job = spider.make_job()  # type: ignore[attr-defined]
         except MmcrawlError as error:
@@ -103,9 +93,9 @@ class FocusedScheduler(BaseScheduler):
             self._close_at_once("already_finished")
             return
         self.job.watch(
-            news=self._in_reactor(self._ask),
-            stopped=self._in_reactor(self._close),
-            failed=self._in_reactor(self.give_up),
+            news=in_reactor(self._ask),
+            stopped=in_reactor(self._close),
+            failed=in_reactor(self.give_up),
         )
         self._commits.start(_COMMIT_SECONDS, now=False)
         gc.collect()
@@ -157,7 +147,7 @@ class FocusedScheduler(BaseScheduler):
             link = request.meta.get(LINK_KEY)
             if link in self._under_way:
                 return self._take_back(link, request)
-            new = self.new_link(request)
+            new = self.links.new_link(request)
             return self._open_job.add([new]) and not new.refused
         return False
 
@@ -229,21 +219,6 @@ class FocusedScheduler(BaseScheduler):
             self.give_up(fatal)
         return fatal is not None
 
-    def new_link(self, request: Request) -> NewLink:
-        """Return the link record of a request that is to be fetched as it stands, or is refused."""
-        kept, refused = self._serialise(request)
-        extra = b"" if request.method == "GET" else request.method.encode() + request.body
-        return NewLink(
-            url=request.url,
-            logical_layer=int(request.meta.get("depth", 0)) + 1,
-            physical_layer=physical_layer(request.url),
-            priority=request.priority,
-            request=kept,
-            filtered=not request.dont_filter,
-            extra=extra,
-            refused=refused,
-        )
-
     # -- inside ---------------------------------------------------------------------------------
 
     def _count_report(self) -> None:
@@ -271,8 +246,7 @@ class FocusedScheduler(BaseScheduler):
                 raise
 
     def _tell(self, link: int, tell: Callable[[Crawl], object]) -> None:
-        job = self._open_job
-        if not settle(job, link, lambda: tell(job)):
+        if not settle(self._open_job, link, lambda: tell(self._open_job)):
             self.crawler.stats.inc_value("mmcrawl/internal_errors")
 
     @property
@@ -281,57 +255,36 @@ class FocusedScheduler(BaseScheduler):
             raise RuntimeError("the scheduler is not open")
         return self.job
 
-    @property
-    def _open_spider(self) -> Spider:
-        if self._spider is None:
-            raise RuntimeError("the scheduler is not open")
-        return self._spider
-
     def _take_back(self, link: int, request: Request) -> bool:
         """Handle the retry or redirect of a request under way."""
         before = self._under_way.pop(link)
         target = canonical(request.url)
         if target == canonical(before.url) and request.method == before.method:
-            kept, refused = self._serialise(request)
-            if refused:
-                self._open_job.failed(link, refused)
+            new = self.links.new_link(request)
+            if new.refused:
+                self._open_job.failed(link, new.refused)
             else:
-                self._open_job.retry(link, kept, request.priority)
-            return not refused
+                self._open_job.retry(link, new.request, request.priority)
+            return not new.refused
         if target in map(canonical, before.meta.get("redirect_urls", ())):
             self._open_job.failed(link, "redirect loop")
             return False
-        return self._open_job.redirected(link, self.new_link(request))
+        return self._open_job.redirected(link, self.links.new_link(request))
 
     def _request_or_none(self, link: WaitingLink) -> Request | None:
         """Return the request of a link; where none is stored that can be made, the link fails."""
         try:
-            return self._request_for(link)
+            request = self.links.request(link, self._open_job.referrer)
         except (RequestError, ValueError) as error:
             logger.error("What is stored as the request of %s: %s", link.url, error)  # noqa: TRY400
             self._open_job.failed(link.id, f"stored request: {error}"[:200])
             self._ask_again(0.0)
             return None
+        errback = FailureReport(self.gives_up, partial(self._fail, link.id), request.errback)
+        return request.replace(errback=errback)
 
-    def _request_for(self, link: WaitingLink) -> Request:
-        """Return the request of a link, ready to be fetched and to tell of its failure."""
-        if not link.url.startswith(("http://", "https://")):  # a stranger may have made the store
-            raise RequestError("only http and https addresses are crawled")
-        if link.request is not None:
-            request = self._deserialise(link.request, link.url)
-        else:
-            request = Request(link.url, meta={"depth": link.logical_layer - 1})
-            self._set_referrer(request, link)
-        request.meta.update({LINK_KEY: link.id, "depth": link.logical_layer - 1})
-        return request.replace(errback=_FailureReport(self, link.id, request.errback))
-
-    def _set_referrer(self, request: Request, link: WaitingLink) -> None:
-        page = self._open_job.referrer(link)
-        if page is None or not self.crawler.settings.getbool("REFERER_ENABLED"):
-            return
-        referrer = self._referrer.referrer(page, link.url)
-        if referrer:
-            request.headers["Referer"] = referrer
+    def _fail(self, link: int, reason: str) -> None:
+        self.report(link, lambda job: job.failed(link, reason))
 
     def _free_hosts(self) -> Callable[[str], bool]:
         """Return a test that tells of an origin whether a request may be sent there now.
@@ -371,23 +324,6 @@ class FocusedScheduler(BaseScheduler):
         if slot is not None:
             slot.nextcall.schedule()
 
-    def _serialise(self, request: Request) -> tuple[bytes | None, str]:
-        """Return a request as bytes; for one that cannot be kept None, and why."""
-        meta = {key: value for key, value in request.meta.items() if key != LINK_KEY}
-        plain = request.replace(meta=meta, errback=_unwrapped(request.errback))
-        try:
-            return as_json(plain, self._open_spider), ""
-        except RequestError as error:
-            logger.error("%s is refused: %s", request, error)  # noqa: TRY400 - for a person
-            self.crawler.stats.inc_value("mmcrawl/requests/unserialisable")
-            return None, f"request refused: {error}"[:200]
-
-    def _deserialise(self, stored: bytes, url: str) -> Request:
-        request = from_json(stored, self._open_spider)
-        if canonical(request.url) != canonical(url):  # it would be fetched as a link it is not
-            raise RequestError(f"it is for {request.url}")
-        return request
-
     def _commit(self) -> None:
         if self.job is None or self._failed or self._at_work is not None:
             return
@@ -422,15 +358,6 @@ class FocusedScheduler(BaseScheduler):
         if self.crawler.engine.spider is not None:  # it may have been closed meanwhile
             deferred_from_coro(self.crawler.engine.close_spider_async(reason=reason))
 
-    def _in_reactor(self, call: Callable[P, object]) -> Callable[P, None]:
-        """Return what lets `call` be called in the reactor's thread, from any other."""
-        from twisted.internet import reactor
-
-        def hand_over(*arguments: P.args, **keywords: P.kwargs) -> None:
-            reactor.callFromThread(call, *arguments, **keywords)
-
-        return hand_over
-
     def _close_at_once(self, reason: str) -> None:
         """Close the spider as soon as it is open; Scrapy cannot end it in the midst of opening."""
 
@@ -463,26 +390,6 @@ class FocusedScheduler(BaseScheduler):
             self._release_store()
 
 
-class PlainScheduler(Scheduler):
-    """Scrapy's own, for commands that fetch single pages with a spider of ours: no crawl begins."""
-
-
-def check_scheduler(settings: BaseSettings) -> None:
-    """Check that a crawl has a frontier.
-
-    Raises:
-        MmcrawlError: the setting SCHEDULER names another scheduler than ours.
-    """
-    named = settings["SCHEDULER"]
-    scheduler = load_object(named)
-    if not {FocusedScheduler, PlainScheduler} & {*scheduler.mro()}:
-        ours = f"{FocusedScheduler.__module__}.{FocusedScheduler.__name__}"
-        raise MmcrawlError(
-            f"a focused crawl needs the scheduler {ours}, but the setting SCHEDULER is {named!r};"
-            " leave it out, and let an update_settings of your own call super().update_settings"
-        )
-
-
 def scheduler_of(crawler: Crawler) -> FocusedScheduler | None:
     """Return the scheduler of a crawl if it is ours.
 
@@ -491,28 +398,3 @@ def scheduler_of(crawler: Crawler) -> FocusedScheduler | None:
     scheduler = crawler.engine.scheduler if crawler.engine else None
     ours = FocusedScheduler in type(scheduler).mro()
     return cast("FocusedScheduler", scheduler) if ours else None
-
-
-class _FailureReport:
-    """Errback of every request handed out: notes the failure, then does what the spider asked."""
-
-    def __init__(
-        self, scheduler: FocusedScheduler, link: int, errback: Callable[[Failure], Any] | None
-    ) -> None:
-        self.scheduler = scheduler
-        self.link = link
-        self.errback = errback
-
-    def __call__(self, failure: Failure) -> Any:
-        if self.scheduler.gives_up(failure.value):
-            return None
-        reason = reason_of(failure)
-        self.scheduler.report(self.link, lambda job: job.failed(self.link, reason))
-        if self.errback is not None:
-            return self.errback(failure)
-        logger.info("%s: %s", failure.request.url, reason)  # type: ignore[attr-defined]
-        return None
-
-
-def _unwrapped(errback: Callable[[Failure], Any] | None) -> Callable[[Failure], Any] | None:
-    return errback.errback if isinstance(errback, _FailureReport) else errback

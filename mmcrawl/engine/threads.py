@@ -1,12 +1,13 @@
-"""Waiting for what takes its time, without holding up Scrapy."""
+"""Between threads and the reactor: waiting for what takes its time, without holding up Scrapy."""
 
 from collections.abc import Callable
 from threading import Thread
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -29,3 +30,13 @@ def in_thread(call: Callable[[], T]) -> Deferred[T]:
 
     Thread(target=run, name="mmcrawl-waiting", daemon=True).start()
     return result
+
+
+def in_reactor(call: Callable[P, object]) -> Callable[P, None]:
+    """Return what lets `call` be called in the reactor's thread, from any other."""
+    from twisted.internet import reactor
+
+    def hand_over(*arguments: P.args, **keywords: P.kwargs) -> None:
+        reactor.callFromThread(call, *arguments, **keywords)
+
+    return hand_over

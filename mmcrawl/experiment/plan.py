@@ -94,7 +94,7 @@ class Plan:
         if doubled:
             raise ExperimentError(f"algorithm {doubled[0]} is named twice; name each once")
         if self.budget < 0 or self.repeat < 1:
-            raise ExperimentError("--budget and --repeat must be whole numbers from 1")
+            raise ExperimentError("--max-pages and --repeat must be whole numbers from 1")
         params = [self._params(self.spider_arguments(algorithm)) for algorithm in self.algorithms]
         similarity = LinkSimilarity(params[0].whole_topic.wanting(params[0].kinds))
         for own in params:  # made in vain, so that a parameter out of its range is told at once

@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import closing
 from functools import wraps
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -77,6 +78,27 @@ CREATE TABLE pattern (
     PRIMARY KEY (job, pattern)
 ) WITHOUT ROWID, STRICT;
 """
+
+# Columns that are named as the fields of the records.
+_PAGE_COLUMNS = (
+    "url", "title", "keywords", "description", "digest", "contains_media", "relevant",
+    "topic_score", "links_on_page", "visited_at",
+)  # fmt: skip
+_LINK_COLUMNS = (
+    "logical_layer", "physical_layer", "priority", "url_words", "anchor", "group_title", "request",
+    "block",
+)  # fmt: skip
+page_values, link_values = attrgetter(*_PAGE_COLUMNS), attrgetter(*_LINK_COLUMNS)
+NEW_PAGE = (
+    f"INSERT INTO page (id, links, {', '.join(_PAGE_COLUMNS)})"  # noqa: S608 - our own names
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+NEW_LINK = (
+    "INSERT INTO link (id, key, host, path, status, score, structure, parent, content,"  # noqa: S608
+    f" {', '.join(_LINK_COLUMNS)}, error)"
+    " VALUES (?, ?, ?, ?, ?, ?, 0.0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
 # What the schema cannot say: ids are counted from 0 in each job, and what is named is there.
 FAULTS = """
 SELECT 'links of no job' FROM link WHERE id >> 40 NOT IN (SELECT id FROM job)

@@ -143,10 +143,25 @@ class LinkTable:
         ).fetchone()
         return str(row[0]) if row and digest else None
 
+    def digest(self, link: int) -> int | None:
+        """Return the digest of a link's page, 0 if it was not taken; None if there is no page."""
+        row = self.store.db.execute(
+            "SELECT digest FROM page WHERE id = ?", (self._base + link,)
+        ).fetchone()
+        return None if row is None else int(row[0])
+
     def is_running(self, link: int) -> bool:
         """Tell whether a link is being fetched."""
         row = self.store.db.execute("SELECT status FROM link WHERE id = ?", (self._base + link,))
         return str(row.fetchone()[0]) == Status.RUNNING
+
+    def waiting(self) -> list[int]:
+        """Return the waiting links, held ones included, in the order they were found."""
+        rows = self.store.db.execute(
+            "SELECT id FROM link WHERE id >= ? AND id < ? AND status = 'W' ORDER BY id",
+            self._ours,
+        )
+        return [row[0] - self._base for row in rows]
 
     def without_parent(self) -> list[int]:
         """Return the links that were found on no page: seeds, and what the spider asked for.

@@ -12,8 +12,8 @@ score does not undo it. This costs a byte of RAM a link, and nothing where no ki
 from array import array
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from operator import attrgetter
 
+from mmcrawl.frontier.database import NEW_LINK, NEW_PAGE, link_values, page_values
 from mmcrawl.frontier.order import PendingOrder
 from mmcrawl.frontier.reading import LinkTable
 from mmcrawl.frontier.records import (
@@ -32,26 +32,6 @@ _RECENT_KEYS = 50_000  # of links that were looked for last
 _MOST_UNWRITTEN_SCORES = 20_000
 _PRIORITY_STEP = 1_000.0  # scores are below it
 _BEHIND_EQUALS = 1e-6
-
-# Columns that are named as the fields of the records.
-_PAGE_COLUMNS = (
-    "url", "title", "keywords", "description", "digest", "contains_media", "relevant",
-    "topic_score", "links_on_page", "visited_at",
-)  # fmt: skip
-_LINK_COLUMNS = (
-    "logical_layer", "physical_layer", "priority", "url_words", "anchor", "group_title", "request",
-    "block",
-)  # fmt: skip
-_page_values, _link_values = attrgetter(*_PAGE_COLUMNS), attrgetter(*_LINK_COLUMNS)
-_NEW_PAGE = (
-    f"INSERT INTO page (id, links, {', '.join(_PAGE_COLUMNS)})"  # noqa: S608 - our own names
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
-_NEW_LINK = (
-    "INSERT INTO link (id, key, host, path, status, score, structure, parent, content,"  # noqa: S608
-    f" {', '.join(_LINK_COLUMNS)}, error)"
-    " VALUES (?, ?, ?, ?, ?, ?, 0.0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
 
 
 class SqliteFrontier(LinkTable):
@@ -126,14 +106,6 @@ class SqliteFrontier(LinkTable):
         """Return the id of the link that `url` is, None if it was never seen."""
         return self._find(url_key(self.job, url, b""))  # as `_key` asks, so that it is made once
 
-    def waiting(self) -> list[int]:
-        """Return the waiting links, held ones included, in the order they were found."""
-        rows = self.store.db.execute(
-            "SELECT id FROM link WHERE id >= ? AND id < ? AND status = 'W' ORDER BY id",
-            self._ours,
-        )
-        return [row[0] - self._base for row in rows]
-
     # -- what happens to links ------------------------------------------------------------------
 
     def add(self, links: Sequence[NewLink], parent: int | None = None) -> list[tuple[int, bool]]:
@@ -161,7 +133,7 @@ class SqliteFrontier(LinkTable):
                         unwritten[key] = known
                 if not link.refused:
                     answer.append((known, new))
-            db.executemany(_NEW_LINK, rows)
+            db.executemany(NEW_LINK, rows)
         for key, known in unwritten.items():
             self._note_key(key, known)
         return answer
@@ -211,8 +183,8 @@ class SqliteFrontier(LinkTable):
         with self.store.writing() as db:
             self._settle(link, Status.CRAWLED)
             self._pages += 1
-            values = (self._base + link, array("I", links).tobytes(), *_page_values(page))
-            db.execute(_NEW_PAGE, values)
+            values = (self._base + link, array("I", links).tobytes(), *page_values(page))
+            db.execute(NEW_PAGE, values)
 
     def leave(self, link: int, error: str) -> None:
         """Mark a running link crawled that led to no page of its own, e.g. a redirect."""
@@ -228,6 +200,17 @@ class SqliteFrontier(LinkTable):
             db.executemany(
                 "UPDATE page SET relevant = 0 WHERE id = ?", [(self._base + n,) for n in links]
             )
+
+    def prioritise(self, link: int, priority: int) -> None:
+        """Give a link another priority; one that waits gets its place by that at once."""
+        more = _PRIORITY_STEP * (priority - self._priority.get(link, 0))
+        if not more:
+            return
+        with self.store.writing() as db:
+            db.execute("UPDATE link SET priority = ? WHERE id = ?", (priority, self._base + link))
+        self._note_priority(link, priority)
+        if self._order.stands(link) > 0:
+            self._order.rescore_many([link], [self._order.score(link) + more])
 
     def requeue(self, link: int, request: bytes | None, priority: int) -> None:
         """Let a running link wait again, with the request it is to be fetched with next time."""
@@ -316,7 +299,7 @@ class SqliteFrontier(LinkTable):
             HELD,
             None if parent is None else self._base + parent,
             new.content_score,
-            *_link_values(new),
+            *link_values(new),
             new.refused,
         )
 

@@ -8,11 +8,10 @@ from typing import Any
 
 from mmcrawl.page.looks import Attributes
 from mmcrawl.page.media import ANIMATION, AUDIO, VIDEO, media_in_values, media_kind
-from mmcrawl.page.names import names
 from mmcrawl.page.references import Reference
 from mmcrawl.page.scripts import media_literals
 
-Closer = Callable[[], None]
+Closer = Callable[[], object]
 
 # <object classid="clsid:…">: what the ActiveX control plays when the file name does not tell.
 _CLASS_KINDS = {
@@ -23,8 +22,10 @@ _CLASS_KINDS = {
     "cfcdaa03": VIDEO,  # RealPlayer
     "02bf25d5": VIDEO,  # QuickTime
 }
-_FILE_PARAMETERS = names(
-    "movie src url filename file source media video audio mp3 flv soundfile fileurl"
+_FILE_PARAMETERS = frozenset(
+    """
+    movie src url filename file source media video audio mp3 flv soundfile fileurl
+    """.split()
 )
 _GRAPH_KINDS = {"og:video": VIDEO, "og:audio": AUDIO}
 _GRAPH_URLS = frozenset({"", "url", "secure_url"})
@@ -55,10 +56,7 @@ class MediaElements:
         kind = _CLASS_KINDS.get(class_id[:8]) or media_kind("", attributes.get("type"))
         self._add(attributes.get("data"), tag, attributes, kind=kind, is_player=True)
         self._objects.append((kind, _text_of(attributes)))
-        return self._close_object
-
-    def _close_object(self) -> None:
-        self._objects.pop()
+        return self._objects.pop
 
     def param(self, tag: str, attributes: Attributes) -> None:
         if not self._objects:
@@ -74,14 +72,11 @@ class MediaElements:
     def player(self, tag: str, attributes: Attributes) -> Closer:
         self._players.append(tag)
         self._add_played(_source_of(attributes), tag, attributes)
-        return self._close_player
+        return self._players.pop
 
     def picture(self, tag: str, attributes: Attributes) -> Closer:
         self._players.append(None)
-        return self._close_player
-
-    def _close_player(self) -> None:
-        self._players.pop()
+        return self._players.pop
 
     def source(self, tag: str, attributes: Attributes) -> None:
         if not self._players or self._players[-1] is not None:
@@ -115,10 +110,7 @@ class MediaElements:
         if "itemscope" not in attributes:
             return None
         self._items.append(_schema_kind(attributes.get("itemtype", "")))
-        return self._close_item
-
-    def _close_item(self) -> None:
-        self._items.pop()
+        return self._items.pop
 
     def script(self, code: str, mime: str) -> None:
         """Take the text of an inline script."""

@@ -10,7 +10,6 @@ from mmcrawl.scoring.registry import (
     algorithm_names,
     default_parameters,
     make_scorer,
-    parameter_names,
     parse_parameters,
 )
 from mmcrawl.scoring.relevance import FIELD_WEIGHTS, Signs, TopicTest, Verdict
@@ -33,6 +32,5 @@ __all__ = [
     "default_parameters",
     "later_blocks",
     "make_scorer",
-    "parameter_names",
     "parse_parameters",
 ]

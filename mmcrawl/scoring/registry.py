@@ -51,20 +51,11 @@ def make_scorer(
         MmcrawlError: there is no such algorithm, it cannot be loaded, it takes no such parameter,
             or a parameter is out of its range.
     """
-    _SCORERS.check(name, parameters, parameter_names(name))
+    _SCORERS.check(name, parameters, list(default_parameters(name)))
     try:
         return _SCORERS.factory(name)(source, similarity, **parameters)
     except ValueError as error:
         raise MmcrawlError(f"algorithm {name}: {error}") from error
-
-
-def parameter_names(name: str) -> list[str]:
-    """Return the names of an algorithm's parameters, which are keyword-only in its constructor.
-
-    Raises:
-        MmcrawlError: there is no such algorithm, or it cannot be loaded.
-    """
-    return list(default_parameters(name))
 
 
 def default_parameters(name: str) -> dict[str, Any]:

@@ -14,10 +14,11 @@ from scrapy_spider_metadata import Args
 
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.engine.captures import capture_of
-from mmcrawl.engine.components import FOCUSED, use_components
+from mmcrawl.engine.components import FOCUSED, PlainScheduler, check_scheduler, use_components
 from mmcrawl.engine.crawls import Crawl, archive_uri_of, make_job, with_stored_web
 from mmcrawl.engine.items import NoPage, PageItem
-from mmcrawl.engine.scheduler import LINK_KEY, PlainScheduler, check_scheduler, scheduler_of
+from mmcrawl.engine.requests import LINK_KEY
+from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.frontier.urls import page_digest
 from mmcrawl.page.model import Page

@@ -1,5 +1,6 @@
 """What can be told to a spider, as `scrapy crawl SPIDER --help` shows it."""
 
+from collections.abc import Iterator
 from math import inf
 from textwrap import wrap
 
@@ -20,36 +21,49 @@ def argument_help(model: type[BaseModel]) -> str:
             as well.
     """
     lines = ["Arguments of the spider, each given as -a NAME=VALUE:", ""]
-    for name, field in model.model_fields.items():
-        default = "" if field.default in ("", None) else f" (default: {_shown(field.default)})"
-        lines += _entry(name, (field.description or "") + default)
+    for name, text, default in spider_arguments(model):
+        lines += _entry(name, text + (f" (default: {default})" if default else ""))
     if issubclass(model, FocusedParams):
         lines += ["", "Parameters of the algorithms, each given as -a NAME=VALUE too:", ""]
         for algorithm in algorithm_names():
-            lines += _entry(algorithm, _parameters(algorithm, model))
+            try:
+                said = ", ".join(algorithm_parameters(algorithm)) or "none"
+            except MmcrawlError as error:
+                said = str(error)
+            lines += _entry(algorithm, said)
     return "\n".join(lines) + "\n"
 
 
-def _entry(name: str, text: str) -> list[str]:
-    head = f"  {name:<14}" if len(name) < 14 else f"  {name}\n{'':16}"
-    return wrap(text, _WIDTH, initial_indent=head, subsequent_indent=" " * 16) or [head]
+def spider_arguments(model: type[BaseModel]) -> Iterator[tuple[str, str, str]]:
+    """Yield name, description and default of the arguments of a spider; "" for no default."""
+    for name, field in model.model_fields.items():
+        default = "" if field.default in ("", None) else _shown(field.default)
+        yield name, field.description or "", default
 
 
-def _parameters(algorithm: str, model: type[BaseModel]) -> str:
-    """Return the parameters of an algorithm with defaults and ranges, or why it has none."""
-    try:
-        defaults, ranges = default_parameters(algorithm), parameter_ranges(algorithm)
-    except MmcrawlError as error:
-        return str(error)
+def algorithm_parameters(algorithm: str) -> list[str]:
+    """Return the parameters that an algorithm has beside the arguments of every crawl.
+
+    Each with its default and the range it may be in: ``alpha=0.4 (0 to 1)``.
+
+    Raises:
+        MmcrawlError: the algorithm cannot be loaded.
+    """
+    ranges = parameter_ranges(algorithm)
     parts = []
-    for name, default in defaults.items():
-        if name in model.model_fields:
+    for name, default in default_parameters(algorithm).items():
+        if name in FocusedParams.model_fields:
             continue
         least, greatest = ranges.get(name, (-inf, inf))
         bounds = f"{least:g} to {greatest:g}" if greatest < inf else f"from {least:g}"
         within = f" ({bounds})" if least > -inf else ""
         parts.append(f"{name}={_shown(default)}{within}")
-    return ", ".join(parts) or "none"
+    return parts
+
+
+def _entry(name: str, text: str) -> list[str]:
+    head = f"  {name:<14}" if len(name) < 14 else f"  {name}\n{'':16}"
+    return wrap(text, _WIDTH, initial_indent=head, subsequent_indent=" " * 16) or [head]
 
 
 def _shown(value: object) -> str:

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
@@ -21,7 +22,7 @@ TAKEN = {
     "browse": {"store", "archive"},
     "experiment": {
         *("web", "topic", "keywords", "seeds", "media", "sites"),
-        *("max_layer", "max_depth"),
+        *("max_layer", "max_depth", "max_pages"),
     },
     "rank": {"store", "archive", "topic", "keywords"},
     "topic": {"topic", "keywords", "media", "web"},
@@ -89,3 +90,20 @@ def test_the_archive_of_a_file_is_opened_where_it_is_named(
     command.run(args, opts)
     assert command.exitcode == 0
     assert "http://h.test/lens" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["browse", "rank"])
+@pytest.mark.parametrize("place", ["mine.db", "sqlite:///mine.db", "mongodb://h.test/mine"])
+def test_commands_that_take_an_archive_take_its_name_alone(
+    command: str, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = import_module(f"mmcrawl.commands.{command}").Command()
+    made.settings = Settings()
+    parser = parser_of(command)
+    taken: list[argparse.Namespace] = []
+    monkeypatch.setattr(made, "prepared", lambda args, opts: lambda: taken.append(opts))
+    opts, args = parser.parse_known_args([place])
+    made.run(args, opts)
+    assert [one.archive for one in taken] == [place]
+    with pytest.raises(UsageError, match="'mine' is not understood"):
+        made.run(["mine"], parser.parse_args([]))

@@ -48,7 +48,7 @@ def test_an_experiment_and_the_comparison_of_two(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = (
-        *(*WEB, "--parallel", "2", "--budget", "5", "--out", "one"),
+        *(*WEB, "--parallel", "2", "--max-pages", "5", "--out", "one"),
         *("--algos", "breadth,urlrule:hard=true", "-s", "MMCRAWL_TOPIC_THRESHOLD=0.4"),
     )
     done = subprocess.run(
@@ -82,7 +82,7 @@ def test_an_experiment_and_the_comparison_of_two(
     ("args", "said"),
     [
         (["--algos", "nope"], "there is no algorithm 'nope'; there are breadth, "),
-        (["--budget", "0"], "--budget 0: give a whole number from 1"),
+        (["--max-pages", "0"], "--max-pages 0: give a whole number from 1"),
         (["--repeat", "many"], "--repeat many: give a whole number from 1"),
         (["--parallel", "-1"], "--parallel -1: give a whole number from 1"),
         (["--web", "nowhere"], "web: 'nowhere' does not exist; it may be demo, "),

@@ -1,6 +1,7 @@
 """`scrapy help`, and commands named as the program that was called."""
 
 import builtins
+import re
 import sys
 from collections.abc import Callable
 
@@ -42,7 +43,11 @@ def test_help_of_a_spider_names_its_arguments_and_those_of_algorithms(run: Run) 
 
 
 def test_help_shows_commands_and_what_one_can_be_told(run: Run) -> None:
-    assert run("scrapy", "help") == run("scrapy")
+    listed = run("scrapy", "help")
+    assert listed == run("scrapy")
+    names = set(re.findall(r"(?m)^  (\w+)  +\w", listed))
+    assert {"archive", "help", "crawl"} < names
+    assert "base" not in names  # what commands inherit is none itself
     assert run("scrapy", "help", "archive") == run("scrapy", "archive", "--help")
     assert "Unknown command: nothing" in run("scrapy", "help", "nothing", exit_code=2)
     assert "name one command, or one spider" in run("scrapy", "help", "a", "b", exit_code=2)

@@ -66,7 +66,7 @@ def run(desk: Path, capfd: pytest.CaptureFixture[str]):  # type: ignore[no-untyp
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "topic-pagerank"])
 def test_the_first_pages_are_shown_and_ranks_are_kept(run, method: str) -> None:  # type: ignore[no-untyped-def]
-    said = run("--method", method, "--top", "2")
+    said = run("--method", method, "--limit", "2")
     assert (said.code, said.err) == (0, "")
     rows = [line.split() for line in said.out.splitlines() if "http://" in line]
     assert [row[0] for row in rows] == ["1", "2"]
@@ -84,7 +84,7 @@ def test_a_program_gets_all_pages_or_the_first(run) -> None:  # type: ignore[no-
     assert len(lines) == 6
     assert lines[0]["url"] == HUB
     assert sum(line["score"] for line in lines) == pytest.approx(1)
-    rows = list(csv.DictReader(io.StringIO(run("--csv", "--top", "3").out)))
+    rows = list(csv.DictReader(io.StringIO(run("--csv", "--limit", "3").out)))
     assert [row["place"] for row in rows] == ["1", "2", "3"]
     assert float(rows[0]["score"]) == lines[0]["score"]
 
@@ -99,7 +99,7 @@ def test_blocks_and_media_are_ranked_and_not_kept(run, desk: Path) -> None:  # t
     assert blocks[0]["url"] == HUB
     assert blocks[0]["end"] > blocks[0]["start"]
     assert sum(block["score"] for block in blocks) == pytest.approx(1)
-    [shown] = [x for x in run("--of", "blocks", "--top", "1").out.splitlines() if "http://" in x]
+    [shown] = [x for x in run("--of", "blocks", "--limit", "1").out.splitlines() if "http://" in x]
     assert {"1", blocks[0]["kind"], HUB} <= set(shown.split())
     [film] = csv.DictReader(io.StringIO(run("--of", "media", "--csv").out))
     assert (film["url"], film["kind"], film["pages"]) == ("http://optics.test/a.mp4", "video", "1")
@@ -164,7 +164,7 @@ def test_without_links_all_are_said_to_be_equal(run) -> None:  # type: ignore[no
         (("--method", "topic-pagerank"), 2, "needs --topic or --keywords"),
         (("--topic", "physics-senior"), 2, "quarkrank takes no topic; topic-pagerank does"),
         (("--method", "topic-pagerank", "--topic", "nothing"), 2, "unknown topic 'nothing'"),
-        (("--top", "0"), 2, "--top 0: give a whole number from 1"),
+        (("--limit", "0"), 2, "--limit 0: give a whole number from 1"),
         (("--at", "noon"), 2, "'noon' is no time"),
         (("--figure", "a.doc"), 2, "end the name with .png, .svg, .pdf"),
         (("--figure", "none/a.png"), 2, "there is no folder none"),
@@ -198,7 +198,7 @@ def test_arguments_and_two_formats_are_refused(run) -> None:  # type: ignore[no-
 
 def test_it_runs_as_people_run_it(desk: Path) -> None:
     done = subprocess.run(
-        [python(), "-m", "scrapy", "rank", "--top", "1", "--json"],
+        [python(), "-m", "scrapy", "rank", "--limit", "1", "--json"],
         capture_output=True,
         encoding="utf-8",
         cwd=desk,

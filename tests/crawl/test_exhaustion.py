@@ -40,8 +40,8 @@ PLACES = [
     "mmcrawl.crawling.job.CrawlJob.judge",  # in the pipeline
     "mmcrawl.crawling.job.CrawlJob.next",
     "mmcrawl.crawling.job.CrawlJob.take_in",
-    "mmcrawl.engine.scheduler.FocusedScheduler.new_link",  # of what a page asks for
-    "mmcrawl.engine.scheduler.FocusedScheduler._request_for",
+    "mmcrawl.engine.requests.LinkRequests.new_link",  # of what a page asks for
+    "mmcrawl.engine.requests.LinkRequests.request",
     "mmcrawl.scoring.breadth.Breadth.crawled",
     "scrapy.core.downloader.handlers.DownloadHandlers.download_request_async",
     "mmcrawl.spiders.focused.parse_page",

@@ -304,7 +304,7 @@ class Spider(FocusedSpider):
         take_in, failed = job.take_in, job.failed
 
         def late_failure(link, report, *args, **kwargs):
-            if report.url.endswith("/large"):
+            if report.page.url.endswith("/large"):
                 sleep(1)
                 raise ValueError("no such page")
             return take_in(link, report, *args, **kwargs)

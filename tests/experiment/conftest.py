@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from mmcrawl.experiment import Algorithm, Outcome, Plan, run_experiment
+from mmcrawl.experiment import Algorithm, Outcome, Plan, crawl, run_experiment
 from mmcrawl.experiment.report import write_report
+from tests.warm import python, starts_warm
 
 HOST = "site.test"
 FILMS = 6
@@ -80,6 +81,7 @@ class Laboratory:
 
 @pytest.fixture(scope="session")
 def laboratory(tmp_path_factory: pytest.TempPathFactory) -> Laboratory:
+    starts_warm(crawl, python())
     laboratory = Laboratory(tmp_path_factory.mktemp("laboratory"))
     write_web(laboratory.web)
     return laboratory

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +17,6 @@ from mmcrawl.frontier import (
     SqliteStore,
     open_store,
 )
-from tests.warm import python
 
 PAGE_SIZE = 4096
 
@@ -77,7 +77,7 @@ sys.stdin.read()
 @pytest.fixture
 def other_process(path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A process that has the store open, with one link committed and another one not."""
-    command = [python(), "-c", HOLD_A_STORE, f"sqlite:///{path}"]
+    command = [sys.executable, "-c", HOLD_A_STORE, f"sqlite:///{path}"]
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
@@ -116,7 +116,7 @@ print(turns)
 
 def test_no_two_processes_have_a_store_while_lock_files_come_and_go(path: Path) -> None:
     opened(path).close()
-    command = [python(), "-c", TAKE_TURNS, f"sqlite:///{path}", str(path) + ".alone"]
+    command = [sys.executable, "-c", TAKE_TURNS, f"sqlite:///{path}", str(path) + ".alone"]
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
     processes = [
         subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)

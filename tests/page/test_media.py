@@ -326,3 +326,11 @@ def test_an_unknown_or_vague_type_leaves_it_to_the_element():
     html = """<audio src="a?1" type="x/y"></audio><video src="b?1" type="text/plain"></video>
         <iframe type="text/html" src="http://www.youtube.com/embed/dQw4w9WgXcQ"></iframe>"""
     assert [kind for kind, _, _ in found(html)] == ["audio", "video", "video"]
+
+
+def test_an_address_with_half_a_character_names_no_media():
+    """So every address that is stored or sent can be written as UTF-8."""
+    described = r'{"@type": "VideoObject", "contentUrl": "http://h.test/\ud83c.mp4"}'
+    body = f'<script type="application/ld+json">{described}</script><a href="a.mp4">A</a>'.encode()
+    found = parse_page(body, "http://h.test/").media
+    assert [resource.url for resource in found] == ["http://h.test/a.mp4"]

@@ -10,7 +10,6 @@ from mmcrawl.plugins.registry import Registry
 from mmcrawl.scoring import Breadth, LinkSimilarity, UrlRule, algorithm_names, make_scorer
 from mmcrawl.scoring.registry import (
     default_parameters,
-    parameter_names,
     parameter_ranges,
     parse_parameters,
 )
@@ -77,7 +76,7 @@ def test_an_algorithm_that_cannot_be_loaded_is_told(tmp_path):
     (tmp_path / "deepest_first.py").write_text("import nothing_there")
     sys.modules.pop("deepest_first", None)
     with pytest.raises(MmcrawlError, match=r"deepest_first:Deepest cannot be loaded \(No module"):
-        parameter_names("deepest")
+        default_parameters("deepest")
 
 
 def test_parameters_are_read_by_the_type_of_their_default():
@@ -125,8 +124,7 @@ def test_a_parameter_out_of_range_is_refused(name, parameter, value):
 @pytest.mark.parametrize("name", algorithm_names())
 def test_every_number_a_user_can_give_has_a_range_that_is_kept(name):
     defaults = default_parameters(name)
-    for parameter in parameter_names(name):
-        default = defaults[parameter]
+    for parameter, default in defaults.items():
         if isinstance(default, bool) or not isinstance(default, int | float):
             continue
         least, greatest = parameter_ranges(name)[parameter]

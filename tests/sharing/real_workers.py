@@ -8,6 +8,7 @@ import random
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections import Counter
@@ -21,7 +22,6 @@ from mmcrawl.errors import StoreError
 from mmcrawl.sharing import observing
 from mmcrawl.sharing.messages import Entry, Fetched, Grant, Message
 from mmcrawl.sharing.store import SharedStore, open_shared_store
-from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 JOB = "together"
@@ -284,7 +284,7 @@ class Gang:
             "CONCURRENT_REQUESTS_PER_DOMAIN=2",
             "MMCRAWL_BARREN_PAGES_PER_SHAPE=0",
         )
-        command = [python(), "-m", "scrapy", "crawl", "focused"]
+        command = [sys.executable, "-m", "scrapy", "crawl", "focused"]
         for name, value in (common | arguments).items():
             command += ["-a", f"{name}={value}"]
         for setting in (*fixed, *settings):

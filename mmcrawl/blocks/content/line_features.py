@@ -21,12 +21,11 @@ from mmcrawl.blocks.content.surroundings import AROUND, AROUND_COLUMNS, COMMENTS
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.page.names import names
 
 Floats = NDArray[np.float32]
 
 _CONTAINERS: tuple[frozenset[str], ...] = tuple(
-    names(group)
+    frozenset((group).split())
     for group in (
         "p", "h1", "h2", "h3", "h4 h5 h6", "li", "td th", "dt dd", "blockquote", "pre",
         "figcaption caption", "div", "section article main", "label legend button",
@@ -40,7 +39,7 @@ _WINDOW = 5  # lines to each side
 _COUNTED = (
     "h1", "h2", "h3", "p", "li", "td", "img", "pre", "article", "time", "form", "button", "a",
 )  # fmt: skip
-_LEAVES = names("p li td blockquote pre h1 h2 h3 h4 h5 h6 dd dt")
+_LEAVES = frozenset("p li td blockquote pre h1 h2 h3 h4 h5 h6 dd dt".split())
 
 # Columns of the matrix, in the order in which the constructor stacks them.
 _AROUND_AT = TEXT_COLUMNS + len(_CONTAINERS)

@@ -77,10 +77,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return 2 if isinstance(error, SearchError) else 1
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        # What stands where others give a host or a page is an archive: `archive list FILE.db`.
-        places = ("sqlite:///", "mongodb://", "mongodb+srv://")
-        if len(args) > 1 and (args[1].startswith(places) or args[1].endswith(".db")):
-            opts.arguments.append(f"archive={args.pop(1)}")
         with ended_by_signal():
             super().run(args, opts)
 
@@ -115,7 +111,7 @@ def _checked(args: list[str], opts: argparse.Namespace) -> tuple[Subcommand, lis
     if not subcommand.least <= len(given) <= subcommand.most or (
         name == "diff" and len(given) == 2
     ):
-        raise UsageError(f"it is scrapy archive {name} {subcommand.arguments}")
+        raise UsageError(f"it is scrapy archive {name} [FILE.db] {subcommand.arguments}")
     for option in given_options(opts):
         if option not in subcommand.options.split():
             raise UsageError(f"scrapy archive {name} takes no {OPTIONS[option].flag}")

@@ -1,25 +1,16 @@
 """How a simulated web is made, and how its parameters are written on a command line."""
 
-from dataclasses import dataclass, fields
-from math import isfinite
+from dataclasses import Field, dataclass, field, fields
+from typing import Any
 
 from mmcrawl.errors import WebError
 
 LANGUAGES = ("zh", "en", "mixed")
 FEWEST_PAGES_PER_SITE = 50
-WHOLE = {
-    "pages": (FEWEST_PAGES_PER_SITE, 10_000_000),
-    "sites": (1, 10_000),
-    "tunnel": (0, 10),
-    "seed": (0, 2**63 - 1),
-}
-SHARES = {
-    "media": (0.0, 0.5),
-    "adjacency": (0.0, 1.0),
-    "noise": (0.0, 1.0),
-    "banner": (0.0, 1.0),
-    "dynamic": (0.0, 1.0),
-}
+
+
+def _number(default: float, least: float, most: float) -> Any:
+    return field(default=default, metadata={"least": least, "most": most})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,49 +23,48 @@ class SimulationConfig:
         WebError: A value is out of its range, or there are too few pages for the sites.
     """
 
-    pages: int = 2000
-    """Pages of all sites together, 50 to 10,000,000, at least 50 a site."""
+    pages: int = _number(2000, FEWEST_PAGES_PER_SITE, 10_000_000)
+    """Pages of all sites together, at least 50 a site."""
 
-    sites: int = 4
-    """Hosts, 1 to 10,000; the first ones are the largest."""
+    sites: int = _number(4, 1, 10_000)
+    """Hosts; the first ones are the largest."""
 
-    media: float = 0.1
-    """Share of all pages that are relevant: on the topic and with media of their own, 0 to 0.5."""
+    media: float = _number(0.1, 0, 0.5)
+    """Share of all pages that are relevant: on the topic and with media of their own."""
 
-    adjacency: float = 0.9
-    """How near each other the relevant pages are, 0 to 1.
+    adjacency: float = _number(0.9, 0, 1)
+    """How near each other the relevant pages are.
 
     1: all are in the few directories of each site kept for them, where four pages in five are
     relevant. 0: every directory has the same share of them. Between: this share of them is in
     those directories, the rest is spread evenly.
     """
 
-    tunnel: int = 2
-    """Pages off the topic to click through before each directory of media, 0 to 10."""
+    tunnel: int = _number(2, 0, 10)
+    """Pages off the topic to click through before each directory of media."""
 
-    noise: float = 0.2
-    """Share of the cross links of a page that lead off the topic, to another site, or nowhere,
-    0 to 1. One in ten of them is dead. The others stay in their directory or among its like."""
+    noise: float = _number(0.2, 0, 1)
+    """Share of the cross links of a page that lead off the topic, to another site, or nowhere. One
+    in ten of them is dead. The others stay in their directory or among its like."""
 
-    banner: float = 0.25
-    """Share of sites with an animation above each of their pages, 0 to 1."""
+    banner: float = _number(0.25, 0, 1)
+    """Share of sites with an animation above each of their pages."""
 
-    dynamic: float = 0.25
-    """Share of directories with addresses like `show.asp?id=7` in place of files, 0 to 1."""
+    dynamic: float = _number(0.25, 0, 1)
+    """Share of directories with addresses like `show.asp?id=7` in place of files."""
 
     languages: str = "mixed"
     """`zh` (in GBK and UTF-8), `en` (in UTF-8), or `mixed`: every second site is in English."""
 
-    seed: int = 2009
-    """Chooses texts, links and which pages are relevant; 0 or more."""
+    seed: int = _number(2009, 0, 2**63 - 1)
+    """Chooses texts, links and which pages are relevant."""
 
     def __post_init__(self) -> None:
-        for name, (low, high) in (*WHOLE.items(), *SHARES.items()):
-            value = getattr(self, name)
-            if not low <= value <= high:
-                raise _refused(name, value)
-        if self.languages not in LANGUAGES:
-            raise _refused("languages", self.languages)
+        for one in fields(self):
+            value, bounds = getattr(self, one.name), one.metadata
+            allowed = bounds["least"] <= value <= bounds["most"] if bounds else value in LANGUAGES
+            if not allowed:  # nan is not, too
+                raise _refused(one, value)
         if self.pages < FEWEST_PAGES_PER_SITE * self.sites:
             raise WebError(
                 f"{self.pages} pages are too few for {self.sites} sites:"
@@ -103,31 +93,24 @@ class SimulationConfig:
 
 
 def _value(name: str, text: str) -> int | float | str:
+    by_name = {one.name: one for one in fields(SimulationConfig)}
+    if name not in by_name:
+        known = ", ".join(by_name)
+        raise WebError(f"A simulated web has no parameter {name!r}; it has {known}.")
+    one = by_name[name]
+    kind: Any = type(one.default)
     try:
-        if name in WHOLE:
-            return int(text)
-        if name in SHARES:
-            return _share(text)
+        value: int | float | str = kind(text)
     except ValueError as error:
-        raise _refused(name, text) from error
-    if name == "languages":
-        return text
-    known = ", ".join(field.name for field in fields(SimulationConfig))
-    raise WebError(f"A simulated web has no parameter {name!r}; it has {known}.")
-
-
-def _share(text: str) -> float:
-    value = float(text)
-    if not isfinite(value):
-        raise ValueError(text)
+        raise _refused(one, text) from error
     return value
 
 
-def _refused(name: str, value: object) -> WebError:
-    if name == "languages":
+def _refused(one: Field[Any], value: object) -> WebError:
+    if not one.metadata:
         may_be = f"one of {', '.join(LANGUAGES)}"
-    elif name in WHOLE:
-        may_be = "a whole number from {} to {}".format(*WHOLE[name])
+    elif isinstance(one.default, int):
+        may_be = "a whole number from {least} to {most}".format(**one.metadata)
     else:
-        may_be = "a number from {:g} to {:g}".format(*SHARES[name])
-    return WebError(f"{name}={value} does not describe a simulated web: it may be {may_be}.")
+        may_be = "a number from {least:g} to {most:g}".format(**one.metadata)
+    return WebError(f"{one.name}={value} does not describe a simulated web: it may be {may_be}.")

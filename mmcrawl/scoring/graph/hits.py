@@ -38,7 +38,7 @@ class Hits(GraphScorer):
         self, source: LinkSource, similarity: LinkSimilarity, *, growth: float = 0.05
     ) -> None:
         check_ranges(self.ranges, locals())
-        super().__init__(source, alpha=0.0, growth=growth, needs_content=False)
+        super().__init__(source, similarity, alpha=0.0, growth=growth)
         self._unlinked = 0.0
         self._eigenvalue = 0.0
 

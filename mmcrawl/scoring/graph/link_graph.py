@@ -39,6 +39,7 @@ from scipy.sparse import csr_array
 
 from mmcrawl.frontier.records import LinkScores
 from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, Scorer
+from mmcrawl.scoring.similarity import LinkSimilarity
 
 Ids = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
@@ -223,21 +224,23 @@ class GraphScorer(Scorer, ABC):
     S = ∂ · content + (1 − ∂) · structure (4.8); with ∂ = 0 the rank alone orders.
 
     Args:
-        source: where links are looked up by id.
         alpha: weight of content against structure in (4.8), in [0, 1]; the paper's ∂.
         growth: share by which the graph grows between two batches, from 0 (exact, slow).
-        needs_content: look up the content score of each link.
+
+    Attributes:
+        needs_content: whether the content score of each link is looked up.
     """
 
     name: ClassVar[str]
+    needs_content: ClassVar[bool] = False
 
     def __init__(
-        self, source: LinkSource, *, alpha: float, growth: float, needs_content: bool
+        self, source: LinkSource, similarity: LinkSimilarity, *, alpha: float, growth: float
     ) -> None:
         self.graph = LinkGraph()
         self._source = source
+        self._similarity = similarity
         self._alpha = alpha
-        self._needs_content = needs_content
         self._schedule = RescoreSchedule(growth)
         self._rank = Column(np.float64)
         self._content = Column(np.float32)
@@ -302,7 +305,7 @@ class GraphScorer(Scorer, ABC):
         self._rank.reserve(size)
         self._settled.reserve(size)
         self._rank.values[new] = self._unlinked
-        if self._needs_content:
+        if self.needs_content:
             self._content.reserve(size)
             self._content.values[new] = [self._source.known(link).content for link in new.tolist()]
 

@@ -42,7 +42,7 @@ class PageRank(GraphScorer):
         growth: float = 0.05,
     ) -> None:
         check_ranges(self.ranges, locals())
-        super().__init__(source, alpha=0.0, growth=growth, needs_content=False)
+        super().__init__(source, similarity, alpha=0.0, growth=growth)
         self._d = d
 
     def shares(self, targets: npt.NDArray[Any], starts: Ids) -> Numbers:

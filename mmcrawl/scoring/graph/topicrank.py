@@ -35,18 +35,7 @@ class TopicCentricPageRank(PageRank):
     """
 
     name: ClassVar[str] = "topic-centric-pagerank"
-
-    def __init__(
-        self,
-        source: LinkSource,
-        similarity: LinkSimilarity,
-        *,
-        d: float = 0.85,
-        growth: float = 0.05,
-    ) -> None:
-        super().__init__(source, similarity, d=d, growth=growth)
-        self._needs_content = True
-        self._similarity = similarity
+    needs_content: ClassVar[bool] = True
 
     def content(self, text: LinkText) -> float:
         """Return the content score of a link (3.8)."""

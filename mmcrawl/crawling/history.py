@@ -1,10 +1,44 @@
-"""A crawl that is taken up again: algorithm and bounds are told what happened, in that order."""
+"""What became of a crawl's links so far: where its seeds led, and all of it, told again.
 
-from mmcrawl.crawling.seeds import MovedSeeds
+A crawl that is taken up again tells algorithm and bounds what happened, in that order.
+"""
+
+from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import REDIRECT, Admission
 from mmcrawl.frontier.reading import PastFailure
 from mmcrawl.frontier.sqlite import SqliteFrontier
+from mmcrawl.frontier.twins import TWIN
 from mmcrawl.scoring.base import CrawledPage, Scorer
+from mmcrawl.scoring.relevance import TopicTest
+
+
+class MovedSeeds:
+    """The hosts that seeds redirect to, at once or by steps: they count among the crawl's own.
+
+    Args:
+        frontier: tells where links were found.
+        admission: lets links to such hosts be followed.
+        test: looks there for what it looks for at the seed's.
+
+    Attributes:
+        hosts: the hosts of seeds and those they redirect to, as they turned out.
+    """
+
+    def __init__(self, frontier: SqliteFrontier, admission: Admission, test: TopicTest) -> None:
+        self.hosts: list[tuple[str, str]] = []
+        self._frontier, self._admission, self._test = frontier, admission, test
+        self._links: set[int] = set()
+
+    def follow(self, link: int, target: str) -> None:
+        """Note that a link redirects."""
+        known = self._frontier.known(link)
+        if known.parent is None or known.parent in self._links:
+            self._links.add(link)
+            self._admission.admit(target)
+            move = host_of(known.url), host_of(target)
+            self._test.moved(*move)
+            if move[0] != move[1] and move not in self.hosts:
+                self.hosts.append(move)
 
 
 def recall(
@@ -22,6 +56,8 @@ def recall(
     for past in frontier.history():
         scorer.started(past.id)
         if isinstance(past, PastFailure):
+            if past.error == TWIN:
+                continue
             scorer.failed(past.id)
             admission.failed(past.url, past.error)
             if past.error.startswith(REDIRECT):

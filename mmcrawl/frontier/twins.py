@@ -1,0 +1,137 @@
+"""Addresses that may lead to one page: `http` and `https`, with and without `www.`, an index file,
+a slash at the end, in other case.
+
+On some sites half of all links are such twins. Which of these differences mean nothing is learnt
+for each host, from pages that were fetched under two addresses. A link that may be a twin of
+another comes behind all others, and is not fetched at all once its page was, and pages under
+addresses that differ so were the same on its host.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from itertools import combinations
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from mmcrawl.frontier.urls import canonical
+
+BEHIND = -1
+"""Priority of a link that may be a twin."""
+
+TWIN = "another address of a page that was fetched"
+"""Why a link is not fetched."""
+
+_INDEX = re.compile(r"/(?:index|default)\.(?:html?|php\d?|aspx?|jsp|cgi|shtml)\Z", re.I)
+_ENOUGH = 2  # pairs: one may be the same by chance, as two empty pages are
+_SURE = 0.9
+
+Kind = tuple[bool, ...]
+"""Whether two addresses differ in scheme, `www.`, index file, slash at the end, case."""
+
+
+class Links(Protocol):
+    """The links of a crawl (the frontier)."""
+
+    def links_from(self, first: int) -> Iterator[tuple[str, int | None]]:
+        """Yield address and parent of the links from a number on, in order."""
+
+    def url(self, link: int) -> str:
+        """Return the address of a link."""
+
+    def digest(self, link: int) -> int | None:
+        """Return the digest of a link's page, 0 if it was not taken; None if there is no page."""
+
+
+def _parts(url: str) -> tuple[str, str, bool, bool, bool, bool]:
+    """Return host and rest without what twins differ in, and four of the differences."""
+    scheme, host, path, query, _ = urlsplit(canonical(url))
+    plain = host.removeprefix("www.")
+    short = _INDEX.sub("/", path)
+    rest = f"{short.rstrip('/')}?{query}"
+    return plain, rest, scheme == "https", plain != host, short != path, short.endswith("/")
+
+
+def _difference(one: str, other: str) -> tuple[str, Kind]:
+    """Return the host of two twins, and in what their addresses differ."""
+    host, rest, *marks = _parts(one)
+    _, other_rest, *other_marks = _parts(other)
+    differences = (a != b for a, b in zip(marks, other_marks, strict=True))
+    return host, (*differences, rest != other_rest)
+
+
+def _key(url: str) -> int:
+    host, rest, *_ = _parts(url)
+    text = f"{host}{rest.lower()}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "big")
+
+
+class Twins:
+    """What is known of the addresses of a crawl.
+
+    Links are named by their numbers in the frontier. Of several twins the one that was found first
+    stands for all.
+
+    Args:
+        links: the links of a crawl, with their addresses and what tells them apart.
+    """
+
+    def __init__(self, links: Links) -> None:
+        self._links = links
+        self._first: dict[int, int] = {}
+        self._groups: dict[int, list[int]] = {}
+        self._pairs: defaultdict[tuple[str, Kind], list[int]] = defaultdict(lambda: [0, 0])
+        for number, (url, _) in enumerate(links.links_from(0)):
+            self.add(number, url)
+        for group in self._groups.values():
+            for one, other in combinations(group, 2):
+                self._compare(one, other)
+
+    def known(self, urls: Iterable[str]) -> list[bool]:
+        """Tell of each of some new addresses whether it may be a twin, also of one before it."""
+        before: set[int] = set()
+        answers = []
+        for key in map(_key, urls):
+            answers.append(key in self._first or key in before)
+            before.add(key)
+        return answers
+
+    def add(self, link: int, url: str) -> None:
+        """Take in a link of the frontier."""
+        first = self._first.setdefault(_key(url), link)
+        if first != link and link not in self._groups.get(first, ()):
+            self._groups.setdefault(first, [first]).append(link)
+
+    def crawled(self, link: int, url: str) -> None:
+        """Learn from a page that was fetched."""
+        for twin in self._twins(link, url):
+            self._compare(twin, link)
+
+    def left(self, link: int, url: str) -> list[int]:
+        """Return the twins of a link that led to no page: each may be the address of one."""
+        return [twin for twin in self._twins(link, url) if self._links.digest(twin) is None]
+
+    def was_fetched(self, link: int, url: str) -> bool:
+        """Tell whether the page of a link was fetched under another address, as far as is known."""
+        return any(
+            self._mean_nothing(*_difference(self._links.url(twin), url))
+            for twin in self._twins(link, url)
+            if self._links.digest(twin) is not None
+        )
+
+    def _twins(self, link: int, url: str) -> list[int]:
+        group = self._groups.get(self._first.get(_key(url), link), ())
+        return [twin for twin in group if twin != link]
+
+    def _compare(self, one: int, other: int) -> None:
+        """Count two pages that may be twins as the same, or as different."""
+        digests = self._links.digest(one), self._links.digest(other)
+        if all(digests):  # 0 if it was not taken
+            difference = _difference(self._links.url(one), self._links.url(other))
+            self._pairs[difference][digests[0] == digests[1]] += 1
+
+    def _mean_nothing(self, host: str, kind: Kind) -> bool:
+        """Tell whether pages of a host are the same under addresses that differ so."""
+        others, same = self._pairs.get((host, kind), (0, 0))
+        return same >= _ENOUGH and same >= _SURE * (same + others)

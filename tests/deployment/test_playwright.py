@@ -1,0 +1,118 @@
+"""Pages that only a browser can read: scrapy-playwright in another project with our addon.
+
+The variable MMCRAWL_TEST_PLAYWRIGHT names a Python that has scrapy-playwright and what mmcrawl
+depends on; the browser is the Chromium of this machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PYTHON = "MMCRAWL_TEST_PLAYWRIGHT"
+CHROMIUM = shutil.which("chromium")
+EXTENDING = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
+EXAMPLES = dict(re.findall(r"```python\n# (\S+\.py)\n(.*?)```", EXTENDING, re.DOTALL))
+SCRIPT = """
+for (const [tag, attribute, name] of %s) {
+  const element = document.createElement(tag);
+  element.setAttribute(attribute, name);
+  element.textContent = "optics of a lens";
+  document.body.append(element);
+}
+"""
+HEAD = "<title>Optics</title><h1>Optics: refraction by a lens</h1><body>"
+
+
+def page(*added: tuple[str, str, str]) -> bytes:
+    """A page to which a script adds elements, each with an attribute."""
+    return f"{HEAD}<script>{SCRIPT % json.dumps(added)}</script>".encode()
+
+
+PAGES = {
+    "/": page(("a", "href", "next.html"), ("a", "href", "kept-out.html")),
+    "/next.html": page(("video", "src", "lens.mp4")),
+    "/kept-out.html": page(("video", "src", "other.mp4")),
+    "/robots.txt": b"User-agent: *\nDisallow: /kept-out.html\n",
+}
+SETTINGS = """
+PLAYWRIGHT_LAUNCH_OPTIONS = {{
+    "executable_path": {chromium!r},
+    "args": ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"],
+}}
+AUTOTHROTTLE_ENABLED = False
+"""
+
+
+@pytest.fixture
+def python() -> str:
+    named = os.environ.get(PYTHON)
+    if not named:
+        pytest.skip(f"no scrapy-playwright: name the Python of one in the variable {PYTHON}")
+    if CHROMIUM is None:
+        pytest.skip("there is no Chromium that could read pages")
+    return named
+
+
+@pytest.fixture
+def site() -> Iterator[str]:
+    """Address of a site whose links and media are added by scripts."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = PAGES.get(self.path)
+            self.send_response(200 if body is not None else 404)
+            kind = "text/plain" if self.path == "/robots.txt" else "text/html"
+            self.send_header("Content-Type", kind)
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/"
+        server.shutdown()
+
+
+def crawl(python: str, folder: Path, site: str, *options: str) -> dict[str, list[str]]:
+    """Crawl in a project of its own; return the videos of each media page, by their names."""
+    (folder / "scrapy.cfg").write_text("[settings]\ndefault = theirs\n")
+    (folder / "theirs.py").write_text(EXAMPLES["settings.py"] + SETTINGS.format(chromium=CHROMIUM))
+    (folder / "rendered.py").write_text(EXAMPLES["rendered.py"], encoding="utf-8")
+    done = subprocess.run(
+        [python, "-m", "scrapy", "crawl", "focused", "-a", f"seeds={site}", "-a", "keywords=optics",
+         "-O", "media.jsonl", *options],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
+    lines = (folder / "media.jsonl").read_text(encoding="utf-8").splitlines()
+    return {
+        row["url"].removeprefix(site): [name.removeprefix(site) for name in row["video"]]
+        for row in map(json.loads, lines)
+    }
+
+
+def test_media_and_links_that_scripts_add_are_found(python: str, tmp_path: Path, site: str) -> None:
+    assert crawl(python, tmp_path, site) == {"next.html": ["lens.mp4"]}
+
+
+def test_without_a_browser_there_is_nothing(python: str, tmp_path: Path, site: str) -> None:
+    assert crawl(python, tmp_path, site, "-s", "DOWNLOADER_MIDDLEWARES={}") == {}

@@ -1,0 +1,109 @@
+"""Addresses that may lead to one page."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from mmcrawl.frontier.twins import Twins
+
+
+class Links:
+    """Links with the digests of their pages, None for those without."""
+
+    def __init__(self, *pages: tuple[str, int | None]) -> None:
+        self.pages = list(pages)
+
+    def links_from(self, first: int) -> Iterator[tuple[str, int | None]]:
+        return iter([(url, None) for url, _ in self.pages[first:]])
+
+    def url(self, link: int) -> str:
+        return self.pages[link][0]
+
+    def digest(self, link: int) -> int | None:
+        return self.pages[link][1]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "https://h.test/a/b",
+        "http://www.h.test/a/b",
+        "http://h.test/a/b/",
+        "http://h.test/A/b",
+        "http://h.test/a/b/index.html",
+        "https://www.h.test/A/B/Default.aspx",
+    ],
+)
+def test_addresses_that_servers_often_answer_alike_may_be_twins(other: str) -> None:
+    assert Twins(Links(("http://h.test/a/b", None))).known([other]) == [True]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "http://other.test/a/b",
+        "http://h.test:8080/a/b",
+        "http://h.test/a/c",
+        "http://h.test/a/b?x=1",
+        "http://h.test/a/b/main.html",
+    ],
+)
+def test_other_addresses_are_no_twins(other: str) -> None:
+    assert Twins(Links(("http://h.test/a/b", None))).known([other]) == [False]
+
+
+def test_of_two_new_addresses_the_second_may_be_the_twin() -> None:
+    assert Twins(Links()).known(["http://h.test/a", "http://h.test/b", "http://h.test/a/"]) == [
+        False,
+        False,
+        True,
+    ]
+
+
+def pairs(*digests: tuple[int | None, int | None], host: str = "h.test") -> Links:
+    """Pages with and without a slash at the end."""
+    return Links(
+        *((f"http://{host}/{n}", first) for n, (first, _) in enumerate(digests)),
+        *((f"http://{host}/{n}/", second) for n, (_, second) in enumerate(digests)),
+    )
+
+
+def test_a_difference_means_nothing_after_two_pairs_of_equal_pages() -> None:
+    assert not Twins(pairs((1, 1), (2, None))).was_fetched(3, "http://h.test/1/")
+    assert Twins(pairs((1, 1), (2, 2), (3, None))).was_fetched(5, "http://h.test/2/")
+
+
+def test_pages_that_differ_tell_that_the_difference_matters() -> None:
+    links = pairs((1, 1), (2, 2), (3, 4), (5, None))
+    assert not Twins(links).was_fetched(7, "http://h.test/3/")
+
+
+def test_what_was_not_taken_tells_nothing() -> None:
+    assert not Twins(pairs((0, 0), (0, 0), (3, None))).was_fetched(5, "http://h.test/2/")
+
+
+def test_a_twin_without_a_page_does_not_stand_for_another() -> None:
+    assert not Twins(pairs((1, 1), (2, 2), (None, None))).was_fetched(5, "http://h.test/2/")
+
+
+def test_each_difference_is_learnt_for_itself_and_for_each_host() -> None:
+    links = pairs((1, 1), (2, 2), (3, None))
+    links.pages += [("https://h.test/2", None), ("http://g.test/2", 3), ("http://g.test/2/", None)]
+    twins = Twins(links)
+    assert not twins.was_fetched(6, "https://h.test/2")
+    assert not twins.was_fetched(8, "http://g.test/2/")
+
+
+def test_what_is_learnt_while_crawling_is_what_is_known_when_it_goes_on() -> None:
+    links = pairs((None, None), (None, None), (None, None))
+    twins = Twins(links)
+    for link, digest in enumerate((1, 2, 3, 1, 2)):
+        links.pages[link] = (links.url(link), digest)
+        twins.crawled(link, links.url(link))
+    for found in (twins, Twins(links)):
+        assert found.was_fetched(5, "http://h.test/2/")
+
+
+def test_the_twins_of_a_link_without_a_page_are_those_left() -> None:
+    links = Links(("http://h.test/a", None), ("https://h.test/a", None), ("http://h.test/a/", 7))
+    assert Twins(links).left(0, "http://h.test/a") == [1]

@@ -1,0 +1,87 @@
+"""Writes the pages of docs/reference that say what is declared: settings.md and arguments.md.
+
+python tools/write_reference.py
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from mmcrawl.crawling.archive_params import RevisitParams
+from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.scoring.registry import algorithm_names
+from mmcrawl.settings import declared
+from mmcrawl.terminal.arguments import algorithm_parameters, spider_arguments
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
+SETTINGS = """# Settings
+
+All of [Scrapy's settings](https://docs.scrapy.org/en/latest/topics/settings.html) work. These are
+ours; give them with `-s NAME=VALUE`, or in the settings of your project. A value that is not
+allowed is answered with one sentence and exit code 2 before anything begins.
+
+"""
+ARGUMENTS = """# Arguments
+
+What a crawl is told, each as `-a NAME=VALUE`; `scrapy help focused` shows the same. Other commands
+take those that concern them in the same words, as `-a NAME=VALUE` or `--name VALUE`.
+
+## scrapy crawl focused
+
+"""
+PARAMETERS = """
+## Parameters of the algorithms
+
+Arguments too, e.g. `-a algo=urlrule -a alpha=0.6`; what each does is said [here](../algorithms.md).
+
+"""
+REVISIT = """
+## scrapy crawl revisit
+
+"""
+
+
+def pages() -> dict[Path, str]:
+    """Return the pages."""
+    settings = (
+        (f"`{each.name}`", f"`{each.shown_default}`", each.help + _noted(each.may_be))
+        for each in declared.values()
+    )
+    parameters = (
+        (f"`{name}`", ", ".join(f"`{one}`" for one in algorithm_parameters(name)) or "none")
+        for name in algorithm_names()
+    )
+    arguments = ("argument", "what it does", "default")
+    return {
+        FOLDER / "settings.md": SETTINGS + _table(("setting", "default", "what it does"), settings),
+        FOLDER / "arguments.md": (
+            ARGUMENTS
+            + _table(arguments, _arguments(FocusedParams))
+            + PARAMETERS
+            + _table(("algorithm", "parameter=default (range)"), parameters)
+            + REVISIT
+            + _table(arguments, _arguments(RevisitParams))
+        ),
+    }
+
+
+def _arguments(model: type[FocusedParams | RevisitParams]) -> Iterable[tuple[str, ...]]:
+    for name, text, default in spider_arguments(model):
+        yield f"`{name}`", text, f"`{default}`" if default else ""
+
+
+def _noted(text: str) -> str:
+    return f" ({text})" if text else ""
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    ruled = f"{_row(head)}{'|---' * len(head)}|\n"
+    return ruled + "".join(_row(tuple(cell.replace("|", "\\|") for cell in row)) for row in rows)
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
+if __name__ == "__main__":
+    for page, text in pages().items():
+        page.write_text(text, encoding="utf-8")
