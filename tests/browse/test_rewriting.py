@@ -16,7 +16,8 @@ from mmcrawl.browse.replay.addresses import (
     stamp,
     written_url,
 )
-from mmcrawl.browse.replay.html import rewrite_css, rewrite_html
+from mmcrawl.browse.replay.css import rewrite_css
+from mmcrawl.browse.replay.html import rewrite_html
 from mmcrawl.browse.replay.links import Links
 from tests.browse import hostile
 

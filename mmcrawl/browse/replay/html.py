@@ -1,4 +1,4 @@
-"""HTML, SVG and CSS with their links rewritten to the archive; all other bytes stay as they came.
+"""HTML and SVG with their links rewritten to the archive; all other bytes stay as they came.
 
 Only the values of attributes, and style sheets, are replaced, by their places: a page's own markup,
 faulty as it may be, reaches the browser unchanged. What the rewriter does not find, or finds where
@@ -10,63 +10,12 @@ browser: links that connect in advance, and frames, are rewritten wherever they 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape, unescape
 
+from mmcrawl.browse.replay.css import rewrite_css
 from mmcrawl.browse.replay.links import Links
-
-# Comments are matched so that nothing is found in them; strings but for those of @import likewise.
-_ADDRESS = re.compile(
-    rb"""/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)
-    | (?P<import>@import\s++)(?P<string>"[^"\n]*+"|'[^'\n]*+')
-    | \burl\(\s*+(?P<url>"[^"\n]*+"|'[^'\n]*+'|[^\s"'()]++)\s*+\)
-    | "(?:[^"\\\n]++|\\.)*+"? | '(?:[^'\\\n]++|\\.)*+'?""",
-    re.VERBOSE | re.IGNORECASE | re.DOTALL,
-)
-_ESCAPE = re.compile(r"\\(?:([0-9a-f]{1,6})\s?|(\n)|(.))", re.IGNORECASE | re.DOTALL)
-
-
-def rewrite_css(sheet: bytes, encoding: str, rewrite: Callable[[str], str | None]) -> bytes:
-    """Return a style sheet with other addresses in ``url()`` and ``@import``.
-
-    Args:
-        sheet: As received, or the value of a ``style`` attribute.
-        encoding: Python codec name; one in which ASCII is ASCII.
-        rewrite: Returns what to write for an address, ASCII without double quotes and
-            backslashes, or None to leave it.
-
-    >>> rewrite_css(b"a{background:url( 'b.gif' )}", "utf-8", lambda url: "/r/" + url)
-    b'a{background:url("/r/b.gif")}'
-    """
-
-    def replaced(match: re.Match[bytes]) -> bytes:
-        written = match["string"] or match["url"]
-        if written is None:
-            return match[0]
-        new = rewrite(_text(written, encoding))
-        if new is None:
-            return match[0]
-        quoted = b'"' + new.encode("ascii", "replace") + b'"'
-        return match["import"] + quoted if match["string"] else b"url(" + quoted + b")"
-
-    return _ADDRESS.sub(replaced, sheet)
-
-
-def _text(written: bytes, encoding: str) -> str:
-    """Return what a string or a bare address of a sheet says."""
-    text = written.decode(encoding, "replace")
-    if text[:1] in ('"', "'"):
-        text = text[1:-1]
-    return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
-
-
-def _unescaped(match: re.Match[str]) -> str:
-    if match[1]:
-        code = int(match[1], 16)
-        return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
-    return match[3] or ""
-
 
 # White space of HTML; a vertical tab, which \s takes too, is none.
 _START = re.compile(rb"<(?:(!--)|([a-zA-Z][^\t\n\f\r />]*+))")
