@@ -238,6 +238,24 @@ def test_a_page_taken_back_before_it_was_reported_changes_no_counts(opened: Any)
     assert job.frontier.record(0).path_score == 0
 
 
+def test_a_page_that_was_judged_is_not_judged_again(
+    opened: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[str] = []
+    whole = TopicTest.verdict
+
+    def verdict(self: TopicTest, url: str, *args: Any) -> Any:
+        judged.append(url)
+        return whole(self, url, *args)
+
+    monkeypatch.setattr(TopicTest, "verdict", verdict)
+    job = opened()
+    film = '<title>optics</title><embed src="lens.mp4">'
+    web = {SEED: page("a", "b"), f"{SEED}a": film, f"{SEED}b": page("b")}
+    assert crawl(job, web) == judged == [SEED, f"{SEED}a", f"{SEED}b"]
+    assert set(media_pages(job)) == {f"{SEED}a"}
+
+
 def test_two_answers_of_one_address_do_not_erase_each_other(opened: Any) -> None:
     job = opened()
     form = f"{SEED}search"

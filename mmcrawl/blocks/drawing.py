@@ -26,7 +26,6 @@ from mmcrawl.blocks.partition import Block, Partition
 from mmcrawl.blocks.safe_copy import PICTURES, Wrapper, safe_copy, shown_nodes
 from mmcrawl.blocks.tags import BLOCK_TAGS, VOID
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.page.names import names
 
 KIND_COLOURS = {
     "title": "#c2185b",
@@ -47,8 +46,10 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-ur
     "form-action 'none'"
 )
 # In these an element of another kind would be moved out by the browser.
-_STRICT = names("table thead tbody tfoot tr colgroup select optgroup ul ol dl html")
-_NOT_MARKED = PICTURES | VOID | names("a select option optgroup textarea style") | {TEXT}
+_STRICT = frozenset("table thead tbody tfoot tr colgroup select optgroup ul ol dl html".split())
+_NOT_MARKED = (
+    PICTURES | VOID | frozenset("a select option optgroup textarea style".split()) | {TEXT}
+)
 _LONGEST = 120
 _LONGEST_PATH = 80
 

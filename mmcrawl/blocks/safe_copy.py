@@ -20,33 +20,42 @@ from html import escape
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.tags import BLOCK_TAGS, FORMATTING, VOID
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.page.names import names
 
-PICTURES = names("img image svg math canvas video audio object applet embed iframe frame")
+PICTURES = frozenset(
+    """
+    img image svg math canvas video audio object applet embed iframe frame
+    """.split()
+)
 """Elements in whose place an empty box stands."""
 
-_LEFT_OUT = names(
-    "script noscript template title base basefont link meta noframes noembed param source track "
-    "map area keygen isindex datalist bgsound"
+_LEFT_OUT = frozenset(
+    """
+    script noscript template title base basefont link meta noframes noembed param source track map
+    area keygen isindex datalist bgsound
+    """.split()
 )
-_WITHOUT_END = names("html body")  # what stands behind their end tags is theirs as well
+_WITHOUT_END = frozenset("html body".split())  # what stands behind their end tags is theirs as well
 _RENAMED = {"frameset": "div", "head": "", "xmp": "pre"}
 _ELEMENTS = (
     BLOCK_TAGS
     | FORMATTING
-    | names(
-        "acronym bdi bdo blink br button col colgroup data del dfn hr img input ins label legend "
-        "listing mark meter optgroup option output picture progress q rb rp rt rtc ruby select "
-        "style summary textarea time wbr"
+    | frozenset(
+        """
+        acronym bdi bdo blink br button col colgroup data del dfn hr img input ins label legend
+        listing mark meter optgroup option output picture progress q rb rp rt rtc ruby select style
+        summary textarea time wbr
+        """.split()
     )
-) - names("frameset frame head noframes iframe")
+) - frozenset("frameset frame head noframes iframe".split())
 _CUSTOM = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
-_LOOKS = names(
-    "align alink alt bgcolor border bordercolor bottommargin cellpadding cellspacing char charoff "
-    "checked class clear color cols colspan compact dir face frame headers height hidden hspace id "
-    "lang leftmargin link marginheight marginwidth max media min nowrap noshade open placeholder "
-    "reversed rightmargin rows rowspan rules scope selected size span start style text topmargin "
-    "type valign value vlink vspace width wrap"
+_LOOKS = frozenset(
+    """
+    align alink alt bgcolor border bordercolor bottommargin cellpadding cellspacing char charoff
+    checked class clear color cols colspan compact dir face frame headers height hidden hspace id
+    lang leftmargin link marginheight marginwidth max media min nowrap noshade open placeholder
+    reversed rightmargin rows rowspan rules scope selected size span start style text topmargin type
+    valign value vlink vspace width wrap
+    """.split()
 )
 _LENGTH = re.compile(r"\s*(\d{1,5}%?)")
 # A transparent dot: keeps the room of a picture.

@@ -2,58 +2,70 @@
 
 from __future__ import annotations
 
-from mmcrawl.page.names import names
-
-VOID = names(
-    "area base basefont bgsound br col embed frame hr img input isindex keygen link meta param "
-    "source track wbr"
+VOID = frozenset(
+    """
+    area base basefont bgsound br col embed frame hr img input isindex keygen link meta param source
+    track wbr
+    """.split()
 )
-RAW = names("script style textarea title xmp iframe noembed")
+RAW = frozenset("script style textarea title xmp iframe noembed".split())
 """Elements whose content is text up to their end tag."""
 
-HEAD_TAGS = names("base basefont bgsound link meta noscript script style template title")
-HEADINGS = names("h1 h2 h3 h4 h5 h6")
-HIDDEN = names(
-    "head script style noframes noembed iframe template object applet svg math "
-    "select option datalist textarea title canvas audio video map"
+HEAD_TAGS = frozenset(
+    """
+    base basefont bgsound link meta noscript script style template title
+    """.split()
+)
+HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
+HIDDEN = frozenset(
+    """
+    head script style noframes noembed iframe template object applet svg math select option datalist
+    textarea title canvas audio video map
+    """.split()
 )
 """Elements whose text is not read as text of the page (for noscript, see the measures)."""
 
-FORMATTING = names(
-    "a abbr b big cite code em font i kbd nobr s samp small span strike strong sub sup tt u var"
+FORMATTING = frozenset(
+    """
+    a abbr b big cite code em font i kbd nobr s samp small span strike strong sub sup tt u var
+    """.split()
 )
-_BLOCKS_THAT_END_A_PARAGRAPH = (
-    "address article aside blockquote center details dialog dir div dl fieldset figcaption figure "
-    "footer form h1 h2 h3 h4 h5 h6 header hgroup hr main menu nav ol p pre search section summary "
-    "table ul"
-)
-BLOCK_TAGS = names(
-    _BLOCKS_THAT_END_A_PARAGRAPH
-    + " li dt dd caption tr td th thead tbody tfoot body html head frameset frame noframes iframe "
-    "marquee legend option optgroup select textarea"
+_BLOCKS_THAT_END_A_PARAGRAPH = """
+    address article aside blockquote center details dialog dir div dl fieldset figcaption figure
+    footer form h1 h2 h3 h4 h5 h6 header hgroup hr main menu nav ol p pre search section summary
+    table ul
+"""
+BLOCK_TAGS = frozenset(
+    f"""
+    {_BLOCKS_THAT_END_A_PARAGRAPH} li dt dd caption tr td th thead tbody tfoot body html head
+    frameset frame noframes iframe marquee legend option optgroup select textarea
+    """.split()
 )
 """Elements that begin a line of their own."""
 
-SPECIAL = BLOCK_TAGS | names("button object applet template noscript svg math title")
+SPECIAL = BLOCK_TAGS | frozenset("button object applet template noscript svg math title".split())
 """Elements that an end tag of an inline element does not reach across."""
 
-SCOPES = names("table td th caption object applet marquee template html svg")
+SCOPES = frozenset("table td th caption object applet marquee template html svg".split())
 """Elements that most end tags do not reach across (HTML, "has an element in scope")."""
 
-_TABLE = names("table template html")
-_LIST = SCOPES | names("ul ol menu dir")
-_CELL = names("td th")
-_ROW = names("tr td th")
-_ROW_GROUP = names("thead tbody tfoot tr td th caption colgroup")
+_TABLE = frozenset("table template html".split())
+_LIST = SCOPES | frozenset("ul ol menu dir".split())
+_CELL = frozenset("td th".split())
+_ROW = frozenset("tr td th".split())
+_ROW_GROUP = frozenset("thead tbody tfoot tr td th caption colgroup".split())
 
 # Start tag: (the open elements it ends, the elements it does not look beyond).
 CLOSED_BY: dict[str, tuple[frozenset[str], frozenset[str]]] = {
-    **{tag: (names("p"), SCOPES | names("button")) for tag in _BLOCKS_THAT_END_A_PARAGRAPH.split()},
-    "li": (names("li"), _LIST),
-    "dt": (names("dt dd"), SCOPES | names("dl")),
-    "dd": (names("dt dd"), SCOPES | names("dl")),
-    "option": (names("option"), SCOPES | names("select datalist optgroup")),
-    "optgroup": (names("option optgroup"), SCOPES | names("select")),
+    **{
+        tag: (frozenset("p".split()), SCOPES | frozenset("button".split()))
+        for tag in _BLOCKS_THAT_END_A_PARAGRAPH.split()
+    },
+    "li": (frozenset("li".split()), _LIST),
+    "dt": (frozenset("dt dd".split()), SCOPES | frozenset("dl".split())),
+    "dd": (frozenset("dt dd".split()), SCOPES | frozenset("dl".split())),
+    "option": (frozenset("option".split()), SCOPES | frozenset("select datalist optgroup".split())),
+    "optgroup": (frozenset("option optgroup".split()), SCOPES | frozenset("select".split())),
     "td": (_CELL, _TABLE),
     "th": (_CELL, _TABLE),
     "tr": (_ROW, _TABLE),
@@ -68,9 +80,11 @@ KNOWN = (
     | VOID
     | RAW
     | HIDDEN
-    | names(
-        "acronym audio bdi bdo blink button colgroup data del dfn img ins label legend meter "
-        "output picture progress q rp rt ruby slot time"
+    | frozenset(
+        """
+        acronym audio bdi bdo blink button colgroup data del dfn img ins label legend meter output
+        picture progress q rp rt ruby slot time
+        """.split()
     )
 )
 """HTML's own elements: ``/>`` does not end them."""

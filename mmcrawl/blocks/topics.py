@@ -20,16 +20,15 @@ from mmcrawl.blocks.phrases import extract, trim, words_of
 from mmcrawl.blocks.tags import BLOCK_TAGS, HEADINGS, HIDDEN
 from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Look, look_of
-from mmcrawl.page.names import names
 
 _READ = 10_000  # characters of a block that words are extracted from
 _LONGEST = 200  # characters of a topic that is taken as it is
 
-_BOLD = HEADINGS | names("b strong th")
-_NAMING = names("caption legend summary")
+_BOLD = HEADINGS | frozenset("b strong th".split())
+_NAMING = frozenset("caption legend summary".split())
 _BREAKS = BLOCK_TAGS | {"br"}
 _STYLED = tuple(name.encode() for name in sorted(STYLED_ATTRIBUTES))
-_PICTURES = names("img area input")
+_PICTURES = frozenset("img area input".split())
 _TELLING = re.compile(r"[^\W\d_].*?[^\W\d_]|[\u3400-\u9fff]", re.DOTALL)
 _DECORATION = " \t:：|»«›‹>·•-–—→←↑↓*#"
 _SENTENCE_ENDS = (".", ",", ";", "!", "。", "，", "；", "！", "…")

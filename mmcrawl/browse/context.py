@@ -121,6 +121,11 @@ class _Kept(Generic[_R]):
             return self._known
 
 
+def numbers_of(visits: Iterable[Visit]) -> list[int]:
+    """Return the numbers of the versions in order of time."""
+    return [visit.version for visit in visits if visit.changed and visit.version]
+
+
 @dataclass(eq=False)
 class Context:
     """What handlers share.
@@ -150,14 +155,20 @@ class Context:
         self._ranked = _Kept(_Ranked(), self._read_ranks)
         self._alike = _Kept[_Alike]((None, {}), self._read_alike)
 
-    def route(self, path: str, view: View, *, name: str | None = None) -> Route:
+    def route(self, path: str, view: View) -> Route:
         """Return a route (GET and HEAD) whose answers are made in a thread of the pool."""
+        name = getattr(view, "__name__", "")
+        return self.raw_route(
+            path, lambda request: view(Arguments(request, self.limits.longest_url)), name
+        )
+
+    def raw_route(self, path: str, answer: Callable[[Request], Response], name: str) -> Route:
+        """Return such a route that is given the request as it is."""
 
         async def endpoint(request: Request) -> Response:
-            arguments = Arguments(request, self.limits.longest_url)
-            return await self.pool.run(lambda: view(arguments))
+            return await self.pool.run(lambda: answer(request))
 
-        return Route(path, endpoint, name=name or getattr(view, "__name__", None))
+        return Route(path, endpoint, name=name)
 
     def visits(self, url: str) -> list[Visit]:
         """Return the visits of a URL, in order of time.

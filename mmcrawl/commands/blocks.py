@@ -1,6 +1,6 @@
 """`scrapy blocks URL-or-file`: the blocks of a page, shown, as JSON, drawn, or as text.
 
-Fetching one page that a command asks for, through Scrapy's engine and by a crawl's rules.
+A page is fetched through Scrapy's engine and by a crawl's rules; `scrapy topic` does so as well.
 """
 
 import argparse
@@ -38,6 +38,17 @@ from mmcrawl.settings import value_of
 from mmcrawl.terminal.archive import KIND_STYLES
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
+
+_SETTINGS: dict[str, Any] = {
+    **WELL_BEHAVED,
+    "AUTOTHROTTLE_ENABLED": False,
+    "METAREFRESH_ENABLED": False,  # the page that was asked for is wanted, not the next one
+}
+_STANDARD = "-"
+_TEXT = 200  # characters of a block's text that are shown, at most
+_SAMPLE = 4096
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
+_MANY_CONTROLS = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +109,6 @@ class _OnePageSpider(Spider):
         self.outcome.reason = reason_of(failure)
 
 
-_SETTINGS: dict[str, Any] = {
-    **WELL_BEHAVED,
-    "AUTOTHROTTLE_ENABLED": False,
-    "METAREFRESH_ENABLED": False,  # the page that was asked for is wanted, not the next one
-}
-
-
 def fetched(
     command: ScrapyCommand, url: str, web: str = "", types: Collection[str] = HTML_TYPES
 ) -> ReceivedPage:
@@ -133,13 +137,6 @@ def fetched(
     if outcome.page is None:
         raise NoPageError(f"{url}: {outcome.reason}")
     return outcome.page
-
-
-_STANDARD = "-"
-_TEXT = 200  # characters of a block's text that are shown, at most
-_SAMPLE = 4096
-_CONTROLS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
-_MANY_CONTROLS = 0.03
 
 
 class Command(MmcrawlCommand, ScrapyCommand):

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.archive.uris import shown
-from mmcrawl.commands.arguments import PLACE, archive_params
-from mmcrawl.commands.base import MmcrawlCommand, whole
+from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, whole
 from mmcrawl.crawling.params import DEMO_STORE
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import value_of

@@ -30,6 +30,14 @@ from mmcrawl.topic.topic import MEDIA_KINDS, Topic
 _MOST_TOPICS = 5
 _PAGE_TYPES = (*HTML_TYPES, "text/plain", "text/xml", "application/xml")
 _NO_PAGES = ("audio/", "video/", "image/", "application/pdf", "application/zip")
+_ARGUMENT = {
+    "list": "takes no further argument",
+    "show": "give one NAME",
+    "score": "give one URL or file",
+}
+_BY_ITSELF = (
+    "This is the page by itself: a crawl leaves out media that stand on most pages of a site."
+)
 
 
 class Command(MmcrawlCommand, ScrapyCommand):
@@ -76,16 +84,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
             raise MmcrawlError(f"there is no file {name}; give a file, or a URL with http://")
         page = fetched(self, name, opts.web, _PAGE_TYPES)
         return parse_page(page.body, page.url, page.content_type)
-
-
-_ARGUMENT = {
-    "list": "takes no further argument",
-    "show": "give one NAME",
-    "score": "give one URL or file",
-}
-_BY_ITSELF = (
-    "This is the page by itself: a crawl leaves out media that stand on most pages of a site."
-)
 
 
 def _topics(opts: argparse.Namespace) -> list[Topic]:

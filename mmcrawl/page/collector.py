@@ -11,7 +11,6 @@ from collections.abc import Callable
 from mmcrawl.page.groups import CONTAINERS, RUN_BREAKS, TITLE_TAGS, GroupTracker, Line
 from mmcrawl.page.head import Head
 from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Attributes, look_of
-from mmcrawl.page.names import names
 from mmcrawl.page.players import Closer, MediaElements
 from mmcrawl.page.references import Reference
 from mmcrawl.page.scripts import looks_like_url, page_literals
@@ -21,10 +20,12 @@ LONGEST_ANCHOR = 200
 _BLOCKS = (
     CONTAINERS
     | TITLE_TAGS
-    | names(
-        "address audio blockquote body br caption center dd details dialog figcaption figure form "
-        "frameset hr html iframe li object option optgroup p pre select tbody td tfoot thead title "
-        "tr video"
+    | frozenset(
+        """
+        address audio blockquote body br caption center dd details dialog figcaption figure form
+        frameset hr html iframe li object option optgroup p pre select tbody td tfoot thead title tr
+        video
+        """.split()
     )
 )
 _HEADINGS = frozenset({"h1", "h2", "h3"})
@@ -36,7 +37,7 @@ _FALLBACKS = frozenset({"noembed", "noframes"})
 _NOTED_ATTRIBUTES = STYLED_ATTRIBUTES | {"onclick", "itemscope", "itemprop"}
 _NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 # An onclick on these is for something inside them; their text is no anchor.
-_WIDE = names("body div form html table tbody")
+_WIDE = frozenset("body div form html table tbody".split())
 
 
 class _OpenLink:

@@ -23,17 +23,17 @@ from w3lib.encoding import (
     to_unicode,
 )
 
-from mmcrawl.page.names import names
-
 UTF8 = "utf-8"
 GB = "gb18030"
 BIG5 = "big5hkscs"
 WESTERN = "cp1252"
 
 # Python names of the encodings that browsers know; other codecs (rot13, hex) are no charsets.
-_KNOWN = names(
-    "utf-8 utf-16 utf-16-le utf-16-be gb18030 big5hkscs hz euc_jp iso2022_jp cp932 cp949 cp866 "
-    "cp874 koi8-r koi8-u mac-roman mac-cyrillic"
+_KNOWN = frozenset(
+    """
+    utf-8 utf-16 utf-16-le utf-16-be gb18030 big5hkscs hz euc_jp iso2022_jp cp932 cp949 cp866 cp874
+    koi8-r koi8-u mac-roman mac-cyrillic
+    """.split()
 ).union((f"cp125{n}" for n in range(9)), (f"iso8859-{n}" for n in range(2, 17)))
 # A declaration by a label that browsers know and Python does not: windows-949, x-gbk.
 _HEADER_LABEL = re.compile(r"""charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)

@@ -22,14 +22,15 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from mmcrawl.page.looks import PLAIN, Look
-from mmcrawl.page.names import names
 
-CONTAINERS = names(
-    "table ul ol dl menu dir section nav article aside header footer main div fieldset"
+CONTAINERS = frozenset(
+    """
+    table ul ol dl menu dir section nav article aside header footer main div fieldset
+    """.split()
 )
 # Tags that set their text apart by themselves: a link inside does not make it a list of links.
-TITLE_TAGS = names("h1 h2 h3 h4 h5 h6 th caption legend dt summary")
-RUN_BREAKS = names("h1 h2 h3 h4 h5 h6 dt")
+TITLE_TAGS = frozenset("h1 h2 h3 h4 h5 h6 th caption legend dt summary".split())
+RUN_BREAKS = frozenset("h1 h2 h3 h4 h5 h6 dt".split())
 
 LONGEST_TITLE = 200
 _SHORT = 10

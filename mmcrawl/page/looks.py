@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from mmcrawl.page.names import names
-
 Attributes = Mapping[str, str]
 
 
@@ -50,7 +48,7 @@ class Declared(NamedTuple):
 
 NOTHING = Declared()
 PLAIN = Look()
-STYLED_TAGS = names("h1 h2 h3 h4 h5 h6 font big small")
+STYLED_TAGS = frozenset("h1 h2 h3 h4 h5 h6 font big small".split())
 STYLED_ATTRIBUTES = frozenset({"style", "bgcolor"})
 
 # A heading counts as larger than what it is inside of, also h4 to h6, whose size by default is not.

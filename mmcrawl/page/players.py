@@ -8,7 +8,6 @@ from typing import Any
 
 from mmcrawl.page.looks import Attributes
 from mmcrawl.page.media import ANIMATION, AUDIO, VIDEO, media_in_values, media_kind
-from mmcrawl.page.names import names
 from mmcrawl.page.references import Reference
 from mmcrawl.page.scripts import media_literals
 
@@ -23,8 +22,10 @@ _CLASS_KINDS = {
     "cfcdaa03": VIDEO,  # RealPlayer
     "02bf25d5": VIDEO,  # QuickTime
 }
-_FILE_PARAMETERS = names(
-    "movie src url filename file source media video audio mp3 flv soundfile fileurl"
+_FILE_PARAMETERS = frozenset(
+    """
+    movie src url filename file source media video audio mp3 flv soundfile fileurl
+    """.split()
 )
 _GRAPH_KINDS = {"og:video": VIDEO, "og:audio": AUDIO}
 _GRAPH_URLS = frozenset({"", "url", "secure_url"})

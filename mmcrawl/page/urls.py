@@ -14,7 +14,6 @@ from urllib.parse import unquote, urljoin, urlsplit
 from w3lib.url import canonicalize_url, safe_url_string
 
 from mmcrawl.page.media import AUDIO, VIDEO, media_kind
-from mmcrawl.page.names import names
 
 # (domain, path and query of an item, kind). A domain stands for its subdomains too; the
 # patterns are anchored at the start of the path and read no further than the item's name.
@@ -78,12 +77,13 @@ _BY_DOMAIN = {
 
 
 # Files a link may name that hold no links: not pages to crawl. Media have their own table.
-_DOWNLOADS = names(
-    "7z apk bin bz2 cab deb dmg exe gz iso jar msi rar rpm tar tgz xz z zip "
-    "csv doc docx epub mobi odp ods odt pdf pps ppsx ppt pptx ps rtf tex torrent txt vtt srt "
-    "xls xlsx "
-    "ai avif bmp cdr djvu eps gif ico jpe jpeg jpg pcx png psd svg tga tif tiff webp wmf "
-    "atom css eot js json map mjs otf rss ttf wasm woff woff2 xml xsl"
+_DOWNLOADS = frozenset(
+    """
+    7z apk bin bz2 cab deb dmg exe gz iso jar msi rar rpm tar tgz xz z zip csv doc docx epub mobi
+    odp ods odt pdf pps ppsx ppt pptx ps rtf tex torrent txt vtt srt xls xlsx ai avif bmp cdr djvu
+    eps gif ico jpe jpeg jpg pcx png psd svg tga tif tiff webp wmf atom css eot js json map mjs otf
+    rss ttf wasm woff woff2 xml xsl
+    """.split()
 )
 PAGE_SCHEMES = frozenset({"http", "https"})
 _MEDIA_SCHEMES = PAGE_SCHEMES | {"ftp", "mms", "mmsh", "mmst", "pnm", "rtmp", "rtsp"}

@@ -86,7 +86,7 @@ def rank_pages(job: RankJob, archive: Archive, progress: Progress | None = None)
     Args:
         job: What and how.
         archive: Open.
-        progress: Told of ``listing``, ``reading`` (pages) and ``ranking`` (steps).
+        progress: Called with ``listing``, ``reading`` (pages) and ``ranking`` (steps).
 
     Raises:
         RankError: there is no such method, it needs a topic, or the archive holds no page.

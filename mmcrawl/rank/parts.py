@@ -162,8 +162,8 @@ class _Naming:
         weight[inside] = importance[block[inside]]
         pairs, pair = np.unique(media * graph.pages + page, return_inverse=True)
         given = np.bincount(pair, weights=ranks[page] * weight)
-        medium, giver = pairs // graph.pages, pairs % graph.pages
-        order = np.lexsort((giver, -given, medium))
+        medium, source = pairs // graph.pages, pairs % graph.pages
+        order = np.lexsort((source, -given, medium))
         first = np.searchsorted(medium[order], np.arange(len(self.kinds)))
         sums = np.bincount(medium, weights=given).astype(np.float64)
-        return sums, np.bincount(medium).astype(np.int64), giver[order][first]
+        return sums, np.bincount(medium).astype(np.int64), source[order][first]

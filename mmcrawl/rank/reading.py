@@ -31,7 +31,7 @@ from mmcrawl.rank.records import (
 from mmcrawl.rank.url_index import IndexBuilder, UrlIndex
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and of how many (0 if that is not known)."""
+"""Called with what is being done, how much of it is done, and of how many (0 if not known)."""
 
 _OFTEN = 50  # pages between two reports of progress
 _REMOVED = "pages were removed from the archive while it was read; do it again"
@@ -44,7 +44,7 @@ class PageReader:
     """Cuts pages as the archive does, and finds what stands in which block.
 
     Args:
-        index: Tells which pages links lead to.
+        index: Of the pages that links may lead to.
         topics: Whether blocks get their topics.
         media: Whether pages get their media.
     """
@@ -188,7 +188,7 @@ class Reading:
         at: Unix seconds, or a datetime (UTC if it names no zone); by default, the newest versions.
         topics: Whether blocks get their topics, which takes longer than all else.
         media: Whether pages get their media, for which their blocks are parsed once more.
-        progress: Told of ``listing`` and ``reading``.
+        progress: Called with ``listing`` and ``reading``.
 
     Attributes:
         skipped: How many URLs were left out, by the reason: redirects, error pages, what cannot be

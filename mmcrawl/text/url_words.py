@@ -28,10 +28,9 @@ _GUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _HEX = re.compile(r"(?=.*\d.*\d)(?:[0-9a-f]{8,64}|[0-9A-F]{8,64})")
 _BASE64 = re.compile(r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d.*\d)[0-9A-Za-z]{16,}")
 _SHORT_WORDS = ("of", "to", "in", "on")  # the only two-letter words cut out of a longer one
-_NOISE_WEIGHT = 8
-_SHORTEST = 3
-_LONGEST = 24
-_LEAST_MEAN_LENGTH = 3.5
+_NOISE_WEIGHT = 8  # of 20
+_SHORTEST, _LONGEST = 3, 24  # letters of a word that is cut out of a longer one
+_LEAST_MEAN_LENGTH = 3.5  # of the words of a cut; below it, letters by chance make words
 
 
 def split_url(url: str) -> tuple[str, ...]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import sys
+from collections import Counter
 
 import pytest
 
 from mmcrawl.archive import Capture, open_archive
+from mmcrawl.blocks.tree import PageTree
 from mmcrawl.errors import BlockError, StoreError
 
 URL = "http://physics.test/levers.html"
@@ -130,3 +132,37 @@ def test_a_closed_archive_says_so_whatever_is_asked(uri, page):
         (archive.pack,),
     ):
         assert "is closed; open it again" in sentence(call, *args)
+
+
+def test_two_versions_are_read_and_parsed_once_each_to_compare_them(archive, page, monkeypatch):
+    """Looking a pack up is a round trip to a server; parsing is most of the time of comparing."""
+    archive.store(page("Give me a place to stand.", time=1.0))
+    archive.store(page("Give me a lever to stand on.", time=2.0))
+    versions = archive.versions(URL)
+    done = Counter()
+
+    def counted(owner, name):
+        whole = getattr(owner, name)
+        monkeypatch.setattr(
+            owner, name, lambda *a, **k: done.update([name]) or whole(*a, **k), raising=True
+        )
+
+    counted(archive._backend, "pack_with_entry")
+    counted(archive._backend, "pack_with_chunk")
+    counted(PageTree, "__init__")
+    found = archive.diff(*versions)
+    assert found.count("changed") == 1
+    assert [change.words for change in found.blocks if change.words]
+    assert done == {"pack_with_entry": 2, "__init__": 2}
+
+
+def test_a_page_gives_the_text_of_its_blocks_whether_they_are_kept_or_cut(archive, page):
+    version = archive.store(page()).version
+    cut = archive.page(version)
+    texts = [cut.text(block) for block in cut.blocks]
+    assert cut.kept is None
+    assert "Give me a place to stand." in " ".join(texts)
+    archive.pack()
+    kept = archive.page(version)
+    assert kept.kept == cut.blocks
+    assert [kept.text(block) for block in kept.blocks] == texts

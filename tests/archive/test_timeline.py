@@ -113,6 +113,28 @@ def test_a_visit_says_what_it_saw_also_beside_a_capture_that_is_stored_late(arch
     assert archive.store(Capture(URL, b"B", 13.0)).version.number == late.number + 1
 
 
+def test_a_visit_at_the_time_of_a_version_is_what_was_seen_next_before_it(archive):
+    archive.store(Capture(URL, b"A", 1.0))
+    archive.note_unchanged(URL, 5.0)
+    archive.store(Capture(URL, b"B", 5.0))
+    assert [(visit.time, visit.version) for visit in archive.visits(URL)] == [
+        (1.0, 1),
+        (5.0, 1),
+        (5.0, 2),
+    ]
+    archive.store(Capture(URL, b"C", 2.0))
+    assert archive.store(Capture(URL, b"A", 3.0)).version is None  # as the visit saw
+    assert archive.get(URL, 5.0).number == 2
+
+
+def test_a_failure_within_a_second_of_a_visit_does_not_hide_it(archive):
+    archive.store(Capture(URL, b"A", 1.0))
+    archive.note_unchanged(URL, 6.2)
+    archive.note_unchanged(URL, 6.5, 503)
+    archive.store(Capture(URL, b"B", 5.0))
+    assert archive.get(URL).number == 1
+
+
 def test_a_visit_that_met_a_failure_saw_nothing(archive):
     archive.store(Capture(URL, b"A", 1.0))
     for time, status in ((6.0, 0), (7.0, 503), (8.0, 429)):

@@ -12,7 +12,7 @@ from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands.archive import Command as ArchiveCommand
-from mmcrawl.commands.arguments import add_arguments, read_arguments
+from mmcrawl.commands.base import add_arguments, read_arguments
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.errors import MmcrawlError
 

@@ -21,7 +21,7 @@ from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import browse as module
-from mmcrawl.commands.arguments import read_arguments
+from mmcrawl.commands.base import read_arguments
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]

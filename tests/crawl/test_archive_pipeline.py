@@ -155,11 +155,11 @@ def test_a_page_is_in_the_archive_before_its_link_is_crawled(tools: Any) -> None
     server.pages = {"/": tools.links(*(f"/{n}" for n in range(30)))}
     server.pages |= {f"/{n}": f"<p>page {n}</p>" for n in range(30)}
     watched = """
-    def watched(job, link, page, *args, **kwargs):
+    def watched(job, link, fetched, *args, **kwargs):
         from mmcrawl.archive import open_archive
         with open_archive(state["crawler"].spider.archive_uri, read_only=True) as archive:
-            seen.append(len(archive.visits(page.url)))
-        return crawled(job, link, page, *args, **kwargs)
+            seen.append(len(archive.visits(fetched.page.url)))
+        return crawled(job, link, fetched, *args, **kwargs)
 
     CrawlJob.crawled = watched
 """

@@ -74,6 +74,15 @@ def test_seeds_come_first(made_up_crawl):
     assert crawl.run(2) == ["/films/", "http://other.test/"]
 
 
+def test_a_seed_comes_before_links_of_which_more_is_expected(made_up_crawl):
+    crawl = made_up_crawl("learned", SITE, relevant=is_film)
+    crawl.seed("/")
+    crawl.run(60)  # films are wanted, texts are not
+    assert any(url.startswith("/films/") for url in crawl.scores())
+    crawl.seed("/texts/late.htm")
+    assert crawl.run(1) == ["/texts/late.htm"]
+
+
 def test_dead_links_are_learnt_from(made_up_crawl):
     web = {"/": [f"/{folder}/{n}" for n in range(20) for folder in ("gone", "here")]}
     crawl = made_up_crawl("learned", web, relevant=lambda url: url.startswith("/here/"))

@@ -15,14 +15,9 @@ from tempfile import gettempdir
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Capture
 from mmcrawl.archive.warc.answers import Answer, answer_at
-from mmcrawl.archive.warc.catalogue import (
-    Catalogue,
-    Originals,
-    Place,
-    UnresolvedError,
-    version_at,
-)
+from mmcrawl.archive.warc.catalogue import Catalogue, Place
 from mmcrawl.archive.warc.heads import NO_PLACE, ORIGINAL, is_http
+from mmcrawl.archive.warc.originals import Originals, UnresolvedError, version_at
 from mmcrawl.archive.warc.records import BadRecordError, Record, WarcProblem, records
 from mmcrawl.errors import StoreError
 

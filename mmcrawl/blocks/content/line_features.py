@@ -22,7 +22,6 @@ from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tags import HEADINGS
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.page.names import names
 
 Floats = NDArray[np.float32]
 
@@ -111,7 +110,7 @@ def metadata_columns(lines: PageLines, metadata: PageMetadata) -> Floats:
 
 
 _CONTAINERS: tuple[frozenset[str], ...] = tuple(
-    names(group)
+    frozenset((group).split())
     for group in (
         "p", "h1", "h2", "h3", "h4 h5 h6", "li", "td th", "dt dd", "blockquote", "pre",
         "figcaption caption", "div", "section article main", "label legend button",
@@ -125,7 +124,7 @@ _WINDOW = 5  # lines to each side
 _COUNTED = (
     "h1", "h2", "h3", "p", "li", "td", "img", "pre", "article", "time", "form", "button", "a",
 )  # fmt: skip
-_LEAVES = names("p li td blockquote pre h1 h2 h3 h4 h5 h6 dd dt")
+_LEAVES = frozenset("p li td blockquote pre h1 h2 h3 h4 h5 h6 dd dt".split())
 
 # Columns of the matrix, in the order in which the constructor stacks them.
 _AROUND_AT = TEXT_COLUMNS + len(_CONTAINERS)

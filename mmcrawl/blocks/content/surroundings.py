@@ -15,7 +15,6 @@ from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.page.names import names
 
 Floats = NDArray[np.float32]
 
@@ -75,7 +74,7 @@ _WORD = re.compile(r"[a-z]{2,}|[A-Z]{2,}(?![a-z])|[A-Z][a-z]+")
 _UNSHOWN = re.compile(
     rb"""\shidden(?=[\s=>/])|aria-hidden\s*=\s*["']?true|display\s*:\s*none""", re.IGNORECASE
 )
-_OUTERMOST = names("html body")
+_OUTERMOST = frozenset("html body".split())
 
 
 class _Scores(NamedTuple):

@@ -15,7 +15,6 @@ from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.block_words import AREAS, area_of_names
 from mmcrawl.blocks.layout.measures import Measures, Sums
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.page.names import names
 
 _TAGS = {
     "nav": "navigation",
@@ -41,9 +40,11 @@ _ROLES = {
     "main": "content",
     "article": "content",
 }
-_CONTAINERS = names(
-    "div section article main aside header footer nav form fieldset center blockquote td th "
-    "body html table dialog noscript"
+_CONTAINERS = frozenset(
+    """
+    div section article main aside header footer nav form fieldset center blockquote td th body html
+    table dialog noscript
+    """.split()
 )
 _RANKS = {area: rank for rank, area in enumerate(AREAS)}
 _INSIDE_CONTENT_ONLY = frozenset({"content", "head"})

@@ -9,13 +9,12 @@ from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tags import BLOCK_TAGS, HEADINGS
 from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.looks import PLAIN, Look, look_of
-from mmcrawl.page.names import names
 from mmcrawl.text.scripts import unify
 
 LONGEST_HEADING = 160
 """Characters."""
 
-_BOLD = names("b strong th")
+_BOLD = frozenset("b strong th".split())
 _CLASS = re.compile(
     r"title(?![a-z])|(?<![a-z])(?:headline|heading|caption|biaoti|subject)(?![a-z])", re.I
 )

@@ -17,17 +17,16 @@ from numpy.typing import NDArray
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.tags import HIDDEN
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.page.names import names
 
 Sums = NDArray[np.int64]
 
 _COUNTED: dict[str, frozenset[str]] = {
-    "links": names("a area"),
-    "images": names("img image"),
-    "flash": names("object embed applet"),
-    "inputs": names("input select textarea button"),
-    "forms": names("form"),
-    "headings": names("h1 h2 h3 h4 h5 h6"),
+    "links": frozenset("a area".split()),
+    "images": frozenset("img image".split()),
+    "flash": frozenset("object embed applet".split()),
+    "inputs": frozenset("input select textarea button".split()),
+    "forms": frozenset("form".split()),
+    "headings": frozenset("h1 h2 h3 h4 h5 h6".split()),
 }
 
 

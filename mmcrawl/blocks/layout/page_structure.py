@@ -14,7 +14,6 @@ from types import MappingProxyType
 from mmcrawl.blocks.building import ROOT, TEXT
 from mmcrawl.blocks.layout.sizes import CHARACTER_WIDTH, IMAGE_SIDE, LINE_HEIGHT
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.page.names import names
 
 
 class NodeType(IntEnum):
@@ -30,27 +29,35 @@ TAG_TYPES: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         # Lays out the page. The paper names TABLE TD TR HR P; then what it leaves open; then
         # today's sections.
-        "schema": names(
-            "table td tr hr p th tbody thead tfoot caption ul ol dl dir menu blockquote pre "
-            "address fieldset h1 h2 h3 h4 h5 h6 html body frameset "
-            "section article main aside header footer nav search hgroup figure details dialog"
+        "schema": frozenset(
+            """
+            table td tr hr p th tbody thead tfoot caption ul ol dl dir menu blockquote pre address
+            fieldset h1 h2 h3 h4 h5 h6 html body frameset section article main aside header footer
+            nav search hgroup figure details dialog
+            """.split()
         ),
         # Sets off text, on lines of its own; Schema once it holds an element that does so too.
-        "format": names(
-            "div li dt dd center legend marquee xmp listing plaintext figcaption summary"
+        "format": frozenset(
+            """
+            div li dt dd center legend marquee xmp listing plaintext figcaption summary
+            """.split()
         ),
         # Does something to what it holds. FORM is Schema once it holds a Schema element (ASP.NET
         # pages stand in one); so is A, if it has no href: an anchor that nothing ended.
-        "function": names("form a label"),
+        "function": frozenset("form a label".split()),
         # Shows something that is no text, whatever it holds.
-        "function shown": names(
-            "img image input select textarea object embed applet iframe frame video audio canvas "
-            "svg math button meter progress isindex"
+        "function shown": frozenset(
+            """
+            img image input select textarea object embed applet iframe frame video audio canvas svg
+            math button meter progress isindex
+            """.split()
         ),
         # Takes no room.
-        "none": names(
-            "head title meta link base script style template noframes noembed param source track "
-            "map area datalist col colgroup br wbr noscript"
+        "none": frozenset(
+            """
+            head title meta link base script style template noframes noembed param source track map
+            area datalist col colgroup br wbr noscript
+            """.split()
         ),
     }
 )
@@ -58,7 +65,7 @@ TAG_TYPES: Mapping[str, frozenset[str]] = MappingProxyType(
 begin no line of their own; like DIV, they count as Schema once they hold an element that does.
 NOSCRIPT takes no room, unless it holds most of what there is to be seen."""
 
-_ROWS = names("tr tbody thead tfoot")
+_ROWS = frozenset("tr tbody thead tfoot".split())
 _BYTE_AREA = int(CHARACTER_WIDTH * LINE_HEIGHT)
 _IMAGE_AREA = int(IMAGE_SIDE * IMAGE_SIDE)
 

@@ -15,15 +15,16 @@ from typing import NamedTuple
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.page.names import names
 
-SHOWN_TAGS = names(
-    "img image svg math canvas video audio object embed applet iframe frame "
-    "select textarea button meter progress isindex input a area"
+SHOWN_TAGS = frozenset(
+    """
+    img image svg math canvas video audio object embed applet iframe frame select textarea button
+    meter progress isindex input a area
+    """.split()
 )
 """Elements that a reader may see although they hold no text; see `is_shown_element`."""
 
-_LINKS = names("a area")
+_LINKS = frozenset("a area".split())
 
 
 class Run(NamedTuple):

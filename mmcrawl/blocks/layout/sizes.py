@@ -17,7 +17,6 @@ from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tags import BLOCK_TAGS
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.page.names import names
 
 PAGE_WIDTH = 1000.0
 CHARACTER_WIDTH = 8.0
@@ -26,10 +25,12 @@ IMAGE_SIDE = 60.0
 """Width and height of an image, player or control that declares none."""
 
 _LARGEST = 20_000.0
-_PLACED = names(
-    "img image svg canvas video audio object embed applet iframe frame input select textarea button"
+_PLACED = frozenset(
+    """
+    img image svg canvas video audio object embed applet iframe frame input select textarea button
+    """.split()
 )
-_CELLS = names("td th")
+_CELLS = frozenset("td th".split())
 _UNITS = {"": 1.0, "px": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0}
 _LENGTH = re.compile(r"\s*(\d{1,6}(?:\.\d{1,6})?)\s*(px|pt|em|rem|%)?\s*(?:;|!|\Z)")
 _STYLE = re.compile(

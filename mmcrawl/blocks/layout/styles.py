@@ -30,7 +30,6 @@ from mmcrawl.page.looks import (
     declarations,
     look_of,
 )
-from mmcrawl.page.names import names
 
 Sheets = Mapping[str, str] | Sequence[str]
 """Texts of linked sheets: by href as the page writes it, or all of them in order."""
@@ -41,7 +40,7 @@ LONGEST_SHEET = 1_000_000
 RULES_PER_KEY = 128
 _LONGEST_SELECTOR = 8  # parts
 
-_BOLD_TAGS = HEADINGS | names("b strong th")
+_BOLD_TAGS = HEADINGS | frozenset("b strong th".split())
 _LOOKED_AT = STYLED_TAGS | _BOLD_TAGS
 _BOLD = 700
 

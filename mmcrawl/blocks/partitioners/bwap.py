@@ -44,7 +44,6 @@ from mmcrawl.blocks.layout.sizes import declared_size, start_tag_has
 from mmcrawl.blocks.partitioners.base import Cut, number
 from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.looks import PLAIN, look_of
-from mmcrawl.page.names import names
 
 LEAST_AREAS: Mapping[str, float] = MappingProxyType(
     dict.fromkeys(("p", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"), 320.0)
@@ -54,9 +53,9 @@ LEAST_AREAS: Mapping[str, float] = MappingProxyType(
 OTHER_LEAST_AREA = 640.0
 """The same for all other tags."""
 
-_PAGE = names(f"{ROOT} html body")
+_PAGE = frozenset((f"{ROOT} html body").split())
 _COLOURED = (b"bgcolor", b"background")
-_WHITE = names("white #fff #ffffff")
+_WHITE = frozenset("white #fff #ffffff".split())
 
 
 class BlockRules:

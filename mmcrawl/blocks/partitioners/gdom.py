@@ -13,17 +13,20 @@ from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import Run, content_runs, shown_nodes
 from mmcrawl.blocks.partitioners.base import Cut, number
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.page.names import names
 from mmcrawl.text.scripts import HAN
 
-_REMOVED = names(
-    "img image map area input button select textarea label iframe frame object embed applet "
-    "video audio canvas svg script style link meta"
+_REMOVED = frozenset(
+    """
+    img image map area input button select textarea label iframe frame object embed applet video
+    audio canvas svg script style link meta
+    """.split()
 )
-_REMOVED_UNLESS_MOST = names("form noscript")
-_CONTAINERS = names(
-    "td th table ul ol dl dir menu div p blockquote center "
-    "section article aside main header footer nav"
+_REMOVED_UNLESS_MOST = frozenset("form noscript".split())
+_CONTAINERS = frozenset(
+    """
+    td th table ul ol dl dir menu div p blockquote center section article aside main header footer
+    nav
+    """.split()
 )
 """The elements whose links are counted against their words. The paper names table cells, Crunch
 adds lists and DIV, and here today's sections are with them."""

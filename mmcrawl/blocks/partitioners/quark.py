@@ -20,37 +20,45 @@ from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import SHOWN_TAGS, content_runs, is_shown_element
 from mmcrawl.blocks.partitioners.base import Cut, number
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.page.names import names
 
 TAG_CLASSES: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         # Always a block. Of HTML 5: what is embedded, like OBJECT, and TEMPLATE, like SCRIPT.
-        "S": names(
-            "head script style object fieldset frameset iframe "
-            "applet embed video audio canvas template noembed"
+        "S": frozenset(
+            """
+            head script style object fieldset frameset iframe applet embed video audio canvas
+            template noembed
+            """.split()
         ),
         # A block if ripe. Of HTML 5: the sections, and what groups like them.
-        "B": names(
-            "div td table form center noframes noscript pre body html "
-            "section article main aside header footer nav search figure details dialog "
-            "xmp listing plaintext marquee"
+        "B": frozenset(
+            """
+            div td table form center noframes noscript pre body html section article main aside
+            header footer nav search figure details dialog xmp listing plaintext marquee
+            """.split()
         ),
         # Sets out text: makes the block around it riper.
-        "L": names(
-            "p ul ol dl dir li dt blockquote address br hr col colgroup img menu select "
-            "figcaption summary hgroup"
+        "L": frozenset(
+            """
+            p ul ol dl dir li dt blockquote address br hr col colgroup img menu select figcaption
+            summary hgroup
+            """.split()
         ),
         # Changes how text is shown, not where; here also every tag that is in no list.
-        "D": names(
-            "a abbr acronym area b base basefont bdo big button caption cite code dd del dfn em "
-            "font h1 h2 h3 h4 h5 h6 i ins kbd label small strike strong sub sup q s samp span "
-            "thead tfoot textarea u tt var o:smarttagtype "
-            "bdi data mark meter nobr output picture progress rp rt ruby slot svg math time wbr"
+        "D": frozenset(
+            """
+            a abbr acronym area b base basefont bdo big button caption cite code dd del dfn em font
+            h1 h2 h3 h4 h5 h6 i ins kbd label small strike strong sub sup q s samp span thead tfoot
+            textarea u tt var o:smarttagtype bdi data mark meter nobr output picture progress rp rt
+            ruby slot svg math time wbr
+            """.split()
         ),
         # Goes with an element of another class. (The thesis lists TD here too: as B it counts.)
-        "A": names(
-            "frame input isindex legend link map meta option optgroup param th tr tbody title "
-            "datalist source track"
+        "A": frozenset(
+            """
+            frame input isindex legend link map meta option optgroup param th tr tbody title
+            datalist source track
+            """.split()
         ),
     }
 )
@@ -59,7 +67,11 @@ C(ustomised). The first two lines or so of each are the thesis's own list for HT
 which it lists as S and as B, is S."""
 
 _CLASS = {tag: name for name, tags in TAG_CLASSES.items() for tag in tags}
-_KEEPS_TOGETHER = (TAG_CLASSES["S"] - names("head fieldset frameset")) | names("svg math select")
+_KEEPS_TOGETHER = (TAG_CLASSES["S"] - frozenset("head fieldset frameset".split())) | frozenset(
+    """
+    svg math select
+    """.split()
+)
 """Elements that are cut by nothing inside of them: a player and its fallback, a drawing."""
 
 _CONTENT = _KEEPS_TOGETHER | SHOWN_TAGS

@@ -22,20 +22,21 @@ from mmcrawl.blocks.layout.styles import Sheets, Style, node_styles
 from mmcrawl.blocks.partitioners.base import Cut, number
 from mmcrawl.blocks.tags import BLOCK_TAGS
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.page.names import names
 
-_SECTION_TAGS = names(
-    "table div section article main aside header footer nav form fieldset center blockquote "
-    "figure details dialog address hgroup search"
+_SECTION_TAGS = frozenset(
+    """
+    table div section article main aside header footer nav form fieldset center blockquote figure
+    details dialog address hgroup search
+    """.split()
 )
-_LIST_TAGS = names("ul ol menu dir dl")
-SPLIT_TAGS = _SECTION_TAGS | _LIST_TAGS | names("tr p pre h1 h2 h3 h4 h5 h6 hr")
+_LIST_TAGS = frozenset("ul ol menu dir dl".split())
+SPLIT_TAGS = _SECTION_TAGS | _LIST_TAGS | frozenset("tr p pre h1 h2 h3 h4 h5 h6 hr".split())
 """The tags that part a page, all passes together."""
 
-_FLASH = names("object embed applet")
-_PICTURES = names("img image")
-_OTHER_CONTENT = names("iframe frame video audio input select textarea button canvas")
-_ITEMS = names("li dt dd")
+_FLASH = frozenset("object embed applet".split())
+_PICTURES = frozenset("img image".split())
+_OTHER_CONTENT = frozenset("iframe frame video audio input select textarea button canvas".split())
+_ITEMS = frozenset("li dt dd".split())
 
 _LONGEST_LINK = 1000  # characters
 _LINK_LIST = 0.8  # from this share of link text on, links are all there is

@@ -16,9 +16,8 @@ from mmcrawl.blocks.layout.sizes import LINE_HEIGHT, PAGE_WIDTH, node_sizes
 from mmcrawl.blocks.partitioners.base import Cut, number
 from mmcrawl.blocks.tags import BLOCK_TAGS
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.page.names import names
 
-_CELLS = names("td th")
+_CELLS = frozenset("td th".split())
 
 
 def node_places(
@@ -52,11 +51,13 @@ def node_places(
 
 _BODY, _HEADER, _FOOTER, _LEFT, _RIGHT = range(5)
 
-_DIVIDED = names(
-    "html body div table tbody thead tfoot tr td th center form "
-    "section article main aside header footer nav frameset noframes"
+_DIVIDED = frozenset(
+    """
+    html body div table tbody thead tfoot tr td th center form section article main aside header
+    footer nav frameset noframes
+    """.split()
 )
-_PLACED = _DIVIDED | names("ul ol dl dir menu fieldset")
+_PLACED = _DIVIDED | frozenset("ul ol dl dir menu fieldset".split())
 """The elements that may be a part; a single paragraph at the top or the bottom is none."""
 
 _WHOLE = BLOCK_TAGS - _DIVIDED

@@ -19,7 +19,6 @@ from urllib.parse import quote, urlsplit
 import webencodings
 
 from mmcrawl.archive.model import Version
-from mmcrawl.page.names import names
 
 ALONE = {
     "X-Content-Type-Options": "nosniff",
@@ -31,21 +30,26 @@ ALONE = {
 }
 """Headers of everything that is replayed, beside the policy."""
 
-PAGES = names("text/html application/xhtml+xml")
-_KEPT = names(
-    "text/plain text/css text/javascript application/javascript application/x-javascript "
-    "application/json application/x-shockwave-flash application/ogg text/vtt "
-    "image/png image/jpeg image/gif image/webp image/avif image/bmp image/x-icon "
-    "image/vnd.microsoft.icon image/svg+xml "
-    "audio/mpeg audio/mp3 audio/mp4 audio/aac audio/ogg audio/wav audio/x-wav audio/webm "
-    "audio/flac audio/midi audio/x-ms-wma "
-    "video/mp4 video/webm video/ogg video/mpeg video/quicktime video/x-msvideo video/x-ms-wmv "
-    "video/x-flv font/woff font/woff2 font/ttf font/otf application/font-woff"
+PAGES = frozenset("text/html application/xhtml+xml".split())
+_KEPT = frozenset(
+    """
+    text/plain text/css text/javascript application/javascript application/x-javascript
+    application/json application/x-shockwave-flash application/ogg text/vtt image/png image/jpeg
+    image/gif image/webp image/avif image/bmp image/x-icon image/vnd.microsoft.icon image/svg+xml
+    audio/mpeg audio/mp3 audio/mp4 audio/aac audio/ogg audio/wav audio/x-wav audio/webm audio/flac
+    audio/midi audio/x-ms-wma video/mp4 video/webm video/ogg video/mpeg video/quicktime
+    video/x-msvideo video/x-ms-wmv video/x-flv font/woff font/woff2 font/ttf font/otf
+    application/font-woff
+    """.split()
 )
-_SHOWN_AS_TEXT = names("text/xml application/xml application/rss+xml application/atom+xml text/csv")
-_UNDECLARED = names("application/octet-stream unknown/unknown").union([""])
+_SHOWN_AS_TEXT = frozenset(
+    """
+    text/xml application/xml application/rss+xml application/atom+xml text/csv
+    """.split()
+)
+_UNDECLARED = frozenset("application/octet-stream unknown/unknown".split()).union([""])
 # A drawing of this kind is a document with scripts and links when it is opened by itself.
-_NEVER_OPENED = names("image/svg+xml application/octet-stream")
+_NEVER_OPENED = frozenset("image/svg+xml application/octet-stream".split())
 # Browsers' labels of encodings that Python names otherwise.
 _LABELS = {
     "big5hkscs": "big5",

@@ -47,10 +47,7 @@ def cdx_routes(context: Context) -> list[Route]:
         found = _Found(context.archive, arguments, context.limits.seconds * _SHARE_OF_TIME)
         return found.response()
 
-    async def cdx(request: Request) -> Response:
-        return await context.pool.run(lambda: lines(request))
-
-    return [Route("/cdx", cdx, name="cdx")]
+    return [context.raw_route("/cdx", lines, "cdx")]
 
 
 def sort_key(url: str) -> str:

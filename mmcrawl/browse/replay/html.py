@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from html import escape, unescape
 
 from mmcrawl.browse.replay.links import Links
-from mmcrawl.page.names import names
 
 # Comments are matched so that nothing is found in them; strings but for those of @import likewise.
 _ADDRESS = re.compile(
@@ -91,7 +90,7 @@ _COMMENT_END = re.compile(rb"--!?>")
 _HIDING = re.compile(rb"<(?:link|i?frame)(?=[\t\n\f\r />])", re.IGNORECASE)
 _RAW = {
     tag.encode(): re.compile(rb"</" + tag.encode() + rb"(?=[\t\n\f\r />])", re.IGNORECASE)
-    for tag in names("script style textarea title xmp iframe noembed noframes")
+    for tag in frozenset("script style textarea title xmp iframe noembed noframes".split())
 }
 _QUOTES = (b'"', b"'")
 _LONGEST_TAG = 60
@@ -99,17 +98,17 @@ _LONGEST_TAG = 60
 _MOST_READ, _LEAST_READ = 4, 100_000
 _DEEPEST = 3  # pages within the attributes of pages
 
-_FOLLOWED = names("href action formaction xlink:href longdesc")
-_EMBEDDED = names("src background poster lowsrc dynsrc data code archive")
-_CANDIDATES = names("srcset imagesrcset")
-_SHOWN_BY_HREF = names("link image use feimage script")
-_REMOVED = names("integrity crossorigin ping attributionsrc manifest nonce")
-_PLAYER_PARAMETERS = names("movie src filename url data")
-_OUTER_FRAMES = names("_blank _top _parent _new")
-_READ = names("target style content http-equiv name value rel srcdoc").union(
+_FOLLOWED = frozenset("href action formaction xlink:href longdesc".split())
+_EMBEDDED = frozenset("src background poster lowsrc dynsrc data code archive".split())
+_CANDIDATES = frozenset("srcset imagesrcset".split())
+_SHOWN_BY_HREF = frozenset("link image use feimage script".split())
+_REMOVED = frozenset("integrity crossorigin ping attributionsrc manifest nonce".split())
+_PLAYER_PARAMETERS = frozenset("movie src filename url data".split())
+_OUTER_FRAMES = frozenset("_blank _top _parent _new".split())
+_READ = frozenset("target style content http-equiv name value rel srcdoc".split()).union(
     _FOLLOWED, _EMBEDDED, _CANDIDATES
 )
-_CONNECTS = names("preconnect dns-prefetch prerender prefetch")
+_CONNECTS = frozenset("preconnect dns-prefetch prerender prefetch".split())
 # Written in place of what is put out of force. To cut it out might join what stood around it.
 _NOTHING = b'data-archived=""'
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -39,40 +40,34 @@ _DATE = re.compile(
 )
 
 
-class TimeMap:
-    """Answers a request of a TimeMap, or of a further page of one."""
+def _timemap(context: Context, request: Request) -> Response:
+    form = request.path_params["form"]
+    if form not in ("link", "json"):
+        return PlainTextResponse("A TimeMap is had as link or json: /timemap/link/URL\n", 404)
+    try:
+        url, page = _page_of(request, context.limits.longest_url)
+    except ValueError as error:
+        return PlainTextResponse(f"{error}\n", 400)
+    url, history = history_of(context.archive, url)
+    pages = -(-len(history.mementos) // PER_PAGE)
+    if not pages:
+        return PlainTextResponse("This address is not in the archive.\n", 404)
+    if not 1 <= page <= pages:
+        return PlainTextResponse(f"There is no page {page}; the last is {pages}.\n", 404)
+    listed = _Listed(Related(origin_of(request), url), history, page, pages)
+    headers = {"Cache-Control": "no-cache"}
+    if form == "json":
+        return JSONResponse(listed.as_json(), headers=headers)
+    return Response(listed.as_links(), headers={**headers, "Content-Type": LINK_FORMAT})
 
-    def __init__(self, context: Context, request: Request) -> None:
-        self._context, self._request = context, request
 
-    def response(self) -> Response:
-        form = self._request.path_params["form"]
-        if form not in ("link", "json"):
-            return PlainTextResponse("A TimeMap is had as link or json: /timemap/link/URL\n", 404)
-        try:
-            url, page = self._arguments()
-        except ValueError as error:
-            return PlainTextResponse(f"{error}\n", 400)
-        url, history = history_of(self._context.archive, url)
-        pages = -(-len(history.mementos) // PER_PAGE)
-        if not pages:
-            return PlainTextResponse("This address is not in the archive.\n", 404)
-        if not 1 <= page <= pages:
-            return PlainTextResponse(f"There is no page {page}; the last is {pages}.\n", 404)
-        listed = _Listed(Related(origin_of(self._request), url), history, page, pages)
-        headers = {"Cache-Control": "no-cache"}
-        if form == "json":
-            return JSONResponse(listed.as_json(), headers=headers)
-        return Response(listed.as_links(), headers={**headers, "Content-Type": LINK_FORMAT})
-
-    def _arguments(self) -> tuple[str, int]:
-        """Return the URL, and which page of its TimeMap is wanted."""
-        longest = self._context.limits.longest_url
-        url = requested_url(self._request, 2, longest)
-        found = _PAGE.match(url.removeprefix("http://"))
-        if found is None:
-            return url, 1
-        return requested_url(self._request, 3, longest), int(found[1])
+def _page_of(request: Request, longest: int) -> tuple[str, int]:
+    """Return the URL that is asked for, and which page of its TimeMap."""
+    url = requested_url(request, 2, longest)
+    found = _PAGE.match(url.removeprefix("http://"))
+    if found is None:
+        return url, 1
+    return requested_url(request, 3, longest), int(found[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,22 +139,9 @@ class _Listed:
 
 def memento_routes(context: Context) -> list[Route]:
     """Return the routes of TimeGate and TimeMaps."""
-
-    def answer_to(request: Request) -> Response:
-        return _TimeGate(context, request).response()
-
-    def list_for(request: Request) -> Response:
-        return TimeMap(context, request).response()
-
-    async def timegate(request: Request) -> Response:
-        return await context.pool.run(lambda: answer_to(request))
-
-    async def timemap(request: Request) -> Response:
-        return await context.pool.run(lambda: list_for(request))
-
     return [
-        Route("/timegate/{url:path}", timegate, name="timegate"),
-        Route("/timemap/{form}/{url:path}", timemap, name="timemap"),
+        context.raw_route("/timegate/{url:path}", partial(_timegate, context), "timegate"),
+        context.raw_route("/timemap/{form}/{url:path}", partial(_timemap, context), "timemap"),
     ]
 
 
@@ -182,27 +164,23 @@ def read_http_date(text: str) -> float:
     return at.replace(tzinfo=UTC).timestamp()
 
 
-class _TimeGate:
-    def __init__(self, context: Context, request: Request) -> None:
-        self._context, self._request = context, request
-
-    def response(self) -> Response:
-        headers = {"Vary": "accept-datetime", "Cache-Control": "no-cache"}
-        try:
-            url = requested_url(self._request, 1, self._context.limits.longest_url)
-        except ValueError as error:
-            return PlainTextResponse(f"{error}\n", 400, headers)
-        url, history = history_of(self._context.archive, url)
-        origin = origin_of(self._request)
-        headers["Link"] = memento_links(origin, url, history)
-        arguments = self._request.headers.get("accept-datetime")
-        try:
-            time = read_http_date(arguments) if arguments is not None else float("inf")
-        except ValueError as error:
-            return PlainTextResponse(f"Accept-Datetime: {error}\n", 400, headers)
-        if not history.mementos:
-            return PlainTextResponse("This address is not in the archive.\n", 404, headers)
-        memento = history.nearest(time)
-        headers["Link"] = memento_links(origin, url, history, memento)
-        headers["Location"] = Related(origin, url).memento(memento)
-        return Response(status_code=302, headers=headers)
+def _timegate(context: Context, request: Request) -> Response:
+    headers = {"Vary": "accept-datetime", "Cache-Control": "no-cache"}
+    try:
+        url = requested_url(request, 1, context.limits.longest_url)
+    except ValueError as error:
+        return PlainTextResponse(f"{error}\n", 400, headers)
+    url, history = history_of(context.archive, url)
+    origin = origin_of(request)
+    headers["Link"] = memento_links(origin, url, history)
+    arguments = request.headers.get("accept-datetime")
+    try:
+        time = read_http_date(arguments) if arguments is not None else float("inf")
+    except ValueError as error:
+        return PlainTextResponse(f"Accept-Datetime: {error}\n", 400, headers)
+    if not history.mementos:
+        return PlainTextResponse("This address is not in the archive.\n", 404, headers)
+    memento = history.nearest(time)
+    headers["Link"] = memento_links(origin, url, history, memento)
+    headers["Location"] = Related(origin, url).memento(memento)
+    return Response(status_code=302, headers=headers)

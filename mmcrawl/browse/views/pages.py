@@ -15,11 +15,10 @@ from starlette.responses import RedirectResponse, Response
 from mmcrawl.archive.comparison import difference
 from mmcrawl.archive.model import Difference, StoredBlock, Visit
 from mmcrawl.browse.arguments import Arguments, Problem
-from mmcrawl.browse.context import Context
+from mmcrawl.browse.context import Context, numbers_of
 from mmcrawl.browse.figures import months_of, timeline_of
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import address, when
-from mmcrawl.browse.views.versions import numbers_of
 from mmcrawl.frontier.addresses import host_of
 
 _COMPARED = ("6", "12", "24", "48")  # versions, of which is told what changes how often

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from starlette.responses import Response
 
 from mmcrawl.archive.comparison import difference
 from mmcrawl.archive.format.cutting import ArchivedPage
-from mmcrawl.archive.model import BlockChange, Difference, StoredBlock, Version, Visit, leaves
+from mmcrawl.archive.model import BlockChange, Difference, StoredBlock, Version, leaves
 from mmcrawl.browse.arguments import Arguments, Problem
-from mmcrawl.browse.context import Context
+from mmcrawl.browse.context import Context, numbers_of
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.replay.addresses import Mode, replay_address, seconds
 from mmcrawl.page.parse import parse_page
@@ -125,11 +124,6 @@ class VersionViews:
         if at is not None and at < visits[0].time:
             raise Problem(404, "early", url=url, time=arguments.text("at"))
         return archive.get(url, at)
-
-
-def numbers_of(visits: Iterable[Visit]) -> list[int]:
-    """Return the numbers of the versions in order of time."""
-    return [visit.version for visit in visits if visit.changed and visit.version]
 
 
 def _beside(numbers: list[int], number: int) -> tuple[int | None, int | None]:

@@ -30,8 +30,7 @@ from mmcrawl.commands.archive.subcommand import (
     given_options,
 )
 from mmcrawl.commands.archive.versions import VERSIONS
-from mmcrawl.commands.arguments import PLACE, archive_params
-from mmcrawl.commands.base import MmcrawlCommand, console_of, ended_by_signal
+from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, console_of, ended_by_signal
 from mmcrawl.engine.crawls import revisit_rules
 from mmcrawl.errors import MmcrawlError, SearchError
 

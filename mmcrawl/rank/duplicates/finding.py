@@ -67,7 +67,7 @@ def find_duplicates(
         near: Share of runs of four words (or Chinese characters) that two pages have in common,
             above 0, from which on they are alike; 1 for those that say the same.
         at: The archive as of then, in Unix seconds; by default the newest versions.
-        progress: Told of ``listing`` and ``reading``.
+        progress: Called with ``listing`` and ``reading``.
 
     Raises:
         RankError: `near` is out of its range.
