@@ -415,8 +415,8 @@ def test_a_wrong_value_is_one_sentence_and_exit_code_2(
     [
         ([], "say one of list, versions, show"),
         (["lst"], "there is no 'lst'"),
-        (["versions"], "it is scrapy archive versions URL"),
-        (["diff", URL, "1"], "it is scrapy archive diff URL [V1 V2]"),
+        (["versions"], "it is scrapy archive versions [FILE.db] URL"),
+        (["diff", URL, "1"], "it is scrapy archive diff [FILE.db] URL [V1 V2]"),
         (["list", "--at", "2024"], "scrapy archive list takes no --at"),
         (["list", "--nonsense"], "there is no option --nonsense"),
         (["show", URL, "--at", "2024", "--version", "1"], "either --at or --version"),

@@ -149,7 +149,7 @@ def test_ranks_are_written_as_parquet(run: Run) -> None:
 def test_options_are_those_of_their_subcommands(run: Run) -> None:
     with pytest.raises(UsageError, match="scrapy archive classes takes no --near"):
         run("classes", "--near", "0.5")
-    with pytest.raises(UsageError, match="scrapy archive export-parquet FOLDER"):
+    with pytest.raises(UsageError, match=r"scrapy archive export-parquet \[FILE.db\] FOLDER"):
         run("export-parquet")
 
 
