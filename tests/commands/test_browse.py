@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 from argparse import ArgumentParser
@@ -22,7 +23,6 @@ from scrapy.settings import Settings
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import browse as module
 from mmcrawl.commands.base import read_arguments
-from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 PAGE = "http://optics.test/lens.html"
@@ -42,7 +42,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def started(desk: Path, *args: str) -> Iterator[str]:
     """Run the command in a process of its own; gives what it printed."""
     process = subprocess.Popen(
-        [python(), "-m", "scrapy", "browse", "-a", f"store=sqlite:///{desk}/crawl.db", *args],
+        [sys.executable, "-m", "scrapy", "browse", "-a", f"store=sqlite:///{desk}/crawl.db", *args],
         cwd=ROOT,
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
