@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 
 import pytest
@@ -112,3 +114,22 @@ def test_marks_are_in_order_and_inside(text: str, words: list[Term]) -> None:
     ends = [place for mark in snippet.marks for place in mark]
     assert ends == sorted(ends)
     assert all(start < end <= len(snippet.text) for start, end in snippet.marks)
+
+
+def test_threads_that_search_and_index_at_once_may_both_be_the_first_to_need_pinyin() -> None:
+    code = """
+import threading
+from mmcrawl.archive.search.tokens import pinyin, pinyin_runs
+begin = threading.Barrier(2)
+def first(work, text):
+    begin.wait()
+    print(work(text))
+threads = [threading.Thread(target=first, args=one, daemon=True)
+           for one in ((pinyin, "\u4e8c\u80e1"), (pinyin_runs, "erhu"))]
+for one in threads: one.start()
+for one in threads: one.join(60)
+"""
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
+    )
+    assert sorted(said.stdout.split("\n")) == ["", "(('erhu',),)", "erhu"], said.stderr

@@ -9,6 +9,7 @@ So any part of a run is found, as a phrase of such pairs: 二泉 in 二泉映月
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import islice, pairwise
@@ -27,6 +28,8 @@ _GAP = re.compile(rf"(?<=[{_CJK}])\s+(?=[{_CJK}])")
 _SYLLABLE = re.compile("[aeo]|[a-z]*[aeiouv][a-z]+|[a-z]+[aeiouv]")  # no interjections: hm, ng
 _LONGEST_PINYIN = 30  # letters: some words can be cut in exponentially many ways
 _MOST_SPLITS = 8
+# Its modules import each other: two threads that begin with different ones wait for each other.
+_IMPORT = threading.Lock()
 
 
 class Token(NamedTuple):
@@ -90,7 +93,8 @@ def pinyin(pair: str) -> str:
     """
     if len(pair) != 2 or not has_han(pair[0]) or not has_han(pair[1]):
         return ""
-    from pypinyin import lazy_pinyin
+    with _IMPORT:
+        from pypinyin import lazy_pinyin
 
     read = "".join(lazy_pinyin(pair))
     return read if read.isascii() else ""
@@ -120,8 +124,9 @@ def _splits(word: str) -> Iterator[Sequence[str]]:
 
 @cache
 def _syllables() -> frozenset[str]:
-    from pypinyin.contrib.tone_convert import to_normal
-    from pypinyin.pinyin_dict import pinyin_dict
+    with _IMPORT:
+        from pypinyin.contrib.tone_convert import to_normal
+        from pypinyin.pinyin_dict import pinyin_dict
 
     toned = {one for readings in pinyin_dict.values() for one in readings.split(",")}
     plain = {to_normal(one).replace("ü", "v") for one in toned}
