@@ -33,6 +33,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         ("/page", 400, "The parameter url is missing"),
         ("/version?url=http://unknown.test/", 404, "is not in the archive"),
         (f"/version?url={LEVER}&n=9", 404, "has no version 9"),
+        (f"/version?url={LEVER}&n={(1 << 32) - 1}", 404, "has no version"),
+        (f"/version?url={LEVER}&n={1 << 32}", 400, "whole number from 1 to"),
         (f"/version?url={LEVER}&n=0", 400, "whole number from 1 to"),
         (f"/version?url={LEVER}&n=99999999999999999999", 400, "whole number"),
         (f"/version?url={LEVER}&n=%D9%A1", 400, "whole number"),
