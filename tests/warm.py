@@ -2,7 +2,7 @@
 
 ``[python(), "-m", "scrapy", ...]`` does what ``[sys.executable, "-m", "scrapy", ...]`` would do
 one or two seconds later: what begins is a fork of a process that has imported both. It has
-arguments, environment, folder, files, signals and exit code of its own, but another process id than
+arguments, environment, folder, files, limits, signals and exit code of its own, but another id than
 the one that was started, from which ``SIGSTOP`` does not reach it; after ``SIGKILL`` it is gone
 when its output ends. `sys.executable` is for tests for which that matters, of what is imported, of
 the memory and the children of a process, and of options and variables that the interpreter itself

@@ -5,11 +5,13 @@
 
 import marshal
 import os
+import resource
 import signal
 import socket
 import sys
 
 ADDRESS = ""
+LIMITS = (resource.RLIMIT_FSIZE, resource.RLIMIT_NOFILE, resource.RLIMIT_CPU, resource.RLIMIT_AS)
 
 
 def main() -> None:
@@ -25,7 +27,8 @@ def main() -> None:
         signal.signal(getattr(signal, name), pass_on)
     with socket.socket(socket.AF_UNIX) as server:
         server.connect(ADDRESS)
-        wanted = marshal.dumps((sys.argv[1:], dict(os.environ)))
+        limits = [(kind, resource.getrlimit(kind)) for kind in LIMITS]
+        wanted = marshal.dumps((sys.argv[1:], dict(os.environ), limits))
         here = os.open(".", os.O_RDONLY)
         socket.send_fds(server, [len(wanted).to_bytes(8)], [0, 1, 2, here])
         server.sendall(wanted)

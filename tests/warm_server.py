@@ -9,6 +9,7 @@ import importlib
 import marshal
 import os
 import pkgutil
+import resource
 import runpy
 import select
 import signal
@@ -80,8 +81,10 @@ def begin(client: socket.socket) -> Wanted:
         os.dup2(files[number], number)
     for file in files:
         os.close(file)
-    wanted: Wanted = marshal.loads(message[8:])
-    return wanted
+    arguments, environment, limits = marshal.loads(message[8:])
+    for kind, limit in limits:
+        resource.setrlimit(kind, limit)
+    return arguments, environment
 
 
 def mind(client: socket.socket, child: int, files: list[int]) -> None:
