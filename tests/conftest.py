@@ -44,4 +44,5 @@ def _caches_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
     """Keep what is cached, as the search index of a database, out of the home of the user."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
+        patched.delenv("COLUMNS", raising=False)  # pytest-xdist's own, which is no reader's
         yield
