@@ -1,28 +1,21 @@
-"""The bodies of an archive's pages, handed to a function, in several processes if there are many.
-
-The processes read no archive: they are given bodies and give back what was made of them, in order.
-"""
+"""The bodies of the pages of an archive, handed to a function, by several processes if many."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import signal
-from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from itertools import chain, islice
 from typing import TypeVar
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.errors import RankError, StoreError
+from mmcrawl.archive.processes import in_processes
+from mmcrawl.errors import StoreError
 from mmcrawl.rank.reading import Reading
 from mmcrawl.rank.records import Body
 
 _MOST_PROCESSES = 4
 _MANY = 64  # pages from which on starting processes is worth it
-_AHEAD = 4  # pages for each process that are read ahead
 
 _Made = TypeVar("_Made")
 
@@ -63,26 +56,14 @@ def over_bodies(
         for number, body in chain(first, found):
             yield body.url, number, make(body)
         return
-    # Forked processes would share connections and locks with this one.
-    context = multiprocessing.get_context("spawn")
-    waiting: deque[tuple[str, int, Future[_Made]]] = deque()
-    with ProcessPoolExecutor(processes, context, initializer=_begin) as pool:
-        try:
-            for number, body in chain(first, found):
-                waiting.append((body.url, number, pool.submit(make, body)))
-                if len(waiting) > _AHEAD * processes:
-                    yield _result(waiting)
-            while waiting:
-                yield _result(waiting)
-        except BrokenProcessPool as error:
-            raise RankError("a process that reads pages died, for want of memory maybe") from error
-        finally:
-            pool.shutdown(cancel_futures=True)
+    for (number, body), made in in_processes(
+        partial(_of_numbered, make), chain(first, found), processes
+    ):
+        yield body.url, number, made
 
 
-def _result(waiting: deque[tuple[str, int, Future[_Made]]]) -> tuple[str, int, _Made]:
-    url, number, future = waiting.popleft()
-    return url, number, future.result()
+def _of_numbered(make: Callable[[Body], _Made], numbered: tuple[int, Body]) -> _Made:
+    return make(numbered[1])
 
 
 def _bodies(archive: Archive, reading: Reading) -> Iterator[tuple[int, Body]]:
@@ -94,7 +75,3 @@ def _bodies(archive: Archive, reading: Reading) -> Iterator[tuple[int, Body]]:
             continue
         if body.method:
             yield number, body
-
-
-def _begin() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one that started this one stops it

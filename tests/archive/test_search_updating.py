@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.archive import Archive, Results, Search, open_search
-from mmcrawl.archive.search import blocks, index, updating
+from mmcrawl.archive.search import index, updating
 from mmcrawl.archive.search.searching import index_path
 from mmcrawl.errors import StoreError
 from tests.warm import python
@@ -295,7 +295,7 @@ class TestProcesses:
     ) -> None:
         for day in range(40):
             archive.store(capture(f"http://h.test/{day % 7}", day, text=f"Day {day} of a lever."))
-        monkeypatch.setattr(blocks, "_begin", _die)
+        monkeypatch.setattr("mmcrawl.archive.processes._begin", _die)
         with Search(archive, tmp_path / "archive.db-search") as search:
             assert search.update(processes=2).versions == 40
             assert answers(search) == anew(archive, tmp_path)

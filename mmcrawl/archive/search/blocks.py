@@ -10,22 +10,15 @@ processes read no archive: they are given bodies, and give back blocks, in the o
 
 from __future__ import annotations
 
-import logging
-import multiprocessing
-import os
 import re
-import signal
-import threading
-from collections import deque
 from collections.abc import Collection, Generator, Iterable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from functools import lru_cache
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import StoredBlock, leaves
+from mmcrawl.archive.processes import in_processes
 from mmcrawl.archive.search.index import IndexedBlock, ReadVersion
 from mmcrawl.archive.search.query import media_bit
 from mmcrawl.blocks.layout.lines import PageLines
@@ -34,10 +27,7 @@ from mmcrawl.blocks.tree import read_tree
 from mmcrawl.errors import StoreError
 from mmcrawl.page.parse import media_in
 
-logger = logging.getLogger(__name__)
-
 _MANY = 32  # versions from which on starting processes is worth it
-_AHEAD = 4  # versions for each process that are read ahead
 _ANYWHERE = "http://localhost/"  # of what kind media are does not depend on where the page is
 _ELEMENT = re.compile(rb"<[a-zA-Z]")
 
@@ -135,37 +125,8 @@ def read_versions(
     if processes < 2 or count < _MANY:
         yield from map(_finished, pages)
         return
-    # Forked processes would share connections and locks with this one.
-    context = multiprocessing.get_context("spawn")
-    waiting: deque[tuple[_Page | ReadVersion, Future[ReadVersion]]] = deque()
-    with ProcessPoolExecutor(min(processes, count), context, initializer=_begin) as pool:
-        try:
-            for page in pages:
-                waiting.append((page, _submitted(pool, page)))
-                if len(waiting) > _AHEAD * processes:
-                    yield _result(*waiting.popleft())
-            while waiting:
-                yield _result(*waiting.popleft())
-        finally:
-            pool.shutdown(cancel_futures=True)
-
-
-def _submitted(pool: ProcessPoolExecutor, page: _Page | ReadVersion) -> Future[ReadVersion]:
-    try:
-        return pool.submit(_finished, page)
-    except BrokenProcessPool as error:
-        failed: Future[ReadVersion] = Future()
-        failed.set_exception(error)
-        return failed
-
-
-def _result(page: _Page | ReadVersion, future: Future[ReadVersion]) -> ReadVersion:
-    """Return what a process read; if it died, for want of memory maybe, read it here."""
-    try:
-        return future.result()
-    except BrokenProcessPool:
-        logger.debug("A process that reads pages died; this one goes on alone")
-        return _finished(page)
+    for _, read in in_processes(_finished, pages, min(processes, count)):
+        yield read
 
 
 def _page(
@@ -189,16 +150,3 @@ def _finished(page: _Page | ReadVersion) -> ReadVersion:
     version, body = page.page.version, page.page.body
     found = indexed_blocks(body, version.encoding, leaves(page.page.blocks), page.known)
     return ReadVersion(version.language, version.encoding, found)
-
-
-def _begin() -> None:
-    """Let the other process decide when this one ends, also by dying."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> NoReturn:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-    os._exit(1)
