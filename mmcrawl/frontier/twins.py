@@ -9,7 +9,8 @@ addresses that differ so were the same on its host.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import combinations
 from typing import Protocol
@@ -26,6 +27,7 @@ TWIN = "another address of a page that was fetched"
 _INDEX = re.compile(r"/(?:index|default)\.(?:html?|php\d?|aspx?|jsp|cgi|shtml)\Z", re.I)
 _ENOUGH = 2  # pairs: one may be the same by chance, as two empty pages are
 _SURE = 0.9
+_MOST = 16  # twins of one page that are compared: a site can spell a path in thousands of ways
 
 Kind = tuple[bool, ...]
 """Whether two addresses differ in scheme, `www.`, index file, slash at the end, case."""
@@ -61,6 +63,7 @@ def _difference(one: str, other: str) -> tuple[str, Kind]:
     return host, (*differences, rest != other_rest)
 
 
+@lru_cache(maxsize=16_384)  # a link is looked up, and added
 def _key(url: str) -> int:
     host, rest, *_ = _parts(url)
     text = f"{host}{rest.lower()}".encode("utf-8", "surrogatepass")
@@ -100,29 +103,34 @@ class Twins:
     def add(self, link: int, url: str) -> None:
         """Take in a link of the frontier."""
         first = self._first.setdefault(_key(url), link)
-        if first != link and link not in self._groups.get(first, ()):
-            self._groups.setdefault(first, [first]).append(link)
+        if first != link:
+            group = self._groups.setdefault(first, [first])
+            if len(group) < _MOST and link not in group:
+                group.append(link)
 
     def crawled(self, link: int, url: str) -> None:
         """Learn from a page that was fetched."""
-        for twin in self._twins(link, url):
-            self._compare(twin, link)
+        group = self._group(link, url)
+        for twin in group if link in group else ():
+            if twin != link:
+                self._compare(twin, link)
 
     def left(self, link: int, url: str) -> list[int]:
         """Return the twins of a link that led to no page: each may be the address of one."""
-        return [twin for twin in self._twins(link, url) if self._links.digest(twin) is None]
+        twins = (twin for twin in self._group(link, url) if twin != link)
+        return [twin for twin in twins if self._links.digest(twin) is None]
 
     def was_fetched(self, link: int, url: str) -> bool:
         """Tell whether the page of a link was fetched under another address, as far as is known."""
         return any(
             self._mean_nothing(*_difference(self._links.url(twin), url))
-            for twin in self._twins(link, url)
-            if self._links.digest(twin) is not None
+            for twin in self._group(link, url)
+            if twin != link and self._links.digest(twin) is not None
         )
 
-    def _twins(self, link: int, url: str) -> list[int]:
-        group = self._groups.get(self._first.get(_key(url), link), ())
-        return [twin for twin in group if twin != link]
+    def _group(self, link: int, url: str) -> Sequence[int]:
+        """Return a link and its twins in the order found; nothing if it has none."""
+        return self._groups.get(self._first.get(_key(url), link), ())
 
     def _compare(self, one: int, other: int) -> None:
         """Count two pages that may be twins as the same, or as different."""
