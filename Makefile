@@ -16,6 +16,8 @@
 PYTHON ?= python3
 ARGS ?=
 EXTRAS ?= dev,browse,parquet
+# Tests wait for crawls and servers at times, so one process more than there are cores.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 PINS := constraints.txt
 VENV := .venv
@@ -29,7 +31,7 @@ crawl: $(VENV)/ready
 	@$(BIN)/python -m scrapy crawl focused -a algo=urlrule $(ARGS)
 
 test: $(VENV)/ready-dev
-	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal -m "not alone" $(ARGS); \
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not alone" $(ARGS); \
 	others=$$?; \
 	$(BIN)/python -m pytest -m alone $(ARGS); alone=$$?; \
 	for code in $$others $$alone; do [ $$code = 0 ] || [ $$code = 5 ] || exit $$code; done
