@@ -13,7 +13,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from scrapy.settings import BaseSettings
+from scrapy.utils.test import get_crawler
 
+from mmcrawl.errors import MmcrawlError
+from mmcrawl.spiders import FocusedSpider
 from tests.warm import python
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -213,3 +217,13 @@ def test_a_focused_crawl_without_the_frontier_is_refused(folder: Path, site: str
     (folder / "mine.py").write_text(WITHOUT_FRONTIER)
     done = crawl(folder, site, spider="mine", SPIDER_MODULES="mine", exit_code=2)
     assert "scrapy crawl: a focused crawl needs the scheduler mmcrawl." in done.stderr
+
+
+def test_a_program_that_crawls_without_the_frontier_is_refused_as_well() -> None:
+    class Mine(FocusedSpider):
+        @classmethod
+        def update_settings(cls, settings: BaseSettings) -> None:
+            """Leave Scrapy's scheduler where it is."""
+
+    with pytest.raises(MmcrawlError, match="a focused crawl needs the scheduler mmcrawl"):
+        Mine.from_crawler(get_crawler(Mine), seeds="http://a.test/", keywords="lens")
