@@ -411,16 +411,21 @@ def test_an_update_that_is_killed_in_the_middle_goes_on_where_it_was(
 
 
 def test_what_was_purged_is_gone_before_anything_else_is_read(
-    archive: Archive, search: Search, tmp_path: Path
+    archive: Archive, search: Search, tmp_path: Path, path: Path
 ) -> None:
     store_all(archive, mixed_web())
     search.update()
-    archive.purge(url=CHINESE)
+    archive.store(capture("http://secret.test/", 0, text="An unmentionable xylophone."))
+    search.update()
+    archive.purge(url="http://secret.test/")
     expected = anew(archive, tmp_path)
     archive.store(capture(ENGLISH, 99, text="A seesaw."))
     with dying(2, after=False), pytest.raises(_KilledError):
         search.update()
     assert answers(search) == expected
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    assert b"ylophon" not in bytes_of(path)
 
 
 def test_two_who_update_at_once_lose_nothing(
