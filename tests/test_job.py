@@ -580,6 +580,17 @@ def test_a_page_that_only_its_other_address_leads_to_is_fetched_in_its_turn(open
     assert media_pages(job) == {f"{SEED}a/": [f"{SEED}a/f.mp4"]}
 
 
+def test_a_request_of_the_spider_keeps_its_priority_when_its_twin_fails(opened: Any) -> None:
+    job = opened()
+    fetch(job, {SEED: page("a", "b", "c")}, job.next())
+    asked = NewLink(f"{SEED}z", priority=3), NewLink(f"{SEED}a/", priority=3)
+    link = job.next()
+    assert link.url == f"{SEED}a"
+    job.add(asked)
+    job.failed(link.id, "HTTP 404")
+    assert crawl(job, {}) == [f"{SEED}z", f"{SEED}a/", f"{SEED}b", f"{SEED}c"]
+
+
 def test_an_address_that_a_redirect_leads_to_is_fetched_in_its_turn(opened: Any) -> None:
     job = opened()
     fetch(job, {SEED: page("a", "a/", "b")}, job.next())

@@ -345,7 +345,7 @@ class CrawlJob:
     def _bring_forward(self, link: int) -> None:
         """Let the twins of a link that led to no page wait in their own right."""
         for twin in self._twins.left(link, self.frontier.url(link)):
-            self.frontier.prioritise(twin, 0)
+            self.frontier.prioritise(twin, 0, instead_of=BEHIND)
 
     def _add(self, links: Sequence[NewLink], parent: int | None) -> list[int]:
         new = [number for number, is_new in self.frontier.add(links, parent) if is_new]

@@ -201,11 +201,11 @@ class SqliteFrontier(LinkTable):
                 "UPDATE page SET relevant = 0 WHERE id = ?", [(self._base + n,) for n in links]
             )
 
-    def prioritise(self, link: int, priority: int) -> None:
-        """Give a link another priority; one that waits gets its place by that at once."""
-        more = _PRIORITY_STEP * (priority - self._priority.get(link, 0))
-        if not more:
+    def prioritise(self, link: int, priority: int, *, instead_of: int) -> None:
+        """Give a link another priority, if it has a certain one; it gets its place at once."""
+        if self._priority.get(link, 0) != instead_of:
             return
+        more = _PRIORITY_STEP * (priority - instead_of)
         with self.store.writing() as db:
             db.execute("UPDATE link SET priority = ? WHERE id = ?", (priority, self._base + link))
         self._note_priority(link, priority)
