@@ -122,3 +122,15 @@ def test_a_path_spelt_in_thousands_of_ways_is_compared_with_a_few() -> None:
         twins.crawled(link, url)
     assert process_time() - began < 10  # each with each would take a thousand times as long
     assert twins.was_fetched(19_999, spelt[-1])
+
+
+def test_a_slash_that_means_nothing_does_not_say_that_case_means_nothing() -> None:
+    links = Links(
+        ("http://h.test/a", 1),
+        ("http://h.test/a/", 1),
+        ("http://h.test/b", 2),
+        ("http://h.test/b/", 2),
+        ("http://h.test/c", 3),
+        ("http://h.test/C/", None),
+    )
+    assert not Twins(links).was_fetched(5, "http://h.test/C/")
