@@ -128,6 +128,7 @@ class LinkIntake:
             physical_layer=depth,
             content_score=self._scorer.content(words),
             block=block,
+            tag_path=link.tag_path,
         )
 
 

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from mmcrawl.errors import StoreError
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 SCHEMA = """
 CREATE TABLE job (
@@ -37,7 +37,7 @@ CREATE TABLE link (
     logical_layer INTEGER NOT NULL, physical_layer INTEGER NOT NULL,
     priority INTEGER NOT NULL, url_words TEXT NOT NULL, anchor TEXT NOT NULL,
     group_title TEXT NOT NULL, request BLOB, error TEXT NOT NULL DEFAULT '', settled INTEGER,
-    block TEXT NOT NULL DEFAULT ''
+    block TEXT NOT NULL DEFAULT '', tag_path TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX link_key ON link (key);
 CREATE TABLE page (
@@ -86,7 +86,7 @@ _PAGE_COLUMNS = (
 )  # fmt: skip
 _LINK_COLUMNS = (
     "logical_layer", "physical_layer", "priority", "url_words", "anchor", "group_title", "request",
-    "block",
+    "block", "tag_path",
 )  # fmt: skip
 page_values, link_values = attrgetter(*_PAGE_COLUMNS), attrgetter(*_LINK_COLUMNS)
 NEW_PAGE = (
@@ -96,7 +96,7 @@ NEW_PAGE = (
 NEW_LINK = (
     "INSERT INTO link (id, key, host, path, status, score, structure, parent, content,"  # noqa: S608
     f" {', '.join(_LINK_COLUMNS)}, error)"
-    " VALUES (?, ?, ?, ?, ?, ?, 0.0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " VALUES (?, ?, ?, ?, ?, ?, 0.0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 # What the schema cannot say: ids are counted from 0 in each job, and what is named is there.

@@ -68,8 +68,8 @@ class LinkTable:
     def known(self, link: int) -> KnownLink:
         """Return what scoring asks of a link."""
         host, path, content, layer, parent, *more = self.store.db.execute(
-            "SELECT host, path, content, physical_layer, parent, logical_layer, anchor, group_title"
-            " FROM link WHERE id = ?",
+            "SELECT host, path, content, physical_layer, parent, logical_layer, anchor,"
+            " group_title, tag_path FROM link WHERE id = ?",
             (self._base + link,),
         ).fetchone()
         return KnownLink(

@@ -33,6 +33,7 @@ class NewLink:
         filtered: False keeps the link out of duplicate detection.
         extra: what besides the URL tells this link apart (method and body of a POST).
         block: kind of the block it stands in, "" if that is not known.
+        tag_path: elements it stands in on its page, see `Link`; "" for a seed.
         refused: why it cannot be fetched, though it was asked for: it is recorded in error. "" for
             one that can.
     """
@@ -49,6 +50,7 @@ class NewLink:
     filtered: bool = True
     extra: bytes = b""
     block: str = ""
+    tag_path: str = ""
     refused: str = ""
 
 
@@ -80,6 +82,7 @@ class KnownLink:
     logical_layer: int = 1
     anchor: str = ""
     group_title: str = ""
+    tag_path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,9 @@ one, and memory follows what is kept rather than the page.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from mmcrawl.page.groups import CONTAINERS, RUN_BREAKS, TITLE_TAGS, GroupTracker, Line
 from mmcrawl.page.head import Head
@@ -16,6 +18,8 @@ from mmcrawl.page.references import Reference
 from mmcrawl.page.scripts import looks_like_url, page_literals
 
 LONGEST_ANCHOR = 200
+_LONGEST_PATH = 8  # elements; what stands further out is alike on most pages of a site
+_MOST_CLASSES = 2  # the others say what a post is filed under
 
 _BLOCKS = (
     CONTAINERS
@@ -35,6 +39,7 @@ _RAW = ("iframe", "noembed", "noframes", "script", "style", "textarea", "title")
 # Content for a browser without frames or plug-ins, which a crawler is.
 _FALLBACKS = frozenset({"noembed", "noframes"})
 _NOTED_ATTRIBUTES = STYLED_ATTRIBUTES | {"onclick", "itemscope", "itemprop"}
+_NUMBER = re.compile(r"\d+")
 _NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 # An onclick on these is for something inside them; their text is no anchor.
 _WIDE = frozenset("body div form html table tbody".split())
@@ -60,7 +65,6 @@ class PageCollector:
         text, headings: Pieces to be joined.
         media: Notes players and media files among the references.
         fallbacks: Source of elements that libxml2 leaves unparsed; see :meth:`take_fallbacks`.
-        depth: How many elements are open.
     """
 
     def __init__(self) -> None:
@@ -69,7 +73,7 @@ class PageCollector:
         self.text: list[str] = []
         self.headings: list[str] = []
         self.fallbacks: list[str] = []
-        self.depth = 0
+        self._open: list[tuple[str, Attributes]] = []
         self._groups = GroupTracker()
         self.media = MediaElements(self.references)
         self._closers: list[tuple[int, Closer]] = []
@@ -86,10 +90,15 @@ class PageCollector:
         self._jump_menu = False
         self._in_title = self._in_heading = self._muted = 0
 
+    @property
+    def depth(self) -> int:
+        """How many elements are open."""
+        return len(self._open)
+
     # -- the parser's events
 
     def start(self, tag: str, attributes: Attributes) -> None:
-        self.depth += 1
+        self._open.append((tag, attributes))
         if tag in _BLOCKS and (self._line or self._links or self._line_has_links):
             self._end_line()
         if attributes and not _NOTED_ATTRIBUTES.isdisjoint(attributes):
@@ -98,15 +107,16 @@ class PageCollector:
         if opener is not None:
             closer = opener(self, tag, attributes)
             if closer is not None:
-                self._closers.append((self.depth, closer))
+                self._closers.append((len(self._open), closer))
 
     def end(self, tag: str) -> None:
         if tag in _BLOCKS and (self._line or self._links or self._line_has_links):
             self._end_line()
         closers = self._closers
-        while closers and closers[-1][0] >= self.depth:
+        while closers and closers[-1][0] >= len(self._open):
             closers.pop()[1]()
-        self.depth -= 1
+        if self._open:
+            self._open.pop()
 
     def data(self, text: str) -> None:
         if self._raw is not None:
@@ -141,7 +151,7 @@ class PageCollector:
     # -- blocks, lines and looks
 
     def _when_closed(self, closer: Closer) -> None:
-        self._closers.append((self.depth, closer))
+        self._closers.append((len(self._open), closer))
 
     def _open_container(self, tag: str, attributes: Attributes) -> Closer:
         self._groups.open_container(tag, self._looks[-1])
@@ -242,9 +252,16 @@ class PageCollector:
             self.text.append(" ")
         self._line_has_links = True
         run = self._groups.add_link(self._looks[-1], self._in_title > 0)
+        path = self._tag_path()
         for reference in references:
-            reference.run = run
+            reference.run, reference.tag_path = run, path
         self.references += references
+
+    def _tag_path(self) -> str:
+        return " ".join(
+            _step(tag, attributes.get("id", ""), attributes.get("class", ""))
+            for tag, attributes in self._open[-_LONGEST_PATH:]
+        )
 
     def _close_link(self) -> None:
         link = self._links.pop()
@@ -259,7 +276,8 @@ class PageCollector:
     def _take_frame(self, tag: str, attributes: Attributes) -> None:
         if src := attributes.get("src"):
             title = " ".join(attributes.get("title", "").split())[:LONGEST_ANCHOR]
-            self.references.append(Reference(src, tag, title, may_be_page=True))
+            path = self._tag_path()
+            self.references.append(Reference(src, tag, title, may_be_page=True, tag_path=path))
 
     def _open_select(self, tag: str, attributes: Attributes) -> Closer:
         self._jump_menu = "onchange" in attributes
@@ -325,6 +343,18 @@ class PageCollector:
             self.head.take_title(content)
         elif self._raw_tag in _FALLBACKS:
             self.fallbacks.append(content)
+
+
+@lru_cache(maxsize=4096)
+def _step(tag: str, name: str, classes: str) -> str:
+    """Return an element as a step of a tag path, in at most 60 characters.
+
+    >>> _step("li", "", "post-17 post hentry")
+    'li.post-0.post'
+    """
+    marks = [f"#{name}"] if name else []
+    marks += [f".{one}" for one in classes.split()[:_MOST_CLASSES]]
+    return _NUMBER.sub("0", f"{tag}{''.join(marks)}")[:60]
 
 
 def _script_references(code: str) -> list[Reference]:

@@ -19,6 +19,8 @@ class Link:
             ``javascript:`` call, an event attribute or a jump menu.
         group: Index into :attr:`Page.groups`, or -1 for a link that stands in none (a frame).
         nofollow: Whether every occurrence says ``rel`` nofollow, ugc or sponsored.
+        tag_path: The innermost elements it stands in and its own, outermost first, parted by
+            spaces: ``div#side ul.menu li a``, numbers in names written as 0; at most 8 of them.
     """
 
     url: str
@@ -26,6 +28,7 @@ class Link:
     tag: str
     group: int = -1
     nofollow: bool = False
+    tag_path: str = ""
 
     @property
     def from_script(self) -> bool:

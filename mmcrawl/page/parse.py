@@ -208,7 +208,7 @@ def _link(url: str, occurrences: list[Reference], groups: dict[Run, int]) -> Lin
         best = _best(occurrences)
     group = groups.setdefault(best.run.final(), len(groups)) if best.run is not None else -1
     nofollow = best.nofollow and all(reference.nofollow for reference in occurrences)
-    return Link(url, best.text, best.tag, group, nofollow)
+    return Link(url, best.text, best.tag, group, nofollow, best.tag_path)
 
 
 def _best(occurrences: list[Reference]) -> Reference:

@@ -21,6 +21,7 @@ class Reference:
         kind: What it is when neither URL nor type tells: ``<video src="stream?id=3">``.
         only_kind: Whether ``kind`` holds whatever the URL says: all in ``<audio>`` is audio.
         may_be_page: Whether it is a link to follow when it is no media file.
+        tag_path: As in :class:`Link`.
         is_player: Whether a file name in a query value is what it plays.
     """
 
@@ -34,3 +35,4 @@ class Reference:
     only_kind: bool = False
     may_be_page: bool = False
     is_player: bool = False
+    tag_path: str = ""
