@@ -1,29 +1,24 @@
-"""`learned`: an online model of which links lead to media on topic, trained by the crawl itself.
+"""`learned`: which links lead to media on topic, judged by what the crawl has found so far.
 
-Two things are predicted of a link from what can be known before it is fetched (`link_features`:
-host, directories, the shape of its address, the page and list it stands in and what that page was,
-words of anchor and address, how well they fit the topic): that its page is *relevant*, and that the
-pages first found on it are, that it *leads* on. Either is a logistic model over hashed features
-that learns from every fetch (`OnlineLogisticModel`). A link is worth
+Two things are predicted of a link before it is fetched: that its page is *relevant*, and how much
+it *leads* to. Both begin with evidence (`evidence.py`): how the pages turned out that share with
+it a directory, a place on the page, an anchor, the page it was found on and so on. What each kind
+of evidence is worth was learnt on other webs. What that gets wrong here is learnt by an online
+model over hashed features: words of anchor and address, directories, how well the words fit the
+topic. A link is worth
 
-    P(relevant) + lookahead · P(a page found there is relevant) + novelty / √(1 + n)
+    P(relevant) + lookahead · what it leads to
 
-with n the pages fetched from its directory so far, and both probabilities at the optimistic end of
-what the model holds possible. So where nothing promises much, what was tried least is tried, and
-tunnels are crossed; where something was found, that decides. There is no probing stage and nothing
-is left to chance: the same crawl goes the same way twice. Nothing is known beforehand but that
-words of the topic in anchor and address are a good sign.
+There is no probing stage and nothing is left to chance: the same crawl goes the same way twice.
 
 It stands on: links scored by an online classifier while crawling (Meusel, Mika & Blanco, CIKM
-2014, who choose hosts by a bandit); optimism in the face of uncertainty, by counts (Auer,
-Cesa-Bianchi & Fischer 2002) and for linear models (Li et al., WWW 2010); worth that lies further on
-(Rennie & McCallum, ICML 1999); siblings and URL patterns as evidence (Yang 2009, 4.1), which are
-features here.
+2014); tag paths as the unit in which links are alike (Gauquier, Manolescu & Senellart 2026); worth
+that lies further on (Rennie & McCallum, ICML 1999); siblings and URL patterns as evidence (Yang
+2009, 4.1).
 
-Cost: a fetch updates both models and scores the links first found; all waiting links are scored
-anew, with numpy, once for every 2 % of them that were fetched, and those whose score changed
-noticeably are passed on. 150 bytes of RAM a link, twice that while the columns grow, and 16 MB for
-the models.
+Cost: all waiting links are scored anew, with numpy, once for every 2 % of them that were fetched,
+and those whose score changed noticeably are passed on. 180 bytes of RAM a link, twice that while
+the columns grow, and 20 MB for the tables.
 """
 
 from array import array
@@ -44,28 +39,35 @@ from mmcrawl.scoring.base import (
     Scorer,
     check_ranges,
 )
-from mmcrawl.scoring.link_features import BITS, WIDTH, directory_of, fit_features, link_features
+from mmcrawl.scoring.evidence import Evidence, Prior, Rows, shipped_prior
+from mmcrawl.scoring.link_features import (
+    BITS,
+    WIDTH,
+    Origin,
+    fit_features,
+    link_features,
+    link_flags,
+)
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 _UNKNOWN, _WAITING, _TAKEN = 0, 1, 2
-_SEED_SCORE = 10.0  # above all that a model can promise: seeds come first
+_SEED_SCORE = 10.0  # above all that can be promised: seeds come first
 _NONE = -2  # no link; -1 is the parent of a seed
 _NO_PAGE = 0  # outcome of a link that is no page (yet)
+_RELEVANT, _HAS_MEDIA = 12, 6
 _NOTICEABLE = 0.01  # change of a score that is passed on
 
-Rows = NDArray[np.uint32]
 Values = NDArray[np.float64]
 
 
 class OnlineLogisticModel:
-    """Predicts a probability from the features of a thing, and tells how sure it is.
+    """Learns how far the log-odds of an outcome differ from what was expected, by features.
 
     Every weight is a normal variable of its own, with a mean and a variance; an example moves the
     weights of its features, the uncertain ones most, and makes them surer. There is no step size.
 
     Args:
         bits: features are numbers in [1, 2**bits); 0 stands for no feature.
-        bias: log-odds of a thing nothing is known of.
         variance: of a weight nothing is known of, > 0.
 
     Notes:
@@ -74,8 +76,7 @@ class OnlineLogisticModel:
         approximation of Chapelle & Li (2011). An example costs time in the number of its features.
     """
 
-    def __init__(self, bits: int, *, bias: float, variance: float) -> None:
-        self._bias = bias
+    def __init__(self, bits: int, *, variance: float) -> None:
         self._mean = np.zeros(1 << bits, dtype=np.float32)
         self._variance = np.full(1 << bits, variance, dtype=np.float32)
         self._variance[0] = 0.0
@@ -84,84 +85,77 @@ class OnlineLogisticModel:
         """Set what the weight of a feature is held to be before anything is learnt."""
         self._mean[feature] = weight
 
-    def predict(self, rows: Rows, *, optimism: float = 0.0) -> Values:
-        """Return the probability for each row of features, shape (n, width) → (n,).
+    def log_odds(self, rows: Rows) -> Values:
+        """Return what the features add to the log-odds of each row, shape (n, width) → (n,).
 
         Args:
             rows: features, padded with 0.
-            optimism: how many standard deviations are added to the log-odds; above 0 the unknown
-                looks better than it is expected to be.
         """
-        logit = self._bias + self._mean[rows].sum(axis=-1, dtype=np.float64)
-        if optimism:
-            logit += optimism * np.sqrt(self._variance[rows].sum(axis=-1, dtype=np.float64))
-        probability: Values = 1 / (1 + np.exp(-logit))
-        return probability
+        added: Values = self._mean[rows].sum(axis=-1, dtype=np.float64)
+        return added
 
-    def learn(self, row: Rows, outcome: bool) -> None:
-        """Learn from a thing with the features `row`, shape (width,), and what it was."""
+    def learn(self, row: Rows, expected: float, outcome: bool) -> None:
+        """Learn from a thing what it was.
+
+        Args:
+            row: its features, shape (width,).
+            expected: its log-odds by what else is known of it.
+            outcome: what it was.
+        """
         row = np.unique(row[row > 0])
         variance = self._variance[row].astype(np.float64)
         total = float(variance.sum())
-        logit = self._bias + float(self._mean[row].sum(dtype=np.float64))
-        expected = 1 / (1 + exp(-max(min(logit, 30.0), -30.0)))
-        information = expected * (1 - expected)
+        logit = expected + float(self._mean[row].sum(dtype=np.float64))
+        probability = 1 / (1 + exp(-max(min(logit, 30.0), -30.0)))
+        information = probability * (1 - probability)
         gain = variance / (1 + total * information)
-        self._mean[row] += gain * (outcome - expected)
+        self._mean[row] += gain * (outcome - probability)
         self._variance[row] = variance * (1 - gain * information)
 
 
 class Learned(Scorer):
-    """Order links by what an online model expects of them.
+    """Order links by what the crawl's own finds make probable.
 
     Args:
-        explore: optimism, in standard deviations of the model's log-odds, at least 0.
         lookahead: weight of what a page leads to, at least 0.
-        novelty: what a link is worth more in a directory of which nothing was fetched, at least 0.
-        variance: of a weight before anything was learnt, above 0; more learns faster.
-        bias: log-odds of a link nothing is known of.
+        variance: of a weight of the online model before anything was learnt, above 0; more learns
+            faster.
         fit: what a perfect fit of the link's words to the topic adds to the log-odds, until learnt.
         beta: weight of the anchor against the URL words in that fit (4.7), in [0, 1].
     """
 
     name: ClassVar[str] = "learned"
     ranges: ClassVar[Ranges] = {
-        "explore": (0, 100),
         "lookahead": (0, 100),
-        "novelty": (0, 100),
         "variance": (1e-6, 100),
-        "bias": (-100, 100),
         "fit": (-100, 100),
         "beta": (0, 1),
     }
+    prior: ClassVar[Prior | None] = None
+    """Other weights of the evidence than the shipped ones."""
 
     def __init__(
         self,
         source: LinkSource,
         similarity: LinkSimilarity,
         *,
-        explore: float = 0.5,
         lookahead: float = 0.5,
-        novelty: float = 0.5,
-        variance: float = 0.3,
-        bias: float = -2.0,
+        variance: float = 0.03,
         fit: float = 3.0,
         beta: float = 0.8,
     ) -> None:
         check_ranges(self.ranges, locals())
         self._source, self._similarity = source, similarity
-        self._explore, self._lookahead, self._novelty = explore, lookahead, novelty
-        self._beta = beta
-        self._relevant = OnlineLogisticModel(BITS, bias=bias, variance=variance)
+        self._lookahead, self._beta = lookahead, beta
+        self._evidence = Evidence()
+        self._for_relevance, self._for_yield = self.prior or shipped_prior()
+        self._model = OnlineLogisticModel(BITS, variance=variance)
         for number, share in fit_features().items():
-            self._relevant.expect(number, fit * share)
-        self._leads = OnlineLogisticModel(BITS, bias=bias, variance=variance)
+            self._model.expect(number, fit * share)
         self._state = np.zeros(1024, dtype=np.uint8)
         self._features = np.zeros((1024, WIDTH), dtype=np.uint32)
+        self._flags = np.zeros(1024, dtype=np.uint8)
         self._score = np.zeros(1024, dtype=np.float32)
-        self._directory = np.zeros(1024, dtype=np.int32)
-        self._directories: dict[str, int] = {}
-        self._fetched = array("i")
         self._parent = array("i")
         self._outcome = bytearray()
         self._failure = _NONE
@@ -188,7 +182,6 @@ class Learned(Scorer):
         self._learn_failure()
         self._register(link)
         self._waiting -= self._state[link] == _WAITING
-        self._fetched[self._directory[link]] += 1
         self._state[link] = _TAKEN
         return NO_SCORES
 
@@ -198,12 +191,10 @@ class Learned(Scorer):
         self._outcome[page.id] = _outcome(page)
         self._learn(page.id, page.relevant)
         new = [link for link in page.links if self._register(link)]
-        if not page.links:
-            self._leads.learn(self._features[page.id], False)
         return self._rescore(new) if self._is_due() else self._scores_of(new)
 
     def failed(self, link: int) -> LinkScores:
-        """Learn that a link like this, and the page it stood on, lead to nothing.
+        """Learn that a link like this leads to nothing.
 
         Unless it redirects: then its target is the next that is `added`.
         """
@@ -215,7 +206,11 @@ class Learned(Scorer):
         """Learn the contrary of what was learnt from pages that turned out not to be relevant."""
         self._learn_failure()
         for link in links:
-            self._learn(link, False)
+            parent = self._page_above(link)
+            row = None if parent < 0 else self._features[parent]
+            self._evidence.take_back(self._features[link], row)
+            self._outcome[link] -= _RELEVANT
+            self._model.learn(self._features[link], self._expected(link), False)
         return self._rescore([])
 
     # -- inside ---------------------------------------------------------------------------------
@@ -225,20 +220,21 @@ class Learned(Scorer):
         self._reserve(link)
         if self._state[link] != _UNKNOWN:
             return False
-        known = self._source.known(link)
-        found_on = "" if known.parent is None else str(self._outcome[known.parent])
+        known, origin = self._source.known(link), Origin()
+        if known.parent is not None:
+            outcome = self._outcome[known.parent]
+            origin = Origin(
+                self._source.known(known.parent).url,
+                str(outcome),
+                relevant=outcome > _RELEVANT,
+                has_media=outcome > 0 and (outcome - 1) // _HAS_MEDIA % 2 == 1,
+            )
         self._state[link] = _WAITING
         self._parent[link] = -1 if known.parent is None else known.parent
-        self._features[link] = link_features(known, found_on)
-        self._directory[link] = self._number(directory_of(known.url))
+        self._features[link] = link_features(known, origin)
+        self._flags[link] = link_flags(known, origin)
         self._waiting += 1
         return True
-
-    def _number(self, directory: str) -> int:
-        number = self._directories.setdefault(directory, len(self._fetched))
-        if number == len(self._fetched):
-            self._fetched.append(0)
-        return number
 
     def _reserve(self, link: int) -> None:
         missing = link + 1 - len(self._outcome)
@@ -248,8 +244,8 @@ class Learned(Scorer):
         while link >= len(self._state):
             self._state = _doubled(self._state)
             self._features = _doubled(self._features)
+            self._flags = _doubled(self._flags)
             self._score = _doubled(self._score)
-            self._directory = _doubled(self._directory)
 
     def _is_due(self) -> bool:
         """Count a fetch, and tell whether it is time to score all waiting links anew."""
@@ -262,13 +258,26 @@ class Learned(Scorer):
             self._learn(link, False)
 
     def _learn(self, link: int, relevant: bool) -> None:
-        self._relevant.learn(self._features[link], relevant)
+        """Learn what a link led to, and so did those that redirected to it."""
+        parent = self._page_above(link)
+        while link != parent:
+            self._model.learn(self._features[link], self._expected(link), relevant)
+            self._evidence.fetched(self._features[link], relevant)
+            link = self._parent[link]
+        if parent >= 0 and relevant:
+            self._evidence.led(self._features[parent])
+
+    def _page_above(self, link: int) -> int:
+        """Return the page that a link or its redirects stand on, -1 for none."""
         parent = self._parent[link]
         while parent >= 0 and self._outcome[parent] == _NO_PAGE:
-            self._relevant.learn(self._features[parent], relevant)
             parent = self._parent[parent]
-        if parent >= 0:
-            self._leads.learn(self._features[parent], relevant)
+        return parent
+
+    def _expected(self, link: int) -> float:
+        """Return the log-odds that a link is relevant, by the evidence."""
+        columns = self._evidence.columns(self._features[[link]], self._flags[[link]])
+        return float((columns @ self._for_relevance)[0])
 
     def _scores_of(self, links: Sequence[int]) -> LinkScores:
         ids = np.array(links, dtype=np.int64)
@@ -285,23 +294,22 @@ class Learned(Scorer):
         self._score[ids[~told]] = before[~told]
         return LinkScores(ids[told].tolist(), score[told].tolist(), leads[told].tolist())
 
-    def _evaluate(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return score and P(leads on) of links, both of shape (len(ids),)."""
-        rows = self._features[ids]
-        relevant = self._relevant.predict(rows, optimism=self._explore)
-        leads = self._leads.predict(rows, optimism=self._explore)
-        score = relevant + self._lookahead * leads
-        fetched = np.frombuffer(self._fetched, dtype=np.int32)[self._directory[ids]]
-        score += self._novelty / np.sqrt(1 + fetched)
-        parents = np.frombuffer(self._parent, dtype=np.int32)[ids]
-        score += _SEED_SCORE * (parents < 0)
+    def _evaluate(self, ids: NDArray[np.int64]) -> tuple[Values, Values]:
+        """Return score and what they lead to of links, both of shape (len(ids),)."""
+        rows, flags = self._features[ids], self._flags[ids]
+        columns = self._evidence.columns(rows, flags)
+        log_odds = columns @ self._for_relevance + self._model.log_odds(rows)
+        leads = np.clip(columns @ self._for_yield, 0, 1).astype(np.float64)
+        score = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30))) + self._lookahead * leads
+        score += _SEED_SCORE * (flags & 1)
         self._score[ids] = score
         return score, leads
 
 
 def _outcome(page: CrawledPage) -> int:
     """Return what a page was as a number in [1, 24]: relevant, with media, how much on topic."""
-    return 1 + 12 * page.relevant + 6 * page.contains_media + min(int(page.topic_score * 5), 5)
+    media = _RELEVANT * page.relevant + _HAS_MEDIA * page.contains_media
+    return 1 + media + min(int(page.topic_score * 5), 5)
 
 
 def _doubled(column: NDArray[Any]) -> NDArray[Any]:

@@ -1,7 +1,13 @@
-"""What is known of a link before it is fetched, as a fixed number of hashed features."""
+"""What is known of a link before it is fetched, as a fixed number of hashed features.
+
+The first features of a link name what it has in common with others (`UNITS`): its directory, its
+place on the page, its anchor, … How pages of the same unit turned out is the best evidence there is
+of a link. The rest are for a model that learns words and details.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate, islice
 from urllib.parse import urlsplit
 from zlib import crc32
@@ -10,19 +16,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.frontier.records import KnownLink
+from mmcrawl.text.link_words import is_paging, names_media
 
 BITS = 20
 """Features are numbers in [1, 2**BITS)."""
 
-WIDTH = 32
+WIDTH = 40
 """Features of a link; the last ones are 0, which is none, where there are fewer."""
 
+UNITS = (
+    "host", "directory", "above", "shape", "path", "page", "list", "place", "anchor", "title",
+    "clicks", "form", "found on, path", "way", "found on",
+)  # fmt: skip
+"""What a link shares with others, in the order of its first features."""
+
+FLAGS = ("seed", "media words", "paging", "numbered", "on a media page", "beside a media page")
+"""What a link is by itself: bits, the first is the lowest."""
+
 _NUMBER = re.compile(r"\d+")
+_LETTERS = re.compile(r"[a-z]+")
+_NUMBERED = re.compile(r"(?:page|paged|p|start|offset|pg)[/=_-]?\d", re.I)
 _WORD = re.compile(r"[a-z]{2,}|[\u3400-\u9fff]{1,2}")
 _MOST_DIRECTORIES = 4
 _MOST_WORDS = 6
-_MOST_CLICKS = 12
 _FIT_STEPS = 8
+_LONGEST_ANCHOR = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The page a link was found on.
+
+    Attributes:
+        url: its address; "" for a seed.
+        outcome: what it turned out to be, in a word.
+        relevant, has_media: whether it is relevant, or holds media at least.
+    """
+
+    url: str = ""
+    outcome: str = ""
+    relevant: bool = False
+    has_media: bool = False
 
 
 def directory_of(url: str) -> str:
@@ -37,7 +71,7 @@ def directory_of(url: str) -> str:
 
 def feature(text: str) -> int:
     """Return the number of a feature."""
-    return crc32(text.encode()) % ((1 << BITS) - 1) + 1
+    return crc32(text.encode("utf-8", "replace")) % ((1 << BITS) - 1) + 1
 
 
 def fit_features() -> dict[int, float]:
@@ -45,50 +79,82 @@ def fit_features() -> dict[int, float]:
     return {feature(f"content {step}"): step / _FIT_STEPS for step in range(_FIT_STEPS + 1)}
 
 
-def link_features(link: KnownLink, found_on: str) -> NDArray[np.uint32]:
-    """Return the features of a link: where it leads, where it was found, and its words.
+def link_flags(link: KnownLink, origin: Origin) -> int:
+    """Return what a link is by itself, the bits of `FLAGS`."""
+    address = link.url.partition("//")[2].partition("/")[2]
+    flags = (
+        link.parent is None,
+        names_media(link.anchor),
+        is_paging(link.anchor),
+        _NUMBERED.search(address) is not None,
+        origin.relevant,
+        origin.has_media,
+    )
+    return sum(flag << bit for bit, flag in enumerate(flags))
+
+
+def link_features(link: KnownLink, origin: Origin) -> NDArray[np.uint32]:
+    """Return the features of a link: what it shares with others, where it leads, and its words.
 
     Args:
         link: what the frontier knows of it.
-        found_on: what the page it was found on turned out to be, in a word; "" for a seed.
+        origin: the page it was found on.
     """
-    texts = (*_where_found(link, found_on), *_where_to(link.url), *_words(link))
-    hashed = [feature(text) for text in texts[:WIDTH]]
+    texts = [f"{name} {unit}" for name, unit in zip(UNITS, _units(link, origin), strict=True)]
+    texts += islice((*_where_to(link), *_words(link)), WIDTH - len(texts))
     features = np.zeros(WIDTH, dtype=np.uint32)
-    features[: len(hashed)] = hashed
+    features[: len(texts)] = [feature(text) for text in texts]
     return features
 
 
-def _where_found(link: KnownLink, found_on: str) -> Iterator[str]:
-    yield f"clicks {min(link.logical_layer, _MOST_CLICKS)}"
-    yield f"found on {found_on}"
-    yield f"page {link.parent}"
-    yield f"list {link.parent} {link.group_title}"
-    yield f"title {link.group_title}"
+def _units(link: KnownLink, origin: Origin) -> Sequence[str]:
+    parts, path = urlsplit(link.url), link.tag_path
+    host, directory = parts.netloc, directory_of(link.url)
+    *directories, file = parts.path.split("/")[1:] or [""]
+    names, ending = _names(parts.query), file.rpartition(".")[2] if "." in file else ""
+    form = _LETTERS.sub("a", _NUMBER.sub("0", file).lower())
+    found_in = urlsplit(origin.url).path.rpartition("/")[0]
+    return (
+        host,
+        directory,
+        directory.rpartition("/")[0],
+        f"{host}{_NUMBER.sub('0', parts.path)}?{names}",
+        f"{host} {path}",
+        f"{link.parent}",
+        f"{link.parent} {path}",
+        f"{host} {found_in} {path}",
+        _NUMBER.sub("0", link.anchor.lower())[:_LONGEST_ANCHOR],
+        link.group_title,
+        f"{host} {link.logical_layer}",
+        f"{host} {len(directories)} {ending} {names} {form}",
+        f"{host} {origin.outcome} {path}",
+        f"{host} {found_in} {directory}",
+        f"{host} {origin.outcome}",
+    )
 
 
-def _where_to(url: str) -> Iterator[str]:
-    parts = urlsplit(url)
+def _names(query: str) -> str:
+    """Return the names of the values of a query, sorted."""
+    return "&".join(sorted(pair.partition("=")[0] for pair in query.split("&")))
+
+
+def _where_to(link: KnownLink) -> Iterator[str]:
+    parts = urlsplit(link.url)
     host, (*directories, file) = parts.netloc, parts.path.split("/")[1:] or [""]
-    yield f"host {host}"
-    yield f"layer {host} {len(directories)}"
+    yield f"content {round(link.content * _FIT_STEPS)}"
+    yield f"list {link.parent} {link.group_title}"
     for path in islice(accumulate([host, *directories], "{}/{}".format), 1, _MOST_DIRECTORIES + 1):
         yield f"in {path}"
     shape = _NUMBER.sub("0", parts.path)
-    names = "&".join(sorted(pair.partition("=")[0] for pair in parts.query.split("&")))
-    yield f"shape {host}{shape}?{names}"
     yield f"beside {host}{shape.rpartition('/')[0].rpartition('/')[0]} {len(directories)}"
     if parts.query:
-        yield f"script {host}{parts.path}?{names}"
+        yield f"script {host}{parts.path}?{_names(parts.query)}"
     yield f"file {_NUMBER.sub('0', file)}"
     yield f"kind {file.rpartition('.')[2] if '.' in file else ''} {bool(parts.query)}"
 
 
 def _words(link: KnownLink) -> Iterator[str]:
-    anchor = link.anchor.lower()
-    yield f"content {round(link.content * _FIT_STEPS)}"
-    yield f"anchor {anchor[:40]}"
-    for word in islice(dict.fromkeys(_WORD.findall(anchor)), _MOST_WORDS):
+    for word in islice(dict.fromkeys(_WORD.findall(link.anchor.lower())), _MOST_WORDS):
         yield f"anchor word {word}"
     address = link.url.lower().partition("//")[2].partition("/")[2]
     for word in [*dict.fromkeys(_WORD.findall(address))][-_MOST_WORDS:]:

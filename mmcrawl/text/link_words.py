@@ -1,0 +1,47 @@
+"""What the text of a link says of where it leads: to media, or to another page of a list."""
+
+import re
+from functools import cache
+
+from mmcrawl.text.resources import data_lines
+from mmcrawl.text.scripts import has_han
+
+_ARROWS = re.compile(r"[\s»«>→<←‹›…. ]+")
+_NUMBER = re.compile(r"\d{1,4}")
+_KANA_OR_HANGUL = re.compile("[\u3040-\u30ff\uac00-\ud7af]")
+
+
+def names_media(anchor: str) -> bool:
+    """Tell whether the text of a link promises sound, films, animations or simulations.
+
+    >>> names_media("Listen to lecture 3"), names_media("实验视频"), names_media("About us")
+    (True, True, False)
+    """
+    return _media_words().search(anchor.lower()) is not None
+
+
+def is_paging(anchor: str) -> bool:
+    """Tell whether the text of a link says no more than that a list goes on behind it.
+
+    >>> is_paging("Older posts »"), is_paging("12"), is_paging("下一页"), is_paging("Next year")
+    (True, True, True, False)
+    """
+    text = " ".join(_ARROWS.sub(" ", anchor.lower()).split())
+    if not text:
+        return bool(anchor.strip())  # an arrow
+    return text in _paging_words() or _NUMBER.fullmatch(text) is not None
+
+
+@cache
+def _media_words() -> re.Pattern[str]:
+    """Words of scripts without spaces stand anywhere, others alone."""
+    anywhere, alone = [], []
+    for line in data_lines("link_words", "media.txt"):
+        together = has_han(line) or _KANA_OR_HANGUL.search(line)
+        (anywhere if together else alone).append(re.escape(line).replace(r"\*", r"\w*"))
+    return re.compile(rf"{'|'.join(anywhere)}|\b(?:{'|'.join(alone)})\b")
+
+
+@cache
+def _paging_words() -> frozenset[str]:
+    return frozenset(data_lines("link_words", "paging.txt"))
