@@ -21,7 +21,8 @@ from mmcrawl.frontier import (
 from mmcrawl.frontier.twins import TWIN
 from mmcrawl.page import Page, parse_page
 from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
-from mmcrawl.scoring.base import NO_SCORES
+from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkScores
+from mmcrawl.scoring.breadth import Breadth
 from mmcrawl.topic import topic_from_keywords
 
 SEED = "http://site.test/"
@@ -134,6 +135,54 @@ def test_a_relevant_page_is_kept_with_its_media(opened: Any) -> None:
     }
     crawl(job, web)
     assert media_pages(job) == {SEED: [f"{SEED}one.mp4"]}
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Return how many new media the algorithm was told of each page, the last time it was."""
+    new: dict[str, int] = {}
+    crawled = Breadth.crawled
+
+    def note(self: Breadth, page: CrawledPage) -> LinkScores:
+        new[page.url.removeprefix(SEED)] = page.new_media
+        return crawled(self, page)
+
+    monkeypatch.setattr(Breadth, "crawled", note)
+    return new
+
+
+def test_media_that_lists_repeat_are_new_once_also_when_a_crawl_goes_on(
+    opened: Any, tmp_path: Path, told: dict[str, int]
+) -> None:
+    both = '<a href="one.mp4">1</a><a href="https://site.test/two.mp4">2</a>'
+    web = {
+        SEED: page("off", "list", "post", "tag", "more"),
+        f"{SEED}off": page(media="one.mp4", title="cooking"),
+        f"{SEED}list": page(head=both),
+        f"{SEED}post": page(media="one.mp4"),
+        f"{SEED}tag": page(head=both, media="three.mp4"),
+        f"{SEED}more": page(head=both + both, media="four.mp4"),
+    }
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    crawl(opened(store), web, most=5)
+    expected = {"": 0, "off": 0, "list": 2, "post": 0, "tag": 1}
+    assert told == expected
+    told.clear()
+    again = opened(store)
+    assert told == expected
+    crawl(again, web)
+    assert told == expected | {"more": 1}
+
+
+def test_a_page_that_is_taken_back_has_shown_nothing_new(
+    opened: Any, tmp_path: Path, told: dict[str, int]
+) -> None:
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    web = site_with_banner(8, own=(2, 6))
+    crawl(opened(store), web)
+    assert told == {"": 1, "1": 0, "2": 1, "3": 0, "4": 0, "5": 0, "6": 1, "7": 0}
+    opened(store)
+    assert told == {"": 0, "1": 0, "2": 1, "3": 0, "4": 0, "5": 0, "6": 1, "7": 0}
 
 
 def site_with_banner(pages: int, own: tuple[int, ...] = ()) -> dict[str, str]:

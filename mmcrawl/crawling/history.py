@@ -74,6 +74,7 @@ def recall(
                 past.contains_media,
                 past.links,
                 past.topic_score,
+                past.new_media,
             )
             scorer.crawled(page)
             admission.crawled(past.url, relevant=past.relevant)

@@ -204,7 +204,7 @@ class Judge:
         return lost
 
 
-def page_record(report: PageReport, verdict: Verdict) -> PageRecord:
+def page_record(report: PageReport, verdict: Verdict, new_media: int) -> PageRecord:
     """Return what is remembered of a page."""
     page = report.page
     return PageRecord(
@@ -218,6 +218,7 @@ def page_record(report: PageReport, verdict: Verdict) -> PageRecord:
         visited_at=report.visited_at,
         digest=report.digest,
         topic_score=verdict.score,
+        new_media=new_media,
     )
 
 

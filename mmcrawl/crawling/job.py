@@ -250,17 +250,19 @@ class CrawlJob:
         page = report.page
         self._take_back(self._judge.see(page))
         verdict = self._judge.confirmed(verdict, report)
+        new_media = self.findings.count_new(verdict.media) if verdict.relevant else 0
         if verdict.relevant:
             self.findings.add_media_page(
                 media_page(page, verdict, report.http_status, report.visited_at, report.extra)
             )
         self._similarity.count(report.words)
         links = self._intake.take(report, link, requests, link_kinds)
-        self.frontier.complete(link, page_record(report, verdict), links)
+        self.frontier.complete(link, page_record(report, verdict, new_media), links)
         self._twins.crawled(link, self.frontier.url(link))
         self._admission.crawled(page.url, relevant=verdict.relevant)
+        has_media = bool(verdict.media)
         crawled = CrawledPage(
-            link, page.url, verdict.relevant, bool(verdict.media), links, verdict.score
+            link, page.url, verdict.relevant, has_media, links, verdict.score, new_media
         )
         self.frontier.apply(self._scores_after(crawled))
         self.store.note(self.job.number, self._similarity.note(report.words))
