@@ -191,7 +191,7 @@ def site_with_banner(pages: int, own: tuple[int, ...] = ()) -> dict[str, str]:
     for n in range(pages):
         url = f"{SEED}{n}" if n else SEED
         film = f"/{n}.mp4" if n in own else ""
-        web[url] = page(f"/{n + 1}", media=film, head='<embed src="/nav.swf">')
+        web[url] = page(f"/{n + 1}", media=film, head='<embed src="/clouds.swf">')
     return web
 
 
@@ -209,6 +209,25 @@ def test_media_that_turn_out_site_wide_are_taken_back(opened: Any) -> None:
     assert [records[n].total_path_score for n in range(8)] == [8, 7, 6, 5, 4, 3, 2, 1]
 
 
+def test_media_of_one_page_under_many_addresses_are_not_site_wide(opened: Any) -> None:
+    job = opened()
+    web = {SEED: page(*(f"/post?view={n}" for n in range(8)))}
+    web |= {f"{SEED}post?view={n}": page(media="/lens.swf") for n in range(8)}
+    crawl(job, web)
+    assert media_pages(job) == {f"{SEED}post?view=0": [f"{SEED}lens.swf"]}
+
+
+def test_an_animation_on_all_pages_of_a_deep_directory_is_taken_back(opened: Any) -> None:
+    job = opened()
+    frame = '<embed src="/art/club/clouds.swf">'
+    web = {SEED: page(*(f"/art/club/{n}" for n in range(6)), *(f"/art/{n}" for n in range(9)))}
+    web |= {f"{SEED}art/{n}": page(title=f"optics {n}") for n in range(9)}
+    web |= {f"{SEED}art/club/{n}": page(head=frame, title=f"optics {n}") for n in range(6)}
+    web[f"{SEED}art/club/3"] = page(head=frame, media="/own.swf")
+    crawl(job, web)
+    assert media_pages(job) == {f"{SEED}art/club/3": [f"{SEED}own.swf"]}
+
+
 def test_the_harvest_rate_forgets_pages_that_were_taken_back(opened: Any) -> None:
     job = opened()
     crawl(job, site_with_banner(8, own=(2, 6)), most=8)
@@ -218,7 +237,7 @@ def test_the_harvest_rate_forgets_pages_that_were_taken_back(opened: Any) -> Non
 def test_the_scorer_unlearns_what_site_wide_media_taught_it(opened: Any) -> None:
     job = opened(algo="urlrule")
     web = {SEED: page(*(f"/a/{n}.html" for n in range(9)), title="optics")}
-    web |= {f"{SEED}a/{n}.html": page(media="/nav.swf", title=f"optics {n}") for n in range(9)}
+    web |= {f"{SEED}a/{n}.html": page(media="/clouds.swf", title=f"optics {n}") for n in range(9)}
     crawl(job, web, most=5)
     assert [str(record.pattern) for record in job.findings.patterns()]
     crawl(job, web)
@@ -275,7 +294,7 @@ def test_pages_of_the_same_bytes_with_other_media_are_different_pages(opened: An
 
 def test_a_page_taken_back_before_it_was_reported_changes_no_counts(opened: Any) -> None:
     job, web = opened(), site_with_banner(8)
-    web[SEED] = page(*(f"/{n}" for n in range(1, 8)), head='<embed src="/nav.swf">')
+    web[SEED] = page(*(f"/{n}" for n in range(1, 8)), head='<embed src="/clouds.swf">')
     fetch(job, web, job.next())
     late = job.next()
     parsed = parse_page(web[late.url].encode(), late.url)
@@ -421,7 +440,7 @@ def test_one_find_lifts_the_bound_of_a_shape(opened: Any) -> None:
 
 def test_what_a_site_wide_animation_made_look_good_is_bounded_like_the_rest(opened: Any) -> None:
     days = {f"{SEED}calendar?day={n}": f"/calendar?day={n + 1}" for n in range(60)}
-    web = {url: page(next_day, head='<embed src="/nav.swf">') for url, next_day in days.items()}
+    web = {url: page(next_day, head='<embed src="/clouds.swf">') for url, next_day in days.items()}
     job = opened(seeds=(f"{SEED}calendar?day=0",), limits=Limits(per_shape=20))
     assert len(crawl(job, web)) == 20
     assert media_pages(job) == {}

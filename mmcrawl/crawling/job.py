@@ -248,7 +248,7 @@ class CrawlJob:
     ) -> bool:
         """Take in the report of a page; for the rest see `crawled`."""
         page = report.page
-        self._take_back(self._judge.see(page))
+        self._take_back(self._judge.see(page, report.digest))
         verdict = self._judge.confirmed(verdict, report)
         new_media = self.findings.count_new(verdict.media) if verdict.relevant else 0
         if verdict.relevant:

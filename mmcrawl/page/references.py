@@ -22,6 +22,8 @@ class Reference:
         only_kind: Whether ``kind`` holds whatever the URL says: all in ``<audio>`` is audio.
         may_be_page: Whether it is a link to follow when it is no media file.
         is_player: Whether a file name in a query value is what it plays.
+        variables: What is handed to a Flash movie besides its query.
+        is_banner: Whether its element is much wider than high.
     """
 
     href: str
@@ -34,3 +36,5 @@ class Reference:
     only_kind: bool = False
     may_be_page: bool = False
     is_player: bool = False
+    variables: str = ""
+    is_banner: bool = False
