@@ -680,6 +680,21 @@ def test_a_crawl_of_mirrored_pages_goes_on_where_it_was_left(
     assert taken == whole
 
 
+def test_addresses_that_differ_in_parameters_without_meaning_are_left_out_also_when_it_goes_on(
+    opened: Any, tmp_path: Path
+) -> None:
+    names = [f"p{n}" for n in range(6)]
+    hrefs = [f"/{name}{query}" for name in names for query in ("", "?menu=a", "?menu=b")]
+    web = {SEED: page(*hrefs)} | {f"{SEED}{href[1:]}": page(title=href[:3]) for href in hrefs}
+    whole = crawl(opened(), web)
+    assert [url for url in whole if "?" in url] == [
+        f"{SEED}p0?menu=a",
+        f"{SEED}p0?menu=b",
+        f"{SEED}p1?menu=a",
+    ]
+    assert in_pieces(opened, f"sqlite:///{tmp_path / 'crawl.db'}", web, most=3) == whole
+
+
 def test_a_twin_teaches_the_algorithm_nothing(opened: Any) -> None:
     job = opened()
     told: list[int] = []

@@ -340,7 +340,8 @@ class CrawlJob:
 
     def _pointless(self, link: WaitingLink) -> str | None:
         """Return why a link is not worth fetching, None if it is."""
-        if link.priority == BEHIND and self._twins.was_fetched(link.id, link.url):
+        may_be_twin = link.request is None and (link.priority == BEHIND or "?" in link.url)
+        if may_be_twin and self._twins.was_fetched(link.id, link.url):
             return TWIN
         return self._admission.exhausted(link.url)
 
@@ -379,7 +380,7 @@ class CrawlJob:
                 self._similarity.take_note(note)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise damaged(self.store.name, "its word counts") from error
-        recall(self.frontier, self.scorer, self._admission, self.moved_seeds)
+        recall(self.frontier, self.scorer, self._admission, self.moved_seeds, self._twins)
         self.frontier.apply(self.scorer.added(self.frontier.held()))
 
     def _scores_after(self, page: CrawledPage) -> LinkScores:
