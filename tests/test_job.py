@@ -668,6 +668,17 @@ def test_an_address_that_a_redirect_leads_to_is_fetched_in_its_turn(opened: Any)
     assert crawl(job, {}) == [f"{SEED}a/", f"{SEED}b"]
 
 
+def test_a_redirect_to_another_address_of_a_page_that_was_fetched_is_not_followed(
+    opened: Any,
+) -> None:
+    job = opened()
+    crawl(job, mirrored(3) | {SEED: page("p0", "p0/", "p1", "p1/", "p2")})
+    job.add([NewLink(f"{SEED}old")])
+    assert job.redirected(job.next().id, NewLink(f"{SEED}p2/"))
+    assert job.next() is None
+    assert job.frontier.errors() == {TWIN: 1}
+
+
 @pytest.mark.parametrize("algo", ["breadth", "learned", "urlrule"])
 def test_a_crawl_of_mirrored_pages_goes_on_where_it_was_left(
     opened: Any, tmp_path: Path, algo: str

@@ -340,8 +340,7 @@ class CrawlJob:
 
     def _pointless(self, link: WaitingLink) -> str | None:
         """Return why a link is not worth fetching, None if it is."""
-        may_be_twin = link.request is None and (link.priority == BEHIND or "?" in link.url)
-        if may_be_twin and self._twins.was_fetched(link.id, link.url):
+        if link.request is None and self._twins.was_fetched(link.id, link.url):
             return TWIN
         return self._admission.exhausted(link.url)
 
