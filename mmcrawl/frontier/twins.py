@@ -120,6 +120,7 @@ class Twins:
         self._links = links
         self._first: dict[int, int] = {}
         self._groups: dict[int, list[int]] = {}
+        self._twinned: set[int] = set()
         self._pairs: defaultdict[tuple[str, Kind], list[int]] = defaultdict(lambda: [0, 0])
         self._varied: dict[int, int] = {}
         self._unvaried: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
@@ -142,6 +143,7 @@ class Twins:
         """Take in a link of the frontier."""
         first = self._first.setdefault(_key(url), link)
         if first != link:
+            self._twinned |= {first, link}
             group = self._groups.setdefault(first, [first])
             if len(group) < _MOST and link not in group:
                 group.append(link)
@@ -181,7 +183,7 @@ class Twins:
         """Tell whether a page was fetched that differs in parameters without meaning."""
         return link % _ASKED_AGAIN > 0 and any(
             self._fetched(rest, key, link)
-            for where, rest, key in _varieties(url)
+            for where, rest, key in (_varieties(url) if self._unvaried else ())
             if len(self._unvaried.get(where, ())) == _ENOUGH and self._mean_nothing(*where)
         )
 
@@ -193,7 +195,9 @@ class Twins:
 
     def _group(self, link: int, url: str) -> Sequence[int]:
         """Return a link and its twins in the order found; nothing if it has none."""
-        return self._groups.get(self._first.get(_key(url), link), ())
+        if link not in self._twinned:  # most: their key need not be made again
+            return ()
+        return self._groups[self._first[_key(url)]]
 
     def _compare(self, one: int, other: int) -> None:
         """Count two pages that may be twins as the same, or as different."""
