@@ -21,7 +21,8 @@ from mmcrawl.frontier import (
 from mmcrawl.frontier.twins import TWIN
 from mmcrawl.page import Page, parse_page
 from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
-from mmcrawl.scoring.base import NO_SCORES
+from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkScores
+from mmcrawl.scoring.breadth import Breadth
 from mmcrawl.topic import topic_from_keywords
 
 SEED = "http://site.test/"
@@ -136,13 +137,61 @@ def test_a_relevant_page_is_kept_with_its_media(opened: Any) -> None:
     assert media_pages(job) == {SEED: [f"{SEED}one.mp4"]}
 
 
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Return how many new media the algorithm was told of each page, the last time it was."""
+    new: dict[str, int] = {}
+    crawled = Breadth.crawled
+
+    def note(self: Breadth, page: CrawledPage) -> LinkScores:
+        new[page.url.removeprefix(SEED)] = page.new_media
+        return crawled(self, page)
+
+    monkeypatch.setattr(Breadth, "crawled", note)
+    return new
+
+
+def test_media_that_lists_repeat_are_new_once_also_when_a_crawl_goes_on(
+    opened: Any, tmp_path: Path, told: dict[str, int]
+) -> None:
+    both = '<a href="one.mp4">1</a><a href="https://site.test/two.mp4">2</a>'
+    web = {
+        SEED: page("off", "list", "post", "tag", "more"),
+        f"{SEED}off": page(media="one.mp4", title="cooking"),
+        f"{SEED}list": page(head=both),
+        f"{SEED}post": page(media="one.mp4"),
+        f"{SEED}tag": page(head=both, media="three.mp4"),
+        f"{SEED}more": page(head=both + both, media="four.mp4"),
+    }
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    crawl(opened(store), web, most=5)
+    expected = {"": 0, "off": 0, "list": 2, "post": 0, "tag": 1}
+    assert told == expected
+    told.clear()
+    again = opened(store)
+    assert told == expected
+    crawl(again, web)
+    assert told == expected | {"more": 1}
+
+
+def test_a_page_that_is_taken_back_has_shown_nothing_new(
+    opened: Any, tmp_path: Path, told: dict[str, int]
+) -> None:
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    web = site_with_banner(8, own=(2, 6))
+    crawl(opened(store), web)
+    assert told == {"": 1, "1": 0, "2": 1, "3": 0, "4": 0, "5": 0, "6": 1, "7": 0}
+    opened(store)
+    assert told == {"": 0, "1": 0, "2": 1, "3": 0, "4": 0, "5": 0, "6": 1, "7": 0}
+
+
 def site_with_banner(pages: int, own: tuple[int, ...] = ()) -> dict[str, str]:
     """A chain of pages that all show one animation, and some a film of their own."""
     web = {}
     for n in range(pages):
         url = f"{SEED}{n}" if n else SEED
         film = f"/{n}.mp4" if n in own else ""
-        web[url] = page(f"/{n + 1}", media=film, head='<embed src="/nav.swf">')
+        web[url] = page(f"/{n + 1}", media=film, head='<embed src="/clouds.swf">')
     return web
 
 
@@ -160,6 +209,25 @@ def test_media_that_turn_out_site_wide_are_taken_back(opened: Any) -> None:
     assert [records[n].total_path_score for n in range(8)] == [8, 7, 6, 5, 4, 3, 2, 1]
 
 
+def test_media_of_one_page_under_many_addresses_are_not_site_wide(opened: Any) -> None:
+    job = opened()
+    web = {SEED: page(*(f"/post?view={n}" for n in range(8)))}
+    web |= {f"{SEED}post?view={n}": page(media="/lens.swf") for n in range(8)}
+    crawl(job, web)
+    assert media_pages(job) == {f"{SEED}post?view=0": [f"{SEED}lens.swf"]}
+
+
+def test_an_animation_on_all_pages_of_a_deep_directory_is_taken_back(opened: Any) -> None:
+    job = opened()
+    frame = '<embed src="/art/club/clouds.swf">'
+    web = {SEED: page(*(f"/art/club/{n}" for n in range(6)), *(f"/art/{n}" for n in range(9)))}
+    web |= {f"{SEED}art/{n}": page(title=f"optics {n}") for n in range(9)}
+    web |= {f"{SEED}art/club/{n}": page(head=frame, title=f"optics {n}") for n in range(6)}
+    web[f"{SEED}art/club/3"] = page(head=frame, media="/own.swf")
+    crawl(job, web)
+    assert media_pages(job) == {f"{SEED}art/club/3": [f"{SEED}own.swf"]}
+
+
 def test_the_harvest_rate_forgets_pages_that_were_taken_back(opened: Any) -> None:
     job = opened()
     crawl(job, site_with_banner(8, own=(2, 6)), most=8)
@@ -169,7 +237,7 @@ def test_the_harvest_rate_forgets_pages_that_were_taken_back(opened: Any) -> Non
 def test_the_scorer_unlearns_what_site_wide_media_taught_it(opened: Any) -> None:
     job = opened(algo="urlrule")
     web = {SEED: page(*(f"/a/{n}.html" for n in range(9)), title="optics")}
-    web |= {f"{SEED}a/{n}.html": page(media="/nav.swf", title=f"optics {n}") for n in range(9)}
+    web |= {f"{SEED}a/{n}.html": page(media="/clouds.swf", title=f"optics {n}") for n in range(9)}
     crawl(job, web, most=5)
     assert [str(record.pattern) for record in job.findings.patterns()]
     crawl(job, web)
@@ -226,7 +294,7 @@ def test_pages_of_the_same_bytes_with_other_media_are_different_pages(opened: An
 
 def test_a_page_taken_back_before_it_was_reported_changes_no_counts(opened: Any) -> None:
     job, web = opened(), site_with_banner(8)
-    web[SEED] = page(*(f"/{n}" for n in range(1, 8)), head='<embed src="/nav.swf">')
+    web[SEED] = page(*(f"/{n}" for n in range(1, 8)), head='<embed src="/clouds.swf">')
     fetch(job, web, job.next())
     late = job.next()
     parsed = parse_page(web[late.url].encode(), late.url)
@@ -372,7 +440,7 @@ def test_one_find_lifts_the_bound_of_a_shape(opened: Any) -> None:
 
 def test_what_a_site_wide_animation_made_look_good_is_bounded_like_the_rest(opened: Any) -> None:
     days = {f"{SEED}calendar?day={n}": f"/calendar?day={n + 1}" for n in range(60)}
-    web = {url: page(next_day, head='<embed src="/nav.swf">') for url, next_day in days.items()}
+    web = {url: page(next_day, head='<embed src="/clouds.swf">') for url, next_day in days.items()}
     job = opened(seeds=(f"{SEED}calendar?day=0",), limits=Limits(per_shape=20))
     assert len(crawl(job, web)) == 20
     assert media_pages(job) == {}
@@ -600,6 +668,17 @@ def test_an_address_that_a_redirect_leads_to_is_fetched_in_its_turn(opened: Any)
     assert crawl(job, {}) == [f"{SEED}a/", f"{SEED}b"]
 
 
+def test_a_redirect_to_another_address_of_a_page_that_was_fetched_is_not_followed(
+    opened: Any,
+) -> None:
+    job = opened()
+    crawl(job, mirrored(3) | {SEED: page("p0", "p0/", "p1", "p1/", "p2")})
+    job.add([NewLink(f"{SEED}old")])
+    assert job.redirected(job.next().id, NewLink(f"{SEED}p2/"))
+    assert job.next() is None
+    assert job.frontier.errors() == {TWIN: 1}
+
+
 @pytest.mark.parametrize("algo", ["breadth", "learned", "urlrule"])
 def test_a_crawl_of_mirrored_pages_goes_on_where_it_was_left(
     opened: Any, tmp_path: Path, algo: str
@@ -610,6 +689,21 @@ def test_a_crawl_of_mirrored_pages_goes_on_where_it_was_left(
     while step := crawl(opened(store, algo), web, 3):
         taken += step
     assert taken == whole
+
+
+def test_addresses_that_differ_in_parameters_without_meaning_are_left_out_also_when_it_goes_on(
+    opened: Any, tmp_path: Path
+) -> None:
+    names = [f"p{n}" for n in range(6)]
+    hrefs = [f"/{name}{query}" for name in names for query in ("", "?menu=a", "?menu=b")]
+    web = {SEED: page(*hrefs)} | {f"{SEED}{href[1:]}": page(title=href[:3]) for href in hrefs}
+    whole = crawl(opened(), web)
+    assert [url for url in whole if "?" in url] == [
+        f"{SEED}p0?menu=a",
+        f"{SEED}p0?menu=b",
+        f"{SEED}p1?menu=a",
+    ]
+    assert in_pieces(opened, f"sqlite:///{tmp_path / 'crawl.db'}", web, most=3) == whole
 
 
 def test_a_twin_teaches_the_algorithm_nothing(opened: Any) -> None:

@@ -7,7 +7,7 @@ from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import REDIRECT, Admission
 from mmcrawl.frontier.reading import PastFailure
 from mmcrawl.frontier.sqlite import SqliteFrontier
-from mmcrawl.frontier.twins import TWIN
+from mmcrawl.frontier.twins import TWIN, Twins
 from mmcrawl.scoring.base import CrawledPage, Scorer
 from mmcrawl.scoring.relevance import TopicTest
 
@@ -42,7 +42,11 @@ class MovedSeeds:
 
 
 def recall(
-    frontier: SqliteFrontier, scorer: Scorer, admission: Admission, moved: MovedSeeds
+    frontier: SqliteFrontier,
+    scorer: Scorer,
+    admission: Admission,
+    moved: MovedSeeds,
+    twins: Twins,
 ) -> None:
     """Bring algorithm and bounds to where they stood when the job was left.
 
@@ -50,7 +54,7 @@ def recall(
 
     Args:
         frontier: knows what became of links.
-        scorer, admission, moved: new ones.
+        scorer, admission, moved, twins: new ones.
     """
     scorer.added(frontier.without_parent())
     for past in frontier.history():
@@ -74,7 +78,10 @@ def recall(
                 past.contains_media,
                 past.links,
                 past.topic_score,
+                past.new_media,
             )
             scorer.crawled(page)
             admission.crawled(past.url, relevant=past.relevant)
+            if "?" in past.url:
+                twins.learn_parameters(past.id, frontier.url(past.id))
     scorer.added(frontier.waiting())

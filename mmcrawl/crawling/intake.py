@@ -15,6 +15,7 @@ from mmcrawl.frontier.records import NewLink, PageRecord
 from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.twins import BEHIND, Twins
+from mmcrawl.page.media import ANIMATION
 from mmcrawl.page.model import Link, MediaResource, Page
 from mmcrawl.page.urls import physical_layer
 from mmcrawl.scoring.base import LinkText, Scorer
@@ -183,13 +184,17 @@ class Judge:
         twin = self._frontier.twin(url, digest) if verdict.relevant else None
         return replace(verdict, relevant=False, twin=twin) if twin else verdict
 
-    def see(self, page: Page) -> list[int]:
+    def see(self, page: Page, digest: int) -> list[int]:
         """Count the media of a page; take back pages whose only media turn out to be site-wide.
 
-        Returns the links of those pages.
+        A page that was found under another address is not counted again: its media would seem to
+        stand on many pages. Returns the links of the pages taken back.
         """
-        wanted = [r.url for r in page.media if r.kind in self._test.kinds]
-        site_wide = self._sightings.add(page.url, wanted)
+        if self._frontier.twin(page.url, digest):
+            return []
+        wanted = {r.url: r.kind for r in page.media if r.kind in self._test.kinds}
+        animations = {url for url, kind in wanted.items() if kind == ANIMATION}
+        site_wide = self._sightings.add(page.url, wanted, animations)
         lost = []
         for record in self._findings.pages_showing(site_wide) if site_wide else ():
             left = tuple(r for r in record.resources if r.url not in self._sightings)
@@ -205,7 +210,7 @@ class Judge:
         return lost
 
 
-def page_record(report: PageReport, verdict: Verdict) -> PageRecord:
+def page_record(report: PageReport, verdict: Verdict, new_media: int) -> PageRecord:
     """Return what is remembered of a page."""
     page = report.page
     return PageRecord(
@@ -219,6 +224,7 @@ def page_record(report: PageReport, verdict: Verdict) -> PageRecord:
         visited_at=report.visited_at,
         digest=report.digest,
         topic_score=verdict.score,
+        new_media=new_media,
     )
 
 

@@ -248,19 +248,21 @@ class CrawlJob:
     ) -> bool:
         """Take in the report of a page; for the rest see `crawled`."""
         page = report.page
-        self._take_back(self._judge.see(page))
+        self._take_back(self._judge.see(page, report.digest))
         verdict = self._judge.confirmed(verdict, report)
+        new_media = self.findings.count_new(verdict.media) if verdict.relevant else 0
         if verdict.relevant:
             self.findings.add_media_page(
                 media_page(page, verdict, report.http_status, report.visited_at, report.extra)
             )
         self._similarity.count(report.words)
         links = self._intake.take(report, link, requests, link_kinds)
-        self.frontier.complete(link, page_record(report, verdict), links)
+        self.frontier.complete(link, page_record(report, verdict, new_media), links)
         self._twins.crawled(link, self.frontier.url(link))
         self._admission.crawled(page.url, relevant=verdict.relevant)
+        has_media = bool(verdict.media)
         crawled = CrawledPage(
-            link, page.url, verdict.relevant, bool(verdict.media), links, verdict.score
+            link, page.url, verdict.relevant, has_media, links, verdict.score, new_media
         )
         self.frontier.apply(self._scores_after(crawled))
         self.store.note(self.job.number, self._similarity.note(report.words))
@@ -338,7 +340,7 @@ class CrawlJob:
 
     def _pointless(self, link: WaitingLink) -> str | None:
         """Return why a link is not worth fetching, None if it is."""
-        if link.priority == BEHIND and self._twins.was_fetched(link.id, link.url):
+        if link.request is None and self._twins.was_fetched(link.id, link.url):
             return TWIN
         return self._admission.exhausted(link.url)
 
@@ -377,7 +379,7 @@ class CrawlJob:
                 self._similarity.take_note(note)
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise damaged(self.store.name, "its word counts") from error
-        recall(self.frontier, self.scorer, self._admission, self.moved_seeds)
+        recall(self.frontier, self.scorer, self._admission, self.moved_seeds, self._twins)
         self.frontier.apply(self.scorer.added(self.frontier.held()))
 
     def _scores_after(self, page: CrawledPage) -> LinkScores:

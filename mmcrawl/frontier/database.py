@@ -45,7 +45,7 @@ CREATE TABLE page (
     keywords TEXT NOT NULL, description TEXT NOT NULL, digest INTEGER NOT NULL,
     contains_media INTEGER NOT NULL, relevant INTEGER NOT NULL, topic_score REAL NOT NULL,
     links BLOB NOT NULL CHECK (length(links) % 4 = 0),
-    links_on_page INTEGER NOT NULL, visited_at REAL NOT NULL
+    links_on_page INTEGER NOT NULL, visited_at REAL NOT NULL, new_media INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE note (
     id INTEGER PRIMARY KEY, job INTEGER NOT NULL, text TEXT NOT NULL CHECK (json_valid(text))
@@ -59,10 +59,10 @@ CREATE TABLE media_page (
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE media_resource (
     job INTEGER NOT NULL, url TEXT NOT NULL, page TEXT NOT NULL, kind TEXT NOT NULL,
-    tag TEXT NOT NULL, text TEXT NOT NULL,
+    tag TEXT NOT NULL, text TEXT NOT NULL, key INTEGER NOT NULL,
     PRIMARY KEY (job, page, url)
 ) WITHOUT ROWID, STRICT;
-CREATE INDEX media_resource_url ON media_resource (job, url);
+CREATE INDEX media_resource_key ON media_resource (job, key);
 CREATE TABLE section (
     job INTEGER NOT NULL, name TEXT NOT NULL, pages INTEGER NOT NULL, PRIMARY KEY (job, name)
 ) WITHOUT ROWID, STRICT;
@@ -82,7 +82,7 @@ CREATE TABLE pattern (
 # Columns that are named as the fields of the records.
 _PAGE_COLUMNS = (
     "url", "title", "keywords", "description", "digest", "contains_media", "relevant",
-    "topic_score", "links_on_page", "visited_at",
+    "topic_score", "links_on_page", "visited_at", "new_media",
 )  # fmt: skip
 _LINK_COLUMNS = (
     "logical_layer", "physical_layer", "priority", "url_words", "anchor", "group_title", "request",
@@ -91,7 +91,7 @@ _LINK_COLUMNS = (
 page_values, link_values = attrgetter(*_PAGE_COLUMNS), attrgetter(*_LINK_COLUMNS)
 NEW_PAGE = (
     f"INSERT INTO page (id, links, {', '.join(_PAGE_COLUMNS)})"  # noqa: S608 - our own names
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 NEW_LINK = (
     "INSERT INTO link (id, key, host, path, status, score, structure, parent, content,"  # noqa: S608

@@ -3,10 +3,12 @@
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from itertools import islice
 
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.page.model import MediaResource
+from mmcrawl.page.urls import resource_key
 
 _MEDIA_PAGES = (
     "SELECT url, title, topic_score, words, status, visited_at, extra FROM media_page WHERE job = ?"
@@ -94,9 +96,18 @@ class Findings:
                 ),
             )
             db.executemany(
-                "INSERT OR REPLACE INTO media_resource VALUES (?, ?, ?, ?, ?, ?)",
-                [(self._job, r.url, page.url, r.kind, r.tag, r.text) for r in page.resources],
+                "INSERT OR REPLACE INTO media_resource VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (self._job, r.url, page.url, r.kind, r.tag, r.text, _key(r.url))
+                    for r in page.resources
+                ],
             )
+
+    def count_new(self, resources: Iterable[MediaResource]) -> int:
+        """Return how many of some media no media page shows yet, under whatever address."""
+        known = "SELECT 1 FROM media_resource WHERE job = ? AND key = ? LIMIT 1"
+        keys = {_key(resource.url) for resource in resources}
+        return sum(not self._store.db.execute(known, (self._job, key)).fetchone() for key in keys)
 
     def pages_showing(self, resources: Iterable[str]) -> list[MediaPageRecord]:
         """Return the media pages that name any of some resources, best topic score first."""
@@ -104,7 +115,8 @@ class Findings:
             row[0]
             for resource in resources
             for row in self._store.db.execute(
-                "SELECT page FROM media_resource WHERE job = ? AND url = ?", (self._job, resource)
+                "SELECT page FROM media_resource WHERE job = ? AND key = ? AND url = ?",
+                (self._job, _key(resource), resource),
             )
         }
         found = [
@@ -199,3 +211,9 @@ class Findings:
         )
         counts = {"pages": int(pages.fetchone()[0]), "audio": 0, "video": 0, "animation": 0}
         return counts | {kind: int(number) for kind, number in kinds}
+
+
+def _key(resource: str) -> int:
+    """Return what the addresses of one resource have in common, in 64 bits."""
+    text = resource_key(resource).encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "big", signed=True)

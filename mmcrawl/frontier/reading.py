@@ -22,6 +22,7 @@ class PastPage:
     relevant: bool
     contains_media: bool
     topic_score: float
+    new_media: int
     links: list[int]
 
 
@@ -185,12 +186,12 @@ class LinkTable:
             "SELECT count(*) FROM link WHERE id >= ? AND id < ?", self._ours
         ).fetchone()[0]
         rows = self.store.db.execute(
-            "SELECT id, url, relevant, contains_media, topic_score, links, error FROM link"
-            " LEFT JOIN page USING (id) WHERE id >= ? AND id < ? AND settled IS NOT NULL"
+            "SELECT id, url, relevant, contains_media, topic_score, new_media, links, error"
+            " FROM link LEFT JOIN page USING (id) WHERE id >= ? AND id < ? AND settled IS NOT NULL"
             " ORDER BY settled",
             self._ours,
         )
-        for number, url, relevant, media, score, links, error in rows:
+        for number, url, relevant, media, score, new_media, links, error in rows:
             link = number - self._base
             if url is None:
                 yield PastFailure(link, self.url(link), error)
@@ -198,7 +199,7 @@ class LinkTable:
                 outlinks = list(array("I", links))
                 if outlinks and max(outlinks) >= count:
                     raise damaged(self.store.name, "links are missing")
-                yield PastPage(link, url, bool(relevant), bool(media), score, outlinks)
+                yield PastPage(link, url, bool(relevant), bool(media), score, new_media, outlinks)
 
     def errors(self) -> Counter[str]:
         """Return how many links ended in error, by reason."""

@@ -102,7 +102,8 @@ class PageRecord:
     """What is remembered of a crawled page besides its link record.
 
     `digest` tells pages of the same bytes (`page_digest`), 0 if it was not taken; `topic_score` is
-    what the topic test gave the page, in [0, 1].
+    what the topic test gave the page, in [0, 1]; `new_media` is the number of its media that no
+    relevant page before it showed, 0 if it is not relevant itself.
     """
 
     url: str
@@ -115,6 +116,7 @@ class PageRecord:
     visited_at: float
     digest: int = 0
     topic_score: float = 0.0
+    new_media: int = 0
 
 
 @dataclass(frozen=True, slots=True)

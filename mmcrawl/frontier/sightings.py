@@ -2,16 +2,21 @@
 
 A resource is *site-wide* once it stands on at least five pages of a section and on more than half
 of those crawled there. Sections are the whole host and each of its first directories, since a
-site's parts often have frames of their own. What was found site-wide stays so: a page's own media
-is not seen on five pages that make up most of a section.
+site's parts often have frames of their own; for animations, which frames are made of, each
+directory below them too: there a list, its pages and its feed may well repeat one song. What was
+found site-wide stays so: a page's own media is not seen on five pages that make up most of a
+section.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
 from urllib.parse import urlsplit
 
 from mmcrawl.frontier.store import Job, SqliteStore
 
 _FEWEST_PAGES = 5
+_DEEPEST = 8  # sections of a page; directories can be nested without end
+_FOR_ALL_MEDIA = 2  # sections: the host and the first directory
 
 
 class Sightings:
@@ -26,12 +31,22 @@ class Sightings:
     def __contains__(self, resource: str) -> bool:
         return resource in self._site_wide
 
-    def add(self, page: str, resources: Iterable[str]) -> list[str]:
-        """Count a crawled page and the media on it; return resources now known as site-wide."""
+    def add(
+        self, page: str, resources: Iterable[str], animations: Collection[str] = ()
+    ) -> list[str]:
+        """Count a crawled page and the media on it; return resources now known as site-wide.
+
+        Args:
+            page: address of the page.
+            resources: addresses of the media on it.
+            animations: those of them that are animations.
+        """
         found = []
         resources = list(dict.fromkeys(resources))
         with self._store.writing() as db:
-            for section in _sections(page):
+            for depth, section in enumerate(islice(_sections(page), _DEEPEST)):
+                if depth == _FOR_ALL_MEDIA:
+                    resources = [resource for resource in resources if resource in animations]
                 pages = db.execute(
                     "INSERT INTO section VALUES (?, ?, 1) ON CONFLICT DO UPDATE SET"
                     " pages = pages + 1 RETURNING pages",
@@ -53,13 +68,14 @@ class Sightings:
 
 
 def _sections(page: str) -> Iterator[str]:
-    """Yield the names of the sections a page is in.
+    """Yield the names of the sections a page is in, the largest first.
 
     >>> list(_sections("http://h/a/b/c.htm"))
-    ['h/', 'h/a/']
+    ['h/', 'h/a/', 'h/a/b/']
     """
     parts = urlsplit(page)
-    yield f"{parts.netloc}/"
-    first, slash, _ = parts.path.lstrip("/").partition("/")
-    if slash:
-        yield f"{parts.netloc}/{first}/"
+    section = f"{parts.netloc}/"
+    yield section
+    for directory in parts.path.lstrip("/").split("/")[:-1]:
+        section += f"{directory}/"
+        yield section

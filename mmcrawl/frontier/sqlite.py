@@ -198,7 +198,8 @@ class SqliteFrontier(LinkTable):
         """Note that crawled pages called relevant are not."""
         with self.store.writing() as db:
             db.executemany(
-                "UPDATE page SET relevant = 0 WHERE id = ?", [(self._base + n,) for n in links]
+                "UPDATE page SET relevant = 0, new_media = 0 WHERE id = ?",
+                [(self._base + n,) for n in links],
             )
 
     def prioritise(self, link: int, priority: int, *, instead_of: int) -> None:

@@ -5,6 +5,10 @@ On some sites half of all links are such twins. Which of these differences mean 
 for each host, from pages that were fetched under two addresses. A link that may be a twin of
 another comes behind all others, and is not fetched at all once its page was, and pages under
 addresses that differ so were the same on its host.
+
+Parameters of a query that mean nothing (where a reader came from, what is folded out in a menu) are
+learnt likewise, but only what was fetched tells of them: a parameter must have left several
+different pages as they were, since a script that fails gives one page for all its addresses.
 """
 
 import re
@@ -28,9 +32,12 @@ _INDEX = re.compile(r"/(?:index|default)\.(?:html?|php\d?|aspx?|jsp|cgi|shtml)\Z
 _ENOUGH = 2  # pairs: one may be the same by chance, as two empty pages are
 _SURE = 0.9
 _MOST = 16  # twins of one page that are compared: a site can spell a path in thousands of ways
+_MOST_PARAMETERS = 8  # of an address with more, all are left out, and none alone
+_ASKED_AGAIN = 16  # of so many links that differ in parameters only, one is fetched all the same
 
-Kind = tuple[bool, ...]
-"""Whether two addresses differ in scheme, `www.`, index file, slash at the end, case."""
+Kind = tuple[bool, ...] | str
+"""Whether two addresses differ in scheme, `www.`, index file, slash at the end, case; or the names
+of the parameters in which they do."""
 
 
 class Links(Protocol):
@@ -38,6 +45,9 @@ class Links(Protocol):
 
     def links_from(self, first: int) -> Iterator[tuple[str, int | None]]:
         """Yield address and parent of the links from a number on, in order."""
+
+    def lookup(self, url: str) -> int | None:
+        """Return the link that an address is, None if it was never seen."""
 
     def url(self, link: int) -> str:
         """Return the address of a link."""
@@ -66,8 +76,34 @@ def _difference(one: str, other: str) -> tuple[str, Kind]:
 @lru_cache(maxsize=16_384)  # a link is looked up, and added
 def _key(url: str) -> int:
     host, rest, *_ = _parts(url)
-    text = f"{host}{rest.lower()}".encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(text, digest_size=8).digest(), "big")
+    return _hash(f"{host}{rest.lower()}")
+
+
+def _hash(text: str) -> int:
+    data = text.encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
+
+
+def _without_parameters(url: str) -> Iterator[tuple[str, str]]:
+    """Yield the names of parameters, one by one and all, and an address without them.
+
+    >>> list(_without_parameters("http://h.test/a?x=1&y=2"))[1:]
+    [('y', 'http://h.test/a?x=1'), ('x&y', 'http://h.test/a')]
+    """
+    page, _, query = canonical(url).partition("?")
+    pairs = [(pair.partition("=")[0], pair) for pair in query.split("&")]
+    names = list(dict.fromkeys(name for name, _ in pairs))
+    for name in names if 1 < len(names) <= _MOST_PARAMETERS else ():
+        yield name, f"{page}?{'&'.join(pair for other, pair in pairs if other != name)}"
+    yield "&".join(names), page
+
+
+def _varieties(url: str) -> Iterator[tuple[tuple[str, str], str, int]]:
+    """Yield host and names of parameters, an address without those, and a key of both."""
+    if "?" in url:
+        host = _parts(url)[0]
+        for names, rest in _without_parameters(url):
+            yield (host, names), rest, _hash(f"{names} {rest}")
 
 
 class Twins:
@@ -84,7 +120,10 @@ class Twins:
         self._links = links
         self._first: dict[int, int] = {}
         self._groups: dict[int, list[int]] = {}
+        self._twinned: set[int] = set()
         self._pairs: defaultdict[tuple[str, Kind], list[int]] = defaultdict(lambda: [0, 0])
+        self._varied: dict[int, int] = {}
+        self._unvaried: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
         for number, (url, _) in enumerate(links.links_from(0)):
             self.add(number, url)
         for group in self._groups.values():
@@ -104,6 +143,7 @@ class Twins:
         """Take in a link of the frontier."""
         first = self._first.setdefault(_key(url), link)
         if first != link:
+            self._twinned |= {first, link}
             group = self._groups.setdefault(first, [first])
             if len(group) < _MOST and link not in group:
                 group.append(link)
@@ -114,6 +154,17 @@ class Twins:
         for twin in group if link in group else ():
             if twin != link:
                 self._compare(twin, link)
+        self.learn_parameters(link, url)
+
+    def learn_parameters(self, link: int, url: str) -> None:
+        """Learn what the parameters of a page that was fetched mean; in the order of fetching."""
+        digest = self._links.digest(link) if "?" in url else None
+        for where, rest, key in _varieties(url) if digest else ():
+            for other in self._fetched(rest, key, link):
+                self._pairs[where][other == digest] += 1
+                if other == digest and len(self._unvaried[where]) < _ENOUGH:
+                    self._unvaried[where].add(other)
+            self._varied.setdefault(key, link)
 
     def left(self, link: int, url: str) -> list[int]:
         """Return the twins of a link that led to no page: each may be the address of one."""
@@ -126,11 +177,27 @@ class Twins:
             self._mean_nothing(*_difference(self._links.url(twin), url))
             for twin in self._group(link, url)
             if twin != link and self._links.digest(twin) is not None
+        ) or self._differs_in_parameters(link, url)
+
+    def _differs_in_parameters(self, link: int, url: str) -> bool:
+        """Tell whether a page was fetched that differs in parameters without meaning."""
+        return link % _ASKED_AGAIN > 0 and any(
+            self._fetched(rest, key, link)
+            for where, rest, key in (_varieties(url) if self._unvaried else ())
+            if len(self._unvaried.get(where, ())) == _ENOUGH and self._mean_nothing(*where)
         )
+
+    def _fetched(self, rest: str, key: int, link: int) -> list[int]:
+        """Return the digests of pages at an address without parameters, and with others."""
+        pages = {self._links.lookup(rest), self._varied.get(key)} - {link}
+        digests = (self._links.digest(page) for page in pages if page is not None)
+        return [digest for digest in digests if digest]
 
     def _group(self, link: int, url: str) -> Sequence[int]:
         """Return a link and its twins in the order found; nothing if it has none."""
-        return self._groups.get(self._first.get(_key(url), link), ())
+        if link not in self._twinned:  # most: their key need not be made again
+            return ()
+        return self._groups[self._first[_key(url)]]
 
     def _compare(self, one: int, other: int) -> None:
         """Count two pages that may be twins as the same, or as different."""

@@ -35,6 +35,16 @@ EXTENSION_PATTERN = "|".join(sorted(_EXTENSIONS, key=len, reverse=True))
 _MEDIA_FILE = re.compile(rf"[^\\]\.({EXTENSION_PATTERN})\s*(?:;.*)?$", re.IGNORECASE | re.DOTALL)
 _MENTIONS_MEDIA = re.compile(rf"\.(?:{EXTENSION_PATTERN})\b", re.IGNORECASE)
 _LONGEST_VALUE = 8_192
+_BANNER_RATIO = 3
+# A name of nothing but such words, in any number: "spinning_top.swf" is an animation.
+_FRAME_WORDS = "banner|bottom|btn|button|foot(?:er)?|head(?:er)?|logo|menu|nav(?:i|igation)?|top"
+_FRAME_NAME = re.compile(
+    rf"(?:(?:{_FRAME_WORDS}|bar|flash|home|index|left|main|page|right|site|sub)[\W\d_]*)*", re.I
+)
+_FRAME_WORD = re.compile(_FRAME_WORDS, re.IGNORECASE)
+_SIZE_IN_NAME = re.compile(r"(?<!\d)(\d{2,4})[x×](\d{2,4})(?!\d)", re.IGNORECASE)
+_LONGEST_FRAME_NAME = 40
+_PLAYER_NAME = re.compile(r"player|vcastr|expressinstall", re.IGNORECASE)
 
 
 def media_kind(url: str, mime: str | None = None) -> str | None:
@@ -106,3 +116,48 @@ def media_in_values(query: str) -> Iterator[str]:
         value = unquote(value).strip()
         if value and media_kind(value):
             yield value
+
+
+def is_banner(width: str, height: str) -> bool:
+    """Whether an element of this size, in pixels, has the shape of a banner: 3:1 or more.
+
+    >>> is_banner("1000", "105px"), is_banner("550", "400"), is_banner("100%", "90")
+    (True, False, False)
+    """
+    sides = [side.strip().lower().removesuffix("px") for side in (width, height)]
+    if not all(side.isdecimal() and len(side) < 6 for side in sides):
+        return False
+    return int(sides[0]) >= _BANNER_RATIO * int(sides[1]) > 0
+
+
+def is_frame_of_a_site(url: str) -> bool:
+    """Whether the name of an animation says that it is a banner, a menu or a logo.
+
+    >>> is_frame_of_a_site("http://h.test/img/top-flash2.swf")
+    True
+    >>> is_frame_of_a_site("http://h.test/738x178.swf")
+    True
+    >>> is_frame_of_a_site("http://h.test/spinning-top.swf")
+    False
+    """
+    name = _stem(url)
+    size = _SIZE_IN_NAME.search(name)
+    if size is not None and is_banner(size[1], size[2]):
+        return True
+    if len(name) > _LONGEST_FRAME_NAME or not _FRAME_WORD.search(name):
+        return False
+    return _FRAME_NAME.fullmatch(name) is not None
+
+
+def is_player(url: str) -> bool:
+    """Whether a Flash file is a program that plays others, by its name.
+
+    >>> is_player("http://h.test/flvplayer.swf?file=a.flv"), is_player("http://h.test/lever.swf")
+    (True, False)
+    """
+    return _PLAYER_NAME.search(_stem(url)) is not None
+
+
+def _stem(url: str) -> str:
+    name = unquote(url.partition("?")[0]).rpartition("/")[2]
+    return name.rpartition(".")[0] or name

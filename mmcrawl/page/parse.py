@@ -10,7 +10,14 @@ from lxml import etree
 from mmcrawl.page.collector import PageCollector
 from mmcrawl.page.encoding import decode_page
 from mmcrawl.page.groups import Run
-from mmcrawl.page.media import is_of_no_media, media_in_values, media_kind
+from mmcrawl.page.media import (
+    ANIMATION,
+    is_frame_of_a_site,
+    is_of_no_media,
+    is_player,
+    media_in_values,
+    media_kind,
+)
 from mmcrawl.page.model import Link, LinkGroup, MediaResource, Page
 from mmcrawl.page.references import Reference
 from mmcrawl.page.urls import Resolver, Target, base_url, resource_key
@@ -126,14 +133,19 @@ def media_resources(
     """Return what the page plays or links to as a media file, each resource once.
 
     Two URLs with the same :func:`resource_key` are one resource, under the first of them; the first
-    text that any of its references has is the resource's. The page itself is none.
+    text that any of its references has is the resource's. The page itself is none, nor is Flash
+    that frames a page: banners, menus, players of other files.
     """
     found: dict[str, MediaResource] = {}
     own_key = resource_key(page_url)
-    for reference, target in references:
-        if not (target.media or target.hosted or reference.tag not in _LINK_TAGS):
-            continue
-        for url, kind in _media_of(reference, target, resolve, page_host):
+    candidates = [
+        (reference, target)
+        for reference, target in references
+        if target.media or target.hosted or reference.tag not in _LINK_TAGS
+    ]
+    banners = {target.url for reference, target in candidates if reference.is_banner}
+    for reference, target in candidates:
+        for url, kind in _media_of(reference, target, resolve, page_host, banners):
             key = resource_key(url)
             if key == own_key:
                 continue
@@ -146,10 +158,10 @@ def media_resources(
 
 
 def _media_of(
-    reference: Reference, target: Target, resolve: Resolver, page_host: str
+    reference: Reference, target: Target, resolve: Resolver, page_host: str, banners: set[str]
 ) -> Iterator[tuple[str, str]]:
     kind = _kind(reference, target, page_host)
-    if kind is not None:
+    if kind is not None and not (kind == ANIMATION and _is_frame(reference, target, banners)):
         yield target.url, kind
     if not reference.is_player or "?" not in target.url:
         return
@@ -157,6 +169,17 @@ def _media_of(
         inner = resolve(value)
         if inner is not None and inner.media:
             yield inner.url, inner.media
+
+
+def _is_frame(reference: Reference, target: Target, banners: set[str]) -> bool:
+    """Whether Flash on a page is a banner, a menu, or a player that tells what it plays, if any."""
+    if reference.tag in _LINK_TAGS or target.hosted:
+        return False
+    if is_player(target.url):
+        told = (target.url.partition("?")[2], reference.variables)
+        variables = "&".join(filter(None, told))
+        return not variables or any(media_in_values(variables))
+    return target.url in banners or is_frame_of_a_site(target.url)
 
 
 def _kind(reference: Reference, target: Target, page_host: str) -> str | None:

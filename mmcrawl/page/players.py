@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from mmcrawl.page.looks import Attributes
-from mmcrawl.page.media import ANIMATION, AUDIO, VIDEO, media_in_values, media_kind
+from mmcrawl.page.media import (
+    ANIMATION,
+    AUDIO,
+    VIDEO,
+    is_banner,
+    media_in_values,
+    media_kind,
+)
 from mmcrawl.page.references import Reference
 from mmcrawl.page.scripts import media_literals
 
@@ -32,6 +41,18 @@ _GRAPH_URLS = frozenset({"", "url", "secure_url"})
 # schema.org's VideoObject and AudioObject, as JSON-LD and as microdata.
 _URL_PROPERTIES = frozenset({"contenturl", "embedurl"})
 _KINDS = {"videoobject": VIDEO, "audioobject": AUDIO}
+_VARIABLES = re.compile(r"\w+=")  # of a player that a script writes
+_BACKGROUND = frozenset({"autoplay", "loop", "muted"})
+
+
+@dataclass
+class _Object:
+    """An open `<object>`, with what it refers to."""
+
+    kind: str | None
+    attributes: Attributes
+    references: list[Reference]
+    variables: str = ""
 
 
 class MediaElements:
@@ -43,33 +64,45 @@ class MediaElements:
 
     def __init__(self, references: list[Reference]) -> None:
         self._references = references
-        self._objects: list[tuple[str | None, str]] = []  # (kind, text) of the open <object>s
-        self._players: list[str | None] = []  # the open <audio>, <video>; None for <picture>
+        self._objects: list[_Object] = []
+        # The open <audio>, <video>; None for <picture> and for a background.
+        self._players: list[str | None] = []
         self._items: list[str | None] = []  # kinds of the open microdata items
 
     def embed(self, tag: str, attributes: Attributes) -> None:
-        self._add(attributes.get("src"), tag, attributes, is_player=True)
-        self._add_variables(attributes.get("flashvars", ""), tag, attributes)
+        variables = attributes.get("flashvars", "")
+        for reference in self._add(attributes.get("src"), tag, attributes, is_player=True):
+            reference.variables = variables
+        self._add_variables(variables, tag, attributes)
 
     def object(self, tag: str, attributes: Attributes) -> Closer:
         class_id = attributes.get("classid", "").lower().removeprefix("clsid:").strip("{ ")
         kind = _CLASS_KINDS.get(class_id[:8]) or media_kind("", attributes.get("type"))
-        self._add(attributes.get("data"), tag, attributes, kind=kind, is_player=True)
-        self._objects.append((kind, _text_of(attributes)))
-        return self._objects.pop
+        references = self._add(attributes.get("data"), tag, attributes, kind=kind, is_player=True)
+        self._objects.append(_Object(kind, attributes, references))
+        return self._close_object
+
+    def _close_object(self) -> None:
+        closed = self._objects.pop()
+        for reference in closed.references:
+            reference.variables = closed.variables
 
     def param(self, tag: str, attributes: Attributes) -> None:
         if not self._objects:
             return
-        kind, text = self._objects[-1]
+        parent = self._objects[-1]
         name = attributes.get("name", "").strip().lower()
         value = attributes.get("value", "")
         if name == "flashvars":
-            self._add_variables(value, "object", {"title": text})
+            parent.variables = value
+            self._add_variables(value, "object", {"title": _text_of(parent.attributes)})
         elif name in _FILE_PARAMETERS:
-            self._add(value, "object", {"title": text}, kind=kind, is_player=True)
+            shown = {key: value for key, value in parent.attributes.items() if key != "type"}
+            parent.references += self._add(value, "object", shown, kind=parent.kind, is_player=True)
 
     def player(self, tag: str, attributes: Attributes) -> Closer:
+        if _is_background(attributes):
+            return self.picture(tag, attributes)
         self._players.append(tag)
         self._add_played(_source_of(attributes), tag, attributes)
         return self._players.pop
@@ -119,7 +152,10 @@ class MediaElements:
                 self._add(url, "schema", {}, kind=kind)
             return
         for literal in media_literals(code):
-            self._add(literal, "script", {}, is_player=True)
+            if _VARIABLES.match(literal):
+                self._add_variables(literal, "script", {})
+            else:
+                self._add(literal, "script", {}, is_player=True)
 
     def _add_variables(self, variables: str, tag: str, attributes: Attributes) -> None:
         for value in media_in_values(variables):
@@ -135,22 +171,33 @@ class MediaElements:
         only_kind: bool = False,
         may_be_page: bool = False,
         is_player: bool = False,
-    ) -> None:
+    ) -> list[Reference]:
+        """Note a reference; return it, or nothing if it is none."""
         # "#" and "?" are what scripts put in later, or nothing.
         if href is None or not href.partition("#")[0].strip("? \t\r\n"):
-            return
-        self._references.append(
-            Reference(
-                href,
-                tag,
-                _text_of(attributes),
-                mime=attributes.get("type"),
-                kind=kind,
-                only_kind=only_kind,
-                may_be_page=may_be_page,
-                is_player=is_player,
-            )
+            return []
+        reference = Reference(
+            href,
+            tag,
+            _text_of(attributes),
+            mime=attributes.get("type"),
+            kind=kind,
+            only_kind=only_kind,
+            may_be_page=may_be_page,
+            is_player=is_player,
+            is_banner=is_banner(attributes.get("width", ""), attributes.get("height", "")),
         )
+        self._references.append(reference)
+        return [reference]
+
+
+def _is_background(attributes: Attributes) -> bool:
+    """Whether a video moves without end and sound, and cannot be stopped; nothing names it."""
+    return (
+        attributes.keys() >= _BACKGROUND
+        and "controls" not in attributes
+        and not _text_of(attributes)
+    )
 
 
 def _source_of(attributes: Attributes) -> str | None:

@@ -23,6 +23,8 @@ class Reference:
         may_be_page: Whether it is a link to follow when it is no media file.
         tag_path: As in :class:`Link`.
         is_player: Whether a file name in a query value is what it plays.
+        variables: What is handed to a Flash movie besides its query.
+        is_banner: Whether its element is much wider than high.
     """
 
     href: str
@@ -36,3 +38,5 @@ class Reference:
     may_be_page: bool = False
     is_player: bool = False
     tag_path: str = ""
+    variables: str = ""
+    is_banner: bool = False

@@ -23,6 +23,7 @@ _HOSTS = (
     ("youtube-nocookie.com", r"/(?:embed|v)/[\w-]{5,}", VIDEO),
     ("youtu.be", r"/[\w-]{5,}", VIDEO),
     ("vimeo.com", r"/(?:(?:channels|groups|album|showcase)/[\w-]+/(?:videos?/)?)?\d+", VIDEO),
+    ("vimeo.com", r"/moogaloop\.swf\?(?:[^#]*&)?clip_id=\d+", VIDEO),
     ("player.vimeo.com", r"/video/\d+", VIDEO),
     ("archive.org", r"/embed/[^/?#]+", VIDEO),
     ("dailymotion.com", r"/(?:embed/)?(?:video|swf)/[\w-]+", VIDEO),
@@ -54,7 +55,7 @@ _HOSTS = (
     ("wistia.com", r"/(?:embed/iframe|medias)/\w+", VIDEO),
     ("rutube.ru", r"/(?:video|play/embed)/\w{6,}", VIDEO),
     ("nicovideo.jp", r"/watch/\w+", VIDEO),
-    ("soundcloud.com", r"/player/?\?(?:[^#]*&)?url=", AUDIO),
+    ("soundcloud.com", r"/player(?:\.swf|/)?\?(?:[^#]*&)?url=", AUDIO),
     (
         "soundcloud.com",
         r"/(?!discover\b|search\b|charts\b|pages\b|you\b|stream\b|tags\b|player\b)[\w-]+/"

@@ -41,6 +41,8 @@ class CrawledPage:
         contains_media: it holds media of the wanted kinds, on topic or not.
         links: ids of the links on it that may be followed, each once.
         topic_score: what the topic test gave it, with media or without, in [0, 1].
+        new_media: how many wanted media it holds that no relevant page before it showed; 0 if it is
+            not relevant itself.
     """
 
     id: int
@@ -49,6 +51,7 @@ class CrawledPage:
     contains_media: bool
     links: Sequence[int]
     topic_score: float = 0.0
+    new_media: int = 0
 
 
 class LinkSource(Protocol):

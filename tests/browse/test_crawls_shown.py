@@ -28,7 +28,7 @@ def crawl(path: Path, *, finished: bool = False, pages: int = 4) -> str:
             for number in range(pages):
                 db.execute(
                     "INSERT INTO page VALUES (?, 'http://h.test/', '', '', '', 0, 1, ?, 0.5, x'',"
-                    " 0, ?)",
+                    " 0, ?, 0)",
                     (number, number % 2, now - 10 + number * 2),
                 )
             for number, status in enumerate("C" * pages + "WWE"):

@@ -243,7 +243,7 @@ def test_a_job_killed_after_any_report_comes_to_the_same_end(tools: Any) -> None
         (site / folder).mkdir(parents=True)
         for n in range(6):
             neighbours = tools.links(f"{n + 1}.html", "/", f"/{folder}/none{n}.html")
-            shown = '<embed src="/nav.swf"><a href="/intro.mp4">intro</a>'
+            shown = '<embed src="/clouds.swf"><a href="/intro.mp4">intro</a>'
             own = media[n] if folder == "films" else ""
             text = f"<title>optics {n}</title>{shown}{own}{neighbours}"
             (site / folder / f"{n}.html").write_text(text)

@@ -1,5 +1,7 @@
 """Media pages, their resources and learnt patterns, kept with the crawl."""
 
+from dataclasses import replace
+
 import pytest
 
 from mmcrawl.frontier import (
@@ -60,6 +62,24 @@ def test_pages_are_found_by_what_they_show(findings):
     assert findings.pages_showing([LEVER.url]) == [one]
     assert findings.pages_showing([SONG.url, LEVER.url]) == [one, two]
     assert findings.pages_showing(["http://h.test/other.mp3"]) == []
+
+
+def test_media_are_new_that_no_media_page_shows_under_any_address(findings):
+    assert findings.count_new([LEVER, SONG, LEVER]) == 2
+    findings.add_media_page(media_page("1", LEVER))
+    secure = replace(LEVER, url=LEVER.url.replace("http:", "https:"))
+    assert findings.count_new([secure, SONG]) == 1
+    findings.drop_media_page("http://h.test/1")
+    assert findings.count_new([secure, SONG]) == 2
+
+
+def test_whether_media_are_new_is_looked_up(store, findings):
+    for n in range(20):
+        findings.add_media_page(media_page(f"{n}", SONG, LEVER))
+    asked = statements(store, lambda: findings.count_new([LEVER, FILM]))
+    plans = [row[3] for query in asked for row in store.db.execute(f"EXPLAIN QUERY PLAN {query}")]
+    assert plans == [plans[0]] * 2
+    assert "(job=? AND key=?)" in plans[0]
 
 
 def test_a_page_dropped_is_gone_with_its_resources(findings):

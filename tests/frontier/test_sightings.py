@@ -5,7 +5,7 @@ import pytest
 from mmcrawl.frontier import Sightings, open_store
 
 H = "http://h.test"
-NAV = f"{H}/nav.swf"
+NAV = f"{H}/clouds.swf"
 
 
 @pytest.fixture
@@ -35,6 +35,29 @@ def test_a_part_of_a_site_has_its_own_frame(sightings):
     see(sightings, *[(f"/news/{n}",) for n in range(20)])
     found = see(sightings, *[(f"/club/{n}", NAV) for n in range(5)])
     assert found[-1] == [NAV]
+
+
+def test_an_animation_of_one_directory_is_site_wide(sightings):
+    see(sightings, *[(f"/works/{n}.htm",) for n in range(20)])
+    pages = [f"{H}/works/club/deep/{n}.htm" for n in range(5)]
+    assert [sightings.add(page, [NAV], [NAV]) for page in pages] == [[], [], [], [], [NAV]]
+
+
+def test_a_song_that_the_pages_of_a_deep_directory_repeat_is_not_site_wide(sightings):
+    song = f"{H}/song.mp3"
+    see(sightings, *[(f"/{year}/",) for year in range(2000, 2020)])
+    see(sightings, *[(f"/2019/{n}.htm",) for n in range(20)])
+    pages = [f"{H}/2019/05/{n}.htm" for n in range(9)]
+    assert [sightings.add(page, [song, NAV], {NAV}) for page in pages] == [
+        [], [], [], [], [NAV], [], [], [], [],
+    ]  # fmt: skip
+    assert song not in sightings
+
+
+def test_directories_are_counted_down_to_a_depth(store, sightings):
+    sightings.add(f"{H}/{'a/' * 500}p.htm", [NAV], {NAV})
+    rows = store.db.execute("SELECT name FROM section ORDER BY length(name)").fetchall()
+    assert [name for (name,) in rows] == [f"h.test/{'a/' * n}" for n in range(8)]
 
 
 def test_a_few_pages_in_a_large_site_keep_their_media(sightings):

@@ -1,6 +1,6 @@
 """Addresses that may lead to one page."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from time import process_time
 
 import pytest
@@ -16,6 +16,9 @@ class Links:
 
     def links_from(self, first: int) -> Iterator[tuple[str, int | None]]:
         return iter([(url, None) for url, _ in self.pages[first:]])
+
+    def lookup(self, url: str) -> int | None:
+        return next((n for n, (known, _) in enumerate(self.pages) if known == url), None)
 
     def url(self, link: int) -> str:
         return self.pages[link][0]
@@ -134,3 +137,77 @@ def test_a_slash_that_means_nothing_does_not_say_that_case_means_nothing() -> No
         ("http://h.test/C/", None),
     )
     assert not Twins(links).was_fetched(5, "http://h.test/C/")
+
+
+def fetched(*pages: tuple[str, int]) -> Callable[[str], bool]:
+    """Tell of another address whether its page is known, after some were fetched in this order."""
+    links = Links(*((f"http://h.test/{path}", digest) for path, digest in pages))
+    twins = Twins(links)
+    for link in range(len(pages)):
+        twins.crawled(link, links.url(link))
+
+    def known(path: str) -> bool:
+        links.pages.append((f"http://h.test/{path}", None))
+        number = len(links.pages)
+        return twins.was_fetched(number + (number % 16 == 0), f"http://h.test/{path}")
+
+    return known
+
+
+def test_a_parameter_that_left_two_pages_as_they_were_means_nothing() -> None:
+    known = fetched(("a", 1), ("a?from=x", 1), ("b", 2), ("b?from=y", 2), ("c", 3), ("d?from=x", 4))
+    assert known("c?from=z")
+    assert known("d?from=y")
+    assert not known("e?from=x")  # under no address
+    assert not known("c?page=2")
+    assert not known("c?from=z&page=2")
+
+
+def test_of_several_parameters_one_may_mean_nothing() -> None:
+    known = fetched(
+        ("show?id=1&from=x", 1),
+        ("show?id=1&from=y", 1),
+        ("show?id=2&from=y", 2),
+        ("show?id=2&from=z", 2),
+        ("show?from=x&id=3", 3),
+    )
+    assert known("show?id=3&from=w")
+    assert not known("show?id=4&from=x")
+
+
+def test_parameters_that_come_together_mean_nothing_together() -> None:
+    pairs = [(f"{name}{query}", n) for n, name in enumerate("abc", 1) for query in ("", "?x=1&y=1")]
+    assert fetched(*pairs[:5])("c?x=2&y=3")
+    assert not fetched(*pairs[:5])("c?x=2")
+
+
+def test_a_script_that_gives_one_page_for_all_addresses_tells_nothing_of_its_parameters() -> None:
+    assert not fetched(*((f"show?id={n}", 7) for n in range(9)))("show?id=9")
+
+
+def test_a_parameter_that_changed_a_page_means_something() -> None:
+    same = [("a", 1), ("a?p=2", 1), ("b", 2), ("b?p=2", 2)]
+    assert fetched(*same, ("c", 3))("c?p=2")
+    assert not fetched(*same, ("c", 3), ("d", 4), ("d?p=2", 5))("c?p=2")
+
+
+def test_now_and_then_it_is_seen_whether_a_parameter_still_means_nothing() -> None:
+    links = Links(
+        *(
+            (f"http://h.test/{name}{query}", n)
+            for n, name in enumerate("abc", 1)
+            for query in ("", "?from=x")
+        )
+    )
+    twins = Twins(links)
+    for link in range(len(links.pages)):
+        twins.crawled(link, links.url(link))
+    answers = [twins.was_fetched(link, f"http://h.test/c?from={link}") for link in range(100, 148)]
+    assert answers.count(False) == 3
+
+
+def test_an_address_of_thousands_of_parameters_is_read_once() -> None:
+    query = "&".join(f"p{n}={n}" for n in range(5_000))
+    began = process_time()
+    assert not fetched(("a", 1), (f"a?{query}", 1), ("b", 2))(f"b?{query}")
+    assert process_time() - began < 2  # each left out alone would take hundreds of times as long

@@ -90,7 +90,7 @@ def test_a_row_holds_the_resources_of_its_page(pieces: Pieces) -> None:
 
 def test_media_that_turned_out_to_be_site_wide_are_in_no_row(pieces: Pieces) -> None:
     site_wide = {row[0] for row in pieces.desk.rows("crawl.db", "SELECT url FROM site_wide")}
-    assert any(str(url).endswith("/images/banner.swf") for url in site_wide)
+    assert any(str(url).endswith("/images/welcome.swf") for url in site_wide)
     scraped = sum(stats_of(run)["item_scraped_count"] for run in (pieces.first, pieces.second))
     rows = pieces.json_rows("media.jsonl")
     assert scraped > len(rows)  # some were found, and taken back

@@ -67,12 +67,98 @@ def test_the_file_a_player_gets_in_its_query_or_variables_counts():
         <object data="mp3player.swf"><param name="flashvars" value="mp3=a%2Fb.mp3&amp;loop=1">
         </object><iframe src="play.asp?url=film.flv"></iframe>"""
     assert found(html) == [
-        ("animation", "embed", "player.swf?autostart=1&file=song.mp3"),
         ("audio", "embed", "song.mp3"),
-        ("animation", "object", "mp3player.swf"),
         ("audio", "object", "a/b.mp3"),
         ("video", "iframe", "film.flv"),
     ]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<embed src="player.swf">',
+        '<embed src="flvplayer.swf?file=film.flv">',
+        '<object data="vcastr22.swf"><param name="flashvars" value="vcastr_file=film.flv">',
+        '<object><param name="flashvars" value="flv=film.flv"><param name="src" value="Player.swf">'
+        '<embed src="Player.swf" flashvars="flv=film.flv"></object>',
+        """<script>document.write("<object data='player.swf'>");
+        document.write("<param name='flashvars' value='file=film.flv&amp;start=1'>")</script>""",
+        "<script>swfobject.embedSWF('expressInstall.swf', 'p', '400', '300')</script>",
+    ],
+)
+def test_a_player_of_other_files_is_no_medium(html):
+    named = [("video", "film.flv")] if "film" in html else []
+    assert [(kind, url) for kind, _, url in found(html)] == named
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<embed src="player.swf?id=17">',
+        '<embed src="player.swf" flashvars="id=17">',
+        '<object data="player.swf" width="300" height="24">'
+        '<param name="flashvars" value="list=17.xml"></object>',
+        '<a href="player.swf">a record player</a>',
+    ],
+)
+def test_a_player_counts_if_what_it_plays_has_no_name_or_a_link_leads_to_it(html):
+    [(kind, _, url)] = found(html)
+    assert (kind, url.partition("?")[0]) == ("animation", "player.swf")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<embed src="top.swf" width="719" height="289">',
+        '<embed src="images/menu.swf"><embed src="top-flash2.swf"><embed src="main_nav.swf">',
+        '<embed src="738x178.swf">',
+        '<object width="1000" height="105"><param name="movie" value="clouds.swf">'
+        '<embed src="clouds.swf"></object>',
+        "<script>AC_FL_RunContent('movie','clouds','width','990')</script>"
+        '<noscript><object width="990px" height="330px"><param name="movie" value="clouds.swf">'
+        "</object></noscript>",
+        '<object classid="clsid:d27cdb6e-ae6d" width="990" height="60" data="show?id=3"></object>',
+    ],
+)
+def test_flash_of_the_shape_or_name_of_a_banner_is_no_medium(html):
+    assert found(html) == []
+
+
+@pytest.mark.parametrize(
+    ("html", "url"),
+    [
+        ('<embed src="spinning-top.swf">', "spinning-top.swf"),
+        ('<embed src="top_of_the_hill.swf">', "top_of_the_hill.swf"),
+        ('<embed src="main.swf">', "main.swf"),
+        ('<embed src="wave.swf" width="550" height="190">', "wave.swf"),
+        ('<embed src="wave.swf" width="100%" height="90">', "wave.swf"),
+        ('<embed src="wave.swf" width="900" height="0">', "wave.swf"),
+        ('<embed src="600x400.swf">', "600x400.swf"),
+        ('<a href="top.swf">A top that spins</a>', "top.swf"),
+        ('<embed src="wave.mp4" width="900" height="90">', "wave.mp4"),
+        (
+            '<embed src="http://player.soundcloud.com/player.swf?url=17" width="900" height="81">',
+            "http://player.soundcloud.com/player.swf?url=17",
+        ),
+    ],
+)
+def test_what_is_only_a_little_like_a_banner_is_a_medium(html, url):
+    assert [name for _, _, name in found(html)] == [url]
+
+
+def test_a_long_name_of_frame_words_is_judged_at_once():
+    name = "top" * 2000 + "!"
+    assert [m[2] for m in found(f'<embed src="{name}.swf">')] == [f"{name}.swf"]
+
+
+@pytest.mark.parametrize("loop", ["autoplay muted loop", 'loop="" muted="" autoplay playsinline'])
+def test_a_muted_video_that_loops_in_the_background_is_no_medium(loop):
+    video = '<video {}><source src="clouds.mp4" type="video/mp4"></video>'
+    assert found(video.format(loop) + f'<video src="clouds.webm" {loop}></video>') == []
+    for shown in (f"{loop} controls", f'{loop} title="Clouds"', "autoplay muted", "autoplay loop"):
+        assert found(video.format(shown)) == [("video", "source", "clouds.mp4")]
+    after = '<video src="film.mp4"></video><audio src="song.mp3"></audio>'
+    assert [kind for kind, _, _ in found(video.format(loop) + after)] == ["video", "audio"]
 
 
 def test_players_by_class_or_type_need_no_extension():
@@ -216,7 +302,7 @@ def test_microdata_counts_inside_its_item_only():
         ('jwplayer("p").setup({file: "x.mp4", image: "x.jpg"});', ["x.mp4"]),
         (r'var l = {"url":"http:\/\/h.test\/2002\/a.m4a"}', ["http://h.test/2002/a.m4a"]),
         (r'document.write("<embed src=\"b.swf\">")', ["b.swf"]),
-        ('p("player.swf?file=s.mp3")', ["player.swf?file=s.mp3", "s.mp3"]),
+        ('p("player.swf?file=s.mp3")', ["s.mp3"]),
         ('var u = "http://h.test/" + name + ".mp3";', []),
         ('var u = base + "x.mp3";', []),
         ('var u = "x.mp3" + "?v=1";', []),

@@ -243,7 +243,7 @@ def test_pages_of_a_tunnel_are_off_the_topic() -> None:
     pages = [page_at(web, url) for url in web.page_urls() if "/zhuanti" in url]
     assert len(pages) >= 12
     for page in pages:
-        assert not page.media or all("banner" in resource.url for resource in page.media)
+        assert not page.media or all("welcome" in resource.url for resource in page.media)
         assert "物理" not in page.title
         assert "physics" not in page.title.lower()
 
@@ -280,13 +280,13 @@ def test_the_share_of_directories_with_dynamic_addresses(share: float) -> None:
 def test_the_share_of_sites_with_an_animation_above_every_page(share: float) -> None:
     web = simulated(f"pages=5000,sites=100,banner={share}")
     fronts = [fetch(web, url).body for url in web.start_urls()]
-    with_banner = [b"/images/banner.swf" in body for body in fronts]
+    with_banner = [b"/images/welcome.swf" in body for body in fronts]
     assert sum(with_banner) / 100 == pytest.approx(share, abs=0.12)
     of_site = dict(
         zip((urlsplit(url).netloc for url in web.start_urls()), with_banner, strict=True)
     )
     for url in random.Random(1).sample(list(web.page_urls()), 300):
-        has_one = b"/images/banner.swf" in fetch(web, url).body
+        has_one = b"/images/welcome.swf" in fetch(web, url).body
         assert has_one == of_site[urlsplit(url).netloc]
 
 

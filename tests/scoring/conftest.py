@@ -76,9 +76,12 @@ class MadeUpCrawl:
         links = self.add(*self.web.get(url, ()), parent=link)
         relevant = self.is_relevant(url)
         full = self.frontier.url(link)
-        record = PageRecord(full, "", "", "", relevant, relevant, len(links), 1.0)
+        record = PageRecord(
+            full, "", "", "", relevant, relevant, len(links), 1.0, new_media=int(relevant)
+        )
         self.frontier.complete(link, record, links)
-        self.apply(self.scorer.crawled(CrawledPage(link, full, relevant, relevant, links)))
+        page = CrawledPage(link, full, relevant, relevant, links, new_media=int(relevant))
+        self.apply(self.scorer.crawled(page))
 
     def fail(self, link: int) -> None:
         self.frontier.fail(link, "404")
@@ -100,7 +103,15 @@ class MadeUpCrawl:
             if isinstance(past, PastFailure):
                 answers.append(scorer.failed(past.id))
                 continue
-            page = CrawledPage(past.id, past.url, past.relevant, past.contains_media, past.links)
+            page = CrawledPage(
+                past.id,
+                past.url,
+                past.relevant,
+                past.contains_media,
+                past.links,
+                past.topic_score,
+                past.new_media,
+            )
             answers.append(scorer.crawled(page))
         answers.append(scorer.added(self.frontier.waiting()))
         for answer in answers:

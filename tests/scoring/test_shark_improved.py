@@ -115,6 +115,7 @@ class Crawl:
                     past.contains_media,
                     past.links,
                     past.topic_score,
+                    past.new_media,
                 )
             )
         answer = scorer.added(self.frontier.waiting())

@@ -143,7 +143,7 @@ def picture(crawl: SharedCrawl) -> dict[str, object]:
             "SELECT id, host, path, status, parent, logical_layer, priority, error FROM link"
         ).fetchall(),
         "pages": store.db.execute(
-            "SELECT id, url, relevant, topic_score FROM page ORDER BY id"
+            "SELECT id, url, relevant, topic_score, new_media FROM page ORDER BY id"
         ).fetchall(),
         "media": store.db.execute("SELECT page, url FROM media_resource").fetchall(),
         "state": crawl.state(),

@@ -5,8 +5,8 @@ from html import escape
 from mmcrawl.replay.demo.model import Link, Medium, Page
 
 BANNER = (
-    '<object classid="clsid:D27CDB6E-AE6D-11cf-96B8-444553540000" width="590" height="80">'
-    '<param name="movie" value="{0}"><embed src="{0}" width="590" height="80"></embed></object>'
+    '<object classid="clsid:D27CDB6E-AE6D-11cf-96B8-444553540000" width="400" height="300">'
+    '<param name="movie" value="{0}"><embed src="{0}" width="400" height="300"></embed></object>'
 )
 # Form → ending of the media file it plays; forms that play from another host have none.
 ENDINGS = {

@@ -11,7 +11,7 @@ from mmcrawl.replay.demo.texts import lessons
 HOST = "wuli.demo.test"
 ROOT = f"http://{HOST}/"
 ROBOTS = "User-agent: *\nDisallow: /neibu/\n"
-BANNER = "/images/banner.swf"
+BANNER = "/images/welcome.swf"
 SITE = "启明教学资源网"
 
 NAV = links_of(

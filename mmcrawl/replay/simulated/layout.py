@@ -12,7 +12,7 @@ from mmcrawl.replay.demo.model import Link, Style
 from mmcrawl.replay.simulated.config import FEWEST_PAGES_PER_SITE, SimulationConfig
 from mmcrawl.replay.simulated.words import NAMES, Subject
 
-BANNER = "/images/banner.swf"
+BANNER = "/images/welcome.swf"
 CALENDAR = "calendar.asp?month={month}&year={year}"
 
 DENSITY = 0.8  # share of relevant pages in the directories kept for them, at adjacency 1
