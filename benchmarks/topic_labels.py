@@ -129,7 +129,10 @@ def table_of_subjects(results: dict[str, list[Judged]]) -> None:
     print(" precision, recall at thresholds of other webs |\n" + "|---" * 9 + "|")
     for subject, judged in results.items():
         right, wrong, missed = rates(judged, 0.5)
-        print(f"| {subject} | {len(judged)} | {right + missed} | {right} | {wrong} | {missed} |", end="")
+        print(
+            f"| {subject} | {len(judged)} | {right + missed} | {right} | {wrong} | {missed} |",
+            end="",
+        )
         print(f" {share(right, wrong)} | {share(right, missed)} |", end="")
         right, wrong, missed = rates(judged, chosen_elsewhere(judged))
         print(f" {share(right, wrong)}, {share(right, missed)} |")
@@ -155,7 +158,9 @@ def list_wrong(results: dict[str, list[Judged]]) -> None:
             if one.about != (one.score >= 0.5):
                 words = {word: round(worth, 2) for word, worth in one.words.items()}
                 said = "missed" if one.about else "wrong"
-                print(f"{subject} {said} {one.web}{one.path} {one.score:.2f} ({one.reason}) {words}")
+                print(
+                    f"{subject} {said} {one.web}{one.path} {one.score:.2f} ({one.reason}) {words}"
+                )
 
 
 def main() -> None:
@@ -167,14 +172,14 @@ def main() -> None:
     pages = Pages(args.folders)
     lines = LABELS.read_text(encoding="utf-8").splitlines()
     labels = [label for label in map(json.loads, lines) if label["web"] in pages]
-    results = {}
+    results, unnamed = {}, {}
     for subject, topic in subjects().items():
         results[subject] = judge(topic, subject, labels, pages)
-    named = {subject: judge(nameless(topic), subject, labels, pages) for subject, topic in subjects().items()}
+        unnamed[subject] = judge(nameless(topic), subject, labels, pages)
     print(f"{len(labels)} labelled pages\n")
     table_of_subjects(results)
     print("\nWithout the words that name the subject\n")
-    table_of_subjects(named)
+    table_of_subjects(unnamed)
     table_of_webs(results)
     if args.wrong:
         list_wrong(results)
