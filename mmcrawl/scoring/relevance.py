@@ -172,7 +172,7 @@ def _worth(field: str, text: str, topic: Topic) -> dict[str, float]:
     if not found:
         return {}
     weight = FIELD_WEIGHTS[field]
-    share = min(1.0, _ROOM[field] / len(text.encode()))
+    share = min(1.0, _ROOM[field] / len(text.encode(errors="surrogatepass")))
     often = _OFTEN if field == "text" else inf
     return {
         concept: weight * (2.0 if count * share >= often else min(1.0, count * share))

@@ -164,6 +164,10 @@ def test_words_of_two_languages_take_the_same_room():
     assert judge(english, FILM).score == pytest.approx(judge(chinese, FILM).score, rel=0.01)
 
 
+def test_a_field_that_is_no_valid_text_is_judged_too():
+    assert judge(Page(URL, title="\ud800 a lens"), FILM).relevant
+
+
 def test_one_episode_of_a_list_does_not_make_the_list_relevant():
     episodes = [f"the games podcast, episode {number}: nothing of that kind" for number in range(9)]
     listed = Page(URL, title="Archive", headings="\n".join([*episodes, "episode 9: cat optics"]))
