@@ -214,11 +214,14 @@ def _models(page: Page, topic: Topic) -> RenderableType:
 
 
 def _conclusion(page: Page, topic: Topic, verdict: Verdict) -> RenderableType:
-    total = sum(verdict.evidence.values())
+    total = verdict.score / (1 - verdict.score)
+    less = sum(verdict.evidence.values()) - total
+    capped = f"{less:.2f} of the first is left out, so that one word does not carry a page\n"
     on_topic = verdict.score >= verdict.threshold
     missing = "none of the wanted media" if page.media else "no media"
     why_not = "" if verdict.relevant else f" ({missing})" if on_topic else " (not on topic)"
     conclusion = Text.assemble(
+        capped if less > 0.005 else "",  # shown with two digits
         f"score = {total:.2f} / ({total:.2f} + 1) = {verdict.score:.2f},"
         f" threshold {verdict.threshold:g}: ",
         ("relevant" if verdict.relevant else "not relevant", "bold"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import TypeAlias
 
 from mmcrawl.frontier.addresses import host_of
@@ -23,12 +24,29 @@ FIELD_WEIGHTS = {
 media; `groups`: titles of link groups; `text`: main text, where it is worth twice as much if it
 stands there three times."""
 
+_ROOM = {
+    "title": 150,
+    "media": 300,
+    "headings": 300,
+    "keywords": 300,
+    "description": 500,
+    "groups": 200,
+    "url": 150,
+    "text": 3000,
+}
+"""Bytes of UTF-8, about six a word in Chinese as in English, that a field of one subject holds.
+
+In a longer one, as the headings of a list page or a long text, a word counts by its share.
+"""
+
 _OFTEN = 3
 _MOST_PER_CONCEPT = 1.5  # one word, however often and wherever it stands, is not a topic
+_MANY_CONCEPTS = 30  # of so many some word stands on any page; of a few the user meant each
+_MOST_OF_THE_FIRST = 0.75  # then the weightiest concept does not reach the threshold alone
 
 
-Signs: TypeAlias = Mapping[str, Mapping[str, int]]
-"""How often each concept of the topic stands in each field of a page, its media left out."""
+Signs: TypeAlias = Mapping[str, Mapping[str, float]]
+"""What each concept of the topic is worth by standing in a field of a page, its media left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +58,7 @@ class Verdict:
         score: evidence / (evidence + 1), in [0, 1).
         threshold: what the score had to reach.
         media: the wanted media the page holds.
-        evidence: for each concept found, how much it adds.
+        evidence: for each concept found, how much it adds; of a large topic the first adds less.
         places: for each concept found, the fields it stands in.
         twin: address under which the very same page was found before, which makes this one
             irrelevant whatever it holds; "" mostly.
@@ -69,7 +87,10 @@ class TopicTest:
     topic that stands on the page adds the weights of the fields it stands in (`FIELD_WEIGHTS`), at
     most 1.5; the sum is the *evidence*, and evidence / (evidence + 1) the score. At the threshold
     of 0.5 one topic word in the title or in a link to the media is enough, as are four different
-    ones in the main text; a single mention in passing is not.
+    ones in the main text; a single mention in passing is not. Two things ask for more: of a field
+    that is long, such as the headings of a list, a word is worth its share; and of a topic with
+    many concepts (30, any that ships) the weightiest one counts at most 0.75, so that a second one
+    must stand somewhere.
 
     Args:
         topic: what is looked for.
@@ -104,23 +125,26 @@ class TopicTest:
     def signs(self, page: Page) -> Signs:
         """Return what of the topic stands on a page, for verdicts on it with any media."""
         topic = self._topic_of(page.url)
-        return {name: found for name, text in _fields(page) if (found := topic.find(text))}
+        found = {name: _worth(name, text, topic) for name, text in _fields(page)}
+        return {name: worth for name, worth in found.items() if worth}
 
     def verdict(self, url: str, signs: Signs, media: Sequence[MediaResource]) -> Verdict:
         """Return the verdict on the page at `url` with these `signs`, if it holds `media`."""
+        topic = self._topic_of(url)
         wanted = tuple(resource for resource in media if resource.kind in self.kinds)
         texts = "\n".join(dict.fromkeys(resource.text for resource in wanted))
-        found = {**signs, "media": self._topic_of(url).find(texts)} if texts.strip() else signs
+        found = {**signs, "media": _worth("media", texts, topic)} if texts.strip() else signs
         evidence: dict[str, float] = {}
         places: dict[str, tuple[str, ...]] = {}
-        for name, weight in FIELD_WEIGHTS.items():
-            for concept, count in found.get(name, {}).items():
-                worth = weight * 2 if name == "text" and count >= _OFTEN else weight
+        for name in FIELD_WEIGHTS:
+            for concept, worth in found.get(name, {}).items():
                 evidence[concept] = min(evidence.get(concept, 0.0) + worth, _MOST_PER_CONCEPT)
                 places[concept] = (*places.get(concept, ()), name)
         total = sum(evidence.values())
+        if len(topic.terms) >= _MANY_CONCEPTS:
+            total -= max(0.0, max(evidence.values(), default=0.0) - _MOST_OF_THE_FIRST)
         score = total / (total + 1)
-        on_topic = score >= self.threshold or self._topic_of(url).anything
+        on_topic = score >= self.threshold or topic.anything
         relevant = bool(wanted) and on_topic
         return Verdict(relevant, score, self.threshold, wanted, evidence, places, signs=signs)
 
@@ -140,3 +164,17 @@ def _fields(page: Page) -> Iterator[tuple[str, str]]:
         "text": page.text,
     }
     return ((name, text) for name, text in fields.items() if text.strip())
+
+
+def _worth(field: str, text: str, topic: Topic) -> dict[str, float]:
+    """Return what each concept found in a field's text is worth."""
+    found = topic.find(text)
+    if not found:
+        return {}
+    weight = FIELD_WEIGHTS[field]
+    share = min(1.0, _ROOM[field] / len(text.encode(errors="surrogatepass")))
+    often = _OFTEN if field == "text" else inf
+    return {
+        concept: weight * (2.0 if count * share >= often else min(1.0, count * share))
+        for concept, count in found.items()
+    }

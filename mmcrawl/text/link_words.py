@@ -35,7 +35,8 @@ def is_paging(anchor: str) -> bool:
 @cache
 def _media_words() -> re.Pattern[str]:
     """Words of scripts without spaces stand anywhere, others alone."""
-    anywhere, alone = [], []
+    anywhere: list[str] = []
+    alone: list[str] = []
     for line in data_lines("link_words", "media.txt"):
         together = has_han(line) or _KANA_OR_HANGUL.search(line)
         (anywhere if together else alone).append(re.escape(line).replace(r"\*", r"\w*"))

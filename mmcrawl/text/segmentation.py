@@ -3,9 +3,9 @@
 A lexicon keeps two tables. Words that hold a Han character (力学, X射线) are matched as characters,
 with or without a blank between Han and other letters (X 射线): a compiled character class finds the
 places where a word's first two characters stand, and only there the table of words is asked,
-longest first. Words of other scripts ("Newton's second law") are matched as sequences of stems,
-longest first. Both are linear in the text: at each place at most as many looks as the words
-beginning there have different lengths.
+longest first. Words of other scripts ("Newton's second law") are matched as sequences of their base
+forms, longest first: waves are a wave, but probably is not probability. Both are linear in the
+text: at each place at most as many looks as the words beginning there have different lengths.
 """
 
 import re
@@ -18,7 +18,7 @@ from typing import Any
 
 from mmcrawl.errors import TopicError
 from mmcrawl.text.scripts import HAN, has_han, unify
-from mmcrawl.text.words import LONGEST_WORD, stems
+from mmcrawl.text.words import LONGEST_WORD, base_forms, stems
 
 _SHORT_TEXT = 200  # characters: anchors and titles repeat on every page of a site, bodies do not
 _KEPT_TEXTS = 20_000
@@ -90,7 +90,7 @@ class Lexicon:
         text = unify(word)
         if has_han(text):
             return "".join(text.split())
-        sequence = tuple(stem for stem in stems(text, self.language) if stem)
+        sequence = tuple(form for form in base_forms(text, self.language) if form)
         if not sequence:
             raise TopicError(f"the word {word!r} holds no letter and no digit")
         return sequence
@@ -112,7 +112,7 @@ class Lexicon:
         return self._han.hits(text)
 
     def phrase_hits(self, sequence: list[str]) -> Iterator[Hit]:
-        """Places (indices) of the other words in a sequence of stems, from the left."""
+        """Places (indices) of the other words in a sequence of base forms, from the left."""
         phrases, end = self._phrases, 0
         for start in [i for i, stem in enumerate(sequence) if stem in phrases]:
             if start < end:
@@ -133,7 +133,7 @@ class Lexicon:
             if self._han.mixed:
                 text = _blank(text, hits)
         if self._phrases:
-            counts.update(word for _, _, word in self.phrase_hits(stems(text, self.language)))
+            counts.update(word for _, _, word in self.phrase_hits(base_forms(text, self.language)))
         return MappingProxyType(dict(counts))
 
 
@@ -246,7 +246,7 @@ def _words(text: str, lexicon: Lexicon) -> Iterator[str]:
             yield from _cut(run)
             continue
         sequence, end = stems(run, lexicon.language), 0
-        for start, after, name in lexicon.phrase_hits(sequence):
+        for start, after, name in lexicon.phrase_hits(base_forms(run, lexicon.language)):
             yield from filter(None, sequence[end:start])
             yield name
             end = after

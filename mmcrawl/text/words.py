@@ -4,6 +4,7 @@ import re
 import threading
 import unicodedata
 from functools import cache
+from itertools import takewhile
 from typing import Any
 
 import snowballstemmer
@@ -25,6 +26,10 @@ _ASCII_SEPARATORS = str.maketrans(
 )
 
 
+# What inflection adds to an English word that Snowball stems: waves, energy/energies, heated.
+_INFLECTIONS = frozenset(("", "s", "es", "'s", "s'", "e", "ed", "d", "ing", "ings", "y", "ies"))
+
+
 class _Stems(dict[str, str | None]):
     """Stem of each word met so far: ``""`` for one too long, ``None`` for mere apostrophes.
 
@@ -44,11 +49,31 @@ class _Stems(dict[str, str | None]):
         if not bare:
             return None
         with self._lock:
-            found = str(self._stemmer.stemWord(self._singulars.get(bare, bare)))
+            found = self._of(self._singulars.get(bare, bare))
             if len(self) >= _KEPT_STEMS:
                 self.clear()
             self[word] = found
         return found
+
+    def _of(self, word: str) -> str:
+        return str(self._stemmer.stemWord(word))
+
+
+class _BaseForms(_Stems):
+    """Stems that join the inflections of an English word, not what is derived from it."""
+
+    def _of(self, word: str) -> str:
+        stem = super()._of(word)
+        alike = takewhile(lambda pair: pair[0] == pair[1], zip(word, stem, strict=False))
+        kept = len(list(alike))
+        ending = word[kept:]
+        doubled = ending.removeprefix(word[kept - 1 : kept])  # plan-ned
+        if ending in _INFLECTIONS or doubled in {"ed", "ing"}:
+            return stem
+        bare = word.removesuffix("'s")
+        if bare.endswith("ies"):
+            return f"{bare[:-3]}y"
+        return bare if bare.endswith(("ss", "us", "is")) else bare.removesuffix("s")
 
 
 def stem(word: str, language: str = "english") -> str:
@@ -69,7 +94,22 @@ def stems(text: str, language: str = "english") -> list[str]:
     ``""`` stands where words are kept apart: for each run of Han characters, and for a word over
     `LONGEST_WORD`.
     """
-    known = _stems(language)
+    return _looked_up(text, _stems(language))
+
+
+def base_forms(text: str, language: str = "english") -> list[str]:
+    """As :func:`stems`, but words of one stem stay apart if more than inflection parts them.
+
+    ``probability`` is not ``probably``, ``solute`` not ``solution``. For a language other than
+    English these are the stems.
+
+    >>> base_forms("velocities probably solutes"), base_forms("velocity probability solution")
+    (['velocity', 'probabl', 'solut'], ['velocity', 'probability', 'solution'])
+    """
+    return _looked_up(text, _base_forms() if language == "english" else _stems(language))
+
+
+def _looked_up(text: str, known: _Stems) -> list[str]:
     if text.isascii():
         words = text.translate(_ASCII_SEPARATORS).split()
         return [found for word in words if (found := known[word]) is not None]
@@ -79,6 +119,11 @@ def stems(text: str, language: str = "english") -> list[str]:
 @cache
 def _stems(language: str) -> _Stems:
     return _Stems(language)
+
+
+@cache
+def _base_forms() -> _BaseForms:
+    return _BaseForms("english")
 
 
 def _singulars() -> dict[str, str]:

@@ -6,7 +6,7 @@ import pytest
 
 from mmcrawl.page import LinkGroup, MediaResource, Page
 from mmcrawl.scoring import FIELD_WEIGHTS, TopicTest, Verdict
-from mmcrawl.topic import Topic, topic_from_keywords
+from mmcrawl.topic import Topic, load_topic, topic_from_keywords
 
 OPTICS = Topic(
     "optics",
@@ -14,6 +14,8 @@ OPTICS = Topic(
     (("光学", "optics"), ("折射", "refraction"), ("透镜", "lens"), ("棱镜", "prism")),
     media={"audio": (("光声效应",),)},
 )
+WORDS = tuple((f"word{number}",) for number in range(40))
+LARGE = Topic("physics", "物理", (*OPTICS.concepts, *WORDS), subject_words=(("物理", "physics"),))
 MUSIC = Topic("music", "音乐", (("音乐", "music"),))
 URL = "http://h.test/page.htm"
 FILM = MediaResource("http://h.test/f.mp4", "video", "a")
@@ -143,3 +145,58 @@ def test_hosts_may_have_topics_of_their_own():
 def test_the_topic_of_a_host_knows_which_kinds_are_wanted():
     test = TopicTest(MUSIC, ["video"], topics_by_host={"h.test": OPTICS})
     assert test.judge(Page(URL, title="光声效应"), [FILM]).evidence == {}
+
+
+@pytest.mark.parametrize("field", ["title", "headings", "keywords", "description", "text"])
+def test_in_a_long_field_a_word_is_worth_its_share(field):
+    def worth(text):
+        return judge(Page(URL, **{field: text}), FILM).evidence["透镜"]
+
+    alone = worth("a lens")
+    listed = worth("a lens " + "other things " * 1000)
+    assert listed < alone / 2
+    assert worth("other things " * 1000 + "a lens " * 2000) >= alone
+
+
+def test_words_of_two_languages_take_the_same_room():
+    english = Page(URL, headings="lens " + "nothing " * 200)
+    chinese = Page(URL, headings="透镜" + "其他" * 267)  # 1,605 and 1,608 bytes
+    assert judge(english, FILM).score == pytest.approx(judge(chinese, FILM).score, rel=0.01)
+
+
+def test_a_field_that_is_no_valid_text_is_judged_too():
+    assert judge(Page(URL, title="\ud800 a lens"), FILM).relevant
+
+
+def test_one_episode_of_a_list_does_not_make_the_list_relevant():
+    episodes = [f"the games podcast, episode {number}: nothing of that kind" for number in range(9)]
+    listed = Page(URL, title="Archive", headings="\n".join([*episodes, "episode 9: cat optics"]))
+    assert not judge(listed, FILM).relevant
+    assert judge(replace(listed, headings="episode 9: cat optics", title="optics"), FILM).relevant
+
+
+@pytest.mark.parametrize(
+    ("page", "relevant"),
+    [
+        (Page(URL, title="cat physics", headings="cat physics", text="physics " * 9), False),
+        (Page(URL, title="lens", headings="lens", text="lens " * 9), False),
+        (Page(URL, title="physics: lenses"), True),
+        (Page(URL, title="physics", text="a lens"), True),
+        (Page(URL, text="physics, optics, refraction, lens, prism"), True),
+    ],
+)
+def test_a_page_has_to_hold_two_words_of_a_large_topic(page, relevant):
+    test = TopicTest(LARGE, ["video"])
+    assert test.judge(page, [FILM]).relevant is relevant
+
+
+def test_one_word_is_enough_where_the_user_gave_a_few():
+    assert judge(Page(URL, title="cat optics"), FILM).relevant
+
+
+def test_the_name_of_a_shipped_subject_does_not_carry_a_page():
+    test = TopicTest(load_topic("physics-senior"), ["video"])
+    episode = Page(URL, title="episode 84: cat physics", headings="episode 84: cat physics")
+    assert not test.judge(episode, [FILM]).relevant
+    lecture = replace(episode, title="Physics I | lecture 21: Torque")
+    assert test.judge(lecture, [FILM]).relevant

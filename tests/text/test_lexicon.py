@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.errors import TopicError
-from mmcrawl.text import Lexicon, segment
+from mmcrawl.text import Lexicon, segment, stem
 
 WORDS = [
     "力",
@@ -81,8 +81,43 @@ def test_characters_that_simplified_text_uses_itself_stay():
         "ｎｅｗｔｏｎ second law",
     ],
 )
-def test_a_phrase_is_matched_by_its_stems(lexicon, text):
+def test_a_phrase_is_matched_in_all_its_inflections(lexicon, text):
     assert lexicon.find(text) == {"newton's second law": 1}
+
+
+@pytest.mark.parametrize(
+    ("word", "texts"),
+    [
+        ("wave", ["waves", "Waves'", "wave's", "waved", "waving"]),
+        ("velocity", ["velocities"]),
+        ("energy", ["energies"]),
+        ("lens", ["lenses"]),
+        ("plan", ["planned", "planning"]),
+        ("mechanics", ["mechanics", "mechanic"]),
+        ("physics", ["physics", "Physics'"]),
+        ("gas law", ["gas laws"]),
+    ],
+)
+def test_a_word_is_found_in_its_inflections(word, texts):
+    assert [dict(Lexicon([word]).find(text)) for text in texts] == [{word: 1}] * len(texts)
+
+
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        ("probability", "it is probably so"),
+        ("solute", "problems and solutions"),
+        ("politeness", "politics"),
+        ("resistivity", "resistive"),
+        ("loudness", "say it loud"),
+        ("multiplication", "multiple"),
+        ("physics", "physical and physically"),
+        ("magnet", "magnetism"),
+    ],
+)
+def test_a_word_that_only_has_its_stem_in_common_is_another(word, text):
+    assert stem(word) in {stem(other) for other in text.split()}
+    assert Lexicon([word]).find(text) == {}
 
 
 def test_a_phrase_is_not_matched_across_chinese_text(lexicon):

@@ -1,7 +1,9 @@
+from collections import Counter
+
 import pytest
 
 from mmcrawl.errors import TopicError
-from mmcrawl.text import has_han
+from mmcrawl.text import Lexicon, has_han
 from mmcrawl.topic import load_topic, load_topics, topic_from_keywords, topic_names
 
 TOML = """\
@@ -142,6 +144,32 @@ def test_every_shipped_topic_holds_words_of_both_languages(name):
     assert topic.source
     assert sum(has_han(word) for word in words) >= 60
     assert sum(word.isascii() for word in words) >= 60
+
+
+@pytest.mark.parametrize("name", topic_names())
+def test_no_shipped_topic_holds_a_word_in_two_concepts(name):
+    topic = load_topic(name)
+    parts = (topic.concepts, topic.subject_words, *topic.media.values())
+    key = Lexicon(()).key
+    concepts = [{key(word) for word in concept} for part in parts for concept in part]
+    words = Counter(word for concept in concepts for word in concept)
+    assert {word for word, count in words.items() if count > 1} == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        ("physics-senior", ["torque and buoyancy", "a hologram, lenses", "弹簧振子与驻波"]),
+        ("history", ["the French Revolution and Napoleon", "唐朝与丝绸之路"]),
+        ("geography", ["plate tectonics and volcanoes", "季风气候与洋流"]),
+        ("english", ["phrasal verbs and modal verbs", "定语从句与虚拟语气"]),
+        ("music", ["a sonata for violin", "二胡与古筝"]),
+        ("computing", ["sorting algorithms in Python", "数据结构与递归"]),
+    ],
+)
+def test_a_subject_is_known_by_what_is_taught_in_it(name, texts):
+    topic = load_topic(name)
+    assert [len(topic.find(text)) for text in texts] == [2] * len(texts)
 
 
 @pytest.mark.parametrize("name", ["x" * 300, "物" * 100, "a/" * 3000 + "x.toml"])
