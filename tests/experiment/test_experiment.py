@@ -5,23 +5,37 @@ import json
 import re
 import shutil
 import sqlite3
+import sys
 import time
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
-from mmcrawl.experiment import Algorithm, ExperimentError, Outcome, Plan, compare, read_series
+from mmcrawl.experiment import (
+    Algorithm,
+    ExperimentError,
+    Outcome,
+    Plan,
+    compare,
+    crawl,
+    read_series,
+)
 from mmcrawl.experiment import plan as plan_module
 from mmcrawl.experiment.crawl import CrawlProcess
+from mmcrawl.experiment.figures import draw_figures
 from mmcrawl.experiment.laboratory import _folder
 from mmcrawl.experiment.measures import area_share
 from mmcrawl.experiment.plan import truth_key
 from mmcrawl.experiment.series import series_of
 from mmcrawl.experiment.truth import find_truth
-from tests.experiment.conftest import FILMS, NEWS, Laboratory, plan_for, write_web
+from mmcrawl.plugins.registry import Registry
+from mmcrawl.scoring import Breadth
+from tests.experiment.conftest import FILMS, NEWS, Laboratory, page, plan_for, write_web
 
 Done = tuple[Outcome, Path]
 PAGES = 2 + NEWS + FILMS + 1
@@ -119,20 +133,20 @@ class _Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def page(done: Done) -> _Page:
-    page = _Page()
-    page.feed((done[1] / "report.html").read_text(encoding="utf-8"))
-    return page
+def shown(done: Done) -> _Page:
+    shown = _Page()
+    shown.feed((done[1] / "report.html").read_text(encoding="utf-8"))
+    return shown
 
 
-def test_the_report_needs_no_other_files(done: Done, page: _Page) -> None:
-    assert page.fetched == []
+def test_the_report_needs_no_other_files(done: Done, shown: _Page) -> None:
+    assert shown.fetched == []
     text = (done[1] / "report.html").read_text(encoding="utf-8")
     assert not re.search(r"@import|url\((?!#)|<script|<link", text)
 
 
-def test_the_report_tells_inputs_results_and_conclusion(done: Done, page: _Page) -> None:
-    words = " ".join(" ".join(page.words).split())
+def test_the_report_tells_inputs_results_and_conclusion(done: Done, shown: _Page) -> None:
+    words = " ".join(" ".join(shown.words).split())
     for told in (
         str(done[0].results["experiment"]["web"]),
         "optics|光学",
@@ -147,8 +161,8 @@ def test_the_report_tells_inputs_results_and_conclusion(done: Done, page: _Page)
         assert told in words, told
 
 
-def test_the_report_has_every_figure_and_no_id_twice(done: Done, page: _Page) -> None:
-    assert len(page.ids) == len(set(page.ids))
+def test_the_report_has_every_figure_and_no_id_twice(done: Done, shown: _Page) -> None:
+    assert len(shown.ids) == len(set(shown.ids))
     names = {path.stem for path in (done[1] / "figures").glob("*.svg")}
     assert names == {path.stem for path in (done[1] / "figures").glob("*.png")}
     assert len(names) == 7
@@ -230,15 +244,15 @@ def test_a_folder_that_cannot_be_written_is_named(laboratory: Laboratory) -> Non
 
 
 def test_budget_and_repeats(laboratory: Laboratory, done: Done) -> None:
-    plan = plan_for(laboratory.web, "breadth", budget=9, repeat=2)
+    plan = plan_for(laboratory.web, "breadth", budget=9, runs=2)
     outcome, _ = laboratory.run(plan, "budget", parallel=2)
     [row] = outcome.results["algorithms"]
     assert row["fetched"] == {"mean": 9, "min": 9, "max": 9}
     assert row["ended"] == ["max_pages"]
     assert [run["repeat"] for run in row["runs"]] == [1, 2]
     text = (laboratory.folder / "budget" / "report.html").read_text(encoding="utf-8")
-    assert "Mean of 2 runs" in text
-    assert "2 of each algorithm" in text
+    assert "Mean of the runs" in text
+    assert "2 of breadth" in text
     assert "9 pages a run" in text
     assert "100 % is the oracle" in text
     assert "both up to the budget of 9 pages" in text
@@ -248,6 +262,145 @@ def test_budget_and_repeats(laboratory: Laboratory, done: Done) -> None:
     best = outcome.truth.best
     assert row["area_share"]["mean"] == area_share(run.relevant, best, FILMS, 9)
     assert compare(done[1], laboratory.folder / "budget").missing == ([], ["urlrule"])
+
+
+def test_a_budget_may_be_a_share_of_the_pages(laboratory: Laboratory) -> None:
+    outcome, _ = laboratory.run(plan_for(laboratory.web, "breadth", budget=0.3), "share")
+    [row] = outcome.results["algorithms"]
+    assert row["fetched"]["mean"] == outcome.results["area_pages"] == round(0.3 * PAGES)
+    text = (laboratory.folder / "share" / "report.html").read_text(encoding="utf-8")
+    assert "6 pages a run, 30.0% of those that can be reached" in text
+
+
+RANDOM = """
+from random import Random
+from mmcrawl.frontier.records import LinkScores
+from mmcrawl.scoring import Breadth
+
+class Dice(Breadth):
+    name, random = "dice", True
+
+    def __init__(self, source, similarity, *, seed=0):
+        super().__init__(source, similarity)
+        self._random = Random(seed)
+
+    def added(self, links):
+        links = list(links)
+        scores = [self._random.random() for _ in links]
+        return LinkScores(links, scores, scores)
+
+    def crawled(self, page):
+        return self.added(page.links)
+"""
+
+
+@pytest.fixture
+def dice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Install a package that registers an algorithm of chance."""
+    info = tmp_path / "dice-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: dice\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[mmcrawl.scorers]\ndice = dice_scorer:Dice\n")
+    (tmp_path / "dice_scorer.py").write_text(RANDOM)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr(crawl, "sys", sys)  # what a warm process has on its path is settled
+    yield
+    Registry.factory.cache_clear()
+    sys.modules.pop("dice_scorer", None)
+
+
+@pytest.mark.usefixtures("dice")
+def test_an_algorithm_of_chance_is_run_with_several_seeds(laboratory: Laboratory) -> None:
+    outcome, _ = laboratory.run(plan_for(laboratory.web, "breadth", "dice"), "dice")
+    rows = {row["label"]: row for row in outcome.results["algorithms"]}
+    assert len(rows["breadth"]["runs"]) == 1
+    assert [run["seed"] for run in rows["dice"]["runs"]] == [0, 1, 2]
+    assert len({tuple(run.url) for run in outcome.runs["dice"]}) == 3
+    area = rows["dice"]["area_share"]
+    assert area["min"] < area["mean"] < area["max"]
+    text = (laboratory.folder / "dice" / "report.html").read_text(encoding="utf-8")
+    assert f"{area['mean']:.1%} ({area['min']:.1%}–{area['max']:.1%})" in text
+    assert "3 of dice (seeds 0–2), 1 of each other algorithm" in text
+    [recall] = [f for name, f in draw_figures(outcome) if name == "recall-by-pages"]
+    assert len(recall.axes[0].collections) == 1  # the band
+    one = plan_for(laboratory.web, "dice", runs=1)
+    again, _ = laboratory.run(replace(one, algorithms=(SEEDED,)), "seeded")
+    assert again.runs[SEEDED.label][0].url == outcome.runs["dice"][2].url
+
+
+SEEDED = Algorithm("dice:seed=2", "dice", {"seed": "2"})
+
+
+@pytest.mark.usefixtures("dice")
+def test_an_algorithm_of_chance_without_a_seed_is_refused(
+    laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Breadth, "random", True)
+    with pytest.raises(ExperimentError, match="breadth says that it is random, but has no param"):
+        plan_for(laboratory.web, "breadth").check()
+
+
+def test_the_best_algorithm_comes_first(done: Done, laboratory: Laboratory) -> None:
+    plan = plan_for(laboratory.web, "breadth", "urlrule")
+    turned = replace(plan, algorithms=plan.algorithms[::-1])
+    outcome, _ = laboratory.run(turned, "turned")
+    for found in (done[0], outcome):
+        areas = [row["area_share"]["mean"] for row in found.results["algorithms"]]
+        assert areas == sorted(areas, reverse=True)
+        assert list(found.runs) == ["urlrule", "breadth"]
+
+
+def test_media_that_pages_repeat_count_once(tmp_path: Path, laboratory: Laboratory) -> None:
+    web = write_web(tmp_path / "web")
+    host = web / "site.test"
+    whole = page("Optics, part 1 and 2 again", "/films/1.htm", media="films/1.mp4")
+    whole += '<a href="http://SITE.test:80/films/2.mp4">Optics</a>'
+    (host / "index.htm").write_text((host / "index.htm").read_text() + '<a href="/all.htm">all</a>')
+    (host / "all.htm").write_text(whole)
+    outcome, _ = laboratory.run(plan_for(web, "breadth", budget=4), "media")
+    truth = outcome.results["truth"]
+    assert (truth["relevant"], truth["media"]) == (FILMS + 1, FILMS)
+    [run] = outcome.runs["breadth"]
+    assert outcome.truth.new_media([None]) == [0]
+    assert sum(run.media) == outcome.results["algorithms"][0]["media"]["mean"]
+    everything = outcome.truth.new_media(outcome.truth.kinds)
+    assert sum(everything) == FILMS
+    assert 2 in everything
+    oracle = outcome.truth.best_media
+    assert sum(oracle) == FILMS
+    assert len(oracle) == 3 + (FILMS - 2)  # two lists, the page with two, and the other films
+
+
+def test_hosts_that_cannot_be_entered_are_told(tmp_path: Path, laboratory: Laboratory) -> None:
+    shut = tmp_path / "shut"
+    (shut / "shut.test").mkdir(parents=True)
+    (shut / "shut.test" / "other.htm").write_text("no link leads here")
+    (shut / "manifest.json").write_text('{"shut.test": {"start": "http://shut.test/gone.htm"}}')
+    portal = Path(f"portal:{laboratory.web};{shut}")
+    plan = plan_for(portal, "breadth")
+    anywhere = replace(plan, arguments={**plan.arguments, "sites": "anywhere"})
+    outcome, said = laboratory.run(anywhere, "anywhere")
+    warning = "Nothing could be fetched from shut.test (1 link: HTTP 404)."
+    assert outcome.results["warnings"] == [warning]
+    assert f"warning: {warning}" in said
+    assert warning in (laboratory.folder / "anywhere" / "report.html").read_text(encoding="utf-8")
+    outcome, _ = laboratory.run(plan, "hosts")
+    assert outcome.results["warnings"] == [
+        "No link to shut.test was followed; give --sites anywhere.",
+        "No link to site.test was followed; give --sites anywhere.",
+    ]
+
+
+def test_a_web_that_can_be_entered_is_not_warned_of(done: Done) -> None:
+    assert done[0].results["warnings"] == []
+
+
+def test_precision_is_drawn_as_high_as_algorithms_reach(done: Done) -> None:
+    tops = {name: figure.axes[0].get_ylim()[1] for name, figure in draw_figures(done[0])}
+    end = FILMS / PAGES
+    assert end < tops["precision-by-pages"] < 1.5 * end
+    assert tops["recall-by-pages"] > 1
 
 
 def test_a_web_without_relevant_pages_is_reported_without_recall(
@@ -278,7 +431,7 @@ def test_the_truth_is_found_anew_when_anything_it_rests_on_changes(tmp_path: Pat
     keys.append(truth_key(plan_for(Path(portal), "breadth")))
     assert len(set(keys)) == 6
     (tmp_path / "site.test" / "more.htm").unlink()
-    same = truth_key(plan_for(web, "urlrule", budget=7, repeat=3))
+    same = truth_key(plan_for(web, "urlrule", budget=7, runs=3))
     assert same == keys[2]
 
 
