@@ -30,6 +30,7 @@ from mmcrawl.topic.loading import ANYTHING
 
 _NEEDED = ("matplotlib", "jinja2")
 _CACHE = ".mmcrawl-truth"
+_NONE = "–"
 _SHOWN = {
     "area": "area_share",
     f"at {PUBLISHED_SHARE:.0%}": "recall_at_share",
@@ -161,15 +162,18 @@ def _summary(outcome: Outcome, report: Path) -> RenderableType:
     columns = {title: [_share(row[name]) for row in rows] for title, name in _SHOWN.items()}
     columns["pages"] = [f"{row['fetched']['mean']:g}" for row in rows]
     columns["pages/s"] = [f"{(speeds[row['label']] or 0) / 60:.0f}" for row in rows]
-    same = {t: c[0] for t, c in columns.items() if len(rows) > 1 and len(set(c)) == 1}
+    alike = {t: c[0] for t, c in columns.items() if len(rows) > 1 and len(set(c)) == 1}
+    alike.pop("area", None)  # by which rows are ranked
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("algorithm", overflow="fold")
-    for title in (shown := [title for title in columns if title not in same]):
+    for title in (shown := [title for title in columns if title not in alike]):
         table.add_column(title, justify="right", no_wrap=True)
     for number, row in enumerate(rows):
         table.add_row(Text(row["label"]), *(columns[title][number] for title in shown))
-    alike = ", ".join(f"{' '.join(title.split())} {value}" for title, value in same.items())
-    parts = [Text(f"All rows: {alike}.\n")] if same else []
+    told = ", ".join(
+        f"{' '.join(title.split())} {value}" for title, value in alike.items() if value != _NONE
+    )
+    parts = [Text(f"All rows: {told}.\n")] if told else []
     return Group(
         table, *parts, Text(outcome.results["says"]), Text(f"\nReport: {report}", style="bold")
     )
@@ -196,7 +200,7 @@ def _differences(comparison: Comparison, first: Path, second: Path) -> Renderabl
 
 def _change(name: str, change: Change) -> str:
     if change.difference is None or change.after is None:
-        return "–"
+        return _NONE
     if name == "pages_per_second":
         return f"{change.after:.0f} ({change.difference:+.0f})"
     return f"{change.after:.1%} ({100 * change.difference:+.1f})"
@@ -206,5 +210,5 @@ def _share(value: Spread) -> str:
     """Return a mean and, where runs differ, the least and largest."""
     mean, least, most = value["mean"], value["min"], value["max"]
     if mean is None or least is None or most is None:
-        return "–"
+        return _NONE
     return f"{mean:.1%}" + (f" ({100 * least:.0f}–{100 * most:.0f})" if most > least else "")

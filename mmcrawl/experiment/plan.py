@@ -18,6 +18,7 @@ from mmcrawl.experiment.measures import pages_at_share
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.records import KnownLink
 from mmcrawl.replay.opening import PORTAL, SIMULATED, open_web
+from mmcrawl.replay.portal import PORTAL_HOST
 from mmcrawl.scoring.registry import default_parameters, is_random, make_scorer
 from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.text.resources import data_file
@@ -162,10 +163,9 @@ class Plan:
     @cached_property
     def entries(self) -> set[str]:
         """The hosts that are to be entered: those of the seeds, and where a portal leads to."""
-        webs = self._webs if self.web.startswith(PORTAL) else []
-        return {host_of(url) for url in self.seeds} | {
-            host_of(url) for web in webs for url in open_web(web).start_urls()
-        }
+        hosts = {host_of(url) for url in self.seeds}
+        webs = self._webs if PORTAL_HOST in hosts else []
+        return hosts | {host_of(url) for web in webs for url in open_web(web).start_urls()}
 
     @cached_property
     def topic_title(self) -> str:
