@@ -76,12 +76,13 @@ def results(out: Path, name: str) -> dict:
 
 def print_table(rows: list[tuple[str, dict]], measure: str) -> None:
     """Print one measure of all algorithms, the best of each web in bold."""
-    names = [algorithm["label"] for algorithm in rows[0][1]["algorithms"]]
+    names = sorted(algorithm["label"] for algorithm in rows[0][1]["algorithms"])
     columns: list[list[float]] = [[] for _ in names]
     print("| web | pages | relevant |", " | ".join(names), "|")
     print("|---" * (3 + len(names)) + "|")
     for name, result in rows:
-        values = [algorithm[measure]["mean"] for algorithm in result["algorithms"]]
+        means = {row["label"]: row[measure]["mean"] for row in result["algorithms"]}
+        values = [means[name] for name in names]
         best = round(max(values), 3)
         cells = [f"**{v:.2f}**" if round(v, 3) == best else f"{v:.2f}" for v in values]
         truth = result["truth"]

@@ -17,12 +17,30 @@ from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment.comparison import Change, Comparison, compare
 from mmcrawl.experiment.crawl import CrawlError
 from mmcrawl.experiment.laboratory import Outcome, run_experiment
-from mmcrawl.experiment.measures import PUBLISHED_SHARE
-from mmcrawl.experiment.plan import SHARED, ExperimentError, Plan, algorithms_of
+from mmcrawl.experiment.measures import PUBLISHED_SHARE, Spread
+from mmcrawl.experiment.plan import (
+    RANDOM_RUNS,
+    SHARED,
+    ExperimentError,
+    Plan,
+    algorithms_of,
+)
 from mmcrawl.scoring.registry import algorithm_names
+from mmcrawl.topic.loading import ANYTHING
 
 _NEEDED = ("matplotlib", "jinja2")
 _CACHE = ".mmcrawl-truth"
+_NONE = "–"
+_SHOWN = {
+    "area": "area_share",
+    f"at {PUBLISHED_SHARE:.0%}": "recall_at_share",
+    "media\narea": "media_area_share",
+    f"media\nat {PUBLISHED_SHARE:.0%}": "media_recall_at_share",
+    "recall": "recall",
+    "media\nrecall": "media_recall",
+    "precision": "precision",
+}
+"""Columns: the area as a share of the oracle's, and recall; of pages, and of distinct media."""
 _COMPARED = {
     "recall": "recall",
     "precision": "precision",
@@ -38,7 +56,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     name = "experiment"
     usage = "[options] | --compare DIR1 DIR2"
     summary = "Compare algorithms on a stored web; writes tables, figures and a report"
-    arguments = ("web", *SHARED, "max_pages")
+    arguments = ("web", *SHARED)
     interrupted = "stopped; run the same command to go on"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -50,7 +68,25 @@ class Command(MmcrawlCommand, ScrapyCommand):
             metavar="A,B:NAME=VALUE;NAME=VALUE,…",
             help="algorithms with their parameters (default: all)",
         )
-        add("--repeat", default="1", metavar="N", help="runs of each algorithm (default: 1)")
+        add(
+            "--task",
+            choices=("topic", "any-media"),
+            default="topic",
+            help="which pages count: those on the topic (default), or all with media of their own",
+        )
+        add(
+            "--budget",
+            default="",
+            metavar="N|N%",
+            help="most pages of a run, or a share of those that can be reached (default: all)",
+        )
+        add(
+            "--runs",
+            default="",
+            metavar="N",
+            help=f"runs of each algorithm (default: {RANDOM_RUNS} with other seeds where chance has"
+            " a part in it, else 1)",
+        )
         add(
             "--parallel", default="1", metavar="N", help="runs at once (default: 1, for true times)"
         )
@@ -93,43 +129,54 @@ def _experiment(plan: Plan, opts: argparse.Namespace, parallel: int) -> None:
 
 def _plan(opts: argparse.Namespace) -> Plan:
     settings = dict(pair.split("=", 1) for pair in opts.set)
+    if opts.task == "any-media":
+        if opts.topic or opts.keywords.strip() not in ("", ANYTHING):
+            raise ExperimentError("--task any-media is about no topic; leave out the topic's words")
+        opts.keywords = ANYTHING
     plan = Plan(
         web=opts.web or "demo",
         arguments={name: value for name in SHARED if (value := getattr(opts, name))},
         algorithms=algorithms_of(opts.algos, algorithm_names()),
-        budget=whole(opts.max_pages, "--max-pages") if opts.max_pages else 0,
-        repeat=whole(opts.repeat, "--repeat"),
+        budget=_budget(opts.budget) if opts.budget else 0,
+        runs=whole(opts.runs, "--runs") if opts.runs else 0,
         settings=settings,
     )
     plan.check()
     return plan
 
 
+def _budget(text: str) -> float:
+    """Return a number of pages, or a share below 1 of them; 0 for all.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if not text.endswith("%"):
+        return whole(text, "--budget")
+    return whole(text[:-1], "--budget", most=100) % 100 / 100
+
+
 def _summary(outcome: Outcome, report: Path) -> RenderableType:
+    rows = outcome.results["algorithms"]
+    speeds = {row["label"]: row["pages_per_minute"]["mean"] for row in outcome.times["algorithms"]}
+    columns = {title: [_share(row[name]) for row in rows] for title, name in _SHOWN.items()}
+    columns["pages"] = [f"{row['fetched']['mean']:g}" for row in rows]
+    columns["pages/s"] = [f"{(speeds[row['label']] or 0) / 60:.0f}" for row in rows]
+    alike = {t: c[0] for t, c in columns.items() if len(rows) > 1 and len(set(c)) == 1}
+    alike.pop("area", None)  # by which rows are ranked
     table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("algorithm")
-    for name in (
-        "pages",
-        "relevant",
-        "precision",
-        "recall",
-        f"at {PUBLISHED_SHARE:.0%}",
-        "area share",
-        "pages/s",
-    ):
-        table.add_column(name, justify="right")
-    times = {row["label"]: row["pages_per_minute"]["mean"] for row in outcome.times["algorithms"]}
-    for row in outcome.results["algorithms"]:
-        minute = times[row["label"]]
-        shares = (row[n]["mean"] for n in ("precision", "recall", "recall_at_share", "area_share"))
-        table.add_row(
-            Text(row["label"]),
-            f"{row['fetched']['mean']:g}",
-            f"{row['relevant']['mean']:g}",
-            *map(_percent, shares),
-            "" if minute is None else f"{minute / 60:.0f}",
-        )
-    return Group(table, Text(outcome.results["says"]), Text(f"\nReport: {report}", style="bold"))
+    table.add_column("algorithm", overflow="fold")
+    for title in (shown := [title for title in columns if title not in alike]):
+        table.add_column(title, justify="right", no_wrap=True)
+    for number, row in enumerate(rows):
+        table.add_row(Text(row["label"]), *(columns[title][number] for title in shown))
+    told = ", ".join(
+        f"{' '.join(title.split())} {value}" for title, value in alike.items() if value != _NONE
+    )
+    parts = [Text(f"All rows: {told}.\n")] if told else []
+    return Group(
+        table, *parts, Text(outcome.results["says"]), Text(f"\nReport: {report}", style="bold")
+    )
 
 
 def _differences(comparison: Comparison, first: Path, second: Path) -> RenderableType:
@@ -153,11 +200,15 @@ def _differences(comparison: Comparison, first: Path, second: Path) -> Renderabl
 
 def _change(name: str, change: Change) -> str:
     if change.difference is None or change.after is None:
-        return "–"
+        return _NONE
     if name == "pages_per_second":
         return f"{change.after:.0f} ({change.difference:+.0f})"
     return f"{change.after:.1%} ({100 * change.difference:+.1f})"
 
 
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1%}"
+def _share(value: Spread) -> str:
+    """Return a mean and, where runs differ, the least and largest."""
+    mean, least, most = value["mean"], value["min"], value["max"]
+    if mean is None or least is None or most is None:
+        return _NONE
+    return f"{mean:.1%}" + (f" ({100 * least:.0f}–{100 * most:.0f})" if most > least else "")

@@ -70,6 +70,7 @@ _FREE = tuple(
 
 _SIZE = (5.6, 4.0)
 _POINTS = 800
+_FIRST, _FIRST_SHARE = 20, 0.02  # pages that do not decide how high precision is drawn
 _RC: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 10,
@@ -161,6 +162,7 @@ def _by_pages(outcome: Outcome, measure: str) -> Figure:
         pages = np.arange(end + 1)
         values = _values(found_after(best, end), pages, measure, wanted)
         _line(axes, (pages, values, values), ORACLE, values)
+    highest = 0.0
     for label, runs in outcome.runs.items():
         longest = max(map(len, runs), default=0)
         pages = np.arange(longest + 1)
@@ -168,6 +170,8 @@ def _by_pages(outcome: Outcome, measure: str) -> Figure:
         values = _values(found, pages, measure, wanted)
         # a run that stopped before the others of its algorithm stays where it was
         _line(axes, (pages, values.min(0), values.max(0)), styles[label], values.mean(0))
+        highest = _highest(values, highest)
+    _scale(axes, measure, highest)
     share = results["pages_at_share"]
     axes.axvline(share, color=INK, linewidth=0.7, alpha=0.6)
     axes.annotate(
@@ -191,11 +195,14 @@ def _by_time(outcome: Outcome, measure: str) -> Figure:
     figure, axes = _axes("seconds", measure)
     wanted = len(outcome.truth.relevant)
     styles = styles_for(outcome.runs)
+    highest = 0.0
     for label, runs in outcome.runs.items():
         end = max((run.seconds[-1] for run in runs if run.seconds), default=0.0)
         grid = np.linspace(0, end, _POINTS // 2)
         values = np.array([_at_times(run, grid, measure, wanted) for run in runs])
         _line(axes, (grid, values.min(0), values.max(0)), styles[label], values.mean(0))
+        highest = _highest(values, highest)
+    _scale(axes, measure, highest)
     axes.set_xlim(left=0)
     _legend(figure, styles)
     return figure
@@ -210,6 +217,18 @@ def _at_times(run: Series, grid: _Numbers, measure: str, wanted: int) -> _Number
 def _values(found: _Numbers, pages: _Numbers, measure: str, wanted: int) -> _Numbers:
     values: _Numbers = found / (wanted if measure == "recall" else np.maximum(pages, 1))
     return values
+
+
+def _highest(values: _Numbers, before: float) -> float:
+    """Return the largest value after the first pages, where one hit is a precision of 100 %."""
+    start = min(max(_FIRST, int(_FIRST_SHARE * values.shape[1])), values.shape[1] - 1)
+    return max(before, float(values[:, start:].max()))
+
+
+def _scale(axes: Axes, measure: str, highest: float) -> None:
+    """Give the room to what algorithms reach: on a rare topic precision is a few per cent."""
+    if measure == "precision" and highest:
+        axes.set_ylim(0, min(1.02, 1.1 * highest))
 
 
 def _line(axes: Axes, band: _Curve, style: Style, middle: _Numbers) -> None:

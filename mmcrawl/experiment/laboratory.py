@@ -14,7 +14,7 @@ from rich.console import Console
 from mmcrawl.experiment.crawl import CrawlProcess
 from mmcrawl.experiment.plan import Algorithm, ExperimentError, Plan
 from mmcrawl.experiment.progress import Progress, Row
-from mmcrawl.experiment.results import results_csv, results_of, times_of
+from mmcrawl.experiment.results import results_csv, results_of, times_of, warnings
 from mmcrawl.experiment.series import Series, read_series, series_of, write_series
 from mmcrawl.experiment.truth import Truth, find_truth
 
@@ -30,7 +30,7 @@ class Outcome:
         results: see `mmcrawl.experiment.results`.
         times: the same for what a clock measured.
         truth: the web.
-        runs: the runs of each algorithm, by label.
+        runs: the runs of each algorithm, by label, the best first.
     """
 
     results: dict[str, Any]
@@ -84,7 +84,8 @@ def run_experiment(
         write_json(out / "results.json", results)
         write_json(out / "times.json", times)
         (out / "results.csv").write_text(results_csv(results), encoding="utf-8")
-    return Outcome(results, times, truth, by_label)
+    ranked = {row["label"]: by_label[row["label"]] for row in results["algorithms"]}
+    return Outcome(results, times, truth, ranked)
 
 
 def write_json(path: Path, value: object) -> None:
@@ -188,16 +189,19 @@ def _find_truth(plan: Plan, cache: Path, progress: Progress) -> Truth:
             " give others with --seeds"
         )
     progress.change(row, "done" if made else "kept")
+    for warning in warnings(plan, truth):
+        progress.warn(warning)
     return truth
 
 
 def _runs_of(plan: Plan, out: Path, truth: Truth, progress: Progress) -> list[_Run]:
     """Return all runs, first the first of every algorithm; those that are complete with series."""
-    most = min(plan.budget or len(truth), len(truth))
+    most = min(plan.most_pages(len(truth)) or len(truth), len(truth))
     runs = []
-    for repeat in range(1, plan.repeat + 1):
-        for algorithm in plan.algorithms:
-            name = algorithm.label if plan.repeat == 1 else f"{algorithm.label}  {repeat}"
+    for repeat in range(1, max(map(plan.runs_of, plan.algorithms)) + 1):
+        for algorithm in (a for a in plan.algorithms if repeat <= plan.runs_of(a)):
+            once = plan.runs_of(algorithm) == 1
+            name = algorithm.label if once else f"{algorithm.label}  {repeat}"
             run = _Run(algorithm, repeat, progress.add(Row(name, most)))
             run.series = read_series(out / "raw" / run.name)
             if run.series is not None:
@@ -218,7 +222,7 @@ def _make(
     try:
         while left or under_way:
             while left and len(under_way) < parallel:
-                under_way.append(_start(left.pop(0), plan, out, progress))
+                under_way.append(_start(left.pop(0), plan, out, truth, progress))
             for run in list(under_way):
                 if _is_over(run, truth):
                     _finish(run, out, truth, progress)
@@ -231,8 +235,9 @@ def _make(
                 run.crawl.stop()
 
 
-def _start(run: _Run, plan: Plan, out: Path, progress: Progress) -> _Run:
-    arguments = plan.spider_arguments(run.algorithm)
+def _start(run: _Run, plan: Plan, out: Path, truth: Truth, progress: Progress) -> _Run:
+    most = plan.most_pages(len(truth))
+    arguments = plan.spider_arguments(run.algorithm, run.repeat, most)
     run.crawl = CrawlProcess(out / "runs" / run.name, arguments, plan.crawl_settings)
     progress.change(run.row, "runs")
     return run

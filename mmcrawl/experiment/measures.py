@@ -1,8 +1,8 @@
 """The measures of an experiment: plain functions of what was fetched in which order.
 
-A *series* tells for every fetched page, in order, whether it is relevant: shape (fetched,), bool.
-Recall is relative to `wanted`, the number of relevant pages in the web; where that is 0 it is
-undefined, None.
+A *series* tells for every fetched page, in order, whether it is relevant, or how many new media it
+has: shape (fetched,), bool or int. Recall is relative to `wanted`, the number of relevant pages, or
+of media, in the web; where that is 0 it is undefined, None.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ from mmcrawl.scoring.patterns import ANY, Pattern, url_parts
 PUBLISHED_SHARE = 0.21
 """Share of the web that the paper's own algorithm fetched for 67 % of the relevant pages."""
 
-_Series = Sequence[bool] | np.ndarray[Any, np.dtype[Any]]
+_Series = Sequence[bool] | Sequence[int] | np.ndarray[Any, np.dtype[Any]]
 _Numbers = np.ndarray[Any, np.dtype[np.float64]]
 Spread = dict[str, float | None]
 

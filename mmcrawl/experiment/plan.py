@@ -14,16 +14,21 @@ from pydantic import ValidationError
 import mmcrawl
 from mmcrawl.crawling.params import FocusedParams, explain
 from mmcrawl.errors import MmcrawlError, SeedError, WebError
+from mmcrawl.experiment.measures import pages_at_share
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.records import KnownLink
 from mmcrawl.replay.opening import PORTAL, SIMULATED, open_web
-from mmcrawl.scoring.registry import make_scorer
+from mmcrawl.replay.portal import PORTAL_HOST
+from mmcrawl.scoring.registry import default_parameters, is_random, make_scorer
 from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.text.resources import data_file
 from mmcrawl.topic.topic import Topic
 
 SHARED = ("topic", "keywords", "seeds", "media", "sites", "max_layer", "max_depth")
 """Spider arguments that are the same for all runs."""
+
+RANDOM_RUNS = 3
+"""Runs of an algorithm in which chance has a part."""
 
 _OURS = ("store", "job", "web", "max_pages")
 
@@ -70,16 +75,16 @@ class Plan:
         web: the stored web, as for `mmcrawl.replay.open_web`.
         arguments: spider arguments shared by all runs (topic, seeds, media, limits); none is empty.
         algorithms: what is compared.
-        budget: most pages a run may fetch, 0 for all.
-        repeat: runs of each algorithm.
+        budget: most pages a run may fetch, 0 for all; a share of the reachable pages if below 1.
+        runs: runs of each algorithm; 0 for `RANDOM_RUNS` where chance has a part in it, else 1.
         settings: further Scrapy settings of all runs, as given.
     """
 
     web: str
     arguments: Mapping[str, str]
     algorithms: tuple[Algorithm, ...]
-    budget: int = 0
-    repeat: int = 1
+    budget: float = 0
+    runs: int = 0
     settings: Mapping[str, str] = field(default_factory=dict)
 
     def check(self) -> None:
@@ -93,16 +98,42 @@ class Plan:
         ]
         if doubled:
             raise ExperimentError(f"algorithm {doubled[0]} is named twice; name each once")
-        if self.budget < 0 or self.repeat < 1:
-            raise ExperimentError("--max-pages and --repeat must be whole numbers from 1")
         params = [self._params(self.spider_arguments(algorithm)) for algorithm in self.algorithms]
+        for algorithm in self.algorithms:
+            self.seed_of(algorithm)
         similarity = LinkSimilarity(params[0].whole_topic.wanting(params[0].kinds))
         for own in params:  # made in vain, so that a parameter out of its range is told at once
             make_scorer(own.algo, _NoLinks(), similarity, **own.parameters)
         self._check_seeds()
 
-    def spider_arguments(self, algorithm: Algorithm | None = None) -> dict[str, str]:
-        """Return the arguments of a run, or those of the truth, checked.
+    def runs_of(self, algorithm: Algorithm) -> int:
+        """Return how often an algorithm is run."""
+        return self.runs or (RANDOM_RUNS if is_random(algorithm.name) else 1)
+
+    def seed_of(self, algorithm: Algorithm, repeat: int = 1) -> int | None:
+        """Return the seed of a run, from 1 on; None if chance has no part in the algorithm.
+
+        Raises:
+            ExperimentError: it says that chance has a part in it, but takes no seed.
+        """
+        if not is_random(algorithm.name):
+            return None
+        defaults = default_parameters(algorithm.name)
+        if "seed" not in defaults:
+            raise ExperimentError(
+                f"algorithm {algorithm.name} says that it is random, but has no parameter seed:"
+                " its runs could not be made again"
+            )
+        return int(algorithm.parameters.get("seed", defaults["seed"])) + repeat - 1
+
+    def most_pages(self, web: int) -> int:
+        """Return how many pages a run may fetch of a web of so many, 0 for all."""
+        return pages_at_share(web, self.budget) if 0 < self.budget < 1 else int(self.budget)
+
+    def spider_arguments(
+        self, algorithm: Algorithm | None = None, repeat: int = 1, most: int = 0
+    ) -> dict[str, str]:
+        """Return the arguments of a run of at most so many pages, or of the truth, checked.
 
         Raises:
             ExperimentError: one of them is wrong.
@@ -116,9 +147,11 @@ class Plan:
                     " for the whole experiment is given as an option"
                 )
             arguments |= {"algo": algorithm.name, **algorithm.parameters}
-            if self.budget:
-                arguments["max_pages"] = str(self.budget)
+            if most:
+                arguments["max_pages"] = str(most)
         self._params(arguments)
+        if algorithm is not None and (seed := self.seed_of(algorithm, repeat)) is not None:
+            arguments["seed"] = str(seed)
         return arguments
 
     @cached_property
@@ -128,11 +161,18 @@ class Plan:
         return given or list(open_web(self.web).start_urls())
 
     @cached_property
+    def entries(self) -> set[str]:
+        """The hosts that are to be entered: those of the seeds, and where a portal leads to."""
+        hosts = {host_of(url) for url in self.seeds}
+        webs = self._webs if PORTAL_HOST in hosts else []
+        return hosts | {host_of(url) for web in webs for url in open_web(web).start_urls()}
+
+    @cached_property
     def topic_title(self) -> str:
         """What the pages are to be about, for people."""
-        if self._shared.keywords:
-            return self._shared.keywords
         topic = self._shared.whole_topic
+        if self._shared.keywords:
+            return topic.title
         return f"{topic.title} ({topic.title_en or topic.name})"
 
     @property
@@ -185,7 +225,7 @@ class Plan:
             "limits": self.limits,
             "algorithms": [algorithm.label for algorithm in self.algorithms],
             "budget": self.budget,
-            "repeat": self.repeat,
+            "runs": {algorithm.label: self.runs_of(algorithm) for algorithm in self.algorithms},
         }
 
     @cached_property

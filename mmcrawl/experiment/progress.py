@@ -85,6 +85,10 @@ class Progress:
             self._console.print(row.line(), markup=False, highlight=False)
         self.tick()
 
+    def warn(self, text: str) -> None:
+        """Say what a person should know before going on."""
+        self._console.print(f"warning: {text}", style="yellow", markup=False, highlight=False)
+
     def tick(self) -> None:
         """Bring what is shown up to date."""
         for row in self._rows:

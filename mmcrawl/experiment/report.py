@@ -49,6 +49,7 @@ def _render(outcome: Outcome, figures: Mapping[str, Markup]) -> str:
         figures=figures,
         styles=styles_for(outcome.runs),
         most_patterns=_MOST_PATTERNS,
+        most_runs=max(len(runs) for runs in outcome.runs.values()),
         best=_extremes(rows, max),
         worst=_extremes(rows, min),
         endings={row["label"]: _ending(row, outcome.results["truth"]["pages"]) for row in rows},
@@ -59,7 +60,8 @@ def _extremes(
     rows: list[dict[str, Any]], choose: Callable[[list[float]], float]
 ) -> dict[str, float | None]:
     """Return the best, or the worst, value of each measure in which more is better."""
-    names = ("relevant", "precision", "recall", "recall_at_share", "area_share")
+    names = ["relevant", "precision", "recall", "recall_at_share", "area_share"]
+    names += ["media_recall_at_share", "media_area_share"]
     values = {name: [row[name]["mean"] for row in rows] for name in names}
     known = {name: [v for v in column if v is not None] for name, column in values.items()}
     return {name: choose(column) if column else None for name, column in known.items()}

@@ -29,7 +29,9 @@ from mmcrawl.experiment.plan import Algorithm, Plan
 from mmcrawl.experiment.series import Series
 from mmcrawl.experiment.truth import Truth
 
-FORMAT = 2
+FORMAT = 3
+_FEW = 5  # hosts and titles that are named
+_MANY_LINKS, _MANY_SHARE = 10, 0.05  # to a host that is no seed's
 _SPREADS = (
     "fetched",
     "relevant",
@@ -38,6 +40,10 @@ _SPREADS = (
     "recall_at_share",
     "area",
     "area_share",
+    "media",
+    "media_recall",
+    "media_recall_at_share",
+    "media_area_share",
 )
 _TIME_SPREADS = ("seconds", "cpu_seconds", "pages_per_minute")
 
@@ -50,9 +56,10 @@ def results_of(plan: Plan, truth: Truth, runs: Mapping[str, Sequence[Series]]) -
         truth: its web.
         runs: the runs of each algorithm, by label.
     """
-    end = min(plan.budget or len(truth), len(truth))
+    end = min(plan.most_pages(len(truth)) or len(truth), len(truth))
     best = truth.best[:end]
-    algorithms = [_algorithm(a, runs[a.label], truth, best, end) for a in plan.algorithms]
+    algorithms = [_algorithm(plan, a, runs[a.label], truth, end) for a in plan.algorithms]
+    algorithms.sort(key=lambda row: row["area_share"]["mean"] or 0.0, reverse=True)
     results: dict[str, Any] = {
         "format": FORMAT,
         "experiment": {"web": plan.web, **plan.identity(), "scrapy": version("scrapy")},
@@ -64,8 +71,11 @@ def results_of(plan: Plan, truth: Truth, runs: Mapping[str, Sequence[Series]]) -
             "pages": len(best),
             "found": sum(best),
             "area": area(best, len(truth.relevant), end),
-            "recall_at_share": _recall_at_share(best, truth),
+            "recall_at_share": _recall_at_share(best, len(truth.relevant), truth),
+            "media": sum(truth.best_media[:end]),
+            "media_recall_at_share": _recall_at_share(truth.best_media, truth.all_media, truth),
         },
+        "warnings": warnings(plan, truth),
         "algorithms": algorithms,
     }
     return results | {"says": says(results)}
@@ -78,6 +88,9 @@ def _truth(truth: Truth) -> dict[str, Any]:
         "pages": len(truth),
         "distinct": sum(first),
         "relevant": len(truth.relevant),
+        "media": truth.all_media,
+        "rejected": len(truth.rejected),
+        "rejected_titles": list(dict.fromkeys(truth.rejected))[:_FEW],
         "links": len(truth.graph.targets),
         "layers": _named(per_layer(truth.layers, counts)),
         "errors": truth.errors,
@@ -86,9 +99,11 @@ def _truth(truth: Truth) -> dict[str, Any]:
 
 
 def _algorithm(
-    algorithm: Algorithm, runs: Sequence[Series], truth: Truth, best: Sequence[bool], end: int
+    plan: Plan, algorithm: Algorithm, runs: Sequence[Series], truth: Truth, end: int
 ) -> dict[str, Any]:
-    measured = [_measures(run, truth, best, end) for run in runs]
+    measured = [
+        {"seed": plan.seed_of(algorithm, run.repeat), **_measures(run, truth, end)} for run in runs
+    ]
     first = runs[0]
     return {
         "label": algorithm.label,
@@ -109,23 +124,43 @@ def _algorithm(
     }
 
 
-def _measures(run: Series, truth: Truth, best: Sequence[bool], end: int) -> dict[str, Any]:
-    wanted = len(truth.relevant)
+def _measures(run: Series, truth: Truth, end: int) -> dict[str, Any]:
+    wanted, media = len(truth.relevant), truth.all_media
     return {
         "repeat": run.repeat,
         "fetched": len(run),
         "relevant": run.found,
         "precision": precision(run.found, len(run)),
         "recall": recall(run.found, wanted),
-        "recall_at_share": _recall_at_share(run.relevant, truth),
+        "recall_at_share": _recall_at_share(run.relevant, wanted, truth),
         "area": area(run.relevant, wanted, end),
-        "area_share": area_share(run.relevant, best, wanted, end),
+        "area_share": area_share(run.relevant, truth.best, wanted, end),
+        "media": sum(run.media),
+        "media_recall": recall(sum(run.media), media),
+        "media_recall_at_share": _recall_at_share(run.media, media, truth),
+        "media_area_share": area_share(run.media, truth.best_media, media, end),
     }
 
 
-def _recall_at_share(series: Sequence[bool], truth: Truth) -> float | None:
+def _recall_at_share(series: Sequence[int], wanted: int, truth: Truth) -> float | None:
     pages = pages_at_share(len(truth))
-    return recall(int(found_after(series, pages)[-1]), len(truth.relevant))
+    return recall(int(found_after(series, pages)[-1]), wanted)
+
+
+def warnings(plan: Plan, truth: Truth) -> list[str]:
+    """Return what is amiss with the web, whatever is compared on it: hosts that stay closed."""
+    many = max(_MANY_LINKS, _MANY_SHARE * len(truth))
+    said = [
+        f"No link to {host} was followed; give --sites anywhere."
+        for host in sorted(plan.entries - truth.hosts.keys())
+    ]
+    said += [
+        f"Nothing could be fetched from {host} ({links} link{'s' * (links != 1)}: {why})."
+        for host, (links, why) in sorted(truth.hosts.items(), key=lambda host: -host[1][0])
+        if why and (host in plan.entries or links >= many)
+    ]
+    more = len(said) - _FEW
+    return said[:_FEW] + ([f"The same is true of {more} more."] if more > 0 else [])
 
 
 def _named(layers: Mapping[int, tuple[int, int]]) -> dict[str, dict[str, int]]:
@@ -194,7 +229,7 @@ def says(results: Mapping[str, Any]) -> str:
     if not truth["relevant"]:
         return (
             f"None of the {truth['pages']} pages of this web is relevant, so recall is undefined;"
-            " the tables tell only what was fetched."
+            f" the tables tell only what was fetched. {_rejected(truth)}"
         )
     if any(row["area_share"]["mean"] is None for row in rows):
         return (
@@ -225,4 +260,16 @@ def says(results: Mapping[str, Any]) -> str:
     ]
     return (
         text + "." + (f" Stopped by the budget before that: {', '.join(short)}." if short else "")
+    )
+
+
+def _rejected(truth: Mapping[str, Any]) -> str:
+    """Return what of the media pages is not on topic, and what can be done."""
+    if not truth["rejected"]:
+        return "No page has media of its own; give other seeds, or other kinds with --media."
+    titles = ", ".join(f"“{title[:60]}”" for title in truth["rejected_titles"])
+    return (
+        f"The topic rejected all of the {truth['rejected']} pages with media; nearest to it came"
+        f" {titles}. Give words of such pages with --keywords, or count them all with"
+        " --task any-media."
     )

@@ -11,7 +11,7 @@ from mmcrawl.experiment.recorder import read_clock
 from mmcrawl.experiment.stores import read_end, read_pages, read_patterns
 from mmcrawl.experiment.truth import Truth
 
-_COLUMNS = ("url", "relevant", "layer", "pattern", "seconds", "cpu_seconds")
+_COLUMNS = ("url", "relevant", "media", "layer", "pattern", "seconds", "cpu_seconds")
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class Series:
         unknown: pages that the truth does not know.
         url: address.
         relevant: the truth calls it relevant, and it is no copy of a page fetched before.
+        media: how many media it has, if the truth calls it relevant, that no page before had.
         layer: physical layer.
         pattern: of the URL patterns the run had learnt in the end, the most general that matches
             the address; "" for none.
@@ -40,6 +41,7 @@ class Series:
     unknown: int
     url: list[str]
     relevant: list[bool]
+    media: list[int]
     layer: list[int]
     pattern: list[str]
     seconds: list[float]
@@ -76,6 +78,7 @@ def series_of(algorithm: str, repeat: int, store: Path, clock: Path, truth: Trut
         unknown=kinds.count(None),
         url=[page.url for page in pages],
         relevant=truth.judge(kinds),
+        media=truth.new_media(kinds),
         layer=[page.layer for page in pages],
         pattern=[str(pattern or "") for pattern in found],
         seconds=[times[page.url][0] for page in pages],

@@ -7,9 +7,11 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import REDIRECT
 from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.urls import url_key
+from mmcrawl.page.urls import resource_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,45 @@ def read_pages(path: Path) -> list[StoredPage]:
             " ORDER BY settled"
         )
         return [StoredPage(row[0], row[1], bool(row[2]), row[3], row[4]) for row in rows]
+
+
+def read_media(path: Path) -> dict[str, frozenset[str]]:
+    """Return the media of each media page, by the page's address; keys, as of `resource_key`."""
+    found: dict[str, set[str]] = {}
+    with _reading(path) as db:
+        for page, url in db.execute("SELECT page, url FROM media_resource"):
+            found.setdefault(page, set()).add(resource_key(url))
+    return {page: frozenset(keys) for page, keys in found.items()}
+
+
+def read_rejected(path: Path) -> list[str]:
+    """Return the title, or address, of each page with wanted media off topic, the nearest first.
+
+    Copies of a page count once, or not at all if another one is relevant.
+    """
+    with _reading(path) as db:
+        rows = db.execute(
+            "SELECT iif(title = '', url, title) FROM page WHERE contains_media"
+            " AND (digest = 0 OR digest NOT IN (SELECT digest FROM page WHERE relevant))"
+            " AND NOT relevant GROUP BY iif(digest, digest, -id) ORDER BY topic_score DESC, id"
+        )
+        return [title for (title,) in rows]
+
+
+def read_hosts(path: Path) -> dict[str, tuple[int, str]]:
+    """Return for each host how many links lead there, and why none to a page; "" if one does."""
+    hosts: dict[str, tuple[int, str]] = {}
+    with _reading(path) as db:
+        rows = db.execute(
+            "SELECT origin, count(*), iif(sum(status = 'C' OR error LIKE ?), '',"
+            " group_concat(DISTINCT error)) FROM link"
+            " JOIN host ON host.job = link.id >> 40 AND host.id = link.host GROUP BY origin",
+            (REDIRECT + "%",),
+        )
+        for origin, links, why in rows:
+            before, also = hosts.get(host_of(origin), (0, why))
+            hosts[host_of(origin)] = before + links, why and also
+    return hosts
 
 
 def read_patterns(path: Path) -> list[PatternRecord]:

@@ -15,7 +15,7 @@ principle lie slightly above 1.
 import heapq
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,7 +28,15 @@ from filelock import FileLock
 from mmcrawl.experiment.crawl import CrawlProcess
 from mmcrawl.experiment.plan import ExperimentError, Plan, truth_key
 from mmcrawl.experiment.recorder import read_refused
-from mmcrawl.experiment.stores import StoredPage, read_end, read_graph, read_pages
+from mmcrawl.experiment.stores import (
+    StoredPage,
+    read_end,
+    read_graph,
+    read_hosts,
+    read_media,
+    read_pages,
+    read_rejected,
+)
 from mmcrawl.frontier.admission import TRAP
 from mmcrawl.frontier.urls import canonical
 
@@ -67,16 +75,19 @@ class LinkGraph:
         return self.targets[self.starts[page] : self.starts[page + 1]]
 
 
-def oracle_order(graph: LinkGraph, kinds: Sequence[int], wanted: set[int]) -> list[int]:
+def oracle_order(
+    graph: LinkGraph, kinds: Sequence[int], wanted: Mapping[int, frozenset[Hashable]]
+) -> list[int]:
     """Return the pages in the order in which the oracle fetches them.
 
     Args:
         graph: the link graph of the whole web.
         kinds: for each page what it is a copy of; copies are worth no second fetch.
-        wanted: the kinds to find.
+        wanted: what there is to find on pages of each kind; a page on which all was found before
+            is worth no fetch.
 
     Returns:
-        Pages until every wanted kind that can be reached was fetched. Of targets equally near the
+        Pages until all that can be reached was found. Of targets equally near the
         one with the lower number comes first.
     """
     return _Oracle(graph, kinds, wanted).run()
@@ -92,10 +103,13 @@ class _Oracle:
     as far as they are needed and each page is looked at a few times only.
     """
 
-    def __init__(self, graph: LinkGraph, kinds: Sequence[int], wanted: set[int]) -> None:
+    def __init__(
+        self, graph: LinkGraph, kinds: Sequence[int], wanted: Mapping[int, frozenset[Hashable]]
+    ) -> None:
         self._graph = graph
         self._kinds = kinds
-        self._wanted = set(wanted)
+        self._wanted = wanted
+        self._left: set[Hashable] = set().union(*wanted.values())
         self._distance = np.full(len(graph), _FAR, np.int64)
         self._before = np.full(len(graph), -1, np.int64)
         self._open: list[tuple[int, int]] = []
@@ -103,11 +117,11 @@ class _Oracle:
 
     def run(self) -> list[int]:
         order: list[int] = []
-        while self._open and self._wanted:
+        while self._open and self._left:
             distance, page = heapq.heappop(self._open)
             if distance != self._distance[page]:
                 continue
-            if distance > 0 and self._kinds[page] in self._wanted:
+            if distance > 0 and not self._left.isdisjoint(self._offer(page)):
                 order += self._fetch(page)
             else:
                 links = self._graph.links(page)
@@ -122,9 +136,12 @@ class _Oracle:
             way.append(page)
             page = int(self._before[page])
         way.reverse()
-        self._wanted.difference_update(self._kinds[step] for step in way)
+        self._left.difference_update(*map(self._offer, way))
         self._improve(np.array(way, np.int64), 0, -1)
         return way
+
+    def _offer(self, page: int) -> Iterable[Hashable]:
+        return self._wanted.get(self._kinds[page], ())
 
     def _improve(self, pages: _Ints, distance: int, before: int) -> None:
         self._distance[pages] = distance
@@ -144,6 +161,9 @@ class Truth:
         layers: physical layer of each page.
         kinds: for each page, what it is a copy of: the number of the first page like it.
         relevant: the relevant kinds.
+        media: the media of each relevant kind, as keys that addresses of one file share.
+        rejected: titles of pages whose media are not on topic, the nearest first.
+        hosts: for each host how many links lead there, and why none to a page, "" if one does.
         graph: links from page to page.
         errors: links that led to no page, by reason.
         trapped: how often a link was left alone by a bound against traps.
@@ -152,6 +172,9 @@ class Truth:
     layers: tuple[int, ...]
     kinds: tuple[int, ...]
     relevant: frozenset[int]
+    media: dict[int, frozenset[str]]
+    rejected: list[str]
+    hosts: dict[str, tuple[int, str]]
     graph: LinkGraph
     errors: dict[str, int]
     trapped: int
@@ -179,10 +202,32 @@ class Truth:
             left.discard(kind)
         return verdicts
 
+    def new_media(self, kinds: Iterable[int | None]) -> list[int]:
+        """Return for each page of a crawl, given by its kind, how many new media it has."""
+        seen: set[str] = set()
+        counts = []
+        for kind in kinds:
+            new = self.media.get(kind, frozenset()) - seen if kind is not None else ()
+            counts.append(len(new))
+            seen.update(new)
+        return counts
+
+    @cached_property
+    def all_media(self) -> int:
+        """How many distinct media the relevant pages have."""
+        return len(frozenset().union(*self.media.values()))
+
     @cached_property
     def oracle(self) -> list[int]:
         """The pages the oracle fetches, in order."""
-        return oracle_order(self.graph, self.kinds, set(self.relevant))
+        wanted = {kind: frozenset([kind]) for kind in self.relevant}
+        return oracle_order(self.graph, self.kinds, wanted)
+
+    @cached_property
+    def best_media(self) -> list[int]:
+        """For each page of an oracle that is after distinct media how many new ones it has."""
+        order = oracle_order(self.graph, self.kinds, self.media)
+        return self.new_media(self.kinds[page] for page in order)
 
     @cached_property
     def best(self) -> list[bool]:
@@ -200,10 +245,19 @@ def truth_of(store: Path) -> Truth:
     rows = [[number[link] for link in outlinks[page.id]] for page in pages]
     errors = read_end(store).errors
     refused = [*errors.items(), *read_refused(store).items()]
+    resources = read_media(store)
+    media: dict[int, frozenset[str]] = {}
+    for n, page in enumerate(pages):
+        if page.relevant:
+            own = resources.get(page.url, frozenset())
+            media[kinds[n]] = media.get(kinds[n], frozenset()) | own
     return Truth(
         layers=tuple(page.layer for page in pages),
         kinds=tuple(kinds),
-        relevant=frozenset(kinds[n] for n, page in enumerate(pages) if page.relevant),
+        relevant=frozenset(media),
+        media=media,
+        rejected=read_rejected(store),
+        hosts=read_hosts(store),
         graph=LinkGraph.of(rows, [number[seed] for seed in seeds]),
         errors=errors,
         trapped=sum(count for reason, count in refused if reason.startswith(TRAP)),

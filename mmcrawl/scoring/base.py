@@ -77,9 +77,15 @@ class Scorer(Protocol):
 
     A scorer keeps no files. When a crawl is taken up again it is told its history from the start,
     in the order in which it happened, and must come to the same scores.
+
+    Attributes:
+        name: what it is called.
+        random: chance plays a part in its scores; it has a keyword parameter `seed`, 0 by default,
+            and with the same seed comes to the same scores.
     """
 
     name: ClassVar[str]
+    random: ClassVar[bool] = False
 
     def content(self, text: LinkText) -> float:
         """Return how well a link's own words fit the topic, in [0, 1]."""

@@ -14,7 +14,8 @@ ENTRY_POINT_GROUP = "mmcrawl.scorers"
 """Group under which a package registers `name = module:factory`; the factory is called like the
 constructor of a scorer: `factory(source, similarity, **parameters)`. Its keyword-only parameters
 can be set with `-a`, if their defaults are numbers, truth values or strings. Its attribute `ranges`
-(see `Ranges`), if there is one, says which numbers are refused before a crawl begins."""
+(see `Ranges`), if there is one, says which numbers are refused before a crawl begins; `random` (see
+`Scorer`), that its parameter `seed` decides what chance brings."""
 
 _SCORERS: Registry[Scorer] = Registry(
     "algorithm",
@@ -79,6 +80,15 @@ def parameter_ranges(name: str) -> Ranges:
     """
     ranges: Ranges = getattr(_SCORERS.factory(name), "ranges", {})
     return ranges
+
+
+def is_random(name: str) -> bool:
+    """Tell whether chance plays a part in an algorithm, which then has a parameter `seed`.
+
+    Raises:
+        MmcrawlError: there is no such algorithm, or it cannot be loaded.
+    """
+    return bool(getattr(_SCORERS.factory(name), "random", False))
 
 
 def parse_parameters(name: str, texts: Mapping[str, str]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def test_an_experiment_and_the_comparison_of_two(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = (
-        *(*WEB, "--parallel", "2", "--max-pages", "5", "--out", "one"),
+        *(*WEB, "--parallel", "2", "--budget", "5", "--out", "one"),
         *("--algos", "breadth,urlrule:hard=true", "-s", "MMCRAWL_TOPIC_THRESHOLD=0.4"),
     )
     done = subprocess.run(
@@ -82,8 +82,10 @@ def test_an_experiment_and_the_comparison_of_two(
     ("args", "said"),
     [
         (["--algos", "nope"], "there is no algorithm 'nope'; there are breadth, "),
-        (["--max-pages", "0"], "--max-pages 0: give a whole number from 1"),
-        (["--repeat", "many"], "--repeat many: give a whole number from 1"),
+        (["--budget", "0"], "--budget 0: give a whole number from 1"),
+        (["--budget", "300%"], "--budget 300: give a whole number from 1 to 100"),
+        (["--task", "any-media"], "--task any-media is about no topic; leave out"),
+        (["--runs", "many"], "--runs many: give a whole number from 1"),
         (["--parallel", "-1"], "--parallel -1: give a whole number from 1"),
         (["--web", "nowhere"], "web: 'nowhere' does not exist; it may be demo, "),
         (["--topic", "nosuch", "--keywords="], "unknown topic 'nosuch'"),
@@ -134,8 +136,32 @@ def test_a_web_without_relevant_pages_is_reported_and_ends_with_code_2(
     assert run("--web", "web", "--keywords", "zymurgy", "--algos", "breadth") == 2
     out, err = capsys.readouterr()
     assert "is relevant to zymurgy, so recall is undefined" in err.splitlines()[-1]
+    assert "rejected all of the 4 pages with media; nearest to it came “Optics 1”" in " ".join(
+        out.split()
+    )
     assert "breadth" in out
     assert (folder / "experiment" / "report.html").exists()
+
+
+def test_any_media_need_no_topic_and_equal_columns_are_told_once(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    options = ("--task", "any-media", "--algos", "fish,breadth,learned")
+    assert run("--web", "web", *options) == 0
+    out = capsys.readouterr().out
+    assert "All rows: at 21% " in out
+    assert "recall 100.0%" in out
+    assert "precision 44.4%" in out
+    assert max(map(len, out.splitlines())) <= 100
+    text = (folder / "experiment" / "report.html").read_text(encoding="utf-8")
+    assert "any media: which algorithm finds it first?" in text
+
+
+def test_a_budget_may_be_a_share(folder: Path) -> None:
+    assert run(*WEB, "--algos", "breadth", "--budget", "34%", "--out", "third") == 0
+    text = (folder / "third" / "report.html").read_text(encoding="utf-8")
+    assert "3 pages a run, 34.0% of those that can be reached" in text
 
 
 def test_a_user_there_is_none_of_is_the_name_of_a_folder(

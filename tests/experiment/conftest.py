@@ -48,11 +48,11 @@ def write_web(root: Path, *, media: bool = True) -> Path:
 
 
 def plan_for(
-    web: Path, *names: str, budget: int = 0, repeat: int = 1, keywords: str = "optics|光学"
+    web: Path, *names: str, budget: float = 0, runs: int = 0, keywords: str = "optics|光学"
 ) -> Plan:
     """Return the plan of an experiment on a web of the kind `write_web` writes."""
     algorithms = tuple(Algorithm(name, name) for name in names)
-    return Plan(str(web), {"keywords": keywords}, algorithms, budget, repeat)
+    return Plan(str(web), {"keywords": keywords}, algorithms, budget, runs)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,13 @@ from hypothesis import strategies as st
 from mmcrawl.experiment import LinkGraph, oracle_order
 
 
+def each(wanted: set[int]) -> dict[int, frozenset[int]]:
+    """Return wanted pages of which each holds one thing of its own."""
+    return {page: frozenset([page]) for page in wanted}
+
+
 def order(outlinks: list[list[int]], wanted: set[int], seeds: tuple[int, ...] = (0,)) -> list[int]:
-    return oracle_order(LinkGraph.of(outlinks, seeds), range(len(outlinks)), wanted)
+    return oracle_order(LinkGraph.of(outlinks, seeds), range(len(outlinks)), each(wanted))
 
 
 def test_the_shortest_way_is_taken_and_nothing_else() -> None:
@@ -39,8 +44,14 @@ def test_what_cannot_be_reached_is_left_out() -> None:
 
 def test_a_copy_of_a_page_is_not_fetched_again() -> None:
     graph = LinkGraph.of([[1, 2], [], [3], []], [0])
-    assert oracle_order(graph, [0, 1, 2, 1], {1}) == [0, 1]
-    assert oracle_order(graph, [0, 1, 2, 1], {1, 2}) == [0, 1, 2]
+    assert oracle_order(graph, [0, 1, 2, 1], each({1})) == [0, 1]
+    assert oracle_order(graph, [0, 1, 2, 1], each({1, 2})) == [0, 1, 2]
+
+
+def test_a_page_whose_media_were_all_had_is_not_fetched() -> None:
+    graph = LinkGraph.of([[1, 2, 3], [], [], []], [0])
+    media = {1: frozenset("ab"), 2: frozenset("b"), 3: frozenset("bc")}
+    assert oracle_order(graph, range(4), media) == [0, 1, 3]
 
 
 def _steps_to(outlinks: list[list[int]], seeds: list[int], had: set[int]) -> dict[int, int]:

@@ -54,8 +54,19 @@ def test_runs_that_stopped_too_early_are_named() -> None:
 
 
 def test_nothing_is_claimed_of_a_web_without_relevant_pages() -> None:
-    barren = results(breadth=(0, 0)) | {"truth": {"pages": 100, "relevant": 0}}
-    assert says(barren).startswith("None of the 100 pages of this web is relevant, so recall is")
+    truth = {"pages": 100, "relevant": 0, "rejected": 0, "rejected_titles": []}
+    said = says(results(breadth=(0, 0)) | {"truth": truth})
+    assert said.startswith("None of the 100 pages of this web is relevant, so recall is")
+    assert said.endswith(
+        "No page has media of its own; give other seeds, or other kinds with --media."
+    )
+
+
+def test_what_the_topic_rejected_is_told_if_it_rejected_everything() -> None:
+    truth = {"pages": 100, "relevant": 0, "rejected": 7, "rejected_titles": ["Sailing", "Songs"]}
+    said = says(results(breadth=(0, 0)) | {"truth": truth})
+    assert "rejected all of the 7 pages with media; nearest to it came “Sailing”, “Songs”." in said
+    assert "--task any-media" in said
 
 
 def test_with_a_budget_the_area_goes_up_to_it() -> None:

@@ -10,6 +10,7 @@ from mmcrawl.plugins.registry import Registry
 from mmcrawl.scoring import Breadth, LinkSimilarity, UrlRule, algorithm_names, make_scorer
 from mmcrawl.scoring.registry import (
     default_parameters,
+    is_random,
     parameter_ranges,
     parse_parameters,
 )
@@ -48,6 +49,15 @@ def test_an_algorithm_is_made_by_its_name(name, kind):
 def test_algorithms_are_listed():
     assert {"breadth", "urlrule"} <= set(algorithm_names())
     assert algorithm_names() == sorted(algorithm_names())
+
+
+def test_an_algorithm_is_free_of_chance_unless_it_says_otherwise(plug_in):
+    from deepest_first import Deepest
+
+    assert not is_random("breadth")
+    assert not is_random("deepest")
+    Deepest.random = True
+    assert is_random("deepest")
 
 
 def test_an_unknown_name_is_answered_with_the_names_there_are():
