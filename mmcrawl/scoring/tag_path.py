@@ -13,7 +13,7 @@ that no relevant page before it showed.
 
 A path is the vector of its n-grams of elements, beginning and end of the path marked, hashed to
 4,096 dimensions. It joins the arm whose centroid has the greatest cosine with it, or founds a new
-arm if that is less than `similarity`.
+arm if that is less than `theta`.
 
 The method and the defaults of its parameters are those of A. Gauquier, I. Manolescu & P. Senellart
 (2026), Efficient Crawling for Scalable Web Data Acquisition, arXiv 2602.11874. What differs:
@@ -37,7 +37,7 @@ The method and the defaults of its parameters are those of A. Gauquier, I. Manol
 As there, the target of a redirect is fetched at once, and what it holds is the reward of the link.
 Rounding, and centroids of paths in place of links, changed nothing on 29 stored webs.
 
-Cost: 21 bytes of RAM a link, 16 KB an arm and 200 bytes a different path; CPU time a page in the
+Cost: 21 bytes of RAM a link, 16 KB an arm and about 300 bytes a different path; CPU time a page in the
 number of arms and of new links, and about 100 times in a crawl in the waiting links of an arm.
 """
 
@@ -71,12 +71,12 @@ class Arms:
     """Groups of tag paths.
 
     Args:
-        similarity: least cosine with the centroid of an arm with which a path joins it, in [0, 1].
+        theta: least cosine with the centroid of an arm with which a path joins it, in [0, 1].
         ngrams: how many successive elements are a feature of a path, from 1.
     """
 
-    def __init__(self, similarity: float, ngrams: int) -> None:
-        self._similarity, self._ngrams = similarity, ngrams
+    def __init__(self, theta: float, ngrams: int) -> None:
+        self._theta, self._ngrams = theta, ngrams
         self._by_path: dict[str, int] = {}
         self._sums = np.zeros((MOST_ARMS, _DIMENSIONS), dtype=np.float32)
         self._lengths = np.zeros(MOST_ARMS)
@@ -100,7 +100,7 @@ class Arms:
             cosines = dots / self._lengths[: self._number]
             arm = int(cosines.argmax())
             cosine = float(cosines[arm] / np.linalg.norm(values))
-        if cosine < self._similarity and self._number < MOST_ARMS:
+        if cosine < self._theta and self._number < MOST_ARMS:
             arm, self._number = self._number, self._number + 1
         self._sums[arm, dimensions] += values
         self._lengths[arm] = np.linalg.norm(self._sums[arm])
@@ -121,7 +121,7 @@ class TagPath(Scorer):
 
     Args:
         alpha: weight of the uncertainty of an arm, from 0; more explores longer.
-        similarity: least cosine with which a path joins an arm, in [0, 1].
+        theta: least cosine with which a path joins an arm, in [0, 1].
         ngrams: how many successive elements are a feature of a path, from 1 to 10.
         seed: decides what chance brings, from 0.
     """
@@ -130,7 +130,7 @@ class TagPath(Scorer):
     random: ClassVar[bool] = True
     ranges: ClassVar[Ranges] = {
         "alpha": (0, 100),
-        "similarity": (0, 1),
+        "theta": (0, 1),
         "ngrams": (1, 10),
         "seed": (0, inf),
     }
@@ -138,16 +138,16 @@ class TagPath(Scorer):
     def __init__(
         self,
         source: LinkSource,
-        words: LinkSimilarity,
+        similarity: LinkSimilarity,
         *,
         alpha: float = 2 * sqrt(2),
-        similarity: float = 0.75,
+        theta: float = 0.75,
         ngrams: int = 2,
         seed: int = 0,
     ) -> None:
         check_ranges(self.ranges, locals())
         self._source, self._alpha, self._seed = source, alpha, seed
-        self._arms = Arms(similarity, ngrams)
+        self._arms = Arms(theta, ngrams)
         self._fetches = 0
         self._state = bytearray()
         self._arm = array("i")
@@ -165,8 +165,8 @@ class TagPath(Scorer):
         links = list(links)
         for link in links:
             self._register(link)
-        self._move()
-        return self._scores_of([link for link in links if self._state[link] == _WAITING])
+        waiting = [link for link in links if self._state[link] == _WAITING]
+        return self._scores_of([*self._move(), *waiting])
 
     def started(self, link: int) -> LinkScores:
         """Note that an arm is pulled."""
@@ -183,8 +183,7 @@ class TagPath(Scorer):
         self._state[page.id] = _CRAWLED
         self._learn(page.id, page.new_media)
         new = [link for link in page.links if self._register(link)]
-        moved = self._move()
-        return self._scores_of(list(dict.fromkeys([*moved, *new])))
+        return self._scores_of([*self._move(), *new])
 
     def failed(self, link: int) -> LinkScores:
         """Note a pull without reward; if the link redirects, its target is `added` next."""
@@ -272,6 +271,7 @@ class TagPath(Scorer):
     def _scores_of(self, links: list[int]) -> LinkScores:
         if not links:
             return NO_SCORES
+        links = list(dict.fromkeys(links))
         arms = np.frombuffer(self._arm, dtype=np.int32)[links]
         clock = np.frombuffer(self._clock)[links]
         score = self._score[arms] + _CHANCE / (1 + clock)

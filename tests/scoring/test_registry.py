@@ -124,7 +124,7 @@ def test_a_wrong_value_of_a_parameter_is_one_sentence(parameter, text, told):
         ("urlrule", "alpha", 9.0),
         ("urlrule", "num2", -1),
         ("tag-path", "alpha", -1.0),
-        ("tag-path", "ngrams", 0),
+        ("tag-path", "theta", 2.0),
         ("learned", "lookahead", 5000.0),
         ("learned", "explore", float("inf")),
     ],

@@ -50,7 +50,7 @@ def test_paths_that_differ_in_one_class_share_an_arm():
     assert len(arms) == 2
 
 
-def test_similarity_says_how_alike_paths_of_an_arm_are():
+def test_theta_says_how_alike_paths_of_an_arm_are():
     paths = [f"html body div#main div.list ul li.item{n} h2 a" for n in "abc"]
     apart, together = Arms(1.0, 2), Arms(0.75, 2)
     assert [apart.arm_of(path) for path in paths] == [0, 1, 2]
