@@ -215,6 +215,13 @@ def test_the_waiting_links_of_an_arm_are_rarely_scored_anew(site_crawl, monkeypa
     assert sum(told) < 100 * number
 
 
+def test_only_links_that_wait_are_scored_anew(site_crawl):
+    crawl = site_crawl()
+    for _ in range(20):
+        crawl.run(1)
+        assert set(crawl.answer.ids) <= set(crawl.frontier.waiting())
+
+
 def test_large_rewards_keep_scores_in_their_bounds(site_crawl):
     crawl = site_crawl(alpha=100.0)
     link, url = crawl.start()
