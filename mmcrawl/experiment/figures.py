@@ -53,6 +53,7 @@ _KNOWN = {
     "breadth": Style(_GREY, _SOLID),
     "urlrule": Style(_BLUE, _SOLID, 2.2),
     "learned": Style(_ORANGE, _SOLID, 2.2),
+    "tag-path": Style(_BLUE, _DASHED),
     "topicrank": Style(_GREEN, _SOLID),
     "shark-improved": Style(_PINK, _SOLID),
     "shark": Style(_PINK, _DASHED),

@@ -29,6 +29,7 @@ _SCORERS: Registry[Scorer] = Registry(
         "pagerank": "mmcrawl.scoring.graph.pagerank:PageRank",
         "shark": "mmcrawl.scoring.shark:Shark",
         "shark-improved": "mmcrawl.scoring.shark_improved:SharkImproved",
+        "tag-path": "mmcrawl.scoring.tag_path:TagPath",
         "topic-centric-pagerank": "mmcrawl.scoring.graph.topicrank:TopicCentricPageRank",
         "topicrank": "mmcrawl.scoring.graph.topicrank:TopicRank",
         "urlrule": "mmcrawl.scoring.urlrule:UrlRule",

@@ -23,7 +23,8 @@ OPTICS = Topic("optics", "光学", (("光学", "optics"), ("折射", "refraction
 class MadeUpCrawl:
     """Crawls a web given as links by page; which pages are relevant, a function says.
 
-    Addresses without a host are of `h.test`. `content` gives the content score of a link.
+    Addresses without a host are of `h.test`. `content` gives the content score of a link,
+    `tag_path` where it stands on its page.
     """
 
     def __init__(
@@ -32,9 +33,11 @@ class MadeUpCrawl:
         web: Mapping[str, Iterable[str]],
         relevant: Callable[[str], bool] = lambda url: False,
         content: Callable[[str], float] = lambda url: 0.0,
+        tag_path: Callable[[str], str] = lambda url: "",
         **parameters: object,
     ) -> None:
         self.web, self.is_relevant, self.content = web, relevant, content
+        self.tag_path = tag_path
         self.store = open_store("memory:")
         self.frontier = SqliteFrontier(self.store, self.store.job("crawl", {}))
         self._make = lambda: make_scorer(
@@ -54,6 +57,7 @@ class MadeUpCrawl:
                 url=url if "//" in url else f"http://h.test{url}",
                 physical_layer=physical_layer(url if "//" in url else f"http://h.test{url}"),
                 content_score=self.content(url),
+                tag_path=self.tag_path(url),
             )
             for url in urls
         ]

@@ -55,6 +55,7 @@ def test_an_algorithm_is_free_of_chance_unless_it_says_otherwise(plug_in):
     from deepest_first import Deepest
 
     assert not is_random("breadth")
+    assert is_random("tag-path")
     assert not is_random("deepest")
     Deepest.random = True
     assert is_random("deepest")
@@ -122,6 +123,8 @@ def test_a_wrong_value_of_a_parameter_is_one_sentence(parameter, text, told):
         ("fish", "depth", -1),
         ("urlrule", "alpha", 9.0),
         ("urlrule", "num2", -1),
+        ("tag-path", "alpha", -1.0),
+        ("tag-path", "theta", 2.0),
         ("learned", "lookahead", 5000.0),
         ("learned", "explore", float("inf")),
     ],
