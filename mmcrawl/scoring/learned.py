@@ -205,12 +205,14 @@ class Learned(Scorer):
     def revised(self, links: Iterable[int]) -> LinkScores:
         """Learn the contrary of what was learnt from pages that turned out not to be relevant."""
         self._learn_failure()
-        for link in links:
-            parent = self._page_above(link)
-            row = None if parent < 0 else self._features[parent]
-            self._evidence.take_back(self._features[link], row)
-            self._outcome[link] -= _RELEVANT
-            self._model.learn(self._features[link], self._expected(link), False)
+        for page in links:
+            self._outcome[page] -= _RELEVANT
+            link, parent = page, self._page_above(page)
+            led = None if parent < 0 else self._features[parent]
+            while link != parent:
+                self._evidence.take_back(self._features[link], led)
+                self._model.learn(self._features[link], self._expected(link), False)
+                link, led = self._parent[link], None
         return self._rescore([])
 
     # -- inside ---------------------------------------------------------------------------------

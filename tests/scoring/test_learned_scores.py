@@ -167,6 +167,24 @@ def test_the_model_unlearns_a_page_taken_back(made_up_crawl, weighed):
     assert all(after[url] < before[url] - 0.05 for url in SITE["/films/"][9:])
 
 
+def test_links_that_redirect_to_a_page_taken_back_are_taken_back_too(made_up_crawl, weighed):
+    weighed({"rate": (0.5, 0.0), "directory: rate": (1.0, 0.0), "directory: yield": (0.0, 0.2)})
+    crawls = []
+    for wanted in ("/film/", "none"):
+        crawl = made_up_crawl("learned", GOING_ON, lambda url, of=wanted: of in url, variance=1e-6)
+        crawl.seed("/")
+        crawl.fetch("/")
+        for number in range(10):
+            crawl.redirect(crawl.take(f"/go/{number}"), f"/film/{number}")
+            crawl.fetch(f"/film/{number}")
+        crawls.append(crawl)
+    taken_back, never = crawls
+    films = [taken_back.frontier.lookup(f"http://h.test/film/{number}") for number in range(10)]
+    taken_back.apply(taken_back.scorer.revised(films))
+    for scores, expected in zip(by_kind(taken_back), by_kind(never), strict=True):
+        assert scores == pytest.approx(expected, abs=0.02)
+
+
 def test_a_page_taken_back_is_evidence_as_if_it_had_never_been_relevant(made_up_crawl, weighed):
     weighed({"rate": (1.0, 0.0), "directory: rate": (1.0, 0.0), "directory: yield": (0.0, 0.2)})
     crawls = []
