@@ -160,15 +160,16 @@ class Prospects:
         if link != _NONE:
             self._learn(link, False)
 
-    def revised(self, link: int) -> None:
-        """Learn that a page called relevant is not."""
+    def revised(self, page: int) -> None:
+        """Learn that a page called relevant is not; nor is what redirected to it."""
         self.learn_failure()
-        parent = self._page_above(link)
-        self._evidence.take_back(
-            self._features[link], None if parent < 0 else self._features[parent]
-        )
-        self._outcome[link] -= _RELEVANT
-        self._model.learn(self._features[link], self._expected(link), False)
+        self._outcome[page] -= _RELEVANT
+        link, parent = page, self._page_above(page)
+        led = None if parent < 0 else self._features[parent]
+        while link != parent:
+            self._evidence.take_back(self._features[link], led)
+            self._model.learn(self._features[link], self._expected(link), False)
+            link, led = self._parent[link], None
 
     def of(self, ids: Ids) -> tuple[Values, Values]:
         """Return P(relevant), and what they lead to in [0, 1], of links; shape (len(ids),)."""
