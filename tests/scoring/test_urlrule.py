@@ -1,4 +1,4 @@
-"""Search by URL patterns: probing (4.2), what is learnt, and the order of what waits."""
+"""Search by URL patterns: the paper's probing (4.2), what is learnt, and the order of links."""
 
 import math
 
@@ -32,7 +32,7 @@ def deep(layer, count, name="p"):
     return [f"{'/d' * (layer - 1)}/{name}{n}" for n in range(count)]
 
 
-# -- probing ----------------------------------------------------------------------------------
+# -- probing, with hard focus ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("num2", [1, 3])
@@ -46,49 +46,50 @@ def test_probing_takes_num_n_pages_of_layer_n_down_to_the_tenth(made_up_crawl, n
     assert set(crawl.scores().values()) == {HELD}
 
 
-def test_what_is_not_probed_is_crawled_later_unless_the_focus_is_hard(made_up_crawl):
-    links = [link for layer in (2, 3, 12) for link in deep(layer, 30)]
-    crawl = made_up_crawl("urlrule", {"/": links}, num2=2)
-    crawl.seed("/")
-    crawl.run(7)
-    assert crawl.layers() == {1: 1, 2: 2, 3: 4}
-    crawl.run()
-    assert crawl.layers() == {1: 1, 2: 30, 3: 30, 12: 30}
-
-
 def test_probes_under_way_count_against_the_numbers(made_up_crawl):
-    crawl = made_up_crawl("urlrule", {"/": deep(2, 30)}, num2=4)
-    crawl.seed("/")
-    crawl.run(1)
-    under_way = []
-    while (taken := crawl.start()) is not None:
-        under_way.append(taken)
-    assert len(under_way) == 4
-    for taken in under_way[:-2]:
-        crawl.finish(*taken)
-        assert crawl.frontier.ready == 0  # the others may still find something
-    crawl.fail(under_way[-2][0])
-    assert crawl.frontier.ready == 26
-
-
-def test_a_probe_that_does_not_come_back_does_not_hold_up_its_site(made_up_crawl):
-    web = {"/": deep(2, 30), "/d/p0": deep(3, 30), "/d/p9": deep(4, 30)}
-    crawl = made_up_crawl("urlrule", web, num2=4)
+    crawl = made_up_crawl("urlrule", {"/": deep(2, 30)}, hard=True, num2=4)
     crawl.seed("/")
     crawl.run(1)
     under_way = list(iter(crawl.start, None))
-    for taken in under_way[:-1]:
+    assert len(under_way) == 4
+    crawl.fail(under_way[0][0])
+    for taken in under_way[1:]:
         crawl.finish(*taken)
-    assert crawl.run(8) == deep(3, 8)  # what the others found is probed as always
-    assert len(crawl.run()) == 91 - 1 - 4 - 8
-    assert crawl.frontier.waiting() == []
-    crawl.finish(*under_way[-1])
+        assert crawl.frontier.ready == 0
+
+
+def test_what_the_last_probe_finds_is_probed_as_well(made_up_crawl):
+    web = {"/": deep(2, 30), "/d/p3": deep(3, 30)}
+    crawl = made_up_crawl("urlrule", web, hard=True, num2=4)
+    crawl.seed("/")
+    crawl.run(1)
+    *others, (last, url) = iter(crawl.start, None)
+    for taken in others:
+        crawl.finish(*taken)
+    assert crawl.frontier.ready == 0
+    crawl.finish(last, url)
+    assert crawl.run() == deep(3, 8)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_once_its_last_probe_is_done_a_site_is_probed_no_more(made_up_crawl, fails):
+    web = {"/": [*VIDEOS[:5], *NEWS[:3]], **{page: deep(4, 30) for page in VIDEOS[4:5]}}
+    crawl = made_up_crawl("urlrule", web, is_video, hard=True, num2=7)
+    crawl.seed("/")
+    crawl.fetch("/", *VIDEOS[:4], *NEWS[:2])
+    last = crawl.take(NEWS[2])
+    if fails:
+        crawl.fail(last)
+    else:
+        crawl.finish(last, NEWS[2])
+    assert crawl.run() == VIDEOS[4:5]
+    assert crawl.scores() == dict.fromkeys(deep(4, 30), HELD)
 
 
 def test_a_directory_with_few_links_is_probed_before_one_with_many(made_up_crawl):
     scripts = [f"/show.php?id={n}" for n in range(5)]
     links = [*deep(3, 20), "/a/x", "/b/x", *scripts]
-    crawl = made_up_crawl("urlrule", {"/": links}, num2=10)
+    crawl = made_up_crawl("urlrule", {"/": links}, hard=True, num2=10)
     crawl.seed("/")
     crawl.run(1)
     assert crawl.run(4) == ["/d/d/p0", "/a/x", "/b/x", "/show.php?id=0"]
@@ -98,21 +99,22 @@ def test_a_directory_with_few_links_is_probed_before_one_with_many(made_up_crawl
 @pytest.mark.parametrize("num2", [0, 5])
 def test_a_crawl_may_begin_below_the_layers_that_are_probed(made_up_crawl, num2):
     seed, *links = deep(13, 20)
-    crawl = made_up_crawl("urlrule", {seed: links}, num2=num2)
+    crawl = made_up_crawl("urlrule", {seed: links}, hard=True, num2=num2)
     crawl.seed(seed)
-    assert crawl.run() == [seed, *links]
+    assert crawl.run() == [seed]
+    assert crawl.scores() == dict.fromkeys(links, HELD)
 
 
 def test_of_a_site_found_at_its_depths_one_page_is_probed_first(made_up_crawl):
     far = [f"http://i.test{path}" for path in deep(12, 20)]
-    crawl = made_up_crawl("urlrule", {"/": [*deep(2, 3), *far]}, num2=5)
+    crawl = made_up_crawl("urlrule", {"/": [*deep(2, 3), *far]}, hard=True)
     crawl.seed("/")
     crawl.run(1)
     probe = crawl.frontier.next(lambda origin: origin == "http://i.test")
     crawl.apply(crawl.scorer.started(probe.id))
     assert crawl.frontier.next(lambda origin: origin == "http://i.test") is None
     crawl.finish(probe.id, probe.url)
-    assert crawl.frontier.waiting_by_origin()["http://i.test"] == 19
+    assert crawl.frontier.next(lambda origin: origin == "http://i.test") is None
 
 
 # -- patterns and order -------------------------------------------------------------------------
@@ -128,8 +130,8 @@ def test_a_pattern_is_learnt_and_its_links_come_before_all_others(school):
     assert crawl.scorer.patterns() == [PatternRecord("h.test", "http://h.test/v/*", 20)]
 
 
-def test_matched_links_are_worth_their_rate_more_than_their_score(school):
-    crawl = school()
+def test_with_hard_focus_matched_links_are_worth_their_rate_more_than_their_score(school):
+    crawl = school(hard=True)
     while not crawl.scorer.patterns():
         crawl.run(1)
     scores = crawl.scores()
@@ -145,29 +147,64 @@ def test_with_hard_focus_only_probes_and_links_that_match_are_fetched(school):
     assert crawl.scores() == dict.fromkeys(NEWS[4:], HELD)
 
 
-def test_with_soft_focus_links_that_do_not_match_wait_behind(school):
-    crawl = school(num2=8)
-    crawl.run(9)
-    news, videos = [], []
-    for url, score in crawl.scores().items():
-        (videos if is_video(url) else news).append(score)
-    assert len(news) == len(videos) == 16
+def test_a_pattern_lifts_the_links_it_matches_by_its_rate(school):
+    scores = []
+    for m in (3, 50):
+        crawl = school(m=m, alpha=1.0)
+        crawl.fetch("/", *VIDEOS[:4], *NEWS[:2])
+        crawl.apply(crawl.scorer.added(crawl.frontier.waiting()))
+        scores.append(crawl.scores())
+    lifted = {url: score - scores[1][url] for url, score in scores[0].items()}
+    by_rate = 0.3 * (4 + 1) / (4 + 2)  # Laplace: 4 of the 4 it was learnt from
+    assert lifted == pytest.approx({url: by_rate * is_video(url) for url in lifted})
+    assert len(lifted) == 34
+
+
+def test_with_soft_focus_links_that_do_not_match_wait_behind_and_are_fetched(school):
+    crawl = school()
+    while not crawl.scorer.patterns():
+        crawl.run(1)
+    scores, before = crawl.scores(), len(crawl.fetched)
+    news = [score for url, score in scores.items() if url in NEWS]
+    videos = [score for url, score in scores.items() if is_video(url)]
     assert 0 < min(news) <= max(news) < min(videos)
-    assert len(crawl.run()) == 32
+    assert len(crawl.run()) == len(scores) == 41 - before
 
 
-def test_scores_are_finite_and_below_a_thousand_or_held(school):
+def test_with_soft_focus_links_of_all_layers_are_fetched(made_up_crawl):
+    links = [link for layer in (2, 3, 12) for link in deep(layer, 30)]
+    crawl = made_up_crawl("urlrule", {"/": links}, num2=2)
+    crawl.seed("/")
+    crawl.run()
+    assert crawl.layers() == {1: 1, 2: 30, 3: 30, 12: 30}
+
+
+def test_seeds_come_before_the_best_of_links(school):
     crawl = school()
+    crawl.content = lambda url: float(is_video(url))
+    crawl.fetch("/", *VIDEOS[:8])
+    crawl.seed("http://i.test/")
+    assert crawl.run(2) == ["http://i.test/", VIDEOS[8]]
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_scores_are_finite_and_below_a_thousand_or_held_with_hard_focus(school, hard):
+    crawl = school(hard=hard)
+    held = False
     while (taken := crawl.start()) is not None:
-        assert all(0 <= s < 1000 or s == HELD for s in crawl.answer.score)
+        before = crawl.answer
         crawl.finish(*taken)
-        assert all(0 <= s < 1000 or s == HELD for s in crawl.answer.score)
-        assert all(math.isfinite(s) for s in crawl.answer.structure)
-        assert len(set(crawl.answer.ids)) == len(crawl.answer.ids)
+        for answer in (before, crawl.answer):
+            held |= HELD in answer.score
+            assert all(0 <= s < 1000 for s in answer.score if s != HELD)
+            assert all(math.isfinite(s) for s in answer.structure)
+            assert len(set(answer.ids)) == len(answer.ids)
+    assert held is hard
 
 
-def test_a_pattern_learnt_by_accident_loses_its_power(school):
-    crawl = school()
+@pytest.mark.parametrize("hard", [False, True])
+def test_a_pattern_learnt_by_accident_loses_its_power(school, hard):
+    crawl = school(hard=hard)
     crawl.is_relevant = lambda url: url in VIDEOS[:4]
     while not crawl.scorer.patterns():
         crawl.run(1)
@@ -177,18 +214,19 @@ def test_a_pattern_learnt_by_accident_loses_its_power(school):
 
 
 def test_a_barren_directory_sinks_below_one_not_seen_yet(made_up_crawl):
-    crawl = made_up_crawl("urlrule", {"/": deep(2, 12), "/d/p4": ["/new/1"]}, num2=5)
+    crawl = made_up_crawl("urlrule", {"/": [*deep(2, 60), "/new/1"]})
     crawl.seed("/")
-    crawl.run(6)
+    crawl.run(1)
+    assert max(crawl.scores().values()) == crawl.scores()["/d/p0"]
+    crawl.fetch(*deep(2, 40))
     scores = crawl.scores()
-    assert len(scores) == 8
     assert max(scores, key=scores.get) == "/new/1"
 
 
 def test_a_directory_with_finds_comes_first_before_it_has_a_pattern(school):
-    crawl = school(m=50, num2=8)
-    crawl.run(9)
-    assert all(map(is_video, crawl.run(16)))
+    crawl = school(m=50)
+    crawl.fetch("/", *NEWS[:5], *VIDEOS[:5])
+    assert all(map(is_video, crawl.run(15)))
     assert crawl.scorer.patterns() == []
 
 
@@ -238,7 +276,9 @@ def test_pages_that_turn_out_irrelevant_are_taken_out_of_their_pattern(school):
 
 @pytest.mark.parametrize("which", [slice(2), slice(-2, None)], ids=["learnt from", "led to"])
 def test_a_pattern_lives_on_without_some_of_its_pages(school, which):
-    crawl = school(alpha=1.0)  # without words and structure the score is the pattern's rate
+    crawl = school(
+        hard=True, alpha=1.0
+    )  # without words and structure the score is the pattern's rate
     pages = learn_exactly(crawl, videos=8)
     crawl.apply(crawl.scorer.revised(pages[which]))
     assert [pattern.urls for pattern in crawl.scorer.patterns()] == [6]
@@ -254,20 +294,28 @@ def test_revising_nothing_changes_nothing(school):
     assert crawl.scores() == before
 
 
-@pytest.mark.parametrize("pages", [0, 1, 5, 14, 22, 35])
-def test_a_scorer_that_is_told_the_history_is_where_it_was(school, pages):
-    crawl = school()
+@pytest.mark.parametrize("pages", [0, 2, 5, 14, 22, 35])
+@pytest.mark.parametrize("hard", [False, True])
+def test_a_scorer_that_is_told_the_history_is_where_it_was(school, pages, hard):
+    crawl = school(hard=hard)
     crawl.content = lambda url: len(url) % 3 / 3
     crawl.web = {"/": [*NEWS, *VIDEOS], **{page: ["/", *NEWS[:3], "/w/1"] for page in NEWS}}
     crawl.run(pages // 2)
     if pages:
         crawl.fail(crawl.start()[0])
     crawl.run(pages - pages // 2)
-    scorer, scores = crawl.replayed()
+    scorer, _ = crawl.replayed()
+    waiting = crawl.frontier.waiting()
+    assert waiting
+    assert scorer.added(waiting) == crawl.scorer.added(waiting)
+    assert scorer.patterns() == crawl.scorer.patterns()
+    assert scorer.started(waiting[0]) == crawl.scorer.started(waiting[0])
+
+
+@pytest.mark.parametrize("pages", [5, 14, 22])
+def test_with_hard_focus_the_frontier_knows_the_scores(school, pages):
+    crawl = school(hard=True)
+    crawl.run(pages)
+    _, scores = crawl.replayed()
     waiting = crawl.frontier.waiting()
     assert [scores[link] for link in waiting] == [crawl.frontier.record(n).score for n in waiting]
-    assert scorer.patterns() == crawl.scorer.patterns()
-
-    rest = crawl.frontier.next()
-    if rest is not None:
-        assert scorer.started(rest.id) == crawl.scorer.started(rest.id)

@@ -4,6 +4,7 @@ from collections import Counter
 from fractions import Fraction
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,14 +18,14 @@ D, ALPHA, NUM2 = 0.85, 0.4, 12
 class PlainUrlRule:
     """The formulas on one site, computed anew for every question."""
 
-    def __init__(self, content):
+    def __init__(self, content, probing=False):
         self.content = content
         self.known, self.parent, self.links = [], {}, {}
         self.inflow, self.crawled = {}, {}
         self.learnt = SitePatterns(near=5, m=3)
         self.led_by = {}
         self.founders = {}
-        self.probing = True
+        self.probing = probing
         self.probed = Counter()
 
     def discover(self, urls, parent):
@@ -79,13 +80,14 @@ class PlainUrlRule:
         return {url: (self.worth(url, share), share) for url, share in structures.items()}
 
     def worth(self, url, structure):
+        """Return S of (4.8) and the rate of the pattern, None where none matches."""
         s = ALPHA * self.content(url) + (1 - ALPHA) * structure
         best = self.learnt.best(parts(url))
-        if best is not None:
-            pattern = self.patterns()[best]
-            fetched = [u for u, led in self.led_by.items() if led == pattern and u in self.crawled]
-            return s + rate([*fetched, *self.founders[pattern]], self.crawled)
-        return s * rate([u for u in self.crawled if place(u) == place(url)], self.crawled)
+        if best is None:
+            return s, None
+        pattern = self.patterns()[best]
+        fetched = [u for u, led in self.led_by.items() if led == pattern and u in self.crawled]
+        return s, rate([*fetched, *self.founders[pattern]], self.crawled)
 
 
 def rate(pages, relevant):
@@ -94,11 +96,6 @@ def rate(pages, relevant):
 
 def layer(url):
     return url.partition("?")[0].count("/")
-
-
-def place(url):
-    path, query, _ = url.partition("?")
-    return path if query else path.rpartition("/")[0]
 
 
 def matches(pattern, url):
@@ -132,7 +129,7 @@ def content(url):
 def test_all_scores_of_a_site_are_those_of_the_formulas(made_up_crawl, seed, hard):
     web = made_up_site(seed)
     crawl = made_up_crawl("urlrule", web, is_media_page, content, hard=hard, num2=NUM2)
-    plain = PlainUrlRule(content)
+    plain = PlainUrlRule(content, probing=hard)
     crawl.seed("/")
     plain.discover(["/"], None)
     compared = 0
@@ -141,21 +138,22 @@ def test_all_scores_of_a_site_are_those_of_the_formulas(made_up_crawl, seed, har
         plain.started(url)
         crawl.finish(link, url)
         plain.visited(url, web[url], is_media_page(url))
-        waiting = crawl.frontier.waiting()
-        if plain.probing or len(waiting) < 12 or set(crawl.answer.ids) != set(waiting):
-            continue  # only a part was scored anew, by a largest structure of before
-        names = [crawl.frontier.url(n).removeprefix("http://h.test") for n in crawl.answer.ids]
-        expected = plain.scores()
-        for name, score, structure in zip(
-            names, crawl.answer.score, crawl.answer.structure, strict=True
+        answer = crawl.scorer._rescore(crawl.scorer._sites[0])
+        if plain.probing or not answer.ids:
+            continue
+        names = [crawl.frontier.url(n).removeprefix("http://h.test") for n in answer.ids]
+        expected, promised = plain.scores(), [0.0] * len(names)
+        if not hard:
+            promised = sum(crawl.scorer._prospects.of(np.array(answer.ids)))
+        for name, score, structure, promise in zip(
+            names, answer.score, answer.structure, promised, strict=True
         ):
-            worth, share = expected[name]
+            (worth, rate), share = expected[name]
             assert structure == pytest.approx(share), name
-            if score == HELD:
-                assert hard
-                assert plain.learnt.best(parts(name)) is None
+            if not hard:
+                assert score == pytest.approx(promise + 0.3 * (rate or 0) + 0.1 * worth), name
             else:
-                assert score == pytest.approx(worth), name
+                assert score == (HELD if rate is None else pytest.approx(worth + rate)), name
         compared += len(names)
     assert compared > 20
     assert set(plain.patterns()) == {pattern.pattern for pattern in crawl.scorer.patterns()}
@@ -164,9 +162,9 @@ def test_all_scores_of_a_site_are_those_of_the_formulas(made_up_crawl, seed, har
 def test_structure_by_hand(made_up_crawl):
     """Two pages that link to a third: (4.6) in fractions, |D| being 1 without patterns."""
     web = {"/": ["/a/1", "/b/1", "/c/1"], "/a/1": ["/b/1", "/d/1"], "/b/1": ["/e/1"]}
-    crawl = made_up_crawl("urlrule", web, num2=1)
+    crawl = made_up_crawl("urlrule", web)
     crawl.seed("/")
-    crawl.run(2)
+    crawl.fetch("/", "/a/1")
     base, d = Fraction(15, 100), Fraction(85, 100)
     to_each = base / 4 / 3  # the seed's rank, 4 links known, over its 3 links
     from_a = (base / 5 + d * to_each) / 2  # 5 links known; a has 2 links
@@ -175,27 +173,36 @@ def test_structure_by_hand(made_up_crawl):
         "/c/1": base / 5 + d * (to_each + from_a),
         "/d/1": base / 5 + d * from_a,
     }
+    structure = structures(crawl)
     for url, rank in ranks.items():
-        record = crawl.frontier.record(crawl.frontier.lookup(f"http://h.test{url}"))
-        assert record.structure_score == pytest.approx(float(rank / ranks["/b/1"]))
+        assert structure[url] / structure["/b/1"] == pytest.approx(float(rank / ranks["/b/1"]))
 
-    assert crawl.run(1) == ["/b/1"]
+    crawl.fetch("/b/1")
     from_b = base / 6 + d * (to_each + from_a + from_a)  # 6 links known; b has 1 link
     sibling = base / 6 + d * (to_each + from_a + from_b)  # c
     child = base / 6 + d * from_b  # e
-    record = crawl.frontier.record(crawl.frontier.lookup("http://h.test/e/1"))
-    assert record.structure_score == pytest.approx(float(child / max(ranks["/b/1"], sibling)))
+    structure = structures(crawl)
+    assert structure["/e/1"] / structure["/c/1"] == pytest.approx(float(child / sibling))
+
+
+def structures(crawl):
+    """Return the structure scores of the waiting links."""
+    records = map(crawl.frontier.record, crawl.frontier.waiting())
+    return {record.url.removeprefix("http://h.test"): record.structure_score for record in records}
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.4, 1.0])
 def test_content_and_structure_are_weighed_by_alpha(made_up_crawl, alpha):
     words = {"/a/1": 0.0, "/b/1": 0.5, "/c/1": 1.0}
     crawl = made_up_crawl(
-        "urlrule", {"/": list(words)}, content=lambda url: words.get(url, 0.0), num2=0, alpha=alpha
+        "urlrule", {"/": list(words)}, content=lambda url: words.get(url, 0.0), alpha=alpha
     )
     crawl.seed("/")
     crawl.run(1)
-    expected = {url: (alpha * own + 1 - alpha) / 2 for url, own in words.items()}  # 1/2: not seen
+    promised = sum(crawl.scorer._prospects.of(np.array(crawl.frontier.waiting())))
+    place = structures(crawl)
+    s = {url: alpha * own + (1 - alpha) * place[url] for url, own in words.items()}
+    expected = {url: p + 0.1 * s[url] for url, p in zip(words, promised, strict=True)}
     assert crawl.scores() == pytest.approx(expected)
 
 
@@ -204,7 +211,7 @@ def test_structure_does_not_depend_on_the_order_links_were_found_in(made_up_craw
     web = {page: ["/high/1"] for page in pages}
     found = []
     for order in (["/q/1", "/low/1", "/high/1"], ["/high/1", "/low/1", "/q/1"]):
-        crawl = made_up_crawl("urlrule", {"/": [*pages, *order], **web}, num2=50)
+        crawl = made_up_crawl("urlrule", {"/": [*pages, *order], **web})
         crawl.seed("/")
         assert crawl.run(5) == ["/", *pages]
         urls = [crawl.frontier.url(link).removeprefix("http://h.test") for link in crawl.answer.ids]
@@ -230,7 +237,7 @@ def hubs(draw):
 def test_after_every_page_structure_is_what_links_and_siblings_passed_on(
     made_up_crawls, web, media
 ):
-    crawl = made_up_crawls("urlrule", web, lambda url: url[1:2] in map(str, media), num2=NUM2)
+    crawl = made_up_crawls("urlrule", web, lambda url: url[1:2] in map(str, media))
     plain = PlainUrlRule(content)
     crawl.seed("/")
     plain.discover(["/"], None)
