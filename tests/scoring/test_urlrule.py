@@ -133,7 +133,7 @@ def test_a_pattern_is_learnt_and_its_links_come_before_all_others(school):
 def test_with_hard_focus_matched_links_are_worth_their_rate_more_than_their_score(school):
     crawl = school(hard=True)
     while not crawl.scorer.patterns():
-        crawl.run(1)
+        assert crawl.run(1)
     scores = crawl.scores()
     videos = [score for url, score in scores.items() if is_video(url)]
     assert min(videos) > 5 / 6  # Laplace: 4 of the 4 it was learnt from
@@ -163,7 +163,7 @@ def test_a_pattern_lifts_the_links_it_matches_by_its_rate(school):
 def test_with_soft_focus_links_that_do_not_match_wait_behind_and_are_fetched(school):
     crawl = school()
     while not crawl.scorer.patterns():
-        crawl.run(1)
+        assert crawl.run(1)
     scores, before = crawl.scores(), len(crawl.fetched)
     news = [score for url, score in scores.items() if url in NEWS]
     videos = [score for url, score in scores.items() if is_video(url)]
@@ -207,7 +207,7 @@ def test_a_pattern_learnt_by_accident_loses_its_power(school, hard):
     crawl = school(hard=hard)
     crawl.is_relevant = lambda url: url in VIDEOS[:4]
     while not crawl.scorer.patterns():
-        crawl.run(1)
+        assert crawl.run(1)
     best = max(crawl.scores().values())
     crawl.run(8)
     assert max(crawl.scores().values()) < best - 0.3
@@ -255,7 +255,7 @@ def test_m_and_near_say_what_a_cluster_is(school, m, near, learns):
 def learn_exactly(crawl, videos=4):
     """Crawl until that many videos were fetched; return their ids."""
     while sum(map(is_video, crawl.fetched)) < videos:
-        crawl.run(1)
+        assert crawl.run(1)
     return [
         link
         for link, url in enumerate(["/", *NEWS, *VIDEOS])

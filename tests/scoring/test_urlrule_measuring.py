@@ -90,7 +90,7 @@ def test_a_new_pattern_looks_at_no_waiting_link_by_itself(made_up_crawl, monkeyp
     crawl = made_up_crawl("urlrule", {"/": links}, lambda url: url in videos)
     crawl.seed("/")
     while len(set(videos) & set(crawl.fetched)) < 3:
-        crawl.run(1)
+        assert crawl.run(1)
     while (taken := crawl.start()) is not None and taken[1] not in videos:
         crawl.finish(*taken)
     calls = Counter()
