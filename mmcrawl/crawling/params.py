@@ -57,7 +57,7 @@ class FocusedParams(BaseModel):
     sites: Literal["hosts", "domains", "anywhere"] = Field(
         "hosts", description="follow links to hosts of the seeds, their domains, or anywhere"
     )
-    hard: bool = Field(False, description="urlrule: fetch only what matches a learnt pattern")
+    hard: bool = Field(False, description="urlrule: probe sites, then fetch only what matches")
     store: str = Field(
         "",
         description="where the crawl is kept: sqlite:///FILE, memory: or mongodb://HOST/DATABASE"

@@ -166,7 +166,7 @@ class Totals:
         media: distinct resources by kind.
         harvest_rate: share of relevant pages among the last 500, in [0, 1].
         waiting: links that may be fetched.
-        held: links that wait for a pattern or for their site to be guided.
+        held: links that may not be fetched for now, e.g. until they match a pattern.
         patterns: learnt patterns.
         errors: links that could not be had.
         refused: links that were not followed, by reason.
