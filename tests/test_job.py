@@ -46,6 +46,7 @@ def opened() -> Iterator[Callable[..., CrawlJob]]:
         seeds: tuple[str, ...] = (SEED,),
         limits: Limits | None = None,
         aliases: dict[str, str] | None = None,
+        *,
         hard: bool = False,
         **more: Any,
     ) -> CrawlJob:

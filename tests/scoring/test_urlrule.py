@@ -5,6 +5,8 @@ import math
 import pytest
 
 from mmcrawl.frontier import HELD, PatternRecord
+from mmcrawl.scoring.evidence import prior_of
+from mmcrawl.scoring.urlrule import UrlRule
 
 VIDEOS = [f"/v/{n}" for n in range(20)]
 NEWS = [f"/n/{n}" for n in range(20)]
@@ -78,10 +80,7 @@ def test_once_its_last_probe_is_done_a_site_is_probed_no_more(made_up_crawl, fai
     crawl.seed("/")
     crawl.fetch("/", *VIDEOS[:4], *NEWS[:2])
     last = crawl.take(NEWS[2])
-    if fails:
-        crawl.fail(last)
-    else:
-        crawl.finish(last, NEWS[2])
+    crawl.fail(last) if fails else crawl.finish(last, NEWS[2])
     assert crawl.run() == VIDEOS[4:5]
     assert crawl.scores() == dict.fromkeys(deep(4, 30), HELD)
 
@@ -179,6 +178,15 @@ def test_with_soft_focus_links_of_all_layers_are_fetched(made_up_crawl):
     assert crawl.layers() == {1: 1, 2: 30, 3: 30, 12: 30}
 
 
+def test_it_counts_on_how_many_pages_a_link_was_found(made_up_crawl, monkeypatch):
+    monkeypatch.setattr(UrlRule, "prior", prior_of({"linked": (1.0, 0.0)}))
+    crawl = made_up_crawl("urlrule", {"/": [*NEWS, *VIDEOS], NEWS[0]: VIDEOS[3:4]}, alpha=1.0)
+    crawl.seed("/")
+    crawl.fetch("/", NEWS[0])
+    scores = crawl.scores()
+    assert scores.pop(VIDEOS[3]) > max(scores.values()) + 0.05
+
+
 def test_seeds_come_before_the_best_of_links(school):
     crawl = school()
     crawl.content = lambda url: float(is_video(url))
@@ -221,6 +229,15 @@ def test_a_barren_directory_sinks_below_one_not_seen_yet(made_up_crawl):
     crawl.fetch(*deep(2, 40))
     scores = crawl.scores()
     assert max(scores, key=scores.get) == "/new/1"
+
+
+def test_a_directory_of_links_that_fail_sinks(school):
+    crawl = school()
+    crawl.run(1)
+    for url in VIDEOS[:12]:
+        crawl.fail(crawl.take(url))
+    scores = crawl.scores()
+    assert max(scores[url] for url in VIDEOS[12:]) < min(scores[url] for url in NEWS)
 
 
 def test_a_directory_with_finds_comes_first_before_it_has_a_pattern(school):
@@ -284,6 +301,17 @@ def test_a_pattern_lives_on_without_some_of_its_pages(school, which):
     assert [pattern.urls for pattern in crawl.scorer.patterns()] == [6]
     videos = {score for url, score in crawl.scores().items() if is_video(url)}
     assert videos == {(6 + 1) / (8 + 2)}
+
+
+def test_what_was_found_beside_pages_that_turn_out_irrelevant_sinks_without_a_pattern(school):
+    crawl = school(m=50)
+    pages = learn_exactly(crawl, videos=8)
+    crawl.apply(crawl.scorer.added(crawl.frontier.waiting()))
+    before = crawl.scores()
+    crawl.apply(crawl.scorer.revised(pages))
+    after = crawl.scores()
+    assert len(after) > 12
+    assert all(after[url] < before[url] - 0.1 for url in after if is_video(url))
 
 
 def test_revising_nothing_changes_nothing(school):
