@@ -22,8 +22,8 @@ The method and the defaults of its parameters are those of A. Gauquier, I. Manol
   links to pages; here what a page holds is known when it was fetched, and files are not fetched.
 * The frontier keeps the order, so that the choice is told as scores: the bound of the arm, and far
   below it what decides between its links. That is the time at which a link is due: exponentially
-  distributed, by the number of the link and `seed`, from the time of the arm at which the link was
-  found on; the time of an arm is that at which its last pull was due. As the exponential
+  distributed, by the number of the link and `seed`, counted from the time that it is for the arm
+  when the link is found, which is when the last link it fetched was due. As the exponential
   distribution has no memory, all links that wait have the same chance, found early or late.
 * Bounds are rounded to steps of 5 %, and only links of arms that moved a step are scored anew; a
   pull would otherwise cost time in all the waiting links of its arm.
@@ -35,7 +35,8 @@ The method and the defaults of its parameters are those of A. Gauquier, I. Manol
   links is never found out.
 
 As there, the target of a redirect is fetched at once, and what it holds is the reward of the link.
-Rounding, and centroids of paths in place of links, changed nothing on 29 stored webs.
+On 29 stored webs neither rounding nor centroids of paths in place of links moved the mean area
+under recall by .002.
 
 Cost: 21 bytes of RAM a link, about 400 a different path, and 16 MB for the centroids. CPU time a
 page goes with the number of arms and of new links; an arm scores its waiting links anew some 100
