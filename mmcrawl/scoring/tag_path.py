@@ -37,8 +37,8 @@ The method and the defaults of its parameters are those of A. Gauquier, I. Manol
 As there, the target of a redirect is fetched at once, and what it holds is the reward of the link.
 Rounding, and centroids of paths in place of links, changed nothing on 29 stored webs.
 
-Cost: 21 bytes of RAM a link, 16 KB an arm and about 300 bytes a different path; CPU time a page in the
-number of arms and of new links, and about 100 times in a crawl in the waiting links of an arm.
+Cost: 21 bytes of RAM a link, 16 KB an arm and about 300 bytes a different path; CPU time a page in
+the number of arms and of new links, and about 100 times in a crawl in the waiting links of an arm.
 """
 
 from array import array
