@@ -11,8 +11,10 @@ is about. `--sims` adds the grid of simulated webs of benchmarks/algorithms.py.
 Tasks: `topic`, the words that the manifest gives; `any`, any media of the web's own (a page counts
 whatever it is about). What is printed for each web: pages, relevant pages, the area under recall as
 a share of the oracle's, and recall after 20 % of the pages (`--share`); with `--media` the same of
-distinct media instead of pages. `--check WEB` crawls one web by `scrapy crawl` as well and compares
-the order of the pages.
+distinct media instead of pages. An algorithm `hindsight` is `learned` that knows from the start
+what it knew at its end: what its features could tell. `--priors FOLDER` takes the weights of the
+evidence for each web from FOLDER/WEB.json: those that the other webs give (search_prior.py).
+`--check` crawls the webs by `scrapy crawl` as well and compares the order of the pages.
 """
 
 import argparse
@@ -23,10 +25,13 @@ import pickle
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
+from typing import Any
+from unittest.mock import patch
 from urllib.parse import urljoin
 
 from algorithms import GRID
@@ -45,7 +50,13 @@ from mmcrawl.page.parse import parse_page
 from mmcrawl.page.urls import physical_layer, resource_key
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.replay.opening import open_web
+from mmcrawl.scoring.base import LinkSource, Scorer
+from mmcrawl.scoring.evidence import prior_of
+from mmcrawl.scoring.learned import Learned
+from mmcrawl.scoring.registry import make_scorer
+from mmcrawl.scoring.urlrule import UrlRule
 
+ScorerMaker = Callable[..., Scorer]
 PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml")
 
 
@@ -127,14 +138,23 @@ def _code() -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
-def crawl(web: Web, algo: str, task: str, cache: Path, store: str = "memory:") -> Run:
-    """Crawl all of a web."""
+def crawl(
+    web: Web,
+    algo: str,
+    task: str,
+    cache: Path,
+    *,
+    store: str = "memory:",
+    scorer: ScorerMaker = make_scorer,
+) -> Run:
+    """Crawl all of a web; `scorer` is called as `make_scorer` is."""
     pages = Pages(web, cache)
     settings = Settings()
     settings.setmodule("mmcrawl.settings")
     settings.setdict(replay_settings(web.spec), priority="spider")
     args = FocusedParams.model_validate(web.arguments(algo, task, store))
-    job = make_job(args, settings, pages.web)
+    with patch("mmcrawl.engine.crawls.make_scorer", scorer):
+        job = make_job(args, settings, pages.web)
     done: list[StoredPage] = []
     media: list[frozenset[str]] = []
     begun = time.process_time()
@@ -167,11 +187,35 @@ def _link_to(url: str, layer: int) -> NewLink:
     return NewLink(url=url, logical_layer=layer, physical_layer=physical_layer(url))
 
 
-def measure(web: Web, algos: list[str], task: str, cache: Path, share: float) -> dict:
+class _Hindsight:
+    """Makes `learned` twice: the second time with what it had learnt at the end of the first."""
+
+    def __init__(self) -> None:
+        self._before: Any = None
+
+    def __call__(self, name: str, source: LinkSource, *others: Any, **options: Any) -> Scorer:
+        made: Any = make_scorer("learned", source, *others, **options)
+        if self._before is None:
+            self._before = made._prospects
+        else:
+            new, known = made._prospects, self._before
+            new._evidence, new._model = known._evidence, known._model
+            for learning in (known._evidence, "fetched"), (known._evidence, "led"):
+                setattr(*learning, lambda *_: None)
+            new._model.learn = new._evidence.take_back = lambda *_: None
+        return made
+
+
+def measure(
+    web: Web, algos: list[str], task: str, cache: Path, *, share: float, priors: Path | None
+) -> dict:
     """Return what each algorithm did on a web."""
+    if priors is not None:
+        weights = json.loads((priors / f"{web.name}.json").read_text(encoding="utf-8"))
+        Learned.prior = UrlRule.prior = prior_of(weights)
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "truth.db"
-        whole = crawl(web, "breadth", task, cache, f"sqlite:///{store}")
+        whole = crawl(web, "breadth", task, cache, store=f"sqlite:///{store}")
         truth = truth_of(store)
     wanted, number = len(truth.relevant), len(truth)
     all_media = frozenset().union(*whole.media)
@@ -179,7 +223,7 @@ def measure(web: Web, algos: list[str], task: str, cache: Path, share: float) ->
     row = {"web": web.name, "pages": number, "relevant": wanted, "media": len(all_media)}
     row["algorithms"] = {}
     for algo in algos:
-        run = whole if algo == "breadth" else crawl(web, algo, task, cache)
+        run = whole if algo == "breadth" else _run(web, algo, task, cache)
         series = truth.judge(map(truth.kind, run.pages))
         after = max(1, round(share * number))
         row["algorithms"][algo] = {
@@ -189,6 +233,14 @@ def measure(web: Web, algos: list[str], task: str, cache: Path, share: float) ->
             "ms_a_page": 1000 * run.seconds / max(len(run.pages), 1),
         }
     return row
+
+
+def _run(web: Web, algo: str, task: str, cache: Path) -> Run:
+    if algo != "hindsight":
+        return crawl(web, algo, task, cache)
+    twice = _Hindsight()
+    crawl(web, "learned", task, cache, scorer=twice)
+    return crawl(web, "learned", task, cache, scorer=twice)
 
 
 def _media_area(media: list[frozenset[str]], wanted: frozenset[str], pages: int) -> float | None:
@@ -256,6 +308,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=0.2)
     parser.add_argument("--only", default="", help="names of webs, parted by commas")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--priors", type=Path, help="folder of weights, a file a web")
     parser.add_argument("--check", action="store_true", help="compare with crawls by Scrapy")
     parser.add_argument("--json", type=Path, help="write all that was measured here")
     args = parser.parse_args()
@@ -272,7 +325,10 @@ def main() -> None:
     begun = time.monotonic()
     with ProcessPoolExecutor(args.jobs) as pool:
         tasks = [
-            pool.submit(measure, web, algos, args.task, args.cache, args.share) for web in webs
+            pool.submit(
+                measure, web, algos, args.task, args.cache, share=args.share, priors=args.priors
+            )
+            for web in webs
         ]
         rows = [task.result() for task in tasks]
     titles = {

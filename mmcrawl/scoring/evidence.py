@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from mmcrawl.scoring.link_features import BITS, FLAGS, UNITS
 
 COLUMNS = (
-    "always", *FLAGS, "rate", "yield",
+    "always", *FLAGS, "linked", "rate", "yield",
     *(f"{unit}: {what}" for unit in UNITS[1:] for what in ("rate", "new", "yield")),
 )  # fmt: skip
-"""What a prediction is made of. Of the host: its log-odds of relevant pages (`rate`), and of pages
-found on a page (`yield`). Of each unit: by how much it differs from its host in both, and how new
-it is, 1 / √(1 + pages fetched)."""
+"""What a prediction is made of. `linked`: on how many pages the link was found, in logarithms.
+Of the host: its log-odds of relevant pages (`rate`), and of pages found on a page (`yield`). Of
+each unit: by how much it differs from its host in both, and how new it is, 1 / √(1 + fetched)."""
 
 Prior = tuple[NDArray[np.float32], NDArray[np.float32]]
 _HOST = 5.0  # pages of other hosts that count as one's own
@@ -82,12 +82,13 @@ class Evidence:
             self._led[parent[: len(UNITS)]] -= 1
             self._totals[2] -= 1
 
-    def columns(self, rows: Rows, flags: NDArray[np.uint8]) -> _Floats:
+    def columns(self, rows: Rows, flags: NDArray[np.uint8], linked: _Floats) -> _Floats:
         """Return what is known of links, shape (n, len(COLUMNS)).
 
         Args:
             rows: features, shape (n, WIDTH).
             flags: bits of `FLAGS`, shape (n,).
+            linked: how many fetched pages have the link, shape (n,).
         """
         units = rows[:, : len(UNITS)]
         fetched, relevant, led = self._fetched[units], self._relevant[units], self._led[units]
@@ -97,7 +98,8 @@ class Evidence:
         made = np.empty((len(rows), len(COLUMNS)), dtype=np.float32)
         made[:, 0] = 1
         made[:, 1 : 1 + len(FLAGS)] = flags[:, None] >> np.arange(len(FLAGS)) & 1
-        host, first = 1 + len(FLAGS), 3 + len(FLAGS)
+        host, first = 2 + len(FLAGS), 4 + len(FLAGS)
+        made[:, host - 1] = np.log1p(linked)
         made[:, host : host + 1] = _log_odds(rate)
         made[:, host + 1 : host + 2] = _log_odds(lead)
         fetched, relevant, led = fetched[:, 1:], relevant[:, 1:], led[:, 1:]

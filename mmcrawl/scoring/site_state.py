@@ -1,4 +1,4 @@
-"""What search by URL patterns (`urlrule.py`) knows of links, of each site, and of directories.
+"""What search by URL patterns (`urlrule.py`) knows of links and of each site.
 
 The addresses of a site's waiting links are kept so that all are measured against a pattern at once.
 Links of as many directories and with the same query keys are of one form. A form is a table of
@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from mmcrawl.scoring.link_features import directory_of
 from mmcrawl.scoring.patterns import ANY, Pattern, SitePatterns, UrlParts, query_keys
 
 Ids = np.ndarray[Any, np.dtype[Any]]
@@ -125,7 +124,7 @@ class Site:
 
 
 class Links:
-    """What is known of links, in columns by their ids: 35 bytes a link.
+    """What is known of links, in columns by their ids: 31 bytes a link.
 
     Attributes:
         state: one of the states above.
@@ -134,7 +133,6 @@ class Links:
         parent: page it was first found on, -1 for none.
         pattern: index of the pattern it matches, `NO_PATTERN` for none.
         distance: to the nearest pattern (4.3), 1 where it is less or there is none.
-        directory: number of its directory.
         content: content score (4.7).
         probe: worth as a probe.
         inflow: what pages have passed on to it (4.6).
@@ -147,7 +145,6 @@ class Links:
         self.parent = array("i")
         self.pattern = array("i")
         self.distance = array("i")
-        self.directory = array("i")
         self.content = array("f")
         self.probe = array("f")
         self.inflow = array("d")
@@ -158,7 +155,7 @@ class Links:
         if missing > 0:
             for flags in (self.state, self.layer):
                 flags.extend(bytes(missing))
-            for ids in (self.site, self.parent, self.pattern, self.distance, self.directory):
+            for ids in (self.site, self.parent, self.pattern, self.distance):
                 ids.extend([-1] * missing)
             for numbers in (self.content, self.probe, self.inflow):
                 numbers.extend([0.0] * missing)
@@ -214,35 +211,3 @@ def _measure_against(site: Site, index: int, sizes: Ids, pattern: Ids, distance:
         alike = (sizes[taken] == sizes[index]) & (taken > index)
         better = (taken == NO_PATTERN) | (sizes[taken] < sizes[index]) | alike
         pattern[matching[better]] = index
-
-
-class Directories:
-    """How many links, pages and media pages each directory has.
-
-    The pages that one script makes (`show.asp?id=…`) count as a directory of their own.
-    """
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self.links = array("i")
-        self.pages = array("i")
-        self.relevant = array("i")
-
-    def place(self, url: str) -> int:
-        """Return the number of the directory a new link is in, and count the link."""
-        number = self._numbers.setdefault(directory_of(url), len(self.links))
-        if number == len(self.links):
-            for column in (self.links, self.pages, self.relevant):
-                column.append(0)
-        self.links[number] += 1
-        return number
-
-    def count(self, number: int, *, relevant: bool) -> None:
-        """Count a page fetched from a directory."""
-        self.pages[number] += 1
-        self.relevant[number] += relevant
-
-    def rates(self, numbers: Ids) -> Numbers:
-        """Return the share of media pages to expect in each of some directories, in (0, 1)."""
-        relevant = np.frombuffer(self.relevant, dtype=np.int32)[numbers]
-        return np.asarray((relevant + 1) / (np.frombuffer(self.pages, dtype=np.int32)[numbers] + 2))

@@ -13,8 +13,11 @@ from mmcrawl.frontier import (
     SqliteFrontier,
     open_store,
 )
+from mmcrawl.frontier.admission import REDIRECT
 from mmcrawl.page import physical_layer
 from mmcrawl.scoring import CrawledPage, LinkSimilarity, Scorer, make_scorer
+from mmcrawl.scoring.evidence import prior_of
+from mmcrawl.scoring.learned import Learned
 from mmcrawl.topic import Topic
 
 OPTICS = Topic("optics", "光学", (("光学", "optics"), ("折射", "refraction"), ("透镜", "lens")))
@@ -24,7 +27,8 @@ class MadeUpCrawl:
     """Crawls a web given as links by page; which pages are relevant, a function says.
 
     Addresses without a host are of `h.test`. `content` gives the content score of a link,
-    `tag_path` where it stands on its page.
+    `tag_path` where it stands on its page; `media` says which pages besides relevant ones hold
+    media.
     """
 
     def __init__(
@@ -33,11 +37,13 @@ class MadeUpCrawl:
         web: Mapping[str, Iterable[str]],
         relevant: Callable[[str], bool] = lambda url: False,
         content: Callable[[str], float] = lambda url: 0.0,
+        *,
         tag_path: Callable[[str], str] = lambda url: "",
+        media: Callable[[str], bool] = lambda url: False,
         **parameters: object,
     ) -> None:
         self.web, self.is_relevant, self.content = web, relevant, content
-        self.tag_path = tag_path
+        self.tag_path, self.has_media = tag_path, media
         self.store = open_store("memory:")
         self.frontier = SqliteFrontier(self.store, self.store.job("crawl", {}))
         self._make = lambda: make_scorer(
@@ -51,17 +57,18 @@ class MadeUpCrawl:
         self.answer = answer
         self.frontier.apply(answer)
 
+    def link(self, url: str) -> NewLink:
+        full = url if "//" in url else f"http://h.test{url}"
+        return NewLink(
+            full,
+            physical_layer=physical_layer(full),
+            content_score=self.content(url),
+            tag_path=self.tag_path(url),
+        )
+
     def add(self, *urls: str, parent: int | None = None) -> list[int]:
-        links = [
-            NewLink(
-                url=url if "//" in url else f"http://h.test{url}",
-                physical_layer=physical_layer(url if "//" in url else f"http://h.test{url}"),
-                content_score=self.content(url),
-                tag_path=self.tag_path(url),
-            )
-            for url in urls
-        ]
-        return list(dict.fromkeys(n for n, _ in self.frontier.add(links, parent)))
+        links = map(self.link, urls)
+        return list(dict.fromkeys(n for n, _ in self.frontier.add(list(links), parent)))
 
     def seed(self, *urls: str) -> None:
         self.apply(self.scorer.added(self.add(*urls)))
@@ -79,17 +86,25 @@ class MadeUpCrawl:
     def finish(self, link: int, url: str) -> None:
         links = self.add(*self.web.get(url, ()), parent=link)
         relevant = self.is_relevant(url)
+        media = relevant or self.has_media(url)
         full = self.frontier.url(link)
         record = PageRecord(
-            full, "", "", "", relevant, relevant, len(links), 1.0, new_media=int(relevant)
+            full, "", "", "", media, relevant, len(links), 1.0, new_media=int(relevant)
         )
         self.frontier.complete(link, record, links)
-        page = CrawledPage(link, full, relevant, relevant, links, new_media=int(relevant))
+        page = CrawledPage(link, full, relevant, media, links, new_media=int(relevant))
         self.apply(self.scorer.crawled(page))
 
     def fail(self, link: int) -> None:
         self.frontier.fail(link, "404")
         self.apply(self.scorer.failed(link))
+
+    def redirect(self, link: int, url: str) -> None:
+        """Let a link lead on to an address, which waits then if it is new."""
+        [target] = self.frontier.add([self.link(url)], link)
+        self.frontier.leave(link, REDIRECT + self.frontier.url(target[0]))
+        self.apply(self.scorer.failed(link))
+        self.apply(self.scorer.added([number for number, is_new in [target] if is_new]))
 
     def run(self, pages: int = 10_000) -> list[str]:
         """Crawl some pages one after another; return what was fetched by this call."""
@@ -97,6 +112,19 @@ class MadeUpCrawl:
         while len(self.fetched) < before + pages and (taken := self.start()) is not None:
             self.finish(*taken)
         return self.fetched[before:]
+
+    def fetch(self, *urls: str) -> None:
+        """Crawl certain pages, whatever their scores."""
+        for url in urls:
+            self.finish(self.take(url), url)
+
+    def take(self, url: str) -> int:
+        """Take a certain link, whatever its score; return its id."""
+        link = self.frontier.lookup(self.link(url).url)
+        self.frontier.take(link)
+        self.apply(self.scorer.started(link))
+        self.fetched.append(url)
+        return link
 
     def replayed(self) -> tuple[Scorer, dict[int, float]]:
         """Return a new scorer that was told the history, and the scores it gave to links."""
@@ -106,6 +134,10 @@ class MadeUpCrawl:
             answers.append(scorer.started(past.id))
             if isinstance(past, PastFailure):
                 answers.append(scorer.failed(past.id))
+                if past.error.startswith(REDIRECT):
+                    target = self.frontier.lookup(past.error.removeprefix(REDIRECT))
+                    if self.frontier.known(target).parent == past.id:
+                        answers.append(scorer.added([target]))
                 continue
             page = CrawledPage(
                 past.id,
@@ -151,3 +183,9 @@ def made_up_crawl() -> Iterator[Callable[..., MadeUpCrawl]]:
     yield make
     for crawl in crawls:
         crawl.store.close()
+
+
+@pytest.fixture
+def weighed(monkeypatch):
+    """Let `learned` weigh its evidence by other weights than the shipped ones."""
+    return lambda weights: monkeypatch.setattr(Learned, "prior", prior_of(weights))

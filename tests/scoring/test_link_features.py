@@ -1,4 +1,4 @@
-"""What the model sees of a link."""
+"""What `learned` sees of a link: what it shares with others, what it is by itself, its words."""
 
 import subprocess
 import sys
@@ -9,18 +9,44 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.frontier import KnownLink
-from mmcrawl.scoring.link_features import BITS, WIDTH, link_features
+from mmcrawl.scoring.link_features import (
+    BITS,
+    FLAGS,
+    UNITS,
+    WIDTH,
+    Origin,
+    directory_of,
+    fit_features,
+    link_features,
+    link_flags,
+)
 
-
-def shared(one: KnownLink, other: KnownLink) -> int:
-    """Return how many features two links have in common."""
-    features = (set(link_features(link, "7").tolist()) - {0} for link in (one, other))
-    return len(set.intersection(*features))
+LIST = Origin("http://h.test/films/index.htm", "7")
 
 
 def link(url: str, **more: object) -> KnownLink:
     fields = {"content": 0.0, "physical_layer": 2, "parent": 4} | more
     return KnownLink(url, **fields)
+
+
+def shared(one: KnownLink, other: KnownLink) -> int:
+    """Return how many features two links of a page have in common."""
+    features = (set(link_features(link, LIST).tolist()) - {0} for link in (one, other))
+    return len(set.intersection(*features))
+
+
+def same_units(
+    one: KnownLink, other: KnownLink, from_one: Origin = LIST, from_other: Origin = LIST
+) -> set[str]:
+    """Return the units that two links are both of."""
+    rows = link_features(one, from_one), link_features(other, from_other)
+    return {unit for unit, a, b in zip(UNITS, *rows, strict=False) if a == b}
+
+
+def flags(one: KnownLink, origin: Origin = LIST) -> set[str]:
+    bits = link_flags(one, origin)
+    assert bits < 1 << len(FLAGS)
+    return {name for bit, name in enumerate(FLAGS) if bits >> bit & 1}
 
 
 NEAR = link("http://h.test/films/lesson12.htm", anchor="Lesson 12: optics")
@@ -45,15 +71,121 @@ def test_pages_of_one_script_share_features_though_their_numbers_differ():
     assert shared(one, other) > shared(one, link("http://h.test/list.asp?id=3"))
 
 
-def test_what_the_page_it_was_found_on_was_is_a_feature():
-    assert set(link_features(NEAR, "7")) != set(link_features(NEAR, "8"))
+ALL = set(UNITS)
+OF_THE_HOST = ALL - {"page", "list", "anchor", "title"}  # the others name no host
+PLACE = "html body div.post a"
+HERE = link(
+    "http://h.test/films/2006/lesson12.htm",
+    anchor="Lesson 12",
+    group_title="Optics",
+    tag_path=PLACE,
+    logical_layer=3,
+)
+
+
+def changed(**what: object) -> KnownLink:
+    fields = {name: getattr(HERE, name) for name in HERE.__slots__} | what
+    return KnownLink(**fields)
+
+
+@pytest.mark.parametrize(
+    ("other", "differing"),
+    [
+        (changed(), set()),
+        (changed(content=0.9, physical_layer=7), set()),
+        (changed(anchor="LESSON 7"), set()),
+        (changed(anchor="Lessons"), {"anchor"}),
+        (changed(group_title="Sound"), {"title"}),
+        (changed(logical_layer=4), {"clicks"}),
+        (changed(tag_path="html body li a"), {"path", "list", "place", "found on, path"}),
+        (changed(parent=5), set()),
+        (changed(url="http://h.test/films/2006/lesson9.htm"), set()),
+        (changed(url="http://h.test/films/2006/lab9.htm"), {"shape"}),
+        (changed(url="http://h.test/films/2006/lab-9.htm"), {"shape", "form"}),
+        (changed(url="http://h.test/films/2006/lesson12.asp"), {"shape", "form"}),
+        (changed(url="http://h.test/films/2007/lesson12.htm"), {"directory", "way"}),
+        (
+            changed(url="http://h.test/songs/2007/lesson12.htm"),
+            {"directory", "way", "above", "shape"},
+        ),
+        (
+            changed(url="http://h.test/lesson12.htm"),
+            {"directory", "way", "above", "shape", "form"},
+        ),
+        (changed(url="http://i.test/films/2006/lesson12.htm"), OF_THE_HOST),
+    ],
+)
+def test_a_link_shares_with_another_what_they_have_in_common(other, differing):
+    assert ALL - same_units(HERE, other) == differing
+
+
+def test_what_one_script_makes_is_alike_by_the_names_of_its_values():
+    def script(query: str) -> KnownLink:
+        return changed(url=f"http://h.test/show.asp?{query}")
+
+    assert same_units(script("id=3&page=2"), script("page=7&id=45")) == ALL
+    assert ALL - same_units(script("id=3"), script("cat=3")) == {"shape", "form"}
+    assert "directory" not in same_units(
+        script("id=3"), changed(url="http://h.test/other.asp?id=3")
+    )
+    assert directory_of("http://h/a/show.asp?u=/b/c") == "http://h/a/show.asp"
+
+
+@pytest.mark.parametrize(
+    ("origin", "differing"),
+    [
+        (Origin("http://h.test/films/2.htm", "7"), {"page", "list"}),
+        (Origin("http://h.test/films/index.htm", "7", relevant=True, has_media=True), set()),
+        (Origin("http://h.test/talks/index.htm", "7"), {"page", "list", "place", "way"}),
+        (Origin("http://h.test/films/index.htm", "8"), {"found on", "found on, path"}),
+        (Origin(), {"page", "list", "place", "way", "found on", "found on, path"}),
+    ],
+)
+def test_a_link_shares_with_another_where_it_was_found(origin, differing):
+    assert ALL - same_units(HERE, HERE, LIST, origin) == differing
+
+
+def test_units_of_different_kinds_are_told_apart():
+    alike = link("http://h/h", anchor="h", group_title="h", tag_path="h", parent=None)
+    units = link_features(alike, Origin("http://h/h", "h"))[: len(UNITS)]
+    assert len(set(units.tolist())) == len(UNITS)
+
+
+@pytest.mark.parametrize(
+    ("one", "origin", "expected"),
+    [
+        (link("http://h/a.htm"), Origin(), set()),
+        (link("http://h/a.htm", parent=None), Origin(), {"seed"}),
+        (link("http://h/a.htm", anchor="Watch it"), Origin(), {"media words"}),
+        (link("http://h/video/film.htm"), Origin(), set()),
+        (link("http://h/a.htm", anchor="next »"), Origin(), {"paging"}),
+        (link("http://h/list?page=3"), Origin(), {"numbered"}),
+        (link("http://h/blog/page/3/"), Origin(), {"numbered"}),
+        (link("http://page3.test/a.htm"), Origin(), set()),
+        (link("http://h/pages/a.htm"), Origin(), set()),
+        (link("http://h/a"), Origin(relevant=True, has_media=True), set(FLAGS[-2:])),
+        (link("http://h/a"), Origin(has_media=True), {"beside a media page"}),
+        (link("http://h/p2", anchor="2"), Origin(), {"paging", "numbered"}),
+    ],
+)
+def test_what_a_link_is_by_itself(one, origin, expected):
+    assert flags(one, origin) == expected
+
+
+@pytest.mark.parametrize("content", [0.0, 0.06, 0.3, 0.5, 1.0])
+def test_how_well_its_words_fit_is_a_feature_of_its_own(content):
+    steps = fit_features()
+    assert len(steps) == len(set(steps.values()))
+    [found] = set(link_features(changed(content=content), LIST).tolist()) & steps.keys()
+    assert steps[found] == pytest.approx(content, abs=1 / 16)
 
 
 def test_features_are_the_same_in_every_process():
     code = (
         "from mmcrawl.frontier import KnownLink\n"
-        "from mmcrawl.scoring.link_features import link_features\n"
-        "print(*link_features(KnownLink('http://h.test/a/光.htm', 0.5, 2, 1, 3, '光学', 'x'), '7'))"
+        "from mmcrawl.scoring.link_features import Origin, link_features\n"
+        "link = KnownLink('http://h.test/a/光.htm?b=1&a=2', 0.5, 2, 1, 3, '光学', 'x', 'p a')\n"
+        "print(*link_features(link, Origin('http://h.test/', '7')))"
     )
     runs = [
         subprocess.run(
@@ -68,12 +200,37 @@ def test_features_are_the_same_in_every_process():
     assert runs[0] == runs[1]
 
 
-@given(st.text(max_size=300), st.text(max_size=100))
-def test_any_address_and_anchor_give_a_row_of_features(tail, anchor):
-    features = link_features(link("http://h.test/" + tail.replace("[", ""), anchor=anchor), "")
+# Also with surrogates and NUL, which pages may hold.
+texts = st.text(st.characters(), max_size=100)
+addresses = st.one_of(
+    st.text(max_size=300),
+    st.lists(st.sampled_from("/ // .. . ? & = # % : @ ; page 3 a.htm 光 \ud800".split())).map(
+        "".join
+    ),
+)
+
+
+@given(addresses, texts, texts, texts, texts)
+def test_any_address_and_anchor_give_a_row_of_features(tail, anchor, title, path, outcome):
+    one = link(
+        "http://h.test/" + tail.replace("[", "").replace("]", ""),
+        anchor=anchor,
+        group_title=title,
+        tag_path=path,
+    )
+    origin = Origin("http://h.test/" + outcome.replace("[", "").replace("]", ""), outcome)
+    features = link_features(one, origin)
     assert features.shape == (WIDTH,)
     assert features.dtype == np.uint32
     assert features.max() < 1 << BITS
     count = np.count_nonzero(features)
-    assert count > 10
+    assert count >= len(UNITS) + 4
+    assert features[: len(UNITS)].all()
     assert not features[count:].any()
+    assert 0 <= link_flags(one, origin) < 1 << len(FLAGS)
+
+
+def test_a_link_with_no_text_and_no_path_has_a_row_too():
+    bare = link("http://h.test", parent=None)
+    assert np.count_nonzero(link_features(bare, Origin())) >= len(UNITS) + 1
+    assert flags(bare, Origin()) == {"seed"}

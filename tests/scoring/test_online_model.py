@@ -1,4 +1,4 @@
-"""The model that learns one example after another."""
+"""The model that learns, one example after another, what was wrong with what was expected."""
 
 from math import exp
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.scoring.learned import OnlineLogisticModel
+from mmcrawl.scoring.prospects import OnlineLogisticModel
 
 
 def rows(*features: list[int]) -> np.ndarray:
@@ -16,22 +16,44 @@ def rows(*features: list[int]) -> np.ndarray:
 
 
 def model(variance: float = 0.3) -> OnlineLogisticModel:
-    return OnlineLogisticModel(8, bias=-2.0, variance=variance)
+    return OnlineLogisticModel(8, variance=variance)
 
 
 def test_one_example_moves_weights_as_worked_out_by_hand():
     made = model()
-    made.learn(rows([5, 9])[0], True)
-    # expected = 1/(1+e²) = 0.11920; information = 0.11920 · 0.88080 = 0.10499
+    made.learn(rows([5, 9])[0], -2.0, True)
+    # probability = 1/(1+e²) = 0.11920; information = 0.11920 · 0.88080 = 0.10499
     # gain = 0.3 / (1 + 0.6 · 0.10499) = 0.28222; weight = 0.28222 · 0.88080 = 0.24858
     # variance = 0.3 · (1 − 0.28222 · 0.10499) = 0.29111
-    one, both, none = made.predict(rows([5], [5, 9], [7]))
-    assert one == pytest.approx(1 / (1 + exp(2 - 0.24858)), abs=1e-5)
-    assert both == pytest.approx(1 / (1 + exp(2 - 2 * 0.24858)), abs=1e-5)
-    assert none == pytest.approx(1 / (1 + exp(2)), abs=1e-6)
-    sure, unsure = made.predict(rows([5], [7]), optimism=1.0)
-    assert sure == pytest.approx(1 / (1 + exp(2 - 0.24858 - 0.29111**0.5)), abs=1e-5)
-    assert unsure == pytest.approx(1 / (1 + exp(2 - 0.3**0.5)), abs=1e-5)
+    assert made.log_odds(rows([5], [5, 9], [7])) == pytest.approx([0.24858, 0.49715, 0], abs=1e-5)
+    # A second one of 5 alone: probability = 1/(1+e^(2−0.24858)) = 0.14787;
+    # information = 0.12600; gain = 0.29111 / (1 + 0.29111 · 0.12600) = 0.28081
+    made.learn(rows([5])[0], -2.0, False)
+    now = 0.24858 - 0.28081 * 0.14787
+    assert made.log_odds(rows([5], [9])) == pytest.approx([now, 0.24858], abs=1e-5)
+
+
+def test_nothing_is_added_before_anything_was_learnt():
+    assert not model().log_odds(np.arange(256, dtype=np.uint32)[:, None]).any()
+
+
+def test_what_was_expected_rightly_moves_little_and_a_surprise_much():
+    moved = {}
+    for expected in (-4.0, 0.0, 4.0):
+        made = model()
+        made.learn(rows([3])[0], expected, True)
+        moved[expected] = made.log_odds(rows([3]))[0]
+    assert moved[-4.0] > 2 * moved[4.0]
+    assert moved[-4.0] > moved[0.0] > moved[4.0] > 0
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_a_wrong_expectation_is_made_good_with_time(share):
+    made, random = model(), np.random.default_rng(2)
+    for _ in range(2_000):
+        made.learn(rows([3])[0], -3.0, bool(random.random() < share))
+    learnt = 1 / (1 + exp(3.0 - made.log_odds(rows([3]))[0]))
+    assert learnt == pytest.approx(share, abs=0.05)
 
 
 def test_what_goes_with_an_outcome_is_found_among_what_does_not():
@@ -39,49 +61,42 @@ def test_what_goes_with_an_outcome_is_found_among_what_does_not():
     for _ in range(300):
         noise = random.integers(20, 200, 5).tolist()
         good = bool(random.integers(2))
-        made.learn(rows([3 if good else 4, *noise])[0], good)
-    good, bad = made.predict(rows([3], [4]))
-    assert good > 0.5
-    assert bad < 0.05
-
-
-def test_optimism_puts_the_unknown_before_the_known_bad_and_behind_the_known_good():
-    made = model()
-    for _ in range(10):
-        made.learn(rows([1])[0], True)
-        made.learn(rows([2])[0], False)
-    good, bad, unknown = made.predict(rows([1], [2], [3]), optimism=0.5)
-    assert good > unknown > bad
+        made.learn(rows([3 if good else 4, *noise])[0], -2.0, good)
+    good, bad = made.log_odds(rows([3], [4]))
+    assert good > 2.0
+    assert bad < -0.9
 
 
 def test_what_is_expected_of_a_feature_is_unlearnt_if_it_proves_wrong():
     made = model()
     made.expect(6, 3.0)
-    assert made.predict(rows([6])) == pytest.approx(1 / (1 + exp(-1)), abs=1e-6)
+    assert made.log_odds(rows([6], [6, 7])) == pytest.approx([3.0, 3.0])
     for _ in range(20):
-        made.learn(rows([6])[0], False)
-    assert made.predict(rows([6])) < 0.4
+        made.learn(rows([6])[0], -2.0, False)
+    assert made.log_odds(rows([6]))[0] < 1.6
 
 
 def test_a_feature_counts_once_and_padding_not_at_all():
     one, other = model(), model()
-    one.learn(np.array([5, 5, 0, 0], dtype=np.uint32), True)
-    other.learn(np.array([5], dtype=np.uint32), True)
-    assert one.predict(rows([5])) == other.predict(rows([5]))
-    assert one.predict(rows([0])) == pytest.approx(1 / (1 + exp(2)))
+    one.learn(np.array([5, 5, 0, 0], dtype=np.uint32), -2.0, True)
+    other.learn(np.array([5], dtype=np.uint32), -2.0, True)
+    assert one.log_odds(rows([5])) == other.log_odds(rows([5])) != 0
+    assert one.log_odds(rows([0])) == 0
 
 
-@given(
-    st.lists(st.tuples(st.lists(st.integers(1, 255), min_size=1), st.booleans()), max_size=60),
-    st.sampled_from([0.01, 0.3, 10.0]),
-)
-def test_whatever_comes_predictions_are_probabilities_and_certainty_grows(examples, variance):
+examples = st.tuples(st.lists(st.integers(1, 255), min_size=1), st.floats(-1e6, 1e6), st.booleans())
+
+
+@given(st.lists(examples, max_size=60), st.sampled_from([0.01, 0.3, 10.0]))
+def test_whatever_comes_weights_are_finite_and_certainty_grows(examples, variance):
     made = model(variance)
     everything = np.arange(1, 256, dtype=np.uint32)[:, None]
-    for features, outcome in examples:
-        before = made._variance.copy()
-        made.learn(np.array(features, dtype=np.uint32), outcome)
-        assert (made._variance <= before).all()
+    for features, expected, outcome in examples:
+        row = np.array(features, dtype=np.uint32)
+        before, spread = made.log_odds(row[:, None]), made._variance.copy()
+        made.learn(row, expected, outcome)
+        after = made.log_odds(row[:, None])
+        assert (after >= before).all() if outcome else (after <= before).all()
+        assert (made._variance <= spread).all()
         assert (made._variance[1:] > 0).all()
-    predicted = made.predict(everything, optimism=2.0)
-    assert ((predicted >= 0) & (predicted <= 1)).all()
+    assert np.isfinite(made.log_odds(everything)).all()

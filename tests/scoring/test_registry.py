@@ -126,7 +126,7 @@ def test_a_wrong_value_of_a_parameter_is_one_sentence(parameter, text, told):
         ("tag-path", "alpha", -1.0),
         ("tag-path", "theta", 2.0),
         ("learned", "lookahead", 5000.0),
-        ("learned", "explore", float("inf")),
+        ("learned", "variance", float("inf")),
     ],
 )
 def test_a_parameter_out_of_range_is_refused(name, parameter, value):

@@ -1,0 +1,230 @@
+"""What is expected of a link before it is fetched: that it is relevant, and what it leads to.
+
+It begins with evidence (`evidence.py`): how the pages turned out that share with the link a
+directory, a place on the page, an anchor, the page it was found on and so on. What each kind of
+evidence is worth was learnt on other webs. What that gets wrong on this web is learnt by an online
+model over hashed features: words of anchor and address, directories, how well the words fit the
+topic.
+"""
+
+from array import array
+from collections.abc import Iterable
+from math import exp
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcrawl.scoring.base import CrawledPage, LinkSource
+from mmcrawl.scoring.evidence import Evidence, Prior, Rows, shipped_prior
+from mmcrawl.scoring.link_features import (
+    BITS,
+    WIDTH,
+    Origin,
+    fit_features,
+    link_features,
+    link_flags,
+)
+
+VARIANCE = 0.03
+"""Of a weight of the online model before anything was learnt."""
+
+_NONE = -2  # no link; -1 is the parent of a seed
+_NO_PAGE = 0  # outcome of a link that is no page (yet)
+_RELEVANT, _HAS_MEDIA = 12, 6
+
+Values = NDArray[np.float64]
+Ids = NDArray[np.int64]
+
+
+class OnlineLogisticModel:
+    """Learns how far the log-odds of an outcome differ from what was expected, by features.
+
+    Every weight is a normal variable of its own, with a mean and a variance; an example moves the
+    weights of its features, the uncertain ones most, and makes them surer. There is no step size.
+
+    Args:
+        bits: features are numbers in [1, 2**bits); 0 stands for no feature.
+        variance: of a weight nothing is known of, > 0.
+
+    Notes:
+        The update is that of an extended Kalman filter with diagonal covariance for the logistic
+        likelihood, close to the Bayesian probit of Graepel et al. (2010) and the diagonal Laplace
+        approximation of Chapelle & Li (2011). An example costs time in the number of its features.
+    """
+
+    def __init__(self, bits: int, *, variance: float) -> None:
+        self._mean = np.zeros(1 << bits, dtype=np.float32)
+        self._variance = np.full(1 << bits, variance, dtype=np.float32)
+        self._variance[0] = 0.0
+
+    def expect(self, feature: int, weight: float) -> None:
+        """Set what the weight of a feature is held to be before anything is learnt."""
+        self._mean[feature] = weight
+
+    def log_odds(self, rows: Rows) -> Values:
+        """Return what the features add to the log-odds of each row, shape (n, width) → (n,).
+
+        Args:
+            rows: features, padded with 0.
+        """
+        added: Values = self._mean[rows].sum(axis=-1, dtype=np.float64)
+        return added
+
+    def learn(self, row: Rows, expected: float, outcome: bool) -> None:
+        """Learn from a thing what it was.
+
+        Args:
+            row: its features, shape (width,).
+            expected: its log-odds by what else is known of it.
+            outcome: what it was.
+        """
+        row = np.unique(row[row > 0])
+        variance = self._variance[row].astype(np.float64)
+        total = float(variance.sum())
+        logit = expected + float(self._mean[row].sum(dtype=np.float64))
+        probability = 1 / (1 + exp(-max(min(logit, 30.0), -30.0)))
+        information = probability * (1 - probability)
+        gain = variance / (1 + total * information)
+        self._mean[row] += gain * (outcome - probability)
+        self._variance[row] = variance * (1 - gain * information)
+
+
+class Prospects:
+    """What a crawl has learnt of its links.
+
+    Args:
+        source: where links are looked up.
+        fit: what a perfect fit of a link's words to the topic adds to the log-odds, until learnt.
+        variance: of a weight of the online model before anything was learnt, above 0.
+        prior: other weights of the evidence than those shipped.
+    """
+
+    def __init__(
+        self,
+        source: LinkSource,
+        *,
+        fit: float,
+        variance: float = VARIANCE,
+        prior: Prior | None = None,
+    ) -> None:
+        self._source = source
+        self._for_relevance, self._for_yield = prior or shipped_prior()
+        self._evidence = Evidence()
+        self._model = OnlineLogisticModel(BITS, variance=variance)
+        for number, share in fit_features().items():
+            self._model.expect(number, fit * share)
+        self._features = np.zeros((1024, WIDTH), dtype=np.uint32)
+        self._flags = np.zeros(1024, dtype=np.uint8)
+        self._linked = np.zeros(1024, dtype=np.float32)
+        self._parent = array("i")
+        self._outcome = bytearray()
+        self._failure = _NONE
+
+    def register(self, link: int) -> None:
+        """Make a new link known; the target of a redirect is, before anything else is told."""
+        self._reserve(link)
+        known, origin = self._source.known(link), Origin()
+        if known.parent is not None:
+            outcome = self._outcome[known.parent]
+            origin = Origin(
+                self._source.known(known.parent).url,
+                str(outcome),
+                relevant=outcome > _RELEVANT,
+                has_media=outcome > 0 and (outcome - 1) // _HAS_MEDIA % 2 == 1,
+            )
+            if known.parent == self._failure:
+                self._failure = _NONE
+        self._parent[link] = -1 if known.parent is None else known.parent
+        self._features[link] = link_features(known, origin)
+        self._flags[link] = link_flags(known, origin)
+
+    def crawled(self, page: CrawledPage) -> None:
+        """Learn from a page; the new links on it are to be registered afterwards."""
+        self.learn_failure()
+        self._outcome[page.id] = _outcome(page)
+        self._learn(page.id, page.relevant)
+
+    def linked(self, links: Iterable[int]) -> None:
+        """Count the links of a page, each once; all are registered."""
+        self._linked[list(links)] += 1
+
+    def failed(self, link: int) -> None:
+        """Learn that a link leads to nothing, unless its redirect is what is registered next."""
+        self.learn_failure()
+        self._failure = link
+
+    def learn_failure(self) -> None:
+        """Learn of the last link that failed: it did not redirect."""
+        link, self._failure = self._failure, _NONE
+        if link != _NONE:
+            self._learn(link, False)
+
+    def revised(self, page: int) -> None:
+        """Learn that a page called relevant is not; nor is what redirected to it."""
+        self.learn_failure()
+        self._outcome[page] -= _RELEVANT
+        link, parent = page, self._page_above(page)
+        led = None if parent < 0 else self._features[parent]
+        while link != parent:
+            self._evidence.take_back(self._features[link], led)
+            self._model.learn(self._features[link], self._expected(link), False)
+            link, led = self._parent[link], None
+
+    def of(self, ids: Ids) -> tuple[Values, Values]:
+        """Return P(relevant), and what they lead to in [0, 1], of links; shape (len(ids),)."""
+        columns = self._columns(ids)
+        log_odds = columns @ self._for_relevance + self._model.log_odds(self._features[ids])
+        relevant: Values = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
+        return relevant, np.clip(columns @ self._for_yield, 0, 1).astype(np.float64)
+
+    def are_seeds(self, ids: Ids) -> NDArray[np.bool_]:
+        """Tell of links which come from no page, shape (len(ids),)."""
+        return np.frombuffer(self._parent, dtype=np.int32)[ids] < 0
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _reserve(self, link: int) -> None:
+        missing = link + 1 - len(self._outcome)
+        if missing > 0:
+            self._outcome.extend(bytes(missing))
+            self._parent.extend([-1] * missing)
+        while link >= len(self._flags):
+            self._features = doubled(self._features)
+            self._flags = doubled(self._flags)
+            self._linked = doubled(self._linked)
+
+    def _learn(self, link: int, relevant: bool) -> None:
+        """Learn what a link led to, and so did those that redirected to it."""
+        page = self._page_above(link)
+        while link != page:
+            self._model.learn(self._features[link], self._expected(link), relevant)
+            self._evidence.fetched(self._features[link], relevant)
+            link = self._parent[link]
+        if page >= 0 and relevant:
+            self._evidence.led(self._features[page])
+
+    def _page_above(self, link: int) -> int:
+        """Return the page that a link, or what redirected to it, stands on; -1 for none."""
+        parent = self._parent[link]
+        while parent >= 0 and self._outcome[parent] == _NO_PAGE:
+            parent = self._parent[parent]
+        return parent
+
+    def _expected(self, link: int) -> float:
+        """Return the log-odds that a link is relevant, by the evidence."""
+        return float((self._columns(np.array([link])) @ self._for_relevance)[0])
+
+    def _columns(self, ids: Ids) -> NDArray[np.float32]:
+        return self._evidence.columns(self._features[ids], self._flags[ids], self._linked[ids])
+
+
+def _outcome(page: CrawledPage) -> int:
+    """Return what a page was as a number in [1, 24]: relevant, with media, how much on topic."""
+    media = _RELEVANT * page.relevant + _HAS_MEDIA * page.contains_media
+    return 1 + media + min(int(page.topic_score * 5), 5)
+
+
+def doubled(column: NDArray[Any]) -> NDArray[Any]:
+    """Return a column with room for as many entries again."""
+    return np.concatenate([column, np.zeros_like(column)])

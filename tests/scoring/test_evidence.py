@@ -1,0 +1,188 @@
+"""What pages fetched so far say of links that share something with them."""
+
+import json
+from importlib.resources import files
+from math import log, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mmcrawl.scoring.evidence import COLUMNS, Evidence, prior_of, shipped_prior
+from mmcrawl.scoring.link_features import FLAGS, UNITS, WIDTH
+
+NO_FLAGS = np.zeros(1, dtype=np.uint8)
+NEVER = np.zeros(1, dtype=np.float32)
+
+
+def row(host: int, directory: int, *, other: int = 1) -> np.ndarray:
+    """Return features of a link of which only host and directory are of interest."""
+    made = np.zeros(WIDTH, dtype=np.uint32)
+    made[: len(UNITS)] = np.arange(len(UNITS)) + 1000 * other
+    made[:2] = host, directory
+    return made
+
+
+def columns(
+    evidence: Evidence, one: np.ndarray, flags: int = 0, linked: int = 0
+) -> dict[str, float]:
+    made = evidence.columns(one[None], NO_FLAGS + np.uint8(flags), NEVER + np.float32(linked))
+    assert made.shape == (1, len(COLUMNS))
+    return dict(zip(COLUMNS, made[0].tolist(), strict=True))
+
+
+def logit(share: float) -> float:
+    return log(share / (1 - share))
+
+
+def test_columns_are_as_worked_out_by_hand():
+    evidence = Evidence()
+    # Host 1: three pages in directory 11, two of them relevant, and a barren one in directory 12.
+    evidence.fetched(row(1, 11, other=2), True)
+    evidence.fetched(row(1, 11, other=3), True)
+    evidence.fetched(row(1, 11, other=4), False)
+    evidence.fetched(row(1, 12, other=5), False)
+    evidence.led(row(1, 12, other=5))  # to one of those in directory 11
+    # Host 2: a relevant page.
+    evidence.fetched(row(2, 21, other=6), True)
+
+    # Of 5 pages 3 were relevant and 1 led to such: the rates elsewhere are 3.5/10 and 1.5/10,
+    # which count as 5 pages of each host.
+    rate, lead = (2 + 5 * 0.35) / (4 + 5), (1 + 5 * 0.15) / (4 + 5)
+    told = columns(evidence, row(1, 11, other=7), flags=0b000101, linked=7)
+    assert told["always"] == 1
+    assert {name for name in FLAGS if told[name]} == {FLAGS[0], FLAGS[2]}
+    assert told["linked"] == pytest.approx(log(1 + 7))
+    assert told["rate"] == pytest.approx(logit(rate), abs=1e-5)
+    assert told["yield"] == pytest.approx(logit(lead), abs=1e-5)
+    assert told["directory: rate"] == pytest.approx(
+        logit((2 + rate) / (3 + 1)) - logit(rate), abs=1e-5
+    )
+    assert told["directory: new"] == pytest.approx(1 / sqrt(1 + 3))
+    assert told["directory: yield"] == pytest.approx(
+        logit((0 + lead) / (3 + 1)) - logit(lead), abs=1e-5
+    )
+
+    told = columns(evidence, row(1, 12, other=7))
+    assert told["directory: rate"] == pytest.approx(
+        logit((0 + rate) / (1 + 1)) - logit(rate), abs=1e-5
+    )
+    assert told["directory: new"] == pytest.approx(1 / sqrt(2))
+    assert told["directory: yield"] == pytest.approx(
+        logit((1 + lead) / (1 + 1)) - logit(lead), abs=1e-5
+    )
+
+    told = columns(evidence, row(2, 11, other=7))
+    assert told["rate"] == pytest.approx(logit((1 + 5 * 0.35) / (1 + 5)), abs=1e-5)
+    assert told["yield"] == pytest.approx(logit((0 + 5 * 0.15) / (1 + 5)), abs=1e-5)
+
+
+def test_of_a_unit_never_seen_nothing_is_said_but_that_it_is_new():
+    evidence = Evidence()
+    for number in range(20):
+        evidence.fetched(row(1, 11, other=2 + number), number % 3 == 0)
+    told = columns(evidence, row(1, 12, other=50))
+    assert [told[f"{unit}: rate"] for unit in UNITS[1:]] == pytest.approx([0] * 14, abs=1e-6)
+    assert [told[f"{unit}: yield"] for unit in UNITS[1:]] == pytest.approx([0] * 14, abs=1e-6)
+    assert [told[f"{unit}: new"] for unit in UNITS[1:]] == [1] * 14
+
+
+def test_each_kind_of_unit_has_columns_of_its_own():
+    evidence = Evidence()
+    one = row(1, 11, other=2)
+    evidence.fetched(one, True)
+    for number, unit in enumerate(UNITS[1:], start=1):
+        other = row(1, 12, other=3)
+        other[number] = one[number]
+        told = columns(evidence, other)
+        assert {name for name in UNITS[1:] if told[f"{name}: rate"] > 0.1} == {unit}
+        assert {name for name in UNITS[1:] if told[f"{name}: new"] < 1} == {unit}
+
+
+def test_a_host_of_its_own_is_judged_by_its_own_pages():
+    evidence = Evidence()
+    for number in range(40):
+        evidence.fetched(row(1, 11, other=2 + number), True)
+        evidence.fetched(row(2, 21, other=102 + number), False)
+    rich, barren, new = (columns(evidence, row(host, 99, other=500))["rate"] for host in (1, 2, 3))
+    assert rich > 2
+    assert barren < -2
+    assert new == pytest.approx(logit(40.5 / 85), abs=1e-5)  # what hosts are like
+
+
+steps = st.lists(
+    st.tuples(st.integers(1, 3), st.integers(11, 16), st.booleans(), st.booleans()), max_size=30
+)
+
+
+@given(steps)
+def test_what_is_taken_back_was_never_relevant(steps):
+    """A relevant page taken back is as one that was fetched in vain."""
+    revised, never = Evidence(), Evidence()
+    for number, (host, directory, relevant, is_revised) in enumerate(steps):
+        one, parent = row(host, directory, other=2 + number), row(host, 10, other=100)
+        revised.fetched(one, relevant)
+        never.fetched(one, relevant and not is_revised)
+        if relevant:
+            revised.led(parent)
+        if relevant and is_revised:
+            revised.take_back(one, parent)
+        elif relevant:
+            never.led(parent)
+    rows = np.array([row(host, directory) for host in range(1, 5) for directory in range(10, 18)])
+    more = np.zeros(len(rows), dtype=np.uint8), np.zeros(len(rows), dtype=np.float32)
+    assert (revised.columns(rows, *more) == never.columns(rows, *more)).all()
+
+
+def test_a_seed_is_taken_back_without_a_page_that_led_to_it():
+    revised, never = Evidence(), Evidence()
+    revised.fetched(row(1, 11), True)
+    revised.take_back(row(1, 11), None)
+    never.fetched(row(1, 11), False)
+    assert columns(revised, row(1, 11)) == columns(never, row(1, 11))
+
+
+@given(steps)
+def test_whatever_was_fetched_columns_are_finite(steps):
+    evidence = Evidence()
+    for number, (host, directory, relevant, led) in enumerate(steps):
+        one = row(host, directory, other=2 + number)
+        evidence.fetched(one, relevant)
+        for _ in range(5 * led):  # a page leads to more relevant ones than it was fetched times
+            evidence.led(one)
+        told = columns(evidence, one, flags=63)
+        assert np.isfinite(list(told.values())).all()
+        assert 0 < told["directory: new"] < 1
+
+
+def test_weights_go_to_the_columns_they_are_named_after():
+    relevance, leads = prior_of({"paging": (0.5, 0.25), "found on: yield": (-1.0, 2.0)})
+    assert relevance.shape == leads.shape == (len(COLUMNS),)
+    at = COLUMNS.index("paging")
+    assert (relevance[at], leads[at]) == (0.5, 0.25)
+    assert (relevance[-1], leads[-1]) == (-1.0, 2.0)
+    assert np.count_nonzero(relevance) == np.count_nonzero(leads) == 2
+
+
+def test_every_shipped_weight_is_of_a_column_there_is():
+    text = (files("mmcrawl.scoring") / "learned_prior.json").read_text(encoding="utf-8")
+    weights = json.loads(text)
+    assert weights, "the weights were never trained"
+    assert set(weights) <= set(COLUMNS)
+    relevance, leads = shipped_prior()
+    assert np.isfinite(relevance).all()
+    assert np.isfinite(leads).all()
+    assert np.count_nonzero(relevance) > 5
+    assert np.count_nonzero(leads) > 5
+
+
+def test_found_pages_like_it_speak_for_a_link_by_the_shipped_weights():
+    evidence = Evidence()
+    good, bad, new = (row(1, directory, other=directory) for directory in (11, 12, 13))
+    for number in range(20):
+        evidence.fetched(good if number % 2 else bad, bool(number % 2))
+    relevance, _ = shipped_prior()
+    more = np.zeros(3, dtype=np.uint8), np.zeros(3, dtype=np.float32)
+    told = evidence.columns(np.array([good, bad, new]), *more) @ relevance
+    assert told[0] > told[2] > told[1]

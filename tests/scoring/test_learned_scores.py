@@ -1,0 +1,205 @@
+"""`learned`: its scores, worked out by hand from weights of the test's own."""
+
+from math import exp, log
+
+import pytest
+
+SITE = {"/": ["/films/", "/texts/", "/talks/"]}
+SITE |= {folder: [f"{folder}{n}.htm" for n in range(20)] for folder in SITE["/"]}
+GOING_ON = {"/": [f"/{kind}/{n}" for n in range(30) for kind in ("go", "news")]}
+
+
+def is_film(url: str) -> bool:
+    return url.startswith(("/films/", "/talks/")) and url.endswith(".htm")
+
+
+def by_kind(crawl) -> tuple[list[float], list[float]]:
+    scores = crawl.scores().items()
+    go = [score for url, score in scores if url.startswith("/go/")]
+    return go, [score for url, score in scores if url.startswith("/news/")]
+
+
+def sigmoid(log_odds: float) -> float:
+    return 1 / (1 + exp(-log_odds))
+
+
+def logit(share: float) -> float:
+    share = min(max(share, 0.001), 0.999)  # no evidence is beyond all doubt
+    return log(share / (1 - share))
+
+
+LISTS = [f"/list?page={n}" for n in range(20)]
+NOTES = [f"/notes/{n}.htm" for n in range(20)]
+LISTS_OF_FILMS = {"/": [url for pair in zip(LISTS, NOTES, strict=True) for url in pair]}
+LISTS_OF_FILMS |= {url: [f"/film/{n}a.htm", f"/film/{n}b.htm"] for n, url in enumerate(LISTS)}
+
+
+@pytest.mark.parametrize("lookahead", [0.0, 0.5])
+def test_pages_that_lead_to_finds_are_worth_something_themselves(made_up_crawl, weighed, lookahead):
+    weighed({"always": (-2.0, 0.1), "shape: yield": (0.0, 0.1)})
+    crawl = made_up_crawl(
+        "learned",
+        LISTS_OF_FILMS,
+        relevant=lambda url: url.startswith("/film/"),
+        lookahead=lookahead,
+    )
+    crawl.seed("/")
+    half = [url for url in crawl.run() if url in {*LISTS, *NOTES}][:20]
+    lists = sum(url in LISTS for url in half)
+    assert lists >= 16 if lookahead else lists <= 12
+
+
+def test_fit_is_what_a_perfect_fit_adds_to_the_log_odds(made_up_crawl, weighed):
+    weighed({})
+    crawl = made_up_crawl("learned", {}, content=lambda url: float(url.strip("/")), fit=2.0)
+    crawl.seed("/0", "/0.5", "/1")
+    scores = crawl.scores()
+    for url, log_odds in (("/0", 0.0), ("/0.5", 1.0), ("/1", 2.0)):
+        assert scores[url] - 10 == pytest.approx(sigmoid(log_odds), abs=1e-3)  # of seeds
+
+
+def test_what_the_page_was_that_a_link_was_found_on_counts(made_up_crawl, weighed):
+    weighed({"on a media page": (2.0, 0.0), "beside a media page": (1.0, 0.0)})
+    web = {"/": ["/good", "/other", "/neither"]}
+    web |= {url: [f"{url}/{n}" for n in range(3)] for url in web["/"]}
+    crawl = made_up_crawl(
+        "learned",
+        web,
+        relevant=lambda url: url == "/good",
+        media=lambda url: url == "/other",
+        variance=1e-6,
+        fit=0.0,
+    )
+    crawl.seed("/")
+    crawl.fetch("/", *web["/"])
+    scores = crawl.scores()
+    for url, log_odds in (("/good", 3.0), ("/other", 1.0), ("/neither", 0.0)):
+        assert scores[f"{url}/0"] == pytest.approx(sigmoid(log_odds), abs=0.01)
+    good = crawl.frontier.lookup("http://h.test/good")
+    crawl.apply(crawl.scorer.revised([good]))
+    crawl.apply(crawl.scorer.added(crawl.add("/late", parent=good)))
+    assert crawl.scores()["/late"] == pytest.approx(sigmoid(1.0), abs=0.01)
+
+
+def test_every_new_link_has_a_score_be_it_ever_so_small(made_up_crawl, weighed):
+    weighed({"always": (-8.0, 0.0)})
+    crawl = made_up_crawl("learned", SITE, fit=0.0)
+    crawl.seed("/")
+    crawl.fetch("/")
+    assert {crawl.frontier.url(link)[13:] for link in crawl.answer.ids} == set(SITE["/"])
+    assert 0 < max(crawl.scores().values()) < 0.001
+
+
+def test_the_rate_of_finds_is_that_of_the_host(made_up_crawl, weighed):
+    """A host where much was found is no evidence for another, but for what hosts are like."""
+    weighed({"always": (-0.5, 0.0), "rate": (1.0, 0.0)})
+    of_host = {
+        host: [f"http://{host}.test/{n}" for n in range(12)] for host in ("rich", "poor", "new")
+    }
+    web = {"/": [url for urls in of_host.values() for url in urls]}
+    crawl = made_up_crawl("learned", web, lambda url: "rich" in url, variance=1e-6, fit=0.0)
+    crawl.seed("/")
+    crawl.fetch("/", *of_host["rich"][:10], *of_host["poor"][:10])
+    anywhere = (10 + 0.5) / (21 + 5)  # which counts as 5 pages of each host
+    scores = crawl.scores()
+    for host, found, pages in (("rich", 10, 10), ("poor", 0, 10), ("new", 0, 0)):
+        rate = (found + 5 * anywhere) / (pages + 5)
+        for url in of_host[host][10:]:
+            assert scores[url] == pytest.approx(sigmoid(logit(rate) - 0.5), abs=0.01)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3])
+@pytest.mark.parametrize("found", [False, True])
+def test_all_links_of_a_redirect_are_evidence_of_what_it_led_to(
+    made_up_crawl, weighed, steps, found
+):
+    """Each counts once, and none before it is known where it leads."""
+    weighed({"directory: rate": (1.0, 0.0)})
+    crawl = made_up_crawl("learned", GOING_ON, lambda url: "end" in url, variance=1e-6, fit=0.0)
+    crawl.seed("/")
+    crawl.fetch("/")
+    for number in range(10):
+        link = crawl.take(f"/go/{number}")
+        for step in range(steps):
+            url = f"/step{step}/{'end' * (step == steps - 1)}{number}"
+            crawl.redirect(link, url)
+            link = crawl.take(url)
+        if found and steps:
+            crawl.finish(link, url)
+        else:
+            crawl.fail(link)
+    crawl.fetch("/news/0")
+    fetched = 2 + 10 * (steps + 1)
+    good = 10 * (steps + 1) if found and steps else 0
+    rate = (good + 5 * (good + 0.5) / (fetched + 5)) / (fetched + 5)
+    go, news = by_kind(crawl)
+    for scores, relevant, pages in ((go, 10 * (good > 0), 10), (news, 0, 1)):
+        expected = sigmoid(logit((relevant + rate) / (pages + 1)) - logit(rate))
+        assert scores == pytest.approx([expected] * len(scores), abs=0.01)
+
+
+def test_what_a_page_led_to_counts_though_a_redirect_lay_between(made_up_crawl, weighed):
+    weighed({"always": (-2.0, 0.1), "shape: yield": (0.0, 0.1)})
+    web = {"/": [url for n in range(20) for url in (f"/list?page={n}", f"/notes/{n}.htm")]}
+    web |= {f"/list?page={n}": [f"/go/{n}"] for n in range(10)}
+    crawl = made_up_crawl("learned", web, relevant=lambda url: url.startswith("/film/"))
+    crawl.seed("/")
+    crawl.fetch("/")
+    for number in range(10):
+        crawl.fetch(f"/list?page={number}", f"/notes/{number}.htm")
+        crawl.redirect(crawl.take(f"/go/{number}"), f"/film/{number}.htm")
+        crawl.fetch(f"/film/{number}.htm")
+    scores = crawl.scores()
+    lists, notes = ([scores[url] for url in scores if kind in url] for kind in ("list", "notes"))
+    assert min(lists) > max(notes) + 0.02
+
+
+def test_the_model_unlearns_a_page_taken_back(made_up_crawl, weighed):
+    weighed({})
+    crawl = made_up_crawl("learned", SITE, relevant=is_film)
+    crawl.seed("/")
+    crawl.fetch("/", "/films/", *SITE["/films/"][:9])
+    before = crawl.scores()
+    films = [past.id for past in crawl.frontier.history() if past.relevant]
+    crawl.frontier.revise(films)
+    crawl.apply(crawl.scorer.revised(films))
+    after = crawl.scores()
+    assert all(after[url] < before[url] - 0.05 for url in SITE["/films/"][9:])
+
+
+def test_links_that_redirect_to_a_page_taken_back_are_taken_back_too(made_up_crawl, weighed):
+    weighed({"rate": (0.5, 0.0), "directory: rate": (1.0, 0.0), "directory: yield": (0.0, 0.2)})
+    crawls = []
+    for wanted in ("/film/", "none"):
+        crawl = made_up_crawl("learned", GOING_ON, lambda url, of=wanted: of in url, variance=1e-6)
+        crawl.seed("/")
+        crawl.fetch("/")
+        for number in range(10):
+            crawl.redirect(crawl.take(f"/go/{number}"), f"/film/{number}")
+            crawl.fetch(f"/film/{number}")
+        crawls.append(crawl)
+    taken_back, never = crawls
+    films = [taken_back.frontier.lookup(f"http://h.test/film/{number}") for number in range(10)]
+    taken_back.apply(taken_back.scorer.revised(films))
+    for scores, expected in zip(by_kind(taken_back), by_kind(never), strict=True):
+        assert scores == pytest.approx(expected, abs=0.02)
+
+
+def test_a_page_taken_back_is_evidence_as_if_it_had_never_been_relevant(made_up_crawl, weighed):
+    weighed({"rate": (1.0, 0.0), "directory: rate": (1.0, 0.0), "directory: yield": (0.0, 0.2)})
+    crawls = []
+    for films in (is_film, lambda url: is_film(url) and "talks" not in url):
+        crawl = made_up_crawl("learned", SITE, relevant=films, variance=1e-6)
+        crawl.seed("/")
+        crawl.fetch("/", *SITE["/"])
+        crawl.fetch(*(url for folder in SITE["/"] for url in SITE[folder][:10]))
+        crawls.append(crawl)
+    taken_back, never = crawls
+    talks = [p.id for p in taken_back.frontier.history() if p.relevant and "talks" in p.url]
+    taken_back.apply(taken_back.scorer.revised(talks))
+    waiting = never.frontier.waiting()
+    expected = never.scorer._scores_of(waiting)
+    revised = taken_back.scorer._scores_of(waiting)
+    assert revised.ids == expected.ids
+    assert revised.score == pytest.approx(expected.score, abs=1e-4)
+    assert revised.structure == pytest.approx(expected.structure, abs=1e-6)
