@@ -260,8 +260,12 @@ class PageCollector:
 
     def _tag_path(self) -> str:
         return " ".join(
-            _step(tag, attributes.get("id", "")[:_LONGEST_STEP], attributes.get("class", "")[:200])
-            for tag, attributes in self._open[-_LONGEST_PATH:]
+            [
+                _step(tag, known.get("id", "")[:_LONGEST_STEP], known.get("class", "")[:200])
+                if known
+                else _step(tag, "", "")
+                for tag, known in self._open[-_LONGEST_PATH:]
+            ]
         )
 
     def _close_link(self) -> None:
