@@ -128,6 +128,20 @@ def test_a_page_is_recorded_with_the_way_to_it(opened: Any) -> None:
     assert (seed.path_score, seed.total_path_score) == (1, 3)
 
 
+def test_where_on_its_page_a_link_stands_is_known_after_taking_up_a_crawl(
+    opened: Any, tmp_path: Path
+) -> None:
+    store = f"sqlite:///{tmp_path / 'job.db'}"
+    web = {SEED: "<ul class=menu3><li><a href=a>A</a></ul><a href=b>B</a>", f"{SEED}a": page("c")}
+    crawl(opened(store), web, 1)
+    job = opened(store)
+    crawl(job, web)
+    paths = [
+        job.frontier.known(job.frontier.lookup(f"{SEED}{name}")).tag_path for name in ("", *"abc")
+    ]
+    assert paths == ["", "html body ul.menu0 li a", "html body a", "html body p a"]
+
+
 def test_a_relevant_page_is_kept_with_its_media(opened: Any) -> None:
     job = opened()
     web = {

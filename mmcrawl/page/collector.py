@@ -19,6 +19,7 @@ from mmcrawl.page.scripts import looks_like_url, page_literals
 
 LONGEST_ANCHOR = 200
 _LONGEST_PATH = 8  # elements; what stands further out is alike on most pages of a site
+_LONGEST_STEP = 60  # characters
 _MOST_CLASSES = 2  # the others say what a post is filed under
 
 _BLOCKS = (
@@ -259,8 +260,12 @@ class PageCollector:
 
     def _tag_path(self) -> str:
         return " ".join(
-            _step(tag, attributes.get("id", ""), attributes.get("class", ""))
-            for tag, attributes in self._open[-_LONGEST_PATH:]
+            [
+                _step(tag, known.get("id", "")[:_LONGEST_STEP], known.get("class", "")[:200])
+                if known
+                else _step(tag, "", "")
+                for tag, known in self._open[-_LONGEST_PATH:]
+            ]
         )
 
     def _close_link(self) -> None:
@@ -324,7 +329,10 @@ class PageCollector:
             self.head.take_meta(header, content)
 
     def _open_iframe(self, tag: str, attributes: Attributes) -> Closer:
+        before = len(self.references)
         self.media.iframe(tag, attributes)
+        for reference in self.references[before:]:
+            reference.tag_path = self._tag_path()
         return self._open_raw(tag, attributes)
 
     def _open_raw(self, tag: str, attributes: Attributes) -> Closer:
@@ -347,14 +355,14 @@ class PageCollector:
 
 @lru_cache(maxsize=4096)
 def _step(tag: str, name: str, classes: str) -> str:
-    """Return an element as a step of a tag path, in at most 60 characters.
+    """Return an element as a step of a tag path, in at most `_LONGEST_STEP` characters.
 
     >>> _step("li", "", "post-17 post hentry")
     'li.post-0.post'
     """
     marks = [f"#{name}"] if name else []
     marks += [f".{one}" for one in classes.split()[:_MOST_CLASSES]]
-    return _NUMBER.sub("0", f"{tag}{''.join(marks)}")[:60]
+    return _NUMBER.sub("0", f"{tag}{''.join(marks)}")[:_LONGEST_STEP]
 
 
 def _script_references(code: str) -> list[Reference]:

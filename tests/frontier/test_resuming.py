@@ -113,6 +113,21 @@ def test_scores_priorities_and_held_links_survive(path):
     store.close()
 
 
+def test_what_scoring_asks_of_a_link_survives(path):
+    store, frontier = opened(path)
+    [seed] = add(frontier, "/")
+    place = {"anchor": "光", "group_title": "物理", "tag_path": "html body ul.menu li a"}
+    frontier.add([NewLink(f"{H}/a", content_score=0.5, logical_layer=2, **place)], seed)
+    known = frontier.known(1)
+    frontier.commit()
+    store.close()
+
+    store, frontier = opened(path)
+    assert frontier.known(1) == known
+    assert known.tag_path == "html body ul.menu li a"
+    store.close()
+
+
 def test_a_resumed_frontier_goes_on_numbering_and_recognises_its_links(path):
     store, frontier = opened(path)
     add(frontier, "/a?x=1&y=2", "/b")

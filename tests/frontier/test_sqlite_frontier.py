@@ -6,6 +6,7 @@ import pytest
 
 from mmcrawl.frontier import (
     HELD,
+    KnownLink,
     LinkScores,
     NewLink,
     PageRecord,
@@ -313,15 +314,20 @@ def test_the_twin_of_a_page_is_another_page_of_the_same_bytes(frontier):
 
 def test_scoring_is_told_what_is_known_of_a_link(frontier):
     [seed] = add(frontier, "/")
-    [link] = add(frontier, NewLink(f"{H}/a/b", content_score=0.5, physical_layer=3), parent=seed)
-    known = frontier.known(link)
-    assert (known.url, known.content, known.physical_layer, known.parent) == (
+    new = NewLink(
         f"{H}/a/b",
-        0.5,
-        3,
-        seed,
+        content_score=0.5,
+        physical_layer=3,
+        logical_layer=2,
+        anchor="光",
+        group_title="初中物理",
+        tag_path="html body ul.menu li a",
     )
-    assert frontier.known(seed).parent is None
+    [link] = add(frontier, new, parent=seed)
+    assert frontier.known(link) == KnownLink(
+        f"{H}/a/b", 0.5, 3, seed, 2, "光", "初中物理", "html body ul.menu li a"
+    )
+    assert (frontier.known(seed).parent, frontier.known(seed).tag_path) == (None, "")
     assert frontier.without_parent() == [seed]
 
 

@@ -37,6 +37,7 @@ class MadeUpCrawl:
         web: Mapping[str, Iterable[str]],
         relevant: Callable[[str], bool] = lambda url: False,
         content: Callable[[str], float] = lambda url: 0.0,
+        *,
         tag_path: Callable[[str], str] = lambda url: "",
         media: Callable[[str], bool] = lambda url: False,
         **parameters: object,

@@ -13,6 +13,7 @@ from mmcrawl.scoring.evidence import COLUMNS, Evidence, prior_of, shipped_prior
 from mmcrawl.scoring.link_features import FLAGS, UNITS, WIDTH
 
 NO_FLAGS = np.zeros(1, dtype=np.uint8)
+NEVER = np.zeros(1, dtype=np.float32)
 
 
 def row(host: int, directory: int, *, other: int = 1) -> np.ndarray:
@@ -23,8 +24,10 @@ def row(host: int, directory: int, *, other: int = 1) -> np.ndarray:
     return made
 
 
-def columns(evidence: Evidence, one: np.ndarray, flags: int = 0) -> dict[str, float]:
-    made = evidence.columns(one[None], NO_FLAGS + np.uint8(flags))
+def columns(
+    evidence: Evidence, one: np.ndarray, flags: int = 0, linked: int = 0
+) -> dict[str, float]:
+    made = evidence.columns(one[None], NO_FLAGS + np.uint8(flags), NEVER + np.float32(linked))
     assert made.shape == (1, len(COLUMNS))
     return dict(zip(COLUMNS, made[0].tolist(), strict=True))
 
@@ -47,9 +50,10 @@ def test_columns_are_as_worked_out_by_hand():
     # Of 5 pages 3 were relevant and 1 led to such: the rates elsewhere are 3.5/10 and 1.5/10,
     # which count as 5 pages of each host.
     rate, lead = (2 + 5 * 0.35) / (4 + 5), (1 + 5 * 0.15) / (4 + 5)
-    told = columns(evidence, row(1, 11, other=7), flags=0b000101)
+    told = columns(evidence, row(1, 11, other=7), flags=0b000101, linked=7)
     assert told["always"] == 1
     assert {name for name in FLAGS if told[name]} == {FLAGS[0], FLAGS[2]}
+    assert told["linked"] == pytest.approx(log(1 + 7))
     assert told["rate"] == pytest.approx(logit(rate), abs=1e-5)
     assert told["yield"] == pytest.approx(logit(lead), abs=1e-5)
     assert told["directory: rate"] == pytest.approx(
@@ -127,8 +131,8 @@ def test_what_is_taken_back_was_never_relevant(steps):
         elif relevant:
             never.led(parent)
     rows = np.array([row(host, directory) for host in range(1, 5) for directory in range(10, 18)])
-    flags = np.zeros(len(rows), dtype=np.uint8)
-    assert (revised.columns(rows, flags) == never.columns(rows, flags)).all()
+    more = np.zeros(len(rows), dtype=np.uint8), np.zeros(len(rows), dtype=np.float32)
+    assert (revised.columns(rows, *more) == never.columns(rows, *more)).all()
 
 
 def test_a_seed_is_taken_back_without_a_page_that_led_to_it():
@@ -179,5 +183,6 @@ def test_found_pages_like_it_speak_for_a_link_by_the_shipped_weights():
     for number in range(20):
         evidence.fetched(good if number % 2 else bad, bool(number % 2))
     relevance, _ = shipped_prior()
-    told = evidence.columns(np.array([good, bad, new]), np.zeros(3, dtype=np.uint8)) @ relevance
+    more = np.zeros(3, dtype=np.uint8), np.zeros(3, dtype=np.float32)
+    told = evidence.columns(np.array([good, bad, new]), *more) @ relevance
     assert told[0] > told[2] > told[1]

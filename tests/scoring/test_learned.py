@@ -150,7 +150,8 @@ def test_the_frontier_knows_the_scores_but_for_small_changes(made_up_crawl):
         crawl.run(7)
 
 
-def test_only_scores_that_changed_noticeably_are_passed_on(made_up_crawl):
+def test_only_scores_that_changed_noticeably_are_passed_on(made_up_crawl, weighed):
+    weighed({"always": (-2.0, 0.0), "directory: rate": (0.5, 0.0)})
     crawl = made_up_crawl("learned", SITE, relevant=is_film)
     crawl.seed("/")
     crawl.run(60)

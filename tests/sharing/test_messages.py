@@ -41,6 +41,7 @@ new_links = st.builds(
     filtered=st.booleans(),
     extra=some_bytes,
     block=text,
+    tag_path=text,
 )
 pages = st.builds(
     Page,
@@ -49,7 +50,7 @@ pages = st.builds(
     keywords=text,
     description=text,
     links=st.lists(
-        st.builds(Link, text, text, text, st.integers(-1, 9), st.booleans()), max_size=3
+        st.builds(Link, text, text, text, st.integers(-1, 9), st.booleans(), text), max_size=3
     ).map(tuple),
     groups=st.lists(st.builds(LinkGroup, text, numbers), max_size=2).map(tuple),
     media=st.lists(st.builds(MediaResource, text, text, text, text), max_size=2).map(tuple),

@@ -140,7 +140,8 @@ def picture(crawl: SharedCrawl) -> dict[str, object]:
     store = crawl.job.store
     return {
         "links": store.db.execute(
-            "SELECT id, host, path, status, parent, logical_layer, priority, error FROM link"
+            "SELECT id, host, path, status, parent, logical_layer, priority, error, tag_path"
+            " FROM link"
         ).fetchall(),
         "pages": store.db.execute(
             "SELECT id, url, relevant, topic_score, new_media FROM page ORDER BY id"
@@ -150,7 +151,9 @@ def picture(crawl: SharedCrawl) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("laboratory", ["shark", "urlrule", "topicrank", "breadth"], indirect=True)
+@pytest.mark.parametrize(
+    "laboratory", ["shark", "urlrule", "topicrank", "breadth", "learned"], indirect=True
+)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_log_gives_the_same_crawl_to_all_who_read_it(laboratory: Laboratory, seed: int) -> None:
     first = laboratory.crawl("first.db")
@@ -160,8 +163,10 @@ def test_the_log_gives_the_same_crawl_to_all_who_read_it(laboratory: Laboratory,
     for data in log:
         second.replay(Entry.decode(data))
     assert picture(second) == picture(first)
+    assert "html body p a" in {link[-1] for link in picture(second)["links"]}
 
 
+@pytest.mark.parametrize("laboratory", ["shark", "learned"], indirect=True)
 @pytest.mark.parametrize("cut", [0, 1, 17, 39])
 def test_a_snapshot_and_the_log_after_it_give_the_same_crawl(
     laboratory: Laboratory, cut: int

@@ -1,0 +1,127 @@
+"""The elements that links stand in."""
+
+import gc
+import tracemalloc
+
+import pytest
+
+from mmcrawl.page import parse_page
+
+URL = "http://school.test/physics/index.htm"
+
+
+def paths(html: str) -> dict[str, str]:
+    """Return the tag path of each link by the last part of its address."""
+    links = parse_page(html.encode(), URL).links
+    return {link.url.rpartition("/")[2]: link.tag_path for link in links}
+
+
+def test_a_path_names_elements_with_their_id_and_class():
+    html = """<html><body><div id="main" class="wide"><ul class="menu"><li><a href="a">A</a></li>
+        <li class="now"><b><a href="b" class="link">B</a></b></li></ul></div>
+        <p><a href="c">C</a></p></body></html>"""
+    assert paths(html) == {
+        "a": "html body div#main.wide ul.menu li a",
+        "b": "html body div#main.wide ul.menu li.now b a.link",
+        "c": "html body p a",
+    }
+
+
+def test_links_in_the_same_place_of_a_list_have_one_path():
+    items = "".join(
+        f'<li id="post-{n}" class="post-{n} post tag-lens"><a href="{n}.htm">{n}</a></li>'
+        for n in (7, 12, 430)
+    )
+    found = paths(f'<ol class="list2">{items}</ol><div><a href="next">next</a></div>')
+    assert found.pop("next") == "html body div a"
+    assert set(found.values()) == {"html body ol.list0 li#post-0.post-0.post a"}
+
+
+def test_a_path_has_the_eight_innermost_elements():
+    outer = "".join(f"<div class={name}>" for name in "abcdefghij")
+    assert paths(f"{outer}<a href=x>x</a>") == {"x": "div.d div.e div.f div.g div.h div.i div.j a"}
+
+
+def test_a_step_is_cut():
+    [path] = paths(f'<p class="{"c" * 500}"><a href=x>x</a>').values()
+    assert path == f"html body p.{'c' * 58} a"
+
+
+def test_frames_areas_and_iframes_have_paths():
+    html = '<frameset id="top"><frame name="n" class="left" src="menu.htm"></frameset>'
+    assert paths(html)["menu.htm"].endswith("frameset#top frame.left")
+    html = """<div id="d"><map class="m"><area href="optics.htm"></map>
+        <iframe class="f" src="news.htm"></iframe></div>"""
+    assert paths(html) == {
+        "optics.htm": "html body div#d map.m area",
+        "news.htm": "html body div#d iframe.f",
+    }
+
+
+@pytest.mark.parametrize(
+    ("html", "path"),
+    [
+        ("<p><a href=\"javascript:window.open('x.htm')\">x</a>", "html body p a"),
+        ("<ul><li class=k onclick=\"location.href='x.htm'\">x</li></ul>", "html body ul li.k"),
+        (
+            "<form id=f><select onchange='go()'><option value='x.htm'>x</select></form>",
+            "html body form#f select option",
+        ),
+        ("<noscript><p class=n><a href=x.htm>x</a></noscript>", "html body noscript p.n a"),
+    ],
+)
+def test_links_of_scripts_and_menus_have_paths(html, path):
+    assert paths(html)["x.htm"] == path
+
+
+def test_elements_that_are_not_closed_are_closed_by_what_follows():
+    html = "<ul class=a><li><a href=1>1</a><li class=x><a href=2>2</a></ul>"
+    html += "<p><a href=3>3</a><p><a href=4>4"
+    assert paths(html) == {
+        "1": "html body ul.a li a",
+        "2": "html body ul.a li.x a",
+        "3": "html body p a",
+        "4": "html body p a",
+    }
+    stray = "<div class=a><b><div class=b></b><a href=1>1</a></div></div></div></i><a href=2>2</a>"
+    assert paths(stray)["2"] == "html body a"
+
+
+def test_the_occurrence_whose_anchor_is_taken_gives_the_path():
+    html = "<div class=pic><a href=1><img src=i></a></div><p class=t><a href=1>One</a>"
+    assert paths(html) == {"1": "html body p.t a"}
+
+
+def test_a_long_page_is_of_one_piece():
+    """The parser is fed in slices."""
+    items = "".join(f"<li class=item><a href={n}.htm>{n}</a></li>" for n in range(5_000))
+    found = paths(f"<div class=all><ul>{items}</ul></div><p><a href=end>end</a></p>")
+    assert found.pop("end") == "html body p a"
+    assert len(found) == 5_000
+    assert set(found.values()) == {"html body div.all ul li.item a"}
+
+
+def test_paths_begin_anew_where_a_deep_page_gets_another_parser():
+    html = "".join(f"<div class=d><a href={n}.htm>{n}</a>" for n in range(3_000))
+    found = [path.split() for path in paths(html).values()]
+    assert len(found) == 3_000
+    assert {step for path in found for step in path} == {"html", "body", "div.d", "a"}
+    assert max(map(len, found)) == 8
+    begun = sum(path[0] == "html" for path in found)
+    assert 6 < begun < 300  # the first six, and as many after each change
+
+
+def test_long_classes_of_pages_past_are_not_kept():
+    def parse(letter: str) -> None:
+        parse_page(f'<p class="{letter * 1_000_000}"><a href=x>x</a>'.encode(), URL)
+
+    parse("a")  # what is loaded on first use
+    tracemalloc.start()
+    try:
+        for letter in "bcdefghijk":
+            parse(letter)
+        gc.collect()
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 1_000_000
