@@ -62,6 +62,15 @@ class Evidence:
         self._led = np.zeros(1 << BITS, dtype=np.float32)
         self._totals = np.zeros(3)  # fetched, relevant, led
 
+    @property
+    def found(self) -> float:
+        """How many relevant pages there are."""
+        return float(self._totals[1])
+
+    def tried(self, rows: Rows) -> _Floats:
+        """Return how many pages of each link's directory were fetched, shape (n,)."""
+        return self._fetched[rows[:, UNITS.index("directory")]]
+
     def fetched(self, row: Rows, relevant: bool) -> None:
         """Count a fetched link, given its features."""
         units = row[: len(UNITS)]

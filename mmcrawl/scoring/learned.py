@@ -3,9 +3,11 @@
 Of each link is predicted that its page is *relevant*, and how much it *leads* to (`prospects.py`).
 It is worth
 
-    P(relevant) + lookahead · what it leads to
+    P(relevant) + lookahead · what it leads to + novelty · 5 / (5 + r) / √(1 + n)
 
-There is no probing stage and nothing is left to chance: the same crawl goes the same way twice.
+with r the relevant pages found so far and n the pages fetched from its directory: before anything
+was found, what was tried least is tried. There is no probing stage and nothing is left to chance:
+the same crawl goes the same way twice.
 
 It stands on: links scored by an online classifier while crawling (Meusel, Mika & Blanco, CIKM
 2014); tag paths as the unit in which links are alike (Gauquier, Manolescu & Senellart 2026); worth
@@ -46,6 +48,8 @@ class Learned(Scorer):
 
     Args:
         lookahead: weight of what a page leads to, at least 0.
+        novelty: what a link is worth more in a directory of which nothing was fetched, as long as
+            nothing was found, at least 0.
         variance: of a weight of the online model before anything was learnt, above 0; more learns
             faster.
         fit: what a perfect fit of the link's words to the topic adds to the log-odds, until learnt.
@@ -55,6 +59,7 @@ class Learned(Scorer):
     name: ClassVar[str] = "learned"
     ranges: ClassVar[Ranges] = {
         "lookahead": (0, 100),
+        "novelty": (0, 100),
         "variance": (1e-6, 100),
         "fit": (-100, 100),
         "beta": (0, 1),
@@ -68,13 +73,14 @@ class Learned(Scorer):
         similarity: LinkSimilarity,
         *,
         lookahead: float = 1.0,
+        novelty: float = 0.5,
         variance: float = VARIANCE,
         fit: float = 3.0,
         beta: float = 0.8,
     ) -> None:
         check_ranges(self.ranges, locals())
         self._similarity = similarity
-        self._lookahead, self._beta = lookahead, beta
+        self._lookahead, self._novelty, self._beta = lookahead, novelty, beta
         self._prospects = Prospects(source, fit=fit, variance=variance, prior=self.prior)
         self._state = np.zeros(1024, dtype=np.uint8)
         self._score = np.zeros(1024, dtype=np.float32)
@@ -161,5 +167,6 @@ class Learned(Scorer):
         """Return score and what they lead to of links, both of shape (len(ids),)."""
         relevant, leads = self._prospects.of(ids)
         score = relevant + self._lookahead * leads + _SEED_SCORE * self._prospects.are_seeds(ids)
+        score += self._novelty * self._prospects.novelty(ids)
         self._score[ids] = score
         return score, leads

@@ -29,6 +29,7 @@ from mmcrawl.scoring.link_features import (
 VARIANCE = 0.03
 """Of a weight of the online model before anything was learnt."""
 
+_FEW_FINDS = 5.0  # with so many relevant pages novelty is worth half of what it is with none
 _NONE = -2  # no link; -1 is the parent of a seed
 _NO_PAGE = 0  # outcome of a link that is no page (yet)
 _RELEVANT, _HAS_MEDIA = 12, 6
@@ -177,6 +178,15 @@ class Prospects:
         log_odds = columns @ self._for_relevance + self._model.log_odds(self._features[ids])
         relevant: Values = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
         return relevant, np.clip(columns @ self._for_yield, 0, 1).astype(np.float64)
+
+    def novelty(self, ids: Ids) -> Values:
+        """Return what it is worth to try links, in [0, 1], of shape (len(ids),).
+
+        The fewer pages of a link's directory were fetched, the more; and the less the more was
+        found: a crawl that has found nothing yet must not stay where there is nothing.
+        """
+        tried = self._evidence.tried(self._features[ids])
+        return np.asarray(_FEW_FINDS / (_FEW_FINDS + self._evidence.found) / np.sqrt(1 + tried))
 
     def are_seeds(self, ids: Ids) -> NDArray[np.bool_]:
         """Tell of links which come from no page, shape (len(ids),)."""

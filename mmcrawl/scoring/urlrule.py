@@ -3,20 +3,19 @@
 Media pages on topic that lie near each other yield patterns (`patterns.py`). What the patterns
 leave level is ordered by what is expected of a link (`prospects.py`): a link is worth
 
-    P(relevant) + what it leads to + 0.3 · rate of its pattern + 0.1 · S
+    P(relevant) + what it leads to + novelty + 0.3 · rate of its pattern + 0.1 · S
 
-where the rate is the share of media pages among those fetched by this pattern so far, so that one
-that was learnt from an accident loses its power, and S is the paper's score (4.8): what the link's
-words say (4.7) and what its place in the graph says (4.6), divided by its distance to the nearest
-pattern. Patterns go on being learnt.
+where novelty is that of `learned`, the rate is the share of media pages among those fetched by the
+pattern so far, so that one learnt from an accident loses its power, and S is the paper's score
+(4.8): what the link's words say (4.7) and what its place in the graph says (4.6), divided by its
+distance to the nearest pattern. Patterns go on being learnt.
 
 With `hard` the paper's own way is taken, in two stages for every site. *Probing* looks where on a
 site media pages are: breadth first, no more than NUM(n) pages of physical layer n (4.2), a
 directory with fewer links seen before one with more, since it is directories that are probed. When
 no link is left within the numbers, the site is *guided*, for the time being already while the last
 quarter of its probes is under way, which may be long: links that match a pattern are fetched, the
-best by S and rate first, and no others. On other webs than the paper's, fixed probing found less
-than no probing.
+best by S and rate first, and no others. On other webs than the paper's, probing found less.
 
 How the paper is read:
 
@@ -27,9 +26,9 @@ How the paper is read:
 Cost: a page re-scores its links, and its siblings if there are few; many are re-scored once for
 every 2 % of them that were fetched. So is a site as a whole, with numpy, and when its patterns
 change. What pages pass on to their siblings is added up at once, with numpy too. A new
-pattern is measured against all waiting links at once (`site_state.py`). 35 bytes of RAM a link,
-and 4 more with 8 for each directory and query value while it waits; addresses are looked up in the
-frontier.
+pattern is measured against all waiting links at once (`site_state.py`). 31 bytes of RAM a link,
+and 4 more with 8 for each directory and query value while it waits, and what prospects cost, as in
+`learned`; addresses are looked up in the frontier.
 """
 
 from collections import Counter
@@ -69,6 +68,7 @@ from mmcrawl.scoring.site_state import (
 
 _LAST_PROBED_LAYER = 10
 _SEED_SCORE = 10.0  # above all that can be promised: seeds come first
+_NOVELTY = 0.5  # as in `learned`
 _FIT = 3.0  # what a perfect fit of a link's words adds to its log-odds, as in `learned`
 _RATE, _STRUCTURE = 0.3, 0.1  # tried on 26 webs, 0 to 1 each, leaving the web out that was measured
 
@@ -370,9 +370,11 @@ class UrlRule(Scorer):
         pattern = np.frombuffer(self._links.pattern, dtype=np.int32)[links]
         rate = np.array([*(learnt.rate for learnt in site.patterns.learnt), 0.0])[pattern]
         if self._prospects:
-            relevant, leads = self._prospects.of(links.astype(np.int64))
+            ids = links.astype(np.int64)
+            relevant, leads = self._prospects.of(ids)
             score = relevant + leads + _RATE * rate + _STRUCTURE * score
-            score += _SEED_SCORE * self._prospects.are_seeds(links.astype(np.int64))
+            score += _NOVELTY * self._prospects.novelty(ids)
+            score += _SEED_SCORE * self._prospects.are_seeds(ids)
         else:
             score = np.where(pattern == NO_PATTERN, self._probes(site, links), score + rate)
         return LinkScores(links.tolist(), score.tolist(), structure.tolist())

@@ -22,7 +22,7 @@ TAKEN = {
     "browse": {"store", "archive"},
     "experiment": {
         *("web", "topic", "keywords", "seeds", "media", "sites"),
-        *("max_layer", "max_depth", "max_pages"),
+        *("max_layer", "max_depth"),
     },
     "rank": {"store", "archive", "topic", "keywords"},
     "topic": {"topic", "keywords", "media", "web"},

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TOPIC = "topic=physics-senior"
 OPTICS = (
-    "<title>光学 optics</title><h1>optics</h1>"
+    "<title>光学 optics</title><h1>a lens</h1>"
     "<a href='/film/{0}.mp4'>optics</a><a href='{0}_on'>on</a>"
 )
 GZIP = {"Content-Encoding": "gzip"}
@@ -205,7 +205,7 @@ def test_a_site_whose_robots_txt_cannot_be_had_is_crawled(
     status: str, site: Site, desk: Desk
 ) -> None:
     site.put("/robots.txt", b"<h1>no</h1>", status=status)
-    site.page("/", "optics", "/next", media="a.mp4")
+    site.page("/", "optics of a lens", "/next", media="a.mp4")
     site.page("/next", "lens", media="b.mp4")
     run = desk.crawl(TOPIC, f"seeds={site.url()}", "store=crawl.db")
     assert run.code == 0
@@ -246,10 +246,10 @@ def test_a_page_that_drips_does_not_hold_up_its_site_while_it_is_probed(
             time.sleep(0.1)
         asked.extend(site.asked)
 
-    site.page("/", "optics", "/drip", *pages)
+    site.page("/", "optics of a lens", "/drip", *pages)
     site.answers["/drip"] = drip
     for path in pages:
-        site.page(path, "optics")
+        site.page(path, "optics of a lens")
     run = desk.crawl(TOPIC, f"seeds={site.url()}", "store=memory:", "algo=urlrule", "num2=5")
     assert run.code == 0
     assert {*pages} <= {*asked}
@@ -274,11 +274,11 @@ def test_nothing_of_other_pages_is_lost_while_a_large_one_is_taken_in(
     site: Site, desk: Desk
 ) -> None:
     pages = [f"/p/{number}" for number in range(100)]
-    site.page("/", "optics", "/index", "/gone", "/moved", *pages[:50])
+    site.page("/", "optics of a lens", "/index", "/gone", "/moved", *pages[:50])
     site.put("/index", links_to(5_000))
     site.put("/moved", b"", status="302 Found", headers={"Location": pages[99]})
     for number, path in enumerate(pages):
-        site.page(path, "optics", f"/p/{number + 50}", media=f"/film/{number}.mp4")
+        site.page(path, "optics of a lens", f"/p/{number + 50}", media=f"/film/{number}.mp4")
     options = f"seeds={site.url()}", "store=crawl.db", "algo=breadth"
     run = desk.crawl(TOPIC, *options, MMCRAWL_BARREN_PAGES_PER_SHAPE="20")
     assert run.code == 0

@@ -96,7 +96,7 @@ def test_a_crawl_that_is_over_before_it_begins_lets_go_of_its_store(desk: Desk, 
 
 def test_a_store_in_use_is_told_and_the_crawl_that_has_it_goes_on(desk: Desk, site: Site) -> None:
     asked, go_on = threading.Event(), threading.Event()
-    site.page("/", "optics", media="a.mp4")
+    site.page("/", "optics of a lens", media="a.mp4")
     page = site.answers["/"]
     assert isinstance(page, bytes)
 
