@@ -187,5 +187,10 @@ def made_up_crawl() -> Iterator[Callable[..., MadeUpCrawl]]:
 
 @pytest.fixture
 def weighed(monkeypatch):
-    """Let `learned` weigh its evidence by other weights than the shipped ones."""
-    return lambda weights: monkeypatch.setattr(Learned, "prior", prior_of(weights))
+    """Let `learned` weigh its evidence by weights of the test, and seek nothing new."""
+
+    def weigh(weights):
+        monkeypatch.setattr(Learned, "prior", prior_of(weights))
+        monkeypatch.setitem(Learned.__init__.__kwdefaults__, "novelty", 0.0)
+
+    return weigh

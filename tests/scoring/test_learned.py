@@ -34,7 +34,7 @@ def test_waiting_links_are_scored_anew_by_what_their_siblings_were(made_up_crawl
     crawl.run(3)
     before = crawl.scores()
     assert before["/films/20.htm"] == pytest.approx(before["/texts/20.htm"], abs=0.05)
-    crawl.run(12)
+    crawl.run(30)
     after = crawl.scores()
     films = [score for url, score in after.items() if url.startswith("/films/")]
     texts = [score for url, score in after.items() if url.startswith("/texts/")]
@@ -206,7 +206,7 @@ def assert_replayed(crawl) -> None:
     scorer, _ = crawl.replayed()
     waiting = crawl.frontier.waiting()
     assert waiting
-    # What is learnt of a failure, once it is known to be none, may still be due.
+    crawl.scorer.added([])  # of a failure is learnt once it is known to be no redirect
     assert scorer._scores_of(waiting) == crawl.scorer._scores_of(waiting)
 
 

@@ -1,8 +1,11 @@
 """`learned`: its scores, worked out by hand from weights of the test's own."""
 
-from math import exp, log
+from math import exp, log, sqrt
 
 import pytest
+
+from mmcrawl.scoring.evidence import prior_of
+from mmcrawl.scoring.learned import Learned
 
 SITE = {"/": ["/films/", "/texts/", "/talks/"]}
 SITE |= {folder: [f"{folder}{n}.htm" for n in range(20)] for folder in SITE["/"]}
@@ -203,3 +206,22 @@ def test_a_page_taken_back_is_evidence_as_if_it_had_never_been_relevant(made_up_
     assert revised.ids == expected.ids
     assert revised.score == pytest.approx(expected.score, abs=1e-4)
     assert revised.structure == pytest.approx(expected.structure, abs=1e-6)
+
+
+@pytest.mark.parametrize(("barren", "found"), [(3, 0), (8, 0), (3, 5)])
+def test_what_was_tried_least_is_worth_more_until_something_was_found(
+    made_up_crawl, monkeypatch, barren, found
+):
+    monkeypatch.setattr(Learned, "prior", prior_of({"always": (-30.0, 0.0)}))
+    crawl = made_up_crawl("learned", {}, relevant=lambda url: "/films/" in url, novelty=0.8)
+    tried = [
+        *(f"/texts/{n}.htm" for n in range(barren)),
+        *(f"/films/{n}.htm" for n in range(found)),
+    ]
+    crawl.seed(*tried)
+    crawl.run()
+    crawl.seed("/texts/last.htm", "/new/1.htm")
+    scores = crawl.scores()
+    weight = 0.8 * 5 / (5 + found)
+    assert scores["/new/1.htm"] - 10 == pytest.approx(weight, abs=1e-3)  # of seeds
+    assert scores["/texts/last.htm"] - 10 == pytest.approx(weight / sqrt(1 + barren), abs=1e-3)
