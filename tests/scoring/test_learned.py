@@ -34,7 +34,7 @@ def test_waiting_links_are_scored_anew_by_what_their_siblings_were(made_up_crawl
     crawl.run(3)
     before = crawl.scores()
     assert before["/films/20.htm"] == pytest.approx(before["/texts/20.htm"], abs=0.05)
-    crawl.run(30)
+    crawl.run(50)
     after = crawl.scores()
     films = [score for url, score in after.items() if url.startswith("/films/")]
     texts = [score for url, score in after.items() if url.startswith("/texts/")]
@@ -127,7 +127,7 @@ def test_a_link_that_redirects_to_what_is_wanted_is_a_good_link(made_up_crawl, s
 def test_pages_taken_back_count_against_links_like_them(made_up_crawl):
     crawl = made_up_crawl("learned", SITE, relevant=is_film)
     crawl.seed("/")
-    crawl.run(30)
+    crawl.run(50)
     before = crawl.scores()
     films = [past.id for past in crawl.frontier.history() if past.relevant]
     crawl.frontier.revise(films)
