@@ -82,6 +82,5 @@ def recall(
             )
             scorer.crawled(page)
             admission.crawled(past.url, relevant=past.relevant)
-            if "?" in past.url:
-                twins.learn_parameters(past.id, frontier.url(past.id))
+            twins.learn_parameters(past.id, frontier.url(past.id))
     scorer.added(frontier.waiting())

@@ -7,8 +7,9 @@ another comes behind all others, and is not fetched at all once its page was, an
 addresses that differ so were the same on its host.
 
 Parameters of a query that mean nothing (where a reader came from, what is folded out in a menu) are
-learnt likewise, but only what was fetched tells of them: a parameter must have left several
-different pages as they were, since a script that fails gives one page for all its addresses.
+learnt too, but only what was fetched tells of them, and links with them keep their place until it
+does: a parameter must have left several different pages as they were, since a script that fails
+gives one page for all its addresses. A fetched page with a query costs about a kilobyte of RAM.
 """
 
 import re
@@ -123,6 +124,7 @@ class Twins:
         self._twinned: set[int] = set()
         self._pairs: defaultdict[tuple[str, Kind], list[int]] = defaultdict(lambda: [0, 0])
         self._varied: dict[int, int] = {}
+        self._seen: set[int] = set()
         self._unvaried: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
         for number, (url, _) in enumerate(links.links_from(0)):
             self.add(number, url)
@@ -157,7 +159,7 @@ class Twins:
         self.learn_parameters(link, url)
 
     def learn_parameters(self, link: int, url: str) -> None:
-        """Learn what the parameters of a page that was fetched mean; in the order of fetching."""
+        """Learn what parameters mean from a page that was fetched; in the order of fetching."""
         digest = self._links.digest(link) if "?" in url else None
         for where, rest, key in _varieties(url) if digest else ():
             for other in self._fetched(rest, key, link):
@@ -165,6 +167,7 @@ class Twins:
                 if other == digest and len(self._unvaried[where]) < _ENOUGH:
                     self._unvaried[where].add(other)
             self._varied.setdefault(key, link)
+        self._seen.add(link)
 
     def left(self, link: int, url: str) -> list[int]:
         """Return the twins of a link that led to no page: each may be the address of one."""
@@ -190,7 +193,7 @@ class Twins:
     def _fetched(self, rest: str, key: int, link: int) -> list[int]:
         """Return the digests of pages at an address without parameters, and with others."""
         pages = {self._links.lookup(rest), self._varied.get(key)} - {link}
-        digests = (self._links.digest(page) for page in pages if page is not None)
+        digests = (self._links.digest(page) for page in pages & self._seen)
         return [digest for digest in digests if digest]
 
     def _group(self, link: int, url: str) -> Sequence[int]:

@@ -357,12 +357,12 @@ class PageCollector:
 def _step(tag: str, name: str, classes: str) -> str:
     """Return an element as a step of a tag path, in at most `_LONGEST_STEP` characters.
 
-    >>> _step("li", "", "post-17 post hentry")
-    'li.post-0.post'
+    >>> _step("h2", "", "post-17 post hentry")
+    'h2.post-0.post'
     """
-    marks = [f"#{name}"] if name else []
+    marks = [f"#{one}" for one in name.split()[:1]]
     marks += [f".{one}" for one in classes.split()[:_MOST_CLASSES]]
-    return _NUMBER.sub("0", f"{tag}{''.join(marks)}")[:_LONGEST_STEP]
+    return f"{tag}{_NUMBER.sub('0', ''.join(marks))}"[:_LONGEST_STEP]
 
 
 def _script_references(code: str) -> list[Reference]:

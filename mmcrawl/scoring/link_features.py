@@ -35,7 +35,7 @@ FLAGS = ("seed", "media words", "paging", "numbered", "on a media page", "beside
 
 _NUMBER = re.compile(r"\d+")
 _LETTERS = re.compile(r"[a-z]+")
-_NUMBERED = re.compile(r"(?:page|paged|p|start|offset|pg)[/=_-]?\d", re.I)
+_NUMBERED = re.compile(r"(?<![a-z])(?:page|paged|p|start|offset|pg)[/=_-]?\d", re.I)
 _WORD = re.compile(r"[a-z]{2,}|[\u3400-\u9fff]{1,2}")
 _MOST_DIRECTORIES = 4
 _MOST_WORDS = 6

@@ -162,8 +162,14 @@ class Prospects:
             self._learn(link, False)
 
     def revised(self, page: int) -> None:
-        """Learn that a page called relevant is not; nor is what redirected to it."""
+        """Learn that a page called relevant is not; nor is what redirected to it.
+
+        Of the links on it keeps that they were found on a relevant page: a crawl that is taken up
+        again, which never knew it as such, scores them a little lower.
+        """
         self.learn_failure()
+        if self._outcome[page] <= _RELEVANT:  # it was not learnt as such
+            return
         self._outcome[page] -= _RELEVANT
         link, parent = page, self._page_above(page)
         led = None if parent < 0 else self._features[parent]

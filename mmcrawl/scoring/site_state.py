@@ -105,8 +105,8 @@ class Site:
 
     `probed` and `unprobed` count, by physical layer, the probes begun and the waiting links that
     match no pattern; `under_way` are the probes whose outcome is not known yet, and `holding` says
-    whether links that are no probes wait for them. `measured` is how many URLs each pattern
-    generalised when all waiting links were last measured against it.
+    whether links that are no probes and match no pattern wait for them. `measured` is how many URLs
+    each pattern generalised when all waiting links were last measured against it.
     """
 
     host: str
@@ -124,7 +124,7 @@ class Site:
 
 
 class Links:
-    """What is known of links, in columns by their ids: 31 bytes a link.
+    """What is known of links, in columns by their ids: 34 bytes a link.
 
     Attributes:
         state: one of the states above.

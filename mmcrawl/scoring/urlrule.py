@@ -26,7 +26,7 @@ How the paper is read:
 Cost: a page re-scores its links, and its siblings if there are few; many are re-scored once for
 every 2 % of them that were fetched. So is a site as a whole, with numpy, and when its patterns
 change. What pages pass on to their siblings is added up at once, with numpy too. A new
-pattern is measured against all waiting links at once (`site_state.py`). 31 bytes of RAM a link,
+pattern is measured against all waiting links at once (`site_state.py`). 34 bytes of RAM a link,
 and 4 more with 8 for each directory and query value while it waits, and what prospects cost, as in
 `learned`; addresses are looked up in the frontier.
 """
@@ -135,7 +135,7 @@ class UrlRule(Scorer):
         return self._similarity.shark(text, self._beta)
 
     def added(self, links: Iterable[int]) -> LinkScores:
-        """Take in seeds, redirects and requests of the spider; they are probed first."""
+        """Take in seeds, redirects and requests of the spider."""
         links = list(links)
         for link in links:
             self._register(link)
@@ -144,7 +144,7 @@ class UrlRule(Scorer):
         return self._scores_of([link for link in links if self._links.state[link] == WAITING])
 
     def started(self, link: int) -> LinkScores:
-        """Count a fetch against the numbers of its layer."""
+        """Count a fetch, and a probe against the numbers of its layer."""
         if self._prospects:
             self._prospects.learn_failure()
         self._register(link)

@@ -211,3 +211,19 @@ def test_an_address_of_thousands_of_parameters_is_read_once() -> None:
     began = process_time()
     assert not fetched(("a", 1), (f"a?{query}", 1), ("b", 2))(f"b?{query}")
     assert process_time() - began < 2  # each left out alone would take hundreds of times as long
+
+
+def test_what_parameters_mean_is_learnt_again_as_it_was() -> None:
+    fetched = [f"http://h.test/{page}" for page in ("a?s=1", "a", "b?s=1", "b", "c", "d", "d?s=1")]
+    links = Links(*((url, None) for url in [*fetched, "http://h.test/c?s=1"]))
+    live = Twins(links)
+    for number, url in enumerate(fetched):
+        links.pages[number] = url, ord(url[14])
+        live.crawled(number, url)
+    again = Twins(links)
+    for number, url in enumerate(fetched):
+        again.learn_parameters(number, url)
+    last = len(fetched)
+    asked = [twins.was_fetched(last, "http://h.test/c?s=1") for twins in (live, again)]
+    assert asked[0] == asked[1]
+    assert live._pairs == again._pairs

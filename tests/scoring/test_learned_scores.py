@@ -225,3 +225,13 @@ def test_what_was_tried_least_is_worth_more_until_something_was_found(
     weight = 0.8 * 5 / (5 + found)
     assert scores["/new/1.htm"] - 10 == pytest.approx(weight, abs=1e-3)  # of seeds
     assert scores["/texts/last.htm"] - 10 == pytest.approx(weight / sqrt(1 + barren), abs=1e-3)
+
+
+def test_a_page_taken_back_that_was_never_learnt_as_relevant_changes_nothing(made_up_crawl):
+    crawl = made_up_crawl("learned", SITE, relevant=is_film)
+    crawl.seed("/")
+    crawl.run(8)
+    crawl.apply(crawl.scorer.revised([]))
+    before = crawl.scores()
+    crawl.apply(crawl.scorer.revised([0, *crawl.frontier.waiting()[:2]]))
+    assert crawl.scores() == before
