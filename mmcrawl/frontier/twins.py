@@ -192,8 +192,8 @@ class Twins:
 
     def _fetched(self, rest: str, key: int, link: int) -> list[int]:
         """Return the digests of pages at an address without parameters, and with others."""
-        pages = {self._links.lookup(rest), self._varied.get(key)} - {link}
-        digests = (self._links.digest(page) for page in pages & self._seen)
+        pages = self._seen.intersection({self._links.lookup(rest), self._varied.get(key)}) - {link}
+        digests = (self._links.digest(page) for page in pages)
         return [digest for digest in digests if digest]
 
     def _group(self, link: int, url: str) -> Sequence[int]:
