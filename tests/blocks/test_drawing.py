@@ -240,11 +240,13 @@ class Listener:
 
     def _answer(self, connection: socket.socket) -> None:
         with connection:
-            connection.settimeout(1)
+            connection.settimeout(20)
             self.seen.append("")
             try:
                 self.seen.append(connection.recv(4096).split(b" ")[1].decode())
-                connection.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+                connection.sendall(
+                    b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                )
             except (OSError, IndexError):
                 return
 
@@ -316,6 +318,15 @@ def opened(folder: Path, content: str) -> Node:
     return lxml_html.document_fromstring(done.stdout.decode())
 
 
+def asks_for(folder: Path, content: str, listener: Listener, *wanted: str) -> bool:
+    """Tell whether a file asks for all of that; a busy browser may give up before it gets to it."""
+    for _ in range(3):
+        opened(folder, content)
+        if set(wanted) <= set(listener.seen):
+            return True
+    return False
+
+
 def test_the_hostile_page_does_harm_when_it_is_opened_itself(
     tmp_path: Path, listener: Listener
 ) -> None:
@@ -324,9 +335,8 @@ def test_the_hostile_page_does_harm_when_it_is_opened_itself(
     )
     assert page.getroottree().getroot().get("id") == "owned"
     assert {"/script", "/base/css", "/base/img", "/base/frame"} <= set(listener.seen)
-    styles = opened(tmp_path, STYLES.format(listener.url))
-    assert styles is not None
-    assert {"/import", "/css", "/inline", "/set"} <= set(listener.seen)
+    styles = STYLES.format(listener.url)
+    assert asks_for(tmp_path, styles, listener, "/import", "/css", "/inline", "/set")
 
 
 def test_a_drawing_of_a_hostile_page_asks_for_nothing_and_runs_nothing(
@@ -345,8 +355,8 @@ def test_it_is_the_policy_that_keeps_style_sheets_from_asking(
     tmp_path: Path, listener: Listener
 ) -> None:
     drawing = draw(page_of(STYLES.format(listener.url)))
-    opened(tmp_path, drawing.replace("Content-Security-Policy", "none"))
-    assert {"/import", "/css", "/inline", "/set"} <= set(listener.seen)
+    free = drawing.replace("Content-Security-Policy", "none")
+    assert asks_for(tmp_path, free, listener, "/import", "/css", "/inline", "/set")
 
 
 def test_a_copy_of_a_hostile_page_is_harmless_even_without_sandbox_and_policy(
