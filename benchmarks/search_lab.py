@@ -52,9 +52,8 @@ from mmcrawl.replay.handler import replay_settings
 from mmcrawl.replay.opening import open_web
 from mmcrawl.scoring.base import LinkSource, Scorer
 from mmcrawl.scoring.evidence import prior_of
-from mmcrawl.scoring.learned import Learned
+from mmcrawl.scoring.prospects import Prospects
 from mmcrawl.scoring.registry import make_scorer
-from mmcrawl.scoring.urlrule import UrlRule
 
 ScorerMaker = Callable[..., Scorer]
 PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml")
@@ -212,7 +211,7 @@ def measure(
     """Return what each algorithm did on a web."""
     if priors is not None:
         weights = json.loads((priors / f"{web.name}.json").read_text(encoding="utf-8"))
-        Learned.prior = UrlRule.prior = prior_of(weights)
+        Prospects.prior = prior_of(weights)
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "truth.db"
         whole = crawl(web, "breadth", task, cache, store=f"sqlite:///{store}")

@@ -1,9 +1,11 @@
 """What each kind of evidence is worth (`mmcrawl/scoring/learned_prior.json`), learnt on webs.
 
-Every web is crawled breadth first and by `urlrule`. Whenever a quarter more pages were fetched, up
-to 200 of the waiting links are drawn, with what is known of each then, whether its page is
-relevant, and how many relevant pages it leads to that are not known yet. Two ridge regressions, one
-logistic, tell the weights of both; every web counts alike, however large.
+Every web is crawled breadth first, and by `urlrule` without the shipped weights: on the way of a
+focused crawl links look otherwise than on that of breadth-first search, but weights learnt from
+crawls that they led themselves would depend on what they were before. Whenever a quarter more pages
+were fetched, up to 200 of the waiting links are drawn, with what is known of each then, whether its
+page is relevant, and how many relevant pages it leads to that are not known yet. Two ridge
+regressions, one logistic, tell the weights of both; every web counts alike, however large.
 
     python benchmarks/search_prior.py /tmp/lab FOLDER… --out mmcrawl/scoring/learned_prior.json
     python benchmarks/search_prior.py /tmp/lab FOLDER… --leave-out /tmp/priors
@@ -91,7 +93,7 @@ class Watch:
         self, inner: Scorer, source: LinkSource, truth: Truth, samples: list[Sample] | None
     ) -> None:
         self._inner, self._source, self._truth, self._samples = inner, source, truth, samples
-        self._prospects = Prospects(source, fit=0.0, prior=prior_of({}))
+        self._prospects = Prospects(source)
         self._dice = random.Random(2026)
         self._waiting: dict[int, str] = {}
         self._known: set[str] = set()
@@ -165,6 +167,7 @@ class Watch:
 def samples_of(web: Web, task: str, cache: Path) -> list[Sample]:
     """Crawl a web, and return what was known of its links at some moments."""
     truth, samples = Truth(), list[Sample]()
+    Prospects.prior = prior_of({})
     for algo, kept in (("breadth", None), *((policy, samples) for policy in POLICIES)):
 
         def watched(

@@ -185,10 +185,10 @@ class Judge:
         return replace(verdict, relevant=False, twin=twin) if twin else verdict
 
     def see(self, page: Page, digest: int) -> list[int]:
-        """Count the media of a page; take back pages whose only media turn out to be site-wide.
+        """Count the media of a page; take those that turn out to be site-wide from media pages.
 
-        A page that was found under another address is not counted again: its media would seem to
-        stand on many pages. Returns the links of the pages taken back.
+        Pages left with none are taken back; their links are returned. The twin of a relevant page
+        is not counted: its media would seem to stand on many pages.
         """
         if self._frontier.twin(page.url, digest):
             return []

@@ -17,6 +17,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring.link_features import BITS, FLAGS, UNITS
 
 COLUMNS = (
@@ -30,6 +31,7 @@ each unit: by how much it differs from its host in both, and how new it is, 1 / 
 Prior = tuple[NDArray[np.float32], NDArray[np.float32]]
 _HOST = 5.0  # pages of other hosts that count as one's own
 _LEAST, _MOST = 1e-3, 1 - 1e-3
+_LINKED = COLUMNS.index("linked")
 
 Rows = NDArray[np.uint32]
 _Floats = NDArray[np.float32]
@@ -48,7 +50,15 @@ def prior_of(weights: Mapping[str, tuple[float, float]]) -> Prior:
     Args:
         weights: of columns; 0 for those left out. The first is added to the log-odds of a relevant
             page, the second to what a page is expected to lead to.
+
+    Raises:
+        MmcrawlError: a weight is of no column there is.
     """
+    if unknown := weights.keys() - set(COLUMNS):
+        raise MmcrawlError(
+            f"weights of evidence that is not collected: {', '.join(sorted(unknown))}; they were "
+            "learnt by another version of mmcrawl: train them anew (benchmarks/search_prior.py)"
+        )
     pairs = np.array([weights.get(name, (0.0, 0.0)) for name in COLUMNS], dtype=np.float32)
     return pairs[:, 0].copy(), pairs[:, 1].copy()
 
@@ -57,39 +67,32 @@ class Evidence:
     """How the pages of each unit turned out."""
 
     def __init__(self) -> None:
-        self._fetched = np.zeros(1 << BITS, dtype=np.float32)
-        self._relevant = np.zeros(1 << BITS, dtype=np.float32)
-        self._led = np.zeros(1 << BITS, dtype=np.float32)
-        self._totals = np.zeros(3)  # fetched, relevant, led
+        # Of each unit and of all pages: fetched, relevant, led.
+        self._counts = np.zeros((1 << BITS, 3), dtype=np.float32)
+        self._totals = np.zeros(3)
 
     @property
     def found(self) -> float:
         """How many relevant pages there are."""
         return float(self._totals[1])
 
-    def tried(self, rows: Rows) -> _Floats:
-        """Return how many pages of each link's directory were fetched, shape (n,)."""
-        return self._fetched[rows[:, UNITS.index("directory")]]
-
     def fetched(self, row: Rows, relevant: bool) -> None:
         """Count a fetched link, given its features."""
-        units = row[: len(UNITS)]
-        self._fetched[units] += 1
-        self._relevant[units] += relevant
-        self._totals[:2] += 1, relevant
+        self._count(row, (1, relevant, 0))
 
     def led(self, row: Rows) -> None:
         """Count that a relevant page was found on the page of a link."""
-        self._led[row[: len(UNITS)]] += 1
-        self._totals[2] += 1
+        self._count(row, (0, 0, 1))
 
     def take_back(self, row: Rows, parent: Rows | None) -> None:
         """Count a relevant page as none; `parent` are the features of the page it was found on."""
-        self._relevant[row[: len(UNITS)]] -= 1
-        self._totals[1] -= 1
+        self._count(row, (0, -1, 0))
         if parent is not None:
-            self._led[parent[: len(UNITS)]] -= 1
-            self._totals[2] -= 1
+            self._count(parent, (0, 0, -1))
+
+    def _count(self, row: Rows, change: tuple[int, int, int]) -> None:
+        self._counts[row[: len(UNITS)]] += np.array(change, dtype=np.float32)
+        self._totals += change
 
     def columns(self, rows: Rows, flags: NDArray[np.uint8], linked: _Floats) -> _Floats:
         """Return what is known of links, shape (n, len(COLUMNS)).
@@ -99,29 +102,26 @@ class Evidence:
             flags: bits of `FLAGS`, shape (n,).
             linked: how many fetched pages have the link, shape (n,).
         """
-        units = rows[:, : len(UNITS)]
-        fetched, relevant, led = self._fetched[units], self._relevant[units], self._led[units]
-        all_fetched, all_relevant, all_led = self._totals
-        rate = _share(relevant[:, :1], fetched[:, :1], (all_relevant + 0.5) / (all_fetched + 5))
-        lead = _share(led[:, :1], fetched[:, :1], (all_led + 0.5) / (all_fetched + 5))
+        counts = self._counts.take(rows[:, : len(UNITS)], axis=0)
+        fetched, found = counts[:, :, :1], counts[:, :, 1:]
+        elsewhere = (self._totals[1:] + 0.5) / (self._totals[0] + 5)
+        host = (found[:, :1] + _HOST * elsewhere) / (fetched[:, :1] + _HOST)
+        host = host.astype(np.float32)
+        odds = _log_odds(host)
         made = np.empty((len(rows), len(COLUMNS)), dtype=np.float32)
         made[:, 0] = 1
-        made[:, 1 : 1 + len(FLAGS)] = flags[:, None] >> np.arange(len(FLAGS)) & 1
-        host, first = 2 + len(FLAGS), 4 + len(FLAGS)
-        made[:, host - 1] = np.log1p(linked)
-        made[:, host : host + 1] = _log_odds(rate)
-        made[:, host + 1 : host + 2] = _log_odds(lead)
-        fetched, relevant, led = fetched[:, 1:], relevant[:, 1:], led[:, 1:]
-        made[:, first::3] = _log_odds((relevant + rate) / (fetched + 1)) - _log_odds(rate)
-        made[:, first + 1 :: 3] = 1 / np.sqrt(1 + fetched)
-        made[:, first + 2 :: 3] = _log_odds((led + lead) / (fetched + 1)) - _log_odds(lead)
+        made[:, 1:_LINKED] = np.unpackbits(
+            flags[:, None], axis=1, count=len(FLAGS), bitorder="little"
+        )
+        made[:, _LINKED] = np.log1p(linked)
+        made[:, _LINKED + 1 : _LINKED + 3] = odds[:, 0]
+        units = made[:, _LINKED + 3 :].reshape(len(rows), len(UNITS) - 1, 3)
+        fetched = 1 + fetched[:, 1:]
+        units[:, :, ::2] = _log_odds((found[:, 1:] + host) / fetched) - odds
+        units[:, :, 1:2] = 1 / np.sqrt(fetched)
         return made
 
 
-def _share(part: _Floats, whole: _Floats, elsewhere: float) -> _Floats:
-    return np.asarray((part + _HOST * elsewhere) / (whole + _HOST), dtype=np.float32)
-
-
 def _log_odds(share: _Floats) -> _Floats:
-    share = np.clip(share, _LEAST, _MOST)
-    return np.asarray(np.log(share / (1 - share)), dtype=np.float32)
+    share = np.minimum(np.maximum(share, _LEAST), _MOST)
+    return np.asarray(np.log(share / (1 - share)))

@@ -1,13 +1,8 @@
 """`learned`: which links lead to media on topic, judged by what the crawl has found so far.
 
-Of each link is predicted that its page is *relevant*, and how much it *leads* to (`prospects.py`).
-It is worth
-
-    P(relevant) + lookahead · what it leads to + novelty · 5 / (5 + r) / √(1 + n)
-
-with r the relevant pages found so far and n the pages fetched from its directory: before anything
-was found, what was tried least is tried. There is no probing stage and nothing is left to chance:
-the same crawl goes the same way twice.
+Of each link is predicted that its page is *relevant*, and how much it *leads* to; that and how new
+it is make up what it is worth (`prospects.py`). There is no probing stage and nothing is left to
+chance: the same crawl goes the same way twice.
 
 It stands on: links scored by an online classifier while crawling (Meusel, Mika & Blanco, CIKM
 2014); tag paths as the unit in which links are alike (Gauquier, Manolescu & Senellart 2026); worth
@@ -34,12 +29,10 @@ from mmcrawl.scoring.base import (
     Scorer,
     check_ranges,
 )
-from mmcrawl.scoring.evidence import Prior
-from mmcrawl.scoring.prospects import VARIANCE, Ids, Prospects, Values, doubled
+from mmcrawl.scoring.prospects import FIT, NOVELTY, VARIANCE, Ids, Prospects, Values, doubled
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 _UNKNOWN, _WAITING, _TAKEN = 0, 1, 2
-_SEED_SCORE = 10.0  # above all that can be promised: seeds come first
 _NOTICEABLE = 0.01  # change of a score that is passed on
 
 
@@ -64,8 +57,6 @@ class Learned(Scorer):
         "fit": (-100, 100),
         "beta": (0, 1),
     }
-    prior: ClassVar[Prior | None] = None
-    """Other weights of the evidence than those shipped, for who trains them."""
 
     def __init__(
         self,
@@ -73,15 +64,15 @@ class Learned(Scorer):
         similarity: LinkSimilarity,
         *,
         lookahead: float = 1.0,
-        novelty: float = 0.5,
+        novelty: float = NOVELTY,
         variance: float = VARIANCE,
-        fit: float = 3.0,
+        fit: float = FIT,
         beta: float = 0.8,
     ) -> None:
         check_ranges(self.ranges, locals())
         self._similarity = similarity
         self._lookahead, self._novelty, self._beta = lookahead, novelty, beta
-        self._prospects = Prospects(source, fit=fit, variance=variance, prior=self.prior)
+        self._prospects = Prospects(source, fit=fit, variance=variance)
         self._state = np.zeros(1024, dtype=np.uint8)
         self._score = np.zeros(1024, dtype=np.float32)
         self._waiting = 0
@@ -96,15 +87,14 @@ class Learned(Scorer):
     def added(self, links: Iterable[int]) -> LinkScores:
         """Take in seeds, redirects and requests of the spider; seeds come first."""
         links = list(links)
-        for link in links:
-            self._register(link)
+        self._register(links)
         self._prospects.learn_failure()
         return self._scores_of([link for link in links if self._state[link] == _WAITING])
 
     def started(self, link: int) -> LinkScores:
         """Note that a link waits no more."""
         self._prospects.learn_failure()
-        self._register(link)
+        self._register([link])
         self._waiting -= self._state[link] == _WAITING
         self._state[link] = _TAKEN
         return NO_SCORES
@@ -112,7 +102,7 @@ class Learned(Scorer):
     def crawled(self, page: CrawledPage) -> LinkScores:
         """Learn from the page, and score the links first found on it."""
         self._prospects.crawled(page)
-        new = [link for link in page.links if self._register(link)]
+        new = self._register(page.links)
         self._prospects.linked(page.links)
         return self._rescore(new) if self._is_due() else self._scores_of(new)
 
@@ -132,16 +122,17 @@ class Learned(Scorer):
 
     # -- inside ---------------------------------------------------------------------------------
 
-    def _register(self, link: int) -> bool:
-        """Make a link known; tell whether it is new."""
-        while link >= len(self._state):
+    def _register(self, links: Sequence[int]) -> list[int]:
+        """Make links known; return those that are new."""
+        ids = np.array(links, dtype=np.int64)
+        while len(ids) and ids.max() >= len(self._state):
             self._state, self._score = doubled(self._state), doubled(self._score)
-        if self._state[link] != _UNKNOWN:
-            return False
-        self._prospects.register(link)
-        self._state[link] = _WAITING
-        self._waiting += 1
-        return True
+        new = list(dict.fromkeys(ids[self._state[ids] == _UNKNOWN].tolist()))
+        for link in new:
+            self._prospects.register(link)
+        self._state[new] = _WAITING
+        self._waiting += len(new)
+        return new
 
     def _is_due(self) -> bool:
         """Count a fetch, and tell whether it is time to score all waiting links anew."""
@@ -165,8 +156,6 @@ class Learned(Scorer):
 
     def _evaluate(self, ids: Ids) -> tuple[Values, Values]:
         """Return score and what they lead to of links, both of shape (len(ids),)."""
-        relevant, leads = self._prospects.of(ids)
-        score = relevant + self._lookahead * leads + _SEED_SCORE * self._prospects.are_seeds(ids)
-        score += self._novelty * self._prospects.novelty(ids)
+        score, leads = self._prospects.worth(ids, lookahead=self._lookahead, novelty=self._novelty)
         self._score[ids] = score
         return score, leads

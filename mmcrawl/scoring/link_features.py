@@ -58,6 +58,11 @@ class Origin:
     relevant: bool = False
     has_media: bool = False
 
+    @property
+    def folder(self) -> str:
+        """Directory of its address, without the host."""
+        return urlsplit(self.url).path.rpartition("/")[0]
+
 
 def directory_of(url: str) -> str:
     """Return the directory of an address; what one script makes is a directory of its own.
@@ -100,57 +105,63 @@ def link_features(link: KnownLink, origin: Origin) -> NDArray[np.uint32]:
         link: what the frontier knows of it.
         origin: the page it was found on.
     """
-    texts = [f"{name} {unit}" for name, unit in zip(UNITS, _units(link, origin), strict=True)]
-    texts += islice((*_where_to(link), *_words(link)), WIDTH - len(texts))
+    address = _Address(link.url)
+    units = zip(UNITS, _units(link, address, origin), strict=True)
+    texts = [f"{name} {unit}" for name, unit in units]
+    texts += islice((*_where_to(link, address), *_words(link)), WIDTH - len(texts))
     features = np.zeros(WIDTH, dtype=np.uint32)
     features[: len(texts)] = [feature(text) for text in texts]
     return features
 
 
-def _units(link: KnownLink, origin: Origin) -> Sequence[str]:
-    parts, path = urlsplit(link.url), link.tag_path
-    host, directory = parts.netloc, directory_of(link.url)
-    *directories, file = parts.path.split("/")[1:] or [""]
-    names, ending = _names(parts.query), file.rpartition(".")[2] if "." in file else ""
-    form = _LETTERS.sub("a", _NUMBER.sub("0", file).lower())
-    found_in = urlsplit(origin.url).path.rpartition("/")[0]
+class _Address:
+    """What an address is made of; in `shape` and `file_shape` all numbers are 0."""
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        self.host, self.path, self.query = parts.netloc, parts.path, parts.query
+        *self.directories, self.file = parts.path.split("/")[1:] or [""]
+        self.shape = _NUMBER.sub("0", parts.path)
+        self.file_shape = self.shape.rpartition("/")[2]
+        self.ending = self.file.rpartition(".")[2] if "." in self.file else ""
+        pairs = parts.query.split("&")
+        self.names = "&".join(sorted(pair.partition("=")[0] for pair in pairs))
+
+
+def _units(link: KnownLink, address: _Address, origin: Origin) -> Sequence[str]:
+    host, path, directory = address.host, link.tag_path, directory_of(link.url)
+    form = _LETTERS.sub("a", address.file_shape.lower())
     return (
         host,
         directory,
         directory.rpartition("/")[0],
-        f"{host}{_NUMBER.sub('0', parts.path)}?{names}",
+        f"{host}{address.shape}?{address.names}",
         f"{host} {path}",
         origin.url,
         f"{origin.url} {path}",
-        f"{host} {found_in} {path}",
+        f"{host} {origin.folder} {path}",
         _NUMBER.sub("0", link.anchor.lower())[:_LONGEST_ANCHOR],
         link.group_title,
         f"{host} {link.logical_layer}",
-        f"{host} {len(directories)} {ending} {names} {form}",
+        f"{host} {len(address.directories)} {address.ending} {address.names} {form}",
         f"{host} {origin.outcome} {path}",
-        f"{host} {found_in} {directory}",
+        f"{host} {origin.folder} {directory}",
         f"{host} {origin.outcome}",
     )
 
 
-def _names(query: str) -> str:
-    """Return the names of the values of a query, sorted."""
-    return "&".join(sorted(pair.partition("=")[0] for pair in query.split("&")))
-
-
-def _where_to(link: KnownLink) -> Iterator[str]:
-    parts = urlsplit(link.url)
-    host, (*directories, file) = parts.netloc, parts.path.split("/")[1:] or [""]
+def _where_to(link: KnownLink, address: _Address) -> Iterator[str]:
+    folders = [address.host, *address.directories]
     yield f"content {round(link.content * _FIT_STEPS)}"
     yield f"list {link.parent} {link.group_title}"
-    for path in islice(accumulate([host, *directories], "{}/{}".format), 1, _MOST_DIRECTORIES + 1):
+    for path in islice(accumulate(folders, "{}/{}".format), 1, _MOST_DIRECTORIES + 1):
         yield f"in {path}"
-    shape = _NUMBER.sub("0", parts.path)
-    yield f"beside {host}{shape.rpartition('/')[0].rpartition('/')[0]} {len(directories)}"
-    if parts.query:
-        yield f"script {host}{parts.path}?{_names(parts.query)}"
-    yield f"file {_NUMBER.sub('0', file)}"
-    yield f"kind {file.rpartition('.')[2] if '.' in file else ''} {bool(parts.query)}"
+    above = address.shape.rpartition("/")[0].rpartition("/")[0]
+    yield f"beside {address.host}{above} {len(address.directories)}"
+    if address.query:
+        yield f"script {address.host}{address.path}?{address.names}"
+    yield f"file {address.file_shape}"
+    yield f"kind {address.ending} {bool(address.query)}"
 
 
 def _words(link: KnownLink) -> Iterator[str]:

@@ -4,19 +4,24 @@ It begins with evidence (`evidence.py`): how the pages turned out that share wit
 directory, a place on the page, an anchor, the page it was found on and so on. What each kind of
 evidence is worth was learnt on other webs. What that gets wrong on this web is learnt by an online
 model over hashed features: words of anchor and address, directories, how well the words fit the
-topic.
+topic. A link is worth
+
+    P(relevant) + lookahead · what it leads to + novelty · 5 / (5 + r) / √(1 + n)
+
+with r the relevant pages found so far and n the pages fetched from its directory: before anything
+was found, what was tried least is tried. Seeds are worth more than all that can be promised.
 """
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Sequence
 from math import exp
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.scoring.base import CrawledPage, LinkSource
-from mmcrawl.scoring.evidence import Evidence, Prior, Rows, shipped_prior
+from mmcrawl.scoring.evidence import COLUMNS, Evidence, Prior, Rows, shipped_prior
 from mmcrawl.scoring.link_features import (
     BITS,
     WIDTH,
@@ -28,7 +33,13 @@ from mmcrawl.scoring.link_features import (
 
 VARIANCE = 0.03
 """Of a weight of the online model before anything was learnt."""
+FIT = 3.0
+"""What a perfect fit of a link's words to the topic adds to the log-odds, until learnt."""
+NOVELTY = 0.5
+"""What a link is worth more where nothing was fetched, as long as nothing was found."""
 
+_SEED_SCORE = 10.0
+_SEED, _NEW = COLUMNS.index("seed"), COLUMNS.index("directory: new")
 _FEW_FINDS = 5.0  # with so many relevant pages novelty is worth half of what it is with none
 _NONE = -2  # no link; -1 is the parent of a seed
 _NO_PAGE = 0  # outcome of a link that is no page (yet)
@@ -69,7 +80,7 @@ class OnlineLogisticModel:
         Args:
             rows: features, padded with 0.
         """
-        added: Values = self._mean[rows].sum(axis=-1, dtype=np.float64)
+        added: Values = self._mean.take(rows).sum(axis=-1, dtype=np.float64)
         return added
 
     def learn(self, row: Rows, expected: float, outcome: bool) -> None:
@@ -80,7 +91,7 @@ class OnlineLogisticModel:
             expected: its log-odds by what else is known of it.
             outcome: what it was.
         """
-        row = np.unique(row[row > 0])
+        row = np.array(sorted(set(row.tolist()) - {0}), dtype=np.uint32)
         variance = self._variance[row].astype(np.float64)
         total = float(variance.sum())
         logit = expected + float(self._mean[row].sum(dtype=np.float64))
@@ -98,19 +109,16 @@ class Prospects:
         source: where links are looked up.
         fit: what a perfect fit of a link's words to the topic adds to the log-odds, until learnt.
         variance: of a weight of the online model before anything was learnt, above 0.
-        prior: other weights of the evidence than those shipped.
+
+    Attributes:
+        prior: other weights of the evidence than those shipped, for who trains them.
     """
 
-    def __init__(
-        self,
-        source: LinkSource,
-        *,
-        fit: float,
-        variance: float = VARIANCE,
-        prior: Prior | None = None,
-    ) -> None:
+    prior: ClassVar[Prior | None] = None
+
+    def __init__(self, source: LinkSource, *, fit: float = FIT, variance: float = VARIANCE) -> None:
         self._source = source
-        self._for_relevance, self._for_yield = prior or shipped_prior()
+        self._for_relevance, self._for_yield = self.prior or shipped_prior()
         self._evidence = Evidence()
         self._model = OnlineLogisticModel(BITS, variance=variance)
         for number, share in fit_features().items():
@@ -121,24 +129,22 @@ class Prospects:
         self._parent = array("i")
         self._outcome = bytearray()
         self._failure = _NONE
+        self._origin, self._origin_of = Origin(), (-1, _NO_PAGE)
 
     def register(self, link: int) -> None:
         """Make a new link known; the target of a redirect is, before anything else is told."""
         self._reserve(link)
-        known, origin = self._source.known(link), Origin()
-        if known.parent is not None:
-            outcome = self._outcome[known.parent]
-            origin = Origin(
-                self._source.known(known.parent).url,
-                str(outcome),
-                relevant=outcome > _RELEVANT,
-                has_media=outcome > 0 and (outcome - 1) // _HAS_MEDIA % 2 == 1,
-            )
-            if known.parent == self._failure:
-                self._failure = _NONE
-        self._parent[link] = -1 if known.parent is None else known.parent
-        self._features[link] = link_features(known, origin)
-        self._flags[link] = link_flags(known, origin)
+        known = self._source.known(link)
+        parent = -1 if known.parent is None else known.parent
+        if parent == self._failure:
+            self._failure = _NONE
+        outcome = _NO_PAGE if parent < 0 else self._outcome[parent]
+        if self._origin_of != (parent, outcome):  # not as for the link before
+            self._origin_of = parent, outcome
+            self._origin = Origin() if parent < 0 else self._made_origin(parent, outcome)
+        self._parent[link] = parent
+        self._features[link] = link_features(known, self._origin)
+        self._flags[link] = link_flags(known, self._origin)
 
     def crawled(self, page: CrawledPage) -> None:
         """Learn from a page; the new links on it are to be registered afterwards."""
@@ -146,9 +152,9 @@ class Prospects:
         self._outcome[page.id] = _outcome(page)
         self._learn(page.id, page.relevant)
 
-    def linked(self, links: Iterable[int]) -> None:
+    def linked(self, links: Sequence[int] | Ids) -> None:
         """Count the links of a page, each once; all are registered."""
-        self._linked[list(links)] += 1
+        self._linked[np.asarray(links, dtype=np.int64)] += 1
 
     def failed(self, link: int) -> None:
         """Learn that a link leads to nothing, unless its redirect is what is registered next."""
@@ -178,25 +184,23 @@ class Prospects:
             self._model.learn(self._features[link], self._expected(link), False)
             link, led = self._parent[link], None
 
-    def of(self, ids: Ids) -> tuple[Values, Values]:
-        """Return P(relevant), and what they lead to in [0, 1], of links; shape (len(ids),)."""
+    def worth(
+        self, ids: Ids, *, lookahead: float = 1.0, novelty: float = NOVELTY
+    ) -> tuple[Values, Values]:
+        """Return what links are worth, and what they lead to in [0, 1]; both of shape (len(ids),).
+
+        Args:
+            ids: of registered links.
+            lookahead: weight of what a link leads to, at least 0.
+            novelty: what a link is worth more in a directory of which nothing was fetched, as long
+                as nothing was found, at least 0.
+        """
         columns = self._columns(ids)
         log_odds = columns @ self._for_relevance + self._model.log_odds(self._features[ids])
-        relevant: Values = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
-        return relevant, np.clip(columns @ self._for_yield, 0, 1).astype(np.float64)
-
-    def novelty(self, ids: Ids) -> Values:
-        """Return what it is worth to try links, in [0, 1], of shape (len(ids),).
-
-        The fewer pages of a link's directory were fetched, the more; and the less the more was
-        found: a crawl that has found nothing yet must not stay where there is nothing.
-        """
-        tried = self._evidence.tried(self._features[ids])
-        return np.asarray(_FEW_FINDS / (_FEW_FINDS + self._evidence.found) / np.sqrt(1 + tried))
-
-    def are_seeds(self, ids: Ids) -> NDArray[np.bool_]:
-        """Tell of links which come from no page, shape (len(ids),)."""
-        return np.frombuffer(self._parent, dtype=np.int32)[ids] < 0
+        relevant = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
+        leads = np.clip(columns @ self._for_yield, 0, 1).astype(np.float64)
+        tried = novelty * _FEW_FINDS / (_FEW_FINDS + self._evidence.found) * columns[:, _NEW]
+        return relevant + lookahead * leads + tried + _SEED_SCORE * columns[:, _SEED], leads
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -209,6 +213,14 @@ class Prospects:
             self._features = doubled(self._features)
             self._flags = doubled(self._flags)
             self._linked = doubled(self._linked)
+
+    def _made_origin(self, page: int, outcome: int) -> Origin:
+        return Origin(
+            self._source.known(page).url,
+            str(outcome),
+            relevant=outcome > _RELEVANT,
+            has_media=outcome > _NO_PAGE and (outcome - 1) // _HAS_MEDIA % 2 == 1,
+        )
 
     def _learn(self, link: int, relevant: bool) -> None:
         """Learn what a link led to, and so did those that redirected to it."""

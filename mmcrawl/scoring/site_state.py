@@ -7,7 +7,6 @@ have the same hash with probability 2⁻⁶⁴.
 """
 
 from array import array
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -22,8 +21,8 @@ Numbers = np.ndarray[Any, np.dtype[np.float64]]
 _Rows = np.ndarray[Any, np.dtype[np.int64]]
 _Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
-UNKNOWN, WAITING, PROBED, TAKEN = range(4)
-"""States of a link; a probe that is under way is `PROBED`."""
+UNKNOWN, WAITING, TAKEN = range(3)
+"""States of a link."""
 NO_PATTERN = -1
 _FAR = 2**31 - 1
 
@@ -103,61 +102,57 @@ def _unequal(rows: _Rows, parts: Sequence[str]) -> _Flags:
 class Site:
     """What is known of one host.
 
-    `probed` and `unprobed` count, by physical layer, the probes begun and the waiting links that
-    match no pattern; `under_way` are the probes whose outcome is not known yet, and `holding` says
-    whether links that are no probes and match no pattern wait for them. `measured` is how many URLs
-    each pattern generalised when all waiting links were last measured against it.
+    Attributes:
+        number: of the site.
+        host: its name.
+        patterns: what was learnt.
+        links, urls: its waiting links, and some that wait no more.
+        measured: how many URLs each pattern generalised when all waiting links were last measured
+            against it.
+        largest: rank of a waiting link.
+        fetched_since_rescore: links, since all were scored.
     """
 
+    number: int
     host: str
     patterns: SitePatterns
     links: "array[int]" = field(default_factory=lambda: array("I"))
     urls: WaitingUrls = field(default_factory=WaitingUrls)
     measured: list[int] = field(default_factory=list)
-    probing: bool = True
-    holding: bool = True
-    probed: Counter[int] = field(default_factory=Counter)
-    unprobed: Counter[int] = field(default_factory=Counter)
-    under_way: int = 0
     largest: float = 0.0
     fetched_since_rescore: int = 0
 
 
 class Links:
-    """What is known of links, in columns by their ids: 34 bytes a link.
+    """What is known of links, in columns by their ids: 29 bytes a link.
 
     Attributes:
         state: one of the states above.
-        layer: physical layer.
         site: number of its site.
         parent: page it was first found on, -1 for none.
         pattern: index of the pattern it matches, `NO_PATTERN` for none.
         distance: to the nearest pattern (4.3), 1 where it is less or there is none.
         content: content score (4.7).
-        probe: worth as a probe.
         inflow: what pages have passed on to it (4.6).
     """
 
     def __init__(self) -> None:
         self.state = bytearray()
-        self.layer = bytearray()
         self.site = array("i")
         self.parent = array("i")
         self.pattern = array("i")
         self.distance = array("i")
         self.content = array("f")
-        self.probe = array("f")
         self.inflow = array("d")
 
     def reserve(self, link: int) -> None:
         """Make room for a link."""
         missing = link + 1 - len(self.state)
         if missing > 0:
-            for flags in (self.state, self.layer):
-                flags.extend(bytes(missing))
+            self.state.extend(bytes(missing))
             for ids in (self.site, self.parent, self.pattern, self.distance):
                 ids.extend([-1] * missing)
-            for numbers in (self.content, self.probe, self.inflow):
+            for numbers in (self.content, self.inflow):
                 numbers.extend([0.0] * missing)
 
     def waiting(self, site: Site) -> Ids:
@@ -173,9 +168,7 @@ class Links:
         """Find the pattern a new link matches, and how far the nearest is (1 if there is none)."""
         best = site.patterns.best(url)
         gap = site.patterns.distance(url)
-        if best is not None:
-            self.pattern[link] = best
-            site.unprobed[self.layer[link]] -= 1
+        self.pattern[link] = NO_PATTERN if best is None else best
         self.distance[link] = 1 if gap is None else max(gap, 1)
 
     def measure_all(self, site: Site) -> None:
@@ -194,9 +187,6 @@ class Links:
             if size != before:
                 _measure_against(site, index, np.array(sizes), pattern, distance)
         site.measured = sizes
-        unmatched = links[pattern[links] == NO_PATTERN]
-        layers = np.frombuffer(self.layer, dtype=np.uint8)[unmatched]
-        site.unprobed = Counter(layers.tolist())
 
 
 def _measure_against(site: Site, index: int, sizes: Ids, pattern: Ids, distance: Ids) -> None:

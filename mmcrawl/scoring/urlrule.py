@@ -1,11 +1,11 @@
 """`urlrule`: search by learnt URL patterns (Yang 2009, chapter 4), and by what the crawl has found.
 
 Media pages on topic that lie near each other yield patterns (`patterns.py`). What the patterns
-leave level is ordered by what is expected of a link (`prospects.py`): a link is worth
+leave level is ordered by what a link is worth (`prospects.py`) as in `learned`: its score is
 
-    P(relevant) + what it leads to + novelty + 0.3 · rate of its pattern + 0.1 · S
+    worth + 0.3 · rate of its pattern + 0.1 · S
 
-where novelty is that of `learned`, the rate is the share of media pages among those fetched by the
+where the rate is the share of media pages among those fetched by the
 pattern so far, so that one learnt from an accident loses its power, and S is the paper's score
 (4.8): what the link's words say (4.7) and what its place in the graph says (4.6), divided by its
 distance to the nearest pattern. Patterns go on being learnt.
@@ -26,7 +26,7 @@ How the paper is read:
 Cost: a page re-scores its links, and its siblings if there are few; many are re-scored once for
 every 2 % of them that were fetched. So is a site as a whole, with numpy, and when its patterns
 change. What pages pass on to their siblings is added up at once, with numpy too. A new
-pattern is measured against all waiting links at once (`site_state.py`). 34 bytes of RAM a link,
+pattern is measured against all waiting links at once (`site_state.py`). 29 bytes of RAM a link,
 and 4 more with 8 for each directory and query value while it waits, and what prospects cost, as in
 `learned`; addresses are looked up in the frontier.
 """
@@ -39,7 +39,7 @@ from typing import ClassVar
 import numpy as np
 
 from mmcrawl.frontier.findings import PatternRecord
-from mmcrawl.frontier.records import HELD, LinkScores
+from mmcrawl.frontier.records import LinkScores
 from mmcrawl.scoring.base import (
     NO_SCORES,
     CrawledPage,
@@ -49,14 +49,10 @@ from mmcrawl.scoring.base import (
     Scorer,
     check_ranges,
 )
-from mmcrawl.scoring.evidence import Prior
-from mmcrawl.scoring.link_features import directory_of
 from mmcrawl.scoring.patterns import SitePatterns, url_parts
-from mmcrawl.scoring.prospects import Prospects
 from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.scoring.site_state import (
     NO_PATTERN,
-    PROBED,
     TAKEN,
     UNKNOWN,
     WAITING,
@@ -65,12 +61,7 @@ from mmcrawl.scoring.site_state import (
     Numbers,
     Site,
 )
-
-_LAST_PROBED_LAYER = 10
-_SEED_SCORE = 10.0  # above all that can be promised: seeds come first
-_NOVELTY = 0.5  # as in `learned`
-_FIT = 3.0  # what a perfect fit of a link's words adds to its log-odds, as in `learned`
-_RATE, _STRUCTURE = 0.3, 0.1  # tried on 26 webs, 0 to 1 each, leaving the web out that was measured
+from mmcrawl.scoring.urlrule_order import LearntOrder, LinkOrder, Probing
 
 
 class UrlRule(Scorer):
@@ -98,9 +89,6 @@ class UrlRule(Scorer):
         "num2": (0, inf),
     }
 
-    prior: ClassVar[Prior | None] = None
-    """Other weights of the evidence than those shipped, for who trains them."""
-
     def __init__(
         self,
         source: LinkSource,
@@ -117,14 +105,12 @@ class UrlRule(Scorer):
         check_ranges(self.ranges, locals())
         self._source = source
         self._similarity = similarity
-        self._hard = hard
         self._d, self._beta, self._alpha = d, beta, alpha
-        self._m, self._near, self._num2 = m, near, num2
-        self._prospects = None if hard else Prospects(source, fit=_FIT, prior=self.prior)
+        self._m, self._near = m, near
         self._sites: list[Site] = []
         self._site_of_host: dict[str, int] = {}
         self._links = Links()
-        self._in_directory: Counter[str] = Counter()
+        self._order: LinkOrder = Probing(self._links, num2) if hard else LearntOrder(source)
         self._passed_on: Counter[int] = Counter()
         self._known = 0
 
@@ -137,60 +123,41 @@ class UrlRule(Scorer):
     def added(self, links: Iterable[int]) -> LinkScores:
         """Take in seeds, redirects and requests of the spider."""
         links = list(links)
-        for link in links:
-            self._register(link)
-        if self._prospects:
-            self._prospects.learn_failure()
-        return self._scores_of([link for link in links if self._links.state[link] == WAITING])
+        self._register(links)
+        self._order.news()
+        return self._scores_of(np.array(links, dtype=np.int64))
 
     def started(self, link: int) -> LinkScores:
-        """Count a fetch, and a probe against the numbers of its layer."""
-        if self._prospects:
-            self._prospects.learn_failure()
-        self._register(link)
-        site, layer = self._sites[self._links.site[link]], self._links.layer[link]
+        """Count a fetch; it may be a probe."""
+        self._order.news()
+        self._register([link])
         if self._links.state[link] != WAITING:
             return NO_SCORES
+        site = self._site(link)
         site.fetched_since_rescore += 1
         self._links.state[link] = TAKEN
-        if self._links.pattern[link] != NO_PATTERN:
-            return NO_SCORES
-        site.unprobed[layer] -= 1
-        if not site.holding:
-            return NO_SCORES
-        self._links.state[link] = PROBED
-        first = not site.probed
-        site.probed[layer] += 1
-        site.under_way += 1
-        if self._changes_stage(site) or first or site.probed[layer] == self._allowed(layer):
-            return self._rescore(site)
-        return NO_SCORES
+        return self._rescore(site) if self._order.started(site, link) else NO_SCORES
 
     def crawled(self, page: CrawledPage) -> LinkScores:
         """Pass on the page's worth to its links and siblings; learn from it if it is relevant."""
-        site = self._sites[self._links.site[page.id]]
-        if self._prospects:
-            self._prospects.crawled(page)
-        new = [link for link in page.links if self._register(link)]
-        if self._prospects:
-            self._prospects.linked(page.links)
+        site = self._site(page.id)
+        self._order.crawled(site, page)
+        links = self._register(page.links)
+        self._order.linked(links)
         siblings = self._siblings(page.id)
-        self._spread(page, siblings)
+        self._spread(page.id, links, siblings)
         changed = self._judge_pattern(site, page)
         if page.relevant and site.patterns.add(url_parts(self._source.known(page.id).url)):
-            self._links.measure_all(site)
+            self._measure_all(site)
             changed = True
-        self._end_probe(site, page.id)
-        touched = {*new, *page.links, *self._siblings_due(page.id, siblings)}
+        touched = np.concatenate([links, self._siblings_due(page.id, siblings)])
         return self._settle(site, changed, touched)
 
     def failed(self, link: int) -> LinkScores:
         """Note that nothing comes of a link; it may have been the last probe of its site."""
-        site = self._sites[self._links.site[link]]
-        if self._prospects:
-            self._prospects.failed(link)
-        self._end_probe(site, link)
-        return self._settle(site, False, set())
+        site = self._site(link)
+        self._order.failed(site, link)
+        return self._settle(site, False, np.empty(0, dtype=np.int64))
 
     def revised(self, links: Iterable[int]) -> LinkScores:
         """Take pages that turned out not to be relevant out of the clusters."""
@@ -202,13 +169,12 @@ class UrlRule(Scorer):
             site = self._sites[number]
             urls = [url_parts(self._source.known(page).url) for page in pages]
             for page in pages:
-                if self._prospects:
-                    self._prospects.revised(page)
+                self._order.revised(page)
                 if self._links.pattern[page] != NO_PATTERN:
                     site.patterns.learnt[self._links.pattern[page]].relevant -= 1
             site.patterns.remove(urls)
             site.measured.clear()
-            self._links.measure_all(site)
+            self._measure_all(site)
             answers.append(self._rescore(site))
         return _join(answers)
 
@@ -224,71 +190,74 @@ class UrlRule(Scorer):
 
     # -- taking in links ------------------------------------------------------------------------
 
-    def _register(self, link: int) -> bool:
-        """Make a link known; tell whether it is new."""
-        self._links.reserve(link)
-        if self._links.state[link] != UNKNOWN:
-            return False
+    def _site(self, link: int) -> Site:
+        return self._sites[self._links.site[link]]
+
+    def _register(self, links: Sequence[int]) -> Ids:
+        """Make links known; return them all."""
+        ids = np.array(links, dtype=np.int64)
+        if len(ids):
+            self._links.reserve(int(ids.max()))
+        state = np.frombuffer(self._links.state, dtype=np.uint8)
+        for link in dict.fromkeys(ids[state[ids] == UNKNOWN].tolist()):
+            self._register_new(link)
+        return ids
+
+    def _register_new(self, link: int) -> None:
         known = self._source.known(link)
         parts = url_parts(known.url)
         number = self._site_of_host.setdefault(parts.host, len(self._sites))
         if number == len(self._sites):
-            patterns = SitePatterns(self._near, self._m)
-            self._sites.append(Site(parts.host, patterns, probing=self._hard, holding=self._hard))
+            self._sites.append(Site(number, parts.host, SitePatterns(self._near, self._m)))
         site = self._sites[number]
-        layer = min(known.physical_layer, 255)
         self._links.state[link] = WAITING
         self._links.site[link] = number
-        self._links.layer[link] = layer
         self._links.parent[link] = -1 if known.parent is None else known.parent
         self._links.content[link] = known.content
-        directory = directory_of(known.url)
-        self._in_directory[directory] += 1
-        self._links.probe[link] = 1 / self._in_directory[directory]
         site.links.append(link)
-        site.unprobed[layer] += 1
         site.urls.add(link, parts)
         self._links.measure(site, link, parts)
         self._known += 1
-        if self._prospects:
-            self._prospects.register(link)
-        return True
+        self._order.registered(site, link, known)
 
     # -- the graph ------------------------------------------------------------------------------
 
-    def _rank(self, link: int) -> float:
-        """PR(p) of (4.6)."""
-        return (1 - self._d) / self._known + self._d * self._links.inflow[
-            link
-        ] / self._links.distance[link]
+    def _ranks(self, links: Ids) -> Numbers:
+        """PR(p) of (4.6), shape (len(links),)."""
+        gaps = np.frombuffer(self._links.distance, dtype=np.int32)[links]
+        inflow = np.frombuffer(self._links.inflow)[links]
+        return np.asarray((1 - self._d) / self._known + self._d * inflow / gaps)
 
-    def _spread(self, page: CrawledPage, siblings: Ids) -> None:
+    def _spread(self, page: int, links: Ids, siblings: Ids) -> None:
         """Give the page's share, PR(T)/C(T), to each of its links and each of its siblings."""
-        if not page.links:
+        if not len(links):
             return
-        share = self._rank(page.id) / len(page.links)
+        share = self._ranks(np.array([page]))[0] / len(links)
         inflow = np.frombuffer(self._links.inflow)
-        inflow[np.array(page.links)] += share
+        inflow[links] += share
         inflow[siblings] += share
 
     def _siblings(self, page: int) -> Ids:
         """Return the links of the page that a page was first found on; it may be among them."""
         parent = self._links.parent[page]
         links = self._source.outlinks(parent) if parent >= 0 else ()
-        return np.array(links, dtype=np.uint32)
+        return np.array(links, dtype=np.int64)
 
-    def _siblings_due(self, page: int, siblings: Ids) -> Sequence[int]:
+    def _siblings_due(self, page: int, siblings: Ids) -> Ids:
         """Count a page that passed on its worth; return the siblings to be scored for it."""
         parent = self._links.parent[page]
         self._passed_on[parent] += 1
-        waiting = siblings[np.frombuffer(self._links.state, dtype=np.uint8)[siblings] == WAITING]
+        waiting = self._waiting(siblings)
         if self._passed_on[parent] <= len(waiting) // 50:
-            return ()
+            return waiting[:0]
         del self._passed_on[parent]
-        due: list[int] = waiting.tolist()
-        return due
+        return waiting
 
-    # -- patterns and stages --------------------------------------------------------------------
+    # -- patterns -------------------------------------------------------------------------------
+
+    def _measure_all(self, site: Site) -> None:
+        self._links.measure_all(site)
+        self._order.measured(site)
 
     def _judge_pattern(self, site: Site, page: CrawledPage) -> bool:
         """Note how the pattern did that led to a page; tell whether that changes much."""
@@ -300,52 +269,33 @@ class UrlRule(Scorer):
         learnt.relevant += page.relevant
         return abs(learnt.rate - before) > 0.02
 
-    def _allowed(self, layer: int) -> int:
-        """NUM(n) = NUM(2) · (n − 1), n ≤ 10 (4.2); layer 1 has as many as layer 2."""
-        return 0 if layer > _LAST_PROBED_LAYER else self._num2 * max(layer - 1, 1)
-
-    def _may_probe(self, site: Site, layer: int) -> bool:
-        """Tell whether a layer has probes left; the first probe of a site may be of any layer."""
-        return not site.probed or site.probed[layer] < self._allowed(layer)
-
-    def _end_probe(self, site: Site, link: int) -> None:
-        if self._links.state[link] == PROBED:
-            self._links.state[link] = TAKEN
-            site.under_way -= 1
-
-    def _changes_stage(self, site: Site) -> bool:
-        """Move the site to the stage it is in; tell whether its links are scored otherwise now."""
-        left = any(count > 0 and self._may_probe(site, n) for n, count in site.unprobed.items())
-        before = site.probing, site.holding
-        site.probing = site.probing and (left or site.under_way > 0)
-        site.holding = site.probing and (left or 4 * site.under_way > site.probed.total())
-        return before != (site.probing, site.holding)
-
-    def _settle(self, site: Site, changed: bool, touched: set[int]) -> LinkScores:
-        """Move the site to the next stage if it is time, and re-score what has changed."""
-        changed = self._changes_stage(site) or changed
+    def _settle(self, site: Site, changed: bool, touched: Ids) -> LinkScores:
+        """Re-score what has changed: single links, or the site too if it is time."""
+        changed = self._order.moved(site) or changed
         if changed or site.fetched_since_rescore > max(8, len(site.links) // 50):
-            elsewhere = [
-                link for link in touched if self._sites[self._links.site[link]] is not site
-            ]
-            return _join([self._rescore(site), self._scores_of(elsewhere)])
-        return self._scores_of(sorted(touched))
+            sites = np.frombuffer(self._links.site, dtype=np.int32)[touched]
+            elsewhere = self._scores_of(touched[sites != site.number])
+            return _join([self._rescore(site), elsewhere])
+        return self._scores_of(touched)
 
     # -- scores ---------------------------------------------------------------------------------
 
-    def _scores_of(self, links: Iterable[int]) -> LinkScores:
-        """Score single links, site by site."""
-        by_site: dict[int, list[int]] = {}
-        for link in links:
-            if self._links.state[link] == WAITING:
-                by_site.setdefault(self._links.site[link], []).append(link)
+    def _waiting(self, links: Ids) -> Ids:
+        """Return those of some links that wait."""
+        waiting: Ids = links[np.frombuffer(self._links.state, dtype=np.uint8)[links] == WAITING]
+        return waiting
+
+    def _scores_of(self, links: Ids) -> LinkScores:
+        """Score those of some links that wait, site by site."""
+        links = np.unique(self._waiting(links))
+        numbers = np.frombuffer(self._links.site, dtype=np.int32)[links]
         answers = []
-        for number, ids in by_site.items():
-            site, of_site = self._sites[number], np.array(ids, dtype=np.uint32)
+        for number in set(numbers.tolist()):
+            site, of_site = self._sites[number], links[numbers == number]
             ranks = self._ranks(of_site)
             site.largest = max(float(ranks.max()), site.largest)
             answers.append(self._scores(site, of_site, ranks / site.largest))
-        return answers[0] if len(answers) == 1 else _join(answers)
+        return _join(answers)
 
     def _rescore(self, site: Site) -> LinkScores:
         """Score all waiting links of a site anew."""
@@ -357,41 +307,19 @@ class UrlRule(Scorer):
         site.largest = float(ranks.max())
         return self._scores(site, links, ranks / site.largest)
 
-    def _ranks(self, links: Ids) -> Numbers:
-        """PR(p) of (4.6) for many links."""
-        gaps = np.frombuffer(self._links.distance, dtype=np.int32)[links]
-        inflow = np.frombuffer(self._links.inflow)[links]
-        return np.asarray((1 - self._d) / self._known + self._d * inflow / gaps)
-
     def _scores(self, site: Site, links: Ids, structure: Numbers) -> LinkScores:
-        """S of (4.8), and with it what a link's pattern and its prospects promise."""
+        """Score waiting links of a site by S of (4.8), their patterns, and what else decides."""
         content = np.frombuffer(self._links.content, dtype=np.float32)[links].astype(np.float64)
-        score = self._alpha * content + (1 - self._alpha) * structure
+        paper = self._alpha * content + (1 - self._alpha) * structure
         pattern = np.frombuffer(self._links.pattern, dtype=np.int32)[links]
         rate = np.array([*(learnt.rate for learnt in site.patterns.learnt), 0.0])[pattern]
-        if self._prospects:
-            ids = links.astype(np.int64)
-            relevant, leads = self._prospects.of(ids)
-            score = relevant + leads + _RATE * rate + _STRUCTURE * score
-            score += _NOVELTY * self._prospects.novelty(ids)
-            score += _SEED_SCORE * self._prospects.are_seeds(ids)
-        else:
-            score = np.where(pattern == NO_PATTERN, self._probes(site, links), score + rate)
+        score = self._order.scores(site, links, rate, paper)
         return LinkScores(links.tolist(), score.tolist(), structure.tolist())
 
-    def _probes(self, site: Site, links: Ids) -> Numbers:
-        """Return the scores of links that match no pattern: what they are worth as probes."""
-        if not site.holding:
-            return np.full(len(links), HELD)
-        layers = np.frombuffer(self._links.layer, dtype=np.uint8)[links]
-        free = np.zeros(256, dtype=bool)
-        for layer in set(layers.tolist()):
-            free[layer] = self._may_probe(site, layer)
-        probe = np.frombuffer(self._links.probe, dtype=np.float32)[links]
-        return np.where(free[layers], probe.astype(np.float64), HELD)
 
-
-def _join(answers: Iterable[LinkScores]) -> LinkScores:
+def _join(answers: Sequence[LinkScores]) -> LinkScores:
+    if len(answers) == 1:
+        return answers[0]
     joined = LinkScores([], [], [])
     for answer in answers:
         joined.ids.extend(answer.ids)

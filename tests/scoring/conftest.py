@@ -18,6 +18,7 @@ from mmcrawl.page import physical_layer
 from mmcrawl.scoring import CrawledPage, LinkSimilarity, Scorer, make_scorer
 from mmcrawl.scoring.evidence import prior_of
 from mmcrawl.scoring.learned import Learned
+from mmcrawl.scoring.prospects import Prospects
 from mmcrawl.topic import Topic
 
 OPTICS = Topic("optics", "光学", (("光学", "optics"), ("折射", "refraction"), ("透镜", "lens")))
@@ -190,7 +191,7 @@ def weighed(monkeypatch):
     """Let `learned` weigh its evidence by weights of the test, and seek nothing new."""
 
     def weigh(weights):
-        monkeypatch.setattr(Learned, "prior", prior_of(weights))
+        monkeypatch.setattr(Prospects, "prior", prior_of(weights))
         monkeypatch.setitem(Learned.__init__.__kwdefaults__, "novelty", 0.0)
 
     return weigh

@@ -5,7 +5,7 @@ from math import exp, log, sqrt
 import pytest
 
 from mmcrawl.scoring.evidence import prior_of
-from mmcrawl.scoring.learned import Learned
+from mmcrawl.scoring.prospects import Prospects
 
 SITE = {"/": ["/films/", "/texts/", "/talks/"]}
 SITE |= {folder: [f"{folder}{n}.htm" for n in range(20)] for folder in SITE["/"]}
@@ -212,7 +212,7 @@ def test_a_page_taken_back_is_evidence_as_if_it_had_never_been_relevant(made_up_
 def test_what_was_tried_least_is_worth_more_until_something_was_found(
     made_up_crawl, monkeypatch, barren, found
 ):
-    monkeypatch.setattr(Learned, "prior", prior_of({"always": (-30.0, 0.0)}))
+    monkeypatch.setattr(Prospects, "prior", prior_of({"always": (-30.0, 0.0)}))
     crawl = made_up_crawl("learned", {}, relevant=lambda url: "/films/" in url, novelty=0.8)
     tried = [
         *(f"/texts/{n}.htm" for n in range(barren)),

@@ -6,7 +6,7 @@ import pytest
 
 from mmcrawl.frontier import HELD, PatternRecord
 from mmcrawl.scoring.evidence import prior_of
-from mmcrawl.scoring.urlrule import UrlRule
+from mmcrawl.scoring.prospects import Prospects
 
 VIDEOS = [f"/v/{n}" for n in range(20)]
 NEWS = [f"/n/{n}" for n in range(20)]
@@ -179,7 +179,7 @@ def test_with_soft_focus_links_of_all_layers_are_fetched(made_up_crawl):
 
 
 def test_it_counts_on_how_many_pages_a_link_was_found(made_up_crawl, monkeypatch):
-    monkeypatch.setattr(UrlRule, "prior", prior_of({"linked": (1.0, 0.0)}))
+    monkeypatch.setattr(Prospects, "prior", prior_of({"linked": (1.0, 0.0)}))
     crawl = made_up_crawl("urlrule", {"/": [*NEWS, *VIDEOS], NEWS[0]: VIDEOS[3:4]}, alpha=1.0)
     crawl.seed("/")
     crawl.fetch("/", NEWS[0])

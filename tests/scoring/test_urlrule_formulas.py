@@ -126,8 +126,8 @@ def content(url):
 
 def expected_of(scorer, links):
     """Return what is expected of links apart from patterns and the formulas."""
-    prospects, ids = scorer._prospects, np.array(links)
-    return sum(prospects.of(ids)) + 0.5 * prospects.novelty(ids)
+    worth, _ = scorer._order._prospects.worth(np.array(links))
+    return worth
 
 
 @pytest.mark.parametrize("seed", range(6))
