@@ -103,22 +103,23 @@ class Evidence:
             linked: how many fetched pages have the link, shape (n,).
         """
         counts = self._counts.take(rows[:, : len(UNITS)], axis=0)
-        fetched, found = counts[:, :, :1], counts[:, :, 1:]
-        elsewhere = (self._totals[1:] + 0.5) / (self._totals[0] + 5)
-        host = (found[:, :1] + _HOST * elsewhere) / (fetched[:, :1] + _HOST)
-        host = host.astype(np.float32)
-        odds = _log_odds(host)
+        # Long rows are what numpy is quick at: (3, n, units) instead of (n, units, 3).
+        parts = np.ascontiguousarray(counts.transpose(2, 0, 1))
+        found, fetched = parts[1:], 1 + parts[0]
+        elsewhere = (self._totals[1:, None] + 0.5) / (self._totals[0] + 5)
+        host = (found[:, :, 0] + _HOST * elsewhere) / (parts[0, :, 0] + _HOST)
+        shares = (found + host.astype(np.float32)[:, :, None]) / fetched
+        shares[:, :, 0] = host
+        odds = _log_odds(shares)
         made = np.empty((len(rows), len(COLUMNS)), dtype=np.float32)
         made[:, 0] = 1
         made[:, 1:_LINKED] = np.unpackbits(
             flags[:, None], axis=1, count=len(FLAGS), bitorder="little"
         )
         made[:, _LINKED] = np.log1p(linked)
-        made[:, _LINKED + 1 : _LINKED + 3] = odds[:, 0]
-        units = made[:, _LINKED + 3 :].reshape(len(rows), len(UNITS) - 1, 3)
-        fetched = 1 + fetched[:, 1:]
-        units[:, :, ::2] = _log_odds((found[:, 1:] + host) / fetched) - odds
-        units[:, :, 1:2] = 1 / np.sqrt(fetched)
+        made[:, _LINKED + 1 : _LINKED + 3] = odds[:, :, 0].T
+        made[:, _LINKED + 3 :: 3], made[:, _LINKED + 5 :: 3] = odds[:, :, 1:] - odds[:, :, :1]
+        made[:, _LINKED + 4 :: 3] = 1 / np.sqrt(fetched[:, 1:])
         return made
 
 
