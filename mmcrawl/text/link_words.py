@@ -6,8 +6,12 @@ from functools import cache
 from mmcrawl.text.resources import data_lines
 from mmcrawl.text.scripts import has_han
 
-_ARROWS = re.compile(r"[\s»«>→<←‹›…. ]+")
-_NUMBER = re.compile(r"\d{1,4}")
+_ARROWS = re.compile(r"[\s»«>→<←‹›⟩⟨▶◀►◄⇒⇐|…. ]+")
+_BRACKETS = re.compile(r"[\[(【「（［](.*)[\])】」）］]")
+_NUMBER = re.compile(
+    r"(?:page|seite|página|pagina|strona|страница|p\.?)? ?\d{1,4}"
+    r"(?: ?(?:of|/|von|de|sur|di|из) ?\d{1,4})?|第 ?\d{1,4} ?[页頁]|\d{1,4} ?(?:ページ|페이지)"
+)
 _KANA_OR_HANGUL = re.compile("[\u3040-\u30ff\uac00-\ud7af]")
 
 
@@ -23,12 +27,14 @@ def names_media(anchor: str) -> bool:
 def is_paging(anchor: str) -> bool:
     """Tell whether the text of a link says no more than that a list goes on behind it.
 
-    >>> is_paging("Older posts »"), is_paging("12"), is_paging("下一页"), is_paging("Next year")
+    >>> is_paging("Older posts »"), is_paging("[12]"), is_paging("第3页"), is_paging("Next year")
     (True, True, True, False)
     """
     text = " ".join(_ARROWS.sub(" ", anchor.lower()).split())
     if not text:
         return bool(anchor.strip())  # an arrow
+    if inside := _BRACKETS.fullmatch(text):
+        text = inside[1].strip()
     return text in _paging_words() or _NUMBER.fullmatch(text) is not None
 
 
