@@ -107,11 +107,18 @@ class MadeUpCrawl:
         self.apply(self.scorer.failed(link))
         self.apply(self.scorer.added([number for number, is_new in [target] if is_new]))
 
-    def run(self, pages: int = 10_000) -> list[str]:
-        """Crawl some pages one after another; return what was fetched by this call."""
+    def run(self, pages: int = 10_000, *, dead: str | None = None) -> list[str]:
+        """Crawl some pages one after another; return what was fetched by this call.
+
+        Links whose address begins with `dead` cannot be had.
+        """
         before = len(self.fetched)
         while len(self.fetched) < before + pages and (taken := self.start()) is not None:
-            self.finish(*taken)
+            link, url = taken
+            if dead is not None and url.startswith(dead):
+                self.fail(link)
+            else:
+                self.finish(link, url)
         return self.fetched[before:]
 
     def fetch(self, *urls: str) -> None:

@@ -86,12 +86,7 @@ def test_dead_links_are_learnt_from(made_up_crawl):
     crawl = made_up_crawl("learned", web, relevant=lambda url: url.startswith("/here/"))
     crawl.seed("/")
     crawl.run(1)
-    for _ in range(20):
-        link, url = crawl.start()
-        if url.startswith("/gone/"):
-            crawl.fail(link)
-        else:
-            crawl.finish(link, url)
+    crawl.run(20, dead="/gone/")
     assert [url.startswith("/gone/") for url in crawl.fetched[-10:]].count(True) <= 2
 
 

@@ -122,12 +122,7 @@ def test_seeds_come_first(site_crawl):
 def test_dead_links_are_pulls_that_brought_nothing(site_crawl):
     web = {"/": [*FILMS, *(f"/go/{n}" for n in range(40))]}
     crawl = site_crawl(web, alpha=0.3)
-    for _ in range(30):
-        link, url = crawl.start()
-        if url.startswith("/go/"):
-            crawl.fail(link)
-        else:
-            crawl.finish(link, url)
+    crawl.run(30, dead="/go/")
     assert sum(url.startswith("/go/") for url in crawl.fetched) <= 3
 
 
