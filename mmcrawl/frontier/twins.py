@@ -16,12 +16,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from hashlib import blake2b
 from itertools import combinations
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from mmcrawl.frontier.urls import canonical
+from mmcrawl.frontier.urls import canonical, hash64
 
 BEHIND = -1
 """Priority of a link that may be a twin."""
@@ -77,12 +76,7 @@ def _difference(one: str, other: str) -> tuple[str, Kind]:
 @lru_cache(maxsize=16_384)  # a link is looked up, and added
 def _key(url: str) -> int:
     host, rest, *_ = _parts(url)
-    return _hash(f"{host}{rest.lower()}")
-
-
-def _hash(text: str) -> int:
-    data = text.encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
+    return hash64(f"{host}{rest.lower()}")
 
 
 def _without_parameters(url: str) -> Iterator[tuple[str, str]]:
@@ -104,7 +98,7 @@ def _varieties(url: str) -> Iterator[tuple[tuple[str, str], str, int]]:
     if "?" in url:
         host = _parts(url)[0]
         for names, rest in _without_parameters(url):
-            yield (host, names), rest, _hash(f"{names} {rest}")
+            yield (host, names), rest, hash64(f"{names} {rest}")
 
 
 class Twins:

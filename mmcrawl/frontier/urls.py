@@ -38,6 +38,17 @@ def canonical(url: str) -> str:
     return canonicalize_url(_SESSION_QUERY.sub("", url))
 
 
+def hash64(*parts: str | bytes, key: bytes = b"") -> int:
+    """Return a 64-bit hash of some parts put together, as SQLite keeps it: with a sign.
+
+    Half of a surrogate pair, as addresses on pages may hold, is hashed like any other character.
+    """
+    digest = blake2b(digest_size=8, key=key)
+    for part in parts:
+        digest.update(part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part)
+    return int.from_bytes(digest.digest(), "big", signed=True)
+
+
 @lru_cache(maxsize=65_536)
 def url_key(job: int, url: str, extra: bytes = b"") -> int:
     """Return the 64-bit key of a URL in its canonical form within a job.
@@ -45,10 +56,7 @@ def url_key(job: int, url: str, extra: bytes = b"") -> int:
     `extra` tells requests apart that differ in more than their URL. Two of n different URLs share a
     key with probability n²/2⁶⁵: 3 in a million for 10 million URLs.
     """
-    text = canonical(url).encode("utf-8", "surrogatepass")
-    digest = blake2b(text, digest_size=8, key=b"%d" % job)
-    digest.update(extra)
-    return int.from_bytes(digest.digest(), "big", signed=True)
+    return hash64(canonical(url), extra, key=b"%d" % job)
 
 
 def page_digest(url: str, body: bytes, media: Iterable[str] = ()) -> int:
@@ -59,11 +67,8 @@ def page_digest(url: str, body: bytes, media: Iterable[str] = ()) -> int:
     folders of two lessons.
     """
     host = (urlsplit(url).hostname or "").removeprefix("www.")
-    digest = blake2b(host.encode() + b"\n", digest_size=8)
-    digest.update(body)
-    for address in media:
-        digest.update(address.partition("://")[2].removeprefix("www.").encode() + b"\n")
-    return int.from_bytes(digest.digest(), "big", signed=True) or 1
+    names = (address.partition("://")[2].removeprefix("www.") + "\n" for address in media)
+    return hash64(f"{host}\n", body, *names) or 1
 
 
 class SplitOrigin(NamedTuple):
