@@ -71,16 +71,7 @@ def recall(
                 if number is not None and frontier.known(number).parent == past.id:
                     scorer.added([number])
         else:
-            page = CrawledPage(
-                past.id,
-                past.url,
-                past.relevant,
-                past.contains_media,
-                past.links,
-                past.topic_score,
-                past.new_media,
-            )
-            scorer.crawled(page)
+            scorer.crawled(CrawledPage.again(past))
             admission.crawled(past.url, relevant=past.relevant)
             twins.learn_parameters(past.id, frontier.url(past.id))
     scorer.added(frontier.waiting())

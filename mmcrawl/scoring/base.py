@@ -6,6 +6,7 @@ from math import inf
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 from mmcrawl.frontier.findings import PatternRecord
+from mmcrawl.frontier.reading import PastPage
 from mmcrawl.frontier.records import KnownLink, LinkScores
 
 NO_SCORES = LinkScores([], [], [])
@@ -52,6 +53,19 @@ class CrawledPage:
     links: Sequence[int]
     topic_score: float = 0.0
     new_media: int = 0
+
+    @classmethod
+    def again(cls, past: PastPage) -> "CrawledPage":
+        """Return a page as it is told when its crawl is taken up again."""
+        return cls(
+            past.id,
+            past.url,
+            past.relevant,
+            past.contains_media,
+            past.links,
+            past.topic_score,
+            past.new_media,
+        )
 
 
 class LinkSource(Protocol):
