@@ -113,7 +113,10 @@ class Scorer(Protocol):
         ...
 
     def started(self, link: int) -> LinkScores:
-        """Note that a link is being fetched."""
+        """Note that a link was taken to be fetched.
+
+        It ends as `crawled`, `failed` or `repeated`, unless the crawl is left before that.
+        """
         return NO_SCORES
 
     def crawled(self, page: CrawledPage) -> LinkScores:
@@ -121,7 +124,17 @@ class Scorer(Protocol):
         ...
 
     def failed(self, link: int) -> LinkScores:
-        """Note that a link could not be had."""
+        """Note that a link could not be had, or redirects to an address that was not known.
+
+        If that may be followed, it is the next that is `added`.
+        """
+        return NO_SCORES
+
+    def repeated(self, link: int) -> LinkScores:
+        """Note that a link is another address of one that is known, by a redirect or as its twin.
+
+        That tells nothing of links like it: it is neither a page nor a failure.
+        """
         return NO_SCORES
 
     def revised(self, links: Iterable[int]) -> LinkScores:
