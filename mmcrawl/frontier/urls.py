@@ -11,7 +11,14 @@ from w3lib.url import canonicalize_url
 
 # Already canonical: nothing in it that canonicalisation could change. Most links are like this.
 _PLAIN = re.compile(r"https?://[a-z0-9.-]+(?:/(?!\.)[A-Za-z0-9._~-]*)+\Z")
-_SESSION_PATH = re.compile(r";(?:jsessionid|sessionid|phpsessid|sid)=[^/?#;]*", re.IGNORECASE)
+_SESSION_PATH = re.compile(
+    r";(?:jsessionid|sessionid|phpsessid|sid)=[^/?#;]*"
+    r"|(?<=[^/:]/)\((?:[ASF]\([\w-]*\))+\)/",  # ASP.NET without cookies
+    re.IGNORECASE,
+)
+RANDOM_ID = re.compile(r"\b(?=[0-9A-Za-z]{16})[A-Za-z]*\d[0-9A-Za-z]*")
+"""What looks like an id drawn by chance: of a session, of a form, of a file."""
+_ID_IN_BODY = re.compile(RANDOM_ID.pattern.encode())
 _SESSION_QUERY = re.compile(
     r"(?<=[?&])(?:jsessionid|phpsessid|aspsessionid[a-z]*|sessionid|session_id|cfid|cftoken|zenid"
     r"|(?:sid|s)(?==[0-9a-f]{16}))=[^&#]*(?:&|(?=#)|\Z)",
@@ -20,7 +27,7 @@ _SESSION_QUERY = re.compile(
 _DEFAULT_PORT = re.compile(
     r"(?i)^(http://[^/?#]*):80(?=[/?#]|\Z)|^(https://[^/?#]*):443(?=[/?#]|\Z)"
 )
-_DIGITS = re.compile(r"\d+")
+_VARYING = re.compile(rf"{RANDOM_ID.pattern}|\d+")
 
 
 def canonical(url: str) -> str:
@@ -64,11 +71,11 @@ def page_digest(url: str, body: bytes, media: Iterable[str] = ()) -> int:
 
     `http` and `https`, with and without `www.`, are one host here. The addresses of the media tell
     pages apart that have the same bytes and name other files: `<embed src="main.swf">` in the
-    folders of two lessons.
+    folders of two lessons. Ids drawn by chance do not: many a page has a new one at each visit.
     """
     host = (urlsplit(url).hostname or "").removeprefix("www.")
     names = (address.partition("://")[2].removeprefix("www.") + "\n" for address in media)
-    return hash64(f"{host}\n", body, *names) or 1
+    return hash64(f"{host}\n", _ID_IN_BODY.sub(b"", body), *names) or 1
 
 
 class SplitOrigin(NamedTuple):
@@ -93,14 +100,17 @@ def split_origin(url: str) -> SplitOrigin:
 
 @lru_cache(maxsize=65_536)
 def shape(url: str) -> str:
-    """Return what the pages of one template share: numbers become `#`, query values are left out.
+    """Return what the pages of one template share.
 
-    So is the port: there are 65,535 of them, and one server may answer on all.
+    Numbers and ids become `#`, query values are left out. So is the port: there are
+    65,535 of them, and one server may answer on all.
 
     >>> shape("http://h.test/calendar?year=2024&month=5")
     'h.test/calendar?month&year'
     >>> shape("http://h.test/news/2024/17.html")
     'h.test/news/#/#.html'
+    >>> shape("http://h.test/x/9f86d081884c7d659a2f/17.html")
+    'h.test/x/#/#.html'
     """
     try:
         parts = urlsplit(url)
@@ -108,5 +118,5 @@ def shape(url: str) -> str:
     except ValueError:
         return url
     keys = sorted({pair.partition("=")[0] for pair in parts.query.split("&") if pair})
-    path = _DIGITS.sub("#", _SESSION_PATH.sub("", parts.path))
+    path = _VARYING.sub("#", _SESSION_PATH.sub("", parts.path))
     return f"{host}{path}" + ("?" + "&".join(keys) if keys else "")
