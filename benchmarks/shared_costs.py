@@ -45,74 +45,82 @@ PROJECT = Path(__file__).resolve().parents[1]
 # -- inside of a worker -----------------------------------------------------------------------
 
 
-def work(told: str, arguments: list[str]) -> None:
-    """Be a worker that counts; write the counts into the file `told` at the end."""
-    from mmcrawl.sharing.leader import Leader
-    from mmcrawl.sharing.snapshots import Snapshots
-    from mmcrawl.sharing.store import SharedStore
+class Counts:
+    """What a worker costs, counted by methods that stand around those of the project."""
 
-    counts: dict[str, float] = {}
+    def __init__(self) -> None:
+        self.of: dict[str, float] = {}
 
-    def add(name: str, amount: float) -> None:
-        counts[name] = counts.get(name, 0) + amount
+    def add(self, name: str, amount: float) -> None:
+        self.of[name] = self.of.get(name, 0) + amount
 
-    def around(owner: type, name: str, count: Callable[..., Any]) -> None:
-        method = getattr(owner, name)
-        setattr(owner, name, lambda *args, **options: count(method, *args, **options))
-
-    def append(method: Any, shared: Any, number: int, entry: bytes) -> bool:
-        add("log_entries", 1)
-        add("log_bytes", len(entry))
+    def append(self, method: Any, shared: Any, number: int, entry: bytes) -> bool:
+        self.add("log_entries", 1)
+        self.add("log_bytes", len(entry))
         return bool(method(shared, number, entry))
 
-    def step(method: Any, leader: Any) -> bool:
+    def close(self, method: Any, shared: Any) -> None:
+        self.of["round_trips"] = shared.round_trips
+        method(shared)
+
+    def step(self, method: Any, leader: Any) -> bool:
         began = time.thread_time()
         try:
             return bool(method(leader))
         finally:
-            add("coordinator_cpu", time.thread_time() - began)
+            self.add("coordinator_cpu", time.thread_time() - began)
 
-    def begin(method: Any, leader: Any, *args: Any, **options: Any) -> bool:
+    def begin(self, method: Any, leader: Any, *args: Any, **options: Any) -> bool:
         gc.collect()
         memory, began = psutil.Process().memory_info().rss, time.thread_time()
         led = bool(method(leader, *args, **options))
         seconds = time.thread_time() - began
         gc.collect()
         # Only the first time: whoever is stopped by max_pages may lead once more before it ends.
-        counts.setdefault("begin_cpu", seconds)
-        counts.setdefault("begin_bytes", psutil.Process().memory_info().rss - memory)
-        counts.setdefault("links", len(leader._crawl.job.frontier))
-        counts.setdefault("begin_pages", leader._crawl.job.pages)
+        self.of.setdefault("begin_cpu", seconds)
+        self.of.setdefault("begin_bytes", psutil.Process().memory_info().rss - memory)
+        self.of.setdefault("links", len(leader._crawl.job.frontier))
+        self.of.setdefault("begin_pages", leader._crawl.job.pages)
         return led
 
-    def make(method: Any, snapshots: Any, *args: Any) -> None:
+    def make(self, method: Any, snapshots: Any, *args: Any) -> None:
         snapshots.wait()  # not counted: this is for the snapshot before
         began = time.perf_counter()
         method(snapshots, *args)
-        counts["copy_seconds"] = time.perf_counter() - began
+        self.of["copy_seconds"] = time.perf_counter() - began
 
-    def keep(method: Any, snapshots: Any, path: Path, *args: Any) -> None:
-        counts["snapshot_bytes"] = path.stat().st_size
+    def keep(self, method: Any, snapshots: Any, path: Path, *args: Any) -> None:
+        self.of["snapshot_bytes"] = path.stat().st_size
         began = time.thread_time()
         method(snapshots, path, *args)
-        add("snapshots", 1)
-        add("snapshot_cpu", time.thread_time() - began)
+        self.add("snapshots", 1)
+        self.add("snapshot_cpu", time.thread_time() - began)
 
-    def close(method: Any, shared: Any) -> None:
-        counts["round_trips"] = shared.round_trips
-        method(shared)
+    def tell(self, told: str) -> None:
+        self.of["cpu"] = time.process_time()
+        Path(told).write_text(json.dumps(self.of))
 
-    def tell() -> None:
-        counts["cpu"] = time.process_time()
-        Path(told).write_text(json.dumps(counts))
 
-    around(SharedStore, "append", append)
-    around(SharedStore, "close", close)
-    around(Leader, "step", step)
-    around(Leader, "begin", begin)
-    around(Snapshots, "make", make)
-    around(Snapshots, "_keep", keep)
-    atexit.register(tell)
+def put_around(owner: type, name: str, count: Callable[..., Any]) -> None:
+    """Have `count` called, with the method itself before its arguments, in place of a method."""
+    method = getattr(owner, name)
+    setattr(owner, name, lambda *args, **options: count(method, *args, **options))
+
+
+def work(told: str, arguments: list[str]) -> None:
+    """Be a worker that counts; write the counts into the file `told` at the end."""
+    from mmcrawl.sharing.leader import Leader
+    from mmcrawl.sharing.snapshots import Snapshots
+    from mmcrawl.sharing.store import SharedStore
+
+    counts = Counts()
+    put_around(SharedStore, "append", counts.append)
+    put_around(SharedStore, "close", counts.close)
+    put_around(Leader, "step", counts.step)
+    put_around(Leader, "begin", counts.begin)
+    put_around(Snapshots, "make", counts.make)
+    put_around(Snapshots, "_keep", counts.keep)
+    atexit.register(counts.tell, told)
     from scrapy.cmdline import execute
 
     execute(["scrapy", *arguments])

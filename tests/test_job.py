@@ -1,5 +1,7 @@
 """A crawl without the network: what a job makes of the pages that are reported to it."""
 
+import random
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ from mmcrawl.frontier import (
 from mmcrawl.frontier.twins import TWIN
 from mmcrawl.page import Page, parse_page
 from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
-from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkScores
+from mmcrawl.scoring.base import CrawledPage, LinkScores
 from mmcrawl.scoring.breadth import Breadth
 from mmcrawl.topic import topic_from_keywords
 
@@ -723,9 +725,113 @@ def test_addresses_that_differ_in_parameters_without_meaning_are_left_out_also_w
     assert in_pieces(opened, f"sqlite:///{tmp_path / 'crawl.db'}", web, most=3) == whole
 
 
-def test_a_twin_teaches_the_algorithm_nothing(opened: Any) -> None:
-    job = opened()
-    told: list[int] = []
-    job.scorer.failed = lambda link: told.append(link) or NO_SCORES
+@pytest.fixture
+def ends(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Return what the algorithm was told of links from their start to their end."""
+    told: list[tuple[str, int]] = []
+
+    def note(name: str) -> None:
+        method = getattr(Breadth, name)
+
+        def noting(self: Breadth, what: Any) -> LinkScores:
+            told.append((name, getattr(what, "id", what)))
+            return method(self, what)
+
+        monkeypatch.setattr(Breadth, name, noting)
+
+    for name in ("started", "crawled", "failed", "repeated"):
+        note(name)
+    return told
+
+
+def test_a_twin_ends_without_teaching_the_algorithm_anything(
+    opened: Any, tmp_path: Path, ends: list[tuple[str, int]]
+) -> None:
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    job = opened(store)
     crawl(job, mirrored(4))
-    assert told == []
+    job.commit()
+    live = list(ends)
+    assert [name for name, _ in live].count("repeated") == 2
+    assert "failed" not in {name for name, _ in live}
+    assert [link for name, link in live if name == "started"] == [
+        link for name, link in live if name != "started"
+    ]
+    ends.clear()
+    opened(store)
+    assert ends == live
+
+
+def test_a_redirect_teaches_a_failure_only_if_its_target_was_not_known(
+    opened: Any, tmp_path: Path, ends: list[tuple[str, int]]
+) -> None:
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    job = opened(store)
+    fetch(job, {SEED: page("to-seed", "to-waiting", "to-new", "to-late", "to-itself")}, job.next())
+    targets = ["", "to-late", "new", "later", "to-itself"]
+    for target in targets:
+        link = job.next()
+        job.redirected(link.id, NewLink(f"{SEED}{target}"))
+    crawl(job, {f"{SEED}new": page("later2")})
+    job.commit()
+    told = [name for name, _ in ends if name != "started"]
+    assert told[1:6] == ["repeated", "repeated", "failed", "failed", "failed"]
+    live = list(ends)
+    ends.clear()
+    opened(store)
+    assert ends == live
+
+
+def test_a_target_that_became_known_after_the_redirect_to_it_stays_a_failure(
+    opened: Any, tmp_path: Path, ends: list[tuple[str, int]]
+) -> None:
+    store, limits = f"sqlite:///{tmp_path / 'crawl.db'}", Limits(max_depth=2)
+    job = opened(store, limits=limits)
+    fetch(job, {SEED: page("a", "b")}, job.next())
+    assert not job.redirected(job.next().id, NewLink(f"{SEED}c", logical_layer=3))
+    assert job.redirected(job.next().id, NewLink(f"{SEED}c", logical_layer=1))
+    job.commit()
+    live = list(ends)
+    assert [name for name, _ in live if name != "started"] == ["crawled", "failed", "failed"]
+    ends.clear()
+    opened(store, limits=limits)
+    assert ends == live
+
+
+DRAWN = {
+    "parameter": "/p{n}.htm?zz={id}",
+    "one of two": "/show.asp?item={n}&zz={id}",
+    "in the path": "/{id}/p{n}.htm",
+    "behind a semicolon": "/p{n}.htm;zz={id}",
+    "of ASP.NET": "/(S({id}))/p{n}.aspx",
+}
+
+
+class SiteWithIds(dict[str, str]):
+    """Forty pages, some with films, whose addresses hold a new id wherever they are written."""
+
+    def __init__(self, form: str) -> None:
+        self._form, self._chance = form, random.Random(1)
+        self._number = re.compile(r"(?:item=|/p)(\d+)\b")
+
+    def get(self, url: str, default: Any = None) -> str:
+        found = self._number.search(url)
+        number = int(found[1]) if found else 0
+        targets = ((3 * number + step) % 40 for step in range(1, 31))
+        hrefs = [self._form.format(n=n, id=f"{self._chance.getrandbits(96):024x}") for n in targets]
+        film = f"/f{number}.mp4" if number % 10 == 3 else ""
+        return page(*hrefs, media=film, title=f"optics {number}")
+
+
+@pytest.mark.parametrize("form", DRAWN.values(), ids=DRAWN)
+def test_a_site_that_writes_new_ids_into_its_addresses_does_not_hold_a_crawl(
+    opened: Any, tmp_path: Path, form: str
+) -> None:
+    job = opened()
+    taken = crawl(job, SiteWithIds(form))
+    assert len({re.sub("[0-9a-f]{24}", "", url) for url in taken}) == 41
+    assert len(taken) < 4 * 41
+    assert len(media_pages(job)) == 4
+    store = f"sqlite:///{tmp_path / 'crawl.db'}"
+    web = SiteWithIds(form)
+    assert in_pieces(opened, store, web, most=11) == taken

@@ -3,6 +3,8 @@
 A crawl that is taken up again tells algorithm and bounds what happened, in that order.
 """
 
+from collections.abc import Container
+
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import REDIRECT, Admission
 from mmcrawl.frontier.reading import PastFailure
@@ -57,30 +59,42 @@ def recall(
         scorer, admission, moved, twins: new ones.
     """
     scorer.added(frontier.without_parent())
+    settled: set[int] = set()
     for past in frontier.history():
         scorer.started(past.id)
         if isinstance(past, PastFailure):
-            if past.error == TWIN:
-                continue
-            scorer.failed(past.id)
-            admission.failed(past.url, past.error)
+            _recall_failure(past, frontier, scorer, settled)
+            if past.error != TWIN:
+                admission.failed(past.url, past.error)
             if past.error.startswith(REDIRECT):
-                target = past.error.removeprefix(REDIRECT)
-                moved.follow(past.id, target)
-                number = frontier.lookup(target)
-                if number is not None and frontier.known(number).parent == past.id:
-                    scorer.added([number])
+                moved.follow(past.id, past.error.removeprefix(REDIRECT))
         else:
-            page = CrawledPage(
-                past.id,
-                past.url,
-                past.relevant,
-                past.contains_media,
-                past.links,
-                past.topic_score,
-                past.new_media,
-            )
-            scorer.crawled(page)
+            scorer.crawled(CrawledPage.again(past))
             admission.crawled(past.url, relevant=past.relevant)
             twins.learn_parameters(past.id, frontier.url(past.id))
+        settled.add(past.id)
     scorer.added(frontier.waiting())
+
+
+def _recall_failure(
+    past: PastFailure, frontier: SqliteFrontier, scorer: Scorer, settled: Container[int]
+) -> None:
+    """Tell an algorithm how a link ended that led to no page of its own.
+
+    Args:
+        past: the link.
+        frontier: knows where links were found.
+        scorer: the algorithm.
+        settled: the links that ended before it. What was found on one of them was known by then.
+    """
+    target = None
+    if past.error.startswith(REDIRECT):
+        target = frontier.lookup(past.error.removeprefix(REDIRECT))
+    parent = past.id if target is None else frontier.known(target).parent
+    was_known = target not in {None, past.id} and (parent is None or parent in settled)
+    if past.error == TWIN or was_known:
+        scorer.repeated(past.id)
+        return
+    scorer.failed(past.id)
+    if target is not None and parent == past.id:
+        scorer.added([target])

@@ -276,8 +276,9 @@ class CrawlJob:
         real = self.reporter.real(target.url)
         self.moved_seeds.follow(link, real)
         reason = self._admission.refuse(real, target.physical_layer, target.logical_layer)
+        known = self.frontier.lookup(real) not in {None, link}
         self.frontier.leave(link, REDIRECT + real)
-        self.frontier.apply(self.scorer.failed(link))
+        self.frontier.apply(self.scorer.repeated(link) if known else self.scorer.failed(link))
         self._bring_forward(link)
         if reason is not None:
             self.refused[reason] += 1
@@ -302,7 +303,8 @@ class CrawlJob:
         `requests` are links the spider asked for all the same.
         """
         self.frontier.fail(link, reason)
-        if reason == TWIN:  # nothing is learnt: its page was had
+        if reason == TWIN:
+            self.frontier.apply(self.scorer.repeated(link))
             return
         self._admission.failed(self.frontier.url(link), reason)
         self.frontier.apply(self.scorer.failed(link))

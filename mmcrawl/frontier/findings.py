@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from itertools import islice
 
 from mmcrawl.frontier.store import Job, SqliteStore
+from mmcrawl.frontier.urls import hash64
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.urls import resource_key
 
@@ -215,5 +215,4 @@ class Findings:
 
 def _key(resource: str) -> int:
     """Return what the addresses of one resource have in common, in 64 bits."""
-    text = resource_key(resource).encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(text, digest_size=8).digest(), "big", signed=True)
+    return hash64(resource_key(resource))

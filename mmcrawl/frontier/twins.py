@@ -9,19 +9,19 @@ addresses that differ so were the same on its host.
 Parameters of a query that mean nothing (where a reader came from, what is folded out in a menu) are
 learnt too, but only what was fetched tells of them, and links with them keep their place until it
 does: a parameter must have left several different pages as they were, since a script that fails
-gives one page for all its addresses. A fetched page with a query costs about a kilobyte of RAM.
+gives one page for all its addresses. So are ids that a site draws by chance for its own paths.
+A fetched page with a query costs about a kilobyte of RAM.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from hashlib import blake2b
 from itertools import combinations
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from mmcrawl.frontier.urls import canonical
+from mmcrawl.frontier.urls import RANDOM_ID, canonical, hash64
 
 BEHIND = -1
 """Priority of a link that may be a twin."""
@@ -34,7 +34,9 @@ _ENOUGH = 2  # pairs: one may be the same by chance, as two empty pages are
 _SURE = 0.9
 _MOST = 16  # twins of one page that are compared: a site can spell a path in thousands of ways
 _MOST_PARAMETERS = 8  # of an address with more, all are left out, and none alone
-_ASKED_AGAIN = 16  # of so many links that differ in parameters only, one is fetched all the same
+# Of so many links that differ in parameters only, one is fetched all the same; of ever more the
+# more often it brought nothing: a page may name a hundred addresses with new ids.
+_ASKED_AGAIN = 16
 
 Kind = tuple[bool, ...] | str
 """Whether two addresses differ in scheme, `www.`, index file, slash at the end, case; or the names
@@ -77,12 +79,7 @@ def _difference(one: str, other: str) -> tuple[str, Kind]:
 @lru_cache(maxsize=16_384)  # a link is looked up, and added
 def _key(url: str) -> int:
     host, rest, *_ = _parts(url)
-    return _hash(f"{host}{rest.lower()}")
-
-
-def _hash(text: str) -> int:
-    data = text.encode("utf-8", "surrogatepass")
-    return int.from_bytes(blake2b(data, digest_size=8).digest(), "big")
+    return hash64(f"{host}{rest.lower()}")
 
 
 def _without_parameters(url: str) -> Iterator[tuple[str, str]]:
@@ -100,11 +97,16 @@ def _without_parameters(url: str) -> Iterator[tuple[str, str]]:
 
 
 def _varieties(url: str) -> Iterator[tuple[tuple[str, str], str, int]]:
-    """Yield host and names of parameters, an address without those, and a key of both."""
-    if "?" in url:
-        host = _parts(url)[0]
-        for names, rest in _without_parameters(url):
-            yield (host, names), rest, _hash(f"{names} {rest}")
+    """Yield host and names of parameters, an address without those, and a key of both.
+
+    Ids in the path count as a parameter named "/".
+    """
+    page, _, query = canonical(url).partition("?")
+    fewer = list(_without_parameters(url)) if query else []
+    if RANDOM_ID.search(page):
+        fewer.append(("/", f"{RANDOM_ID.sub('', page)}?{query}"))
+    for names, rest in fewer:
+        yield (_parts(url)[0], names), rest, hash64(f"{names} {rest}")
 
 
 class Twins:
@@ -160,8 +162,9 @@ class Twins:
 
     def learn_parameters(self, link: int, url: str) -> None:
         """Learn what parameters mean from a page that was fetched; in the order of fetching."""
-        digest = self._links.digest(link) if "?" in url else None
-        for where, rest, key in _varieties(url) if digest else ():
+        varieties = list(_varieties(url))
+        digest = self._links.digest(link) if varieties else None
+        for where, rest, key in varieties if digest else ():
             for other in self._fetched(rest, key, link):
                 self._pairs[where][other == digest] += 1
                 if other == digest and len(self._unvaried[where]) < _ENOUGH:
@@ -184,11 +187,15 @@ class Twins:
 
     def _differs_in_parameters(self, link: int, url: str) -> bool:
         """Tell whether a page was fetched that differs in parameters without meaning."""
-        return link % _ASKED_AGAIN > 0 and any(
-            self._fetched(rest, key, link)
+        return any(
+            link % self._period(where) > 0 and self._fetched(rest, key, link)
             for where, rest, key in (_varieties(url) if self._unvaried else ())
             if len(self._unvaried.get(where, ())) == _ENOUGH and self._mean_nothing(*where)
         )
+
+    def _period(self, where: tuple[str, str]) -> int:
+        """Return of how many links that differ in some parameters one is fetched all the same."""
+        return max(_ASKED_AGAIN, 1 << self._pairs[where][True].bit_length())
 
     def _fetched(self, rest: str, key: int, link: int) -> list[int]:
         """Return the digests of pages at an address without parameters, and with others."""

@@ -11,7 +11,14 @@ from w3lib.url import canonicalize_url
 
 # Already canonical: nothing in it that canonicalisation could change. Most links are like this.
 _PLAIN = re.compile(r"https?://[a-z0-9.-]+(?:/(?!\.)[A-Za-z0-9._~-]*)+\Z")
-_SESSION_PATH = re.compile(r";(?:jsessionid|sessionid|phpsessid|sid)=[^/?#;]*", re.IGNORECASE)
+_SESSION_PATH = re.compile(
+    r";(?:jsessionid|sessionid|phpsessid|sid)=[^/?#;]*"
+    r"|(?<=[^/:]/)\((?:[ASF]\([\w-]*\))+\)/",  # ASP.NET without cookies
+    re.IGNORECASE,
+)
+RANDOM_ID = re.compile(r"\b(?=[0-9A-Za-z]{16})[A-Za-z]*\d[0-9A-Za-z]*")
+"""What looks like an id drawn by chance: of a session, of a form, of a file."""
+_ID_IN_BODY = re.compile(RANDOM_ID.pattern.encode())
 _SESSION_QUERY = re.compile(
     r"(?<=[?&])(?:jsessionid|phpsessid|aspsessionid[a-z]*|sessionid|session_id|cfid|cftoken|zenid"
     r"|(?:sid|s)(?==[0-9a-f]{16}))=[^&#]*(?:&|(?=#)|\Z)",
@@ -20,7 +27,7 @@ _SESSION_QUERY = re.compile(
 _DEFAULT_PORT = re.compile(
     r"(?i)^(http://[^/?#]*):80(?=[/?#]|\Z)|^(https://[^/?#]*):443(?=[/?#]|\Z)"
 )
-_DIGITS = re.compile(r"\d+")
+_VARYING = re.compile(rf"{RANDOM_ID.pattern}|\d+")
 
 
 def canonical(url: str) -> str:
@@ -38,6 +45,17 @@ def canonical(url: str) -> str:
     return canonicalize_url(_SESSION_QUERY.sub("", url))
 
 
+def hash64(*parts: str | bytes, key: bytes = b"") -> int:
+    """Return a 64-bit hash of some parts put together, as SQLite keeps it: with a sign.
+
+    Half of a surrogate pair, as addresses on pages may hold, is hashed like any other character.
+    """
+    digest = blake2b(digest_size=8, key=key)
+    for part in parts:
+        digest.update(part.encode("utf-8", "surrogatepass") if isinstance(part, str) else part)
+    return int.from_bytes(digest.digest(), "big", signed=True)
+
+
 @lru_cache(maxsize=65_536)
 def url_key(job: int, url: str, extra: bytes = b"") -> int:
     """Return the 64-bit key of a URL in its canonical form within a job.
@@ -45,10 +63,7 @@ def url_key(job: int, url: str, extra: bytes = b"") -> int:
     `extra` tells requests apart that differ in more than their URL. Two of n different URLs share a
     key with probability n²/2⁶⁵: 3 in a million for 10 million URLs.
     """
-    text = canonical(url).encode("utf-8", "surrogatepass")
-    digest = blake2b(text, digest_size=8, key=b"%d" % job)
-    digest.update(extra)
-    return int.from_bytes(digest.digest(), "big", signed=True)
+    return hash64(canonical(url), extra, key=b"%d" % job)
 
 
 def page_digest(url: str, body: bytes, media: Iterable[str] = ()) -> int:
@@ -56,14 +71,11 @@ def page_digest(url: str, body: bytes, media: Iterable[str] = ()) -> int:
 
     `http` and `https`, with and without `www.`, are one host here. The addresses of the media tell
     pages apart that have the same bytes and name other files: `<embed src="main.swf">` in the
-    folders of two lessons.
+    folders of two lessons. Ids drawn by chance do not: many a page has a new one at each visit.
     """
     host = (urlsplit(url).hostname or "").removeprefix("www.")
-    digest = blake2b(host.encode() + b"\n", digest_size=8)
-    digest.update(body)
-    for address in media:
-        digest.update(address.partition("://")[2].removeprefix("www.").encode() + b"\n")
-    return int.from_bytes(digest.digest(), "big", signed=True) or 1
+    names = (address.partition("://")[2].removeprefix("www.") + "\n" for address in media)
+    return hash64(f"{host}\n", _ID_IN_BODY.sub(b"", body), *names) or 1
 
 
 class SplitOrigin(NamedTuple):
@@ -88,14 +100,17 @@ def split_origin(url: str) -> SplitOrigin:
 
 @lru_cache(maxsize=65_536)
 def shape(url: str) -> str:
-    """Return what the pages of one template share: numbers become `#`, query values are left out.
+    """Return what the pages of one template share.
 
-    So is the port: there are 65,535 of them, and one server may answer on all.
+    Numbers and ids become `#`, query values are left out. So is the port: there are
+    65,535 of them, and one server may answer on all.
 
     >>> shape("http://h.test/calendar?year=2024&month=5")
     'h.test/calendar?month&year'
     >>> shape("http://h.test/news/2024/17.html")
     'h.test/news/#/#.html'
+    >>> shape("http://h.test/x/9f86d081884c7d659a2f/17.html")
+    'h.test/x/#/#.html'
     """
     try:
         parts = urlsplit(url)
@@ -103,5 +118,5 @@ def shape(url: str) -> str:
     except ValueError:
         return url
     keys = sorted({pair.partition("=")[0] for pair in parts.query.split("&") if pair})
-    path = _DIGITS.sub("#", _SESSION_PATH.sub("", parts.path))
+    path = _VARYING.sub("#", _SESSION_PATH.sub("", parts.path))
     return f"{host}{path}" + ("?" + "&".join(keys) if keys else "")

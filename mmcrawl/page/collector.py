@@ -278,11 +278,12 @@ class PageCollector:
         if self._links and not self._links[-1].fallback:
             self._links[-1].fallback = attributes.get("alt") or attributes.get("title") or ""
 
-    def _take_frame(self, tag: str, attributes: Attributes) -> None:
-        if src := attributes.get("src"):
-            title = " ".join(attributes.get("title", "").split())[:LONGEST_ANCHOR]
-            path = self._tag_path()
-            self.references.append(Reference(src, tag, title, may_be_page=True, tag_path=path))
+    def _open_frame(self, tag: str, attributes: Attributes) -> Closer | None:
+        before = len(self.references)
+        self.media.frame(tag, attributes)
+        for reference in self.references[before:]:
+            reference.tag_path = self._tag_path()
+        return self._open_raw(tag, attributes) if tag in _RAW else None
 
     def _open_select(self, tag: str, attributes: Attributes) -> Closer:
         self._jump_menu = "onchange" in attributes
@@ -327,13 +328,6 @@ class PageCollector:
                 self.head.take_meta(name, content)
         if header := attributes.get("http-equiv", "").strip().lower():
             self.head.take_meta(header, content)
-
-    def _open_iframe(self, tag: str, attributes: Attributes) -> Closer:
-        before = len(self.references)
-        self.media.iframe(tag, attributes)
-        for reference in self.references[before:]:
-            reference.tag_path = self._tag_path()
-        return self._open_raw(tag, attributes)
 
     def _open_raw(self, tag: str, attributes: Attributes) -> Closer:
         if self._raw is None:
@@ -390,9 +384,9 @@ _OPENERS: dict[str, Opener] = {
     "embed": _media(MediaElements.embed),
     "figcaption": PageCollector._open_caption,
     "figure": PageCollector._open_figure,
-    "frame": PageCollector._take_frame,
+    "frame": PageCollector._open_frame,
     "html": lambda page, _, attributes: page.head.take_html(attributes),
-    "iframe": PageCollector._open_iframe,
+    "iframe": PageCollector._open_frame,
     "img": PageCollector._take_image,
     "meta": PageCollector._take_meta,
     "object": _media(MediaElements.object),

@@ -122,8 +122,9 @@ class MediaElements:
         only = kind == AUDIO or (kind == VIDEO and either)
         self._add(href, tag, attributes, kind=kind, only_kind=only)
 
-    def iframe(self, tag: str, attributes: Attributes) -> None:
-        self._add(_source_of(attributes), tag, attributes, may_be_page=True, is_player=True)
+    def frame(self, tag: str, attributes: Attributes) -> None:
+        player = tag == "iframe"
+        self._add(_source_of(attributes), tag, attributes, may_be_page=True, is_player=player)
 
     def meta(self, name: str, content: str) -> None:
         """Take an Open Graph property; structured ones such as ``og:video:type`` name no file."""

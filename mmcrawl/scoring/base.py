@@ -6,6 +6,7 @@ from math import inf
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 from mmcrawl.frontier.findings import PatternRecord
+from mmcrawl.frontier.reading import PastPage
 from mmcrawl.frontier.records import KnownLink, LinkScores
 
 NO_SCORES = LinkScores([], [], [])
@@ -53,6 +54,19 @@ class CrawledPage:
     topic_score: float = 0.0
     new_media: int = 0
 
+    @classmethod
+    def again(cls, past: PastPage) -> "CrawledPage":
+        """Return a page as it is told when its crawl is taken up again."""
+        return cls(
+            past.id,
+            past.url,
+            past.relevant,
+            past.contains_media,
+            past.links,
+            past.topic_score,
+            past.new_media,
+        )
+
 
 class LinkSource(Protocol):
     """Where a scorer looks up links by id (the frontier)."""
@@ -99,7 +113,10 @@ class Scorer(Protocol):
         ...
 
     def started(self, link: int) -> LinkScores:
-        """Note that a link is being fetched."""
+        """Note that a link was taken to be fetched.
+
+        It ends as `crawled`, `failed` or `repeated`, unless the crawl is left before that.
+        """
         return NO_SCORES
 
     def crawled(self, page: CrawledPage) -> LinkScores:
@@ -107,7 +124,17 @@ class Scorer(Protocol):
         ...
 
     def failed(self, link: int) -> LinkScores:
-        """Note that a link could not be had."""
+        """Note that a link could not be had, or redirects to an address that was not known.
+
+        If that may be followed, it is the next that is `added`.
+        """
+        return NO_SCORES
+
+    def repeated(self, link: int) -> LinkScores:
+        """Note that a link is another address of one that is known, by a redirect or as its twin.
+
+        That tells nothing of links like it: it is neither a page nor a failure.
+        """
         return NO_SCORES
 
     def revised(self, links: Iterable[int]) -> LinkScores:

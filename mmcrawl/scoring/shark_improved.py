@@ -221,6 +221,10 @@ class SharkImproved(Scorer):
         self._settle(link, _FAILED)
         return self._answer([])
 
+    def repeated(self, link: int) -> LinkScores:
+        """Note that a link leads to no page of its own."""
+        return self.failed(link)
+
     def revised(self, links: Iterable[int]) -> LinkScores:
         """Lower n' of the pages that hold pages which turned out not to be relevant."""
         touched = []

@@ -19,6 +19,7 @@ import pytest
 from mmcrawl.archive import open_archive
 from mmcrawl.frontier import canonical
 from mmcrawl.replay import open_web
+from tests.warm import python
 
 pytestmark = pytest.mark.alone
 
@@ -39,7 +40,7 @@ class Crawls:
         self.store = self.folder / "crawl.db"
 
     def start(self, spider: str, *args: str, **settings: object) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "scrapy", "crawl", spider, "-a", f"archive={self.archive}"]
+        command = [python(), "-m", "scrapy", "crawl", spider, "-a", f"archive={self.archive}"]
         command += [word for arg in args for word in ("-a", arg)]
         command += [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
         return subprocess.Popen(

@@ -147,16 +147,7 @@ class MadeUpCrawl:
                     if self.frontier.known(target).parent == past.id:
                         answers.append(scorer.added([target]))
                 continue
-            page = CrawledPage(
-                past.id,
-                past.url,
-                past.relevant,
-                past.contains_media,
-                past.links,
-                past.topic_score,
-                past.new_media,
-            )
-            answers.append(scorer.crawled(page))
+            answers.append(scorer.crawled(CrawledPage.again(past)))
         answers.append(scorer.added(self.frontier.waiting()))
         for answer in answers:
             scores |= dict(zip(answer.ids, answer.score, strict=True))

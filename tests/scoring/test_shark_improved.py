@@ -107,17 +107,7 @@ class Crawl:
             if isinstance(past, PastFailure):
                 scorer.failed(past.id)
                 continue
-            scorer.crawled(
-                CrawledPage(
-                    past.id,
-                    past.url,
-                    past.relevant,
-                    past.contains_media,
-                    past.links,
-                    past.topic_score,
-                    past.new_media,
-                )
-            )
+            scorer.crawled(CrawledPage.again(past))
         answer = scorer.added(self.frontier.waiting())
         return dict(zip(answer.ids, answer.score, strict=True))
 

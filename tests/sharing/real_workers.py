@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,18 @@ from mmcrawl.errors import StoreError
 from mmcrawl.sharing import observing
 from mmcrawl.sharing.messages import Entry, Fetched, Grant, Message
 from mmcrawl.sharing.store import SharedStore, open_shared_store
+from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
 JOB = "together"
 PATIENCE = 120.0  # seconds, for whatever is waited for
 LEASE = 4.0
+_WORKER = """
+import os, sys
+print(os.getpid(), flush=True)
+from scrapy.cmdline import execute
+execute(["scrapy", *sys.argv[1:]])
+"""
 _FAST, _SLOW = 0.005, 1.5  # seconds an answer takes, usually and while workers join
 
 
@@ -217,16 +225,22 @@ class Web:
 
 @dataclass
 class Worker:
-    """A process that crawls."""
+    """A process that crawls, and the one that stands for it (see `tests.warm`)."""
 
     process: subprocess.Popen[bytes]
     log: Path
     is_killed: bool = False
 
+    @cached_property
+    def pid(self) -> int:
+        """Id of the process that crawls."""
+        wait_until(lambda: self.process.poll() is not None or self.said, "a worker to begin")
+        return int(self.said.partition("\n")[0])
+
     @property
     def name(self) -> str:
         """What the names of its worker hold."""
-        return f"-{self.process.pid}-"
+        return f"-{self.pid}-"
 
     def share(self, of_all: Counter[str]) -> int:
         """Return its share of what was counted by worker."""
@@ -239,7 +253,8 @@ class Worker:
 
     def signal(self, number: signal.Signals) -> None:
         """Send it a signal."""
-        self.process.send_signal(number)
+        if self.process.poll() is None:
+            os.kill(self.pid, number)
         self.is_killed |= number == signal.SIGKILL
 
     def ends(self, seconds: float = PATIENCE) -> str:
@@ -284,7 +299,8 @@ class Gang:
             "CONCURRENT_REQUESTS_PER_DOMAIN=2",
             "MMCRAWL_BARREN_PAGES_PER_SHAPE=0",
         )
-        command = [sys.executable, "-m", "scrapy", "crawl", "focused"]
+        # The interpreter itself reads what a test puts into the environment.
+        command = [sys.executable if environ else python(), "-c", _WORKER, "crawl", "focused"]
         for name, value in (common | arguments).items():
             command += ["-a", f"{name}={value}"]
         for setting in (*fixed, *settings):

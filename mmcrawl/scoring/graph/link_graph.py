@@ -297,6 +297,10 @@ class GraphScorer(Scorer, ABC):
         self._settle(link)
         return NO_SCORES
 
+    def repeated(self, link: int) -> LinkScores:
+        """Note that a link waits no more."""
+        return self.failed(link)
+
     # -- inside -------------------------------------------------------------------------------
 
     def _take_in(self, links: Ids) -> None:
