@@ -835,3 +835,19 @@ def test_a_site_that_writes_new_ids_into_its_addresses_does_not_hold_a_crawl(
     store = f"sqlite:///{tmp_path / 'crawl.db'}"
     web = SiteWithIds(form)
     assert in_pieces(opened, store, web, most=11) == taken
+
+
+def test_probes_that_lead_to_known_pages_are_given_back(opened: Any) -> None:
+    job = opened(algo="urlrule", hard=True)
+    crawl(job, mirrored(6))
+    [stage] = job.scorer._order._stages.values()
+    assert not stage.under_way
+    assert stage.probed.total() == job.frontier.pages
+    assert TWIN in job.frontier.errors()
+
+
+def test_pulls_that_lead_to_known_pages_are_taken_back(opened: Any) -> None:
+    job = opened(algo="tag-path")
+    crawl(job, mirrored(6))
+    assert TWIN in job.frontier.errors()
+    assert job.scorer._pulls.tolist() == job.scorer._results.tolist()

@@ -7,6 +7,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+import numpy as np
 from w3lib.url import canonicalize_url
 
 # Already canonical: nothing in it that canonicalisation could change. Most links are like this.
@@ -16,9 +17,10 @@ _SESSION_PATH = re.compile(
     r"|(?<=[^/:]/)\((?:[ASF]\([\w-]*\))+\)/",  # ASP.NET without cookies
     re.IGNORECASE,
 )
-RANDOM_ID = re.compile(r"\b(?=[0-9A-Za-z]{16})[A-Za-z]*\d[0-9A-Za-z]*")
+RANDOM_ID = re.compile(r"(?<![0-9A-Za-z])(?=[0-9A-Za-z]{16})[A-Za-z]*\d[0-9A-Za-z]*")
 """What looks like an id drawn by chance: of a session, of a form, of a file."""
-_ID_IN_BODY = re.compile(RANDOM_ID.pattern.encode())
+_SHORTEST_ID = 16
+_ALPHANUMERIC = np.array([chr(byte).isalnum() and byte < 128 for byte in range(256)])
 _SESSION_QUERY = re.compile(
     r"(?<=[?&])(?:jsessionid|phpsessid|aspsessionid[a-z]*|sessionid|session_id|cfid|cftoken|zenid"
     r"|(?:sid|s)(?==[0-9a-f]{16}))=[^&#]*(?:&|(?=#)|\Z)",
@@ -75,7 +77,19 @@ def page_digest(url: str, body: bytes, media: Iterable[str] = ()) -> int:
     """
     host = (urlsplit(url).hostname or "").removeprefix("www.")
     names = (address.partition("://")[2].removeprefix("www.") + "\n" for address in media)
-    return hash64(f"{host}\n", _ID_IN_BODY.sub(b"", body), *names) or 1
+    return hash64(f"{host}\n", _without_ids(body), *names) or 1
+
+
+def _without_ids(body: bytes) -> bytes:
+    """Return a body without what `RANDOM_ID` matches, several times as fast as by that pattern."""
+    kinds = _ALPHANUMERIC[np.frombuffer(body, dtype=np.uint8)]
+    ends = np.flatnonzero(np.diff(kinds, prepend=False, append=False)).reshape(-1, 2)
+    pieces, after = [], 0
+    for start, end in ends[ends[:, 1] - ends[:, 0] >= _SHORTEST_ID].tolist():
+        if not body[start:end].isalpha():
+            pieces.append(body[after:start])
+            after = end
+    return b"".join([*pieces, body[after:]])
 
 
 class SplitOrigin(NamedTuple):

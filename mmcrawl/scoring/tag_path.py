@@ -193,6 +193,13 @@ class TagPath(Scorer):
         self._learn(link, 0)
         return self._scores_of(self._move())
 
+    def repeated(self, link: int) -> LinkScores:
+        """Take a pull back that tells nothing of its arm."""
+        self._state[link] = _REDIRECTED
+        if (arm := self._arm[link]) != _NO_ARM:
+            self._pulls[arm] -= 1
+        return self._scores_of(self._move())
+
     def revised(self, links: Iterable[int]) -> LinkScores:
         """Take back the rewards of pages that turned out not to be relevant."""
         for link in links:

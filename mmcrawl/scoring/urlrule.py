@@ -159,6 +159,11 @@ class UrlRule(Scorer):
         self._order.failed(site, link)
         return self._settle(site, False, np.empty(0, dtype=np.int64))
 
+    def repeated(self, link: int) -> LinkScores:
+        """Give a probe back that led to a page which is known."""
+        site = self._site(link)
+        return self._rescore(site) if self._order.repeated(site, link) else NO_SCORES
+
     def revised(self, links: Iterable[int]) -> LinkScores:
         """Take pages that turned out not to be relevant out of the clusters."""
         by_site: dict[int, list[int]] = {}

@@ -45,6 +45,10 @@ class LinkOrder:
     def failed(self, site: Site, link: int) -> None:
         """Note that nothing came of a link."""
 
+    def repeated(self, site: Site, link: int) -> bool:
+        """Note that a link led to a known page; tell whether the site is to be re-scored."""
+        return False
+
     def revised(self, page: int) -> None:
         """Note that a page called relevant is not."""
 
@@ -166,6 +170,15 @@ class Probing(LinkOrder):
 
     def failed(self, site: Site, link: int) -> None:
         self._stages[site.host].under_way.discard(link)
+
+    def repeated(self, site: Site, link: int) -> bool:
+        stage = self._stages[site.host]
+        if link not in stage.under_way:
+            return False
+        stage.probed[self._layer[link]] -= 1
+        stage.under_way.discard(link)
+        self.moved(site)
+        return True
 
     def moved(self, site: Site) -> bool:
         stage = self._stages[site.host]
