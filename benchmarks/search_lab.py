@@ -28,6 +28,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -127,13 +128,22 @@ class Pages:
             new = self._path.with_suffix(f".{os.getpid()}")
             new.write_bytes(pickle.dumps(self._known, pickle.HIGHEST_PROTOCOL))
             new.replace(self._path)
+            self._changed = False
+
+
+@lru_cache(maxsize=1)
+def _pages(web: Web, cache: Path) -> Pages:
+    """Return the pages of a web; they are read once for all algorithms."""
+    return Pages(web, cache)
 
 
 def _code() -> str:
-    """Return what tells one state of the parser from another."""
+    """Return what tells one state of the parser, and of digests, from another."""
+    import mmcrawl.frontier.urls
     import mmcrawl.page
 
     files = sorted(Path(mmcrawl.page.__file__).parent.glob("*.py"))
+    files.append(Path(mmcrawl.frontier.urls.__file__))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
@@ -147,7 +157,7 @@ def crawl(
     scorer: ScorerMaker = make_scorer,
 ) -> Run:
     """Crawl all of a web; `scorer` is called as `make_scorer` is."""
-    pages = Pages(web, cache)
+    pages = _pages(web, cache)
     settings = Settings()
     settings.setmodule("mmcrawl.settings")
     settings.setdict(replay_settings(web.spec), priority="spider")

@@ -57,26 +57,37 @@ class Truth:
 
     def __init__(self) -> None:
         self.relevant: dict[str, bool] = {}
-        self.links: dict[str, list[str]] = {}
+        self.links: dict[str, set[str]] = {}
         self.target: dict[str, str] = {}
 
     def page(self, url: str) -> str:
         """Return where an address leads."""
         return self.target.get(url, url)
 
-    def leads(self, url: str, known: set[str]) -> float:
-        """Return how many relevant pages a page brings that are not known; less if further on."""
-        found = 0.0
-        for link in dict.fromkeys(self.links.get(self.page(url), ())):
-            if link in known:
-                continue
-            if self.relevant.get(self.page(link)):
-                found += 1
-            else:
-                behind = set(self.links.get(self.page(link), ())) - known
-                more = sum(self.relevant.get(self.page(other), False) for other in behind)
-                found += FURTHER_ON * min(more, MANY)
-        return found
+    def leads(self, urls: Iterable[str], known: set[str]) -> list[float]:
+        """Return how many relevant pages that are not known pages bring; less if further on."""
+        behind: dict[str, int] = {}
+        return [
+            sum(
+                1
+                if self._is_relevant(link)
+                else FURTHER_ON * min(self._behind(link, known, behind), MANY)
+                for link in self._links(url) - known
+            )
+            for url in urls
+        ]
+
+    def _behind(self, url: str, known: set[str], counted: dict[str, int]) -> int:
+        """Return how many relevant pages a page links to that are not known; counted once."""
+        if url not in counted:
+            counted[url] = sum(map(self._is_relevant, self._links(url) - known))
+        return counted[url]
+
+    def _is_relevant(self, url: str) -> bool:
+        return self.relevant.get(self.page(url), False)
+
+    def _links(self, url: str) -> set[str]:
+        return self.links.get(self.page(url), set())
 
 
 class Watch:
@@ -144,7 +155,7 @@ class Watch:
         if self._samples is None:
             url = canonical(self._source.known(page.id).url)
             self._truth.relevant[url] = page.relevant
-            self._truth.links[url] = [canonical(self._source.known(n).url) for n in page.links]
+            self._truth.links[url] = {canonical(self._source.known(n).url) for n in page.links}
         else:
             self._fetched += 1
             if self._fetched >= self._next:
@@ -160,7 +171,7 @@ class Watch:
         urls = [self._waiting[link] for link in drawn]
         truth = self._truth
         relevant = np.array([truth.relevant.get(truth.page(url), False) for url in urls])
-        leads = np.array([truth.leads(url, self._known) for url in urls])
+        leads = np.array(truth.leads(urls, self._known))
         samples.append(Sample(self._prospects._columns(np.array(drawn)), relevant, leads))
 
 
