@@ -27,6 +27,9 @@ GRID = (
     "noise=0.8",
     "dynamic=1,banner=1",
     "sites=12",
+    "media=0.01",
+    "flat=1,media=0.01",
+    "flat=1,media=0.03,menu=300",
 )
 MEASURES = {
     "area_share": "Area, as a share of the oracle's",

@@ -110,6 +110,7 @@ def found_by_a_full_crawl(spec: str) -> set[str]:
         "pages=600,media=0,banner=1,sites=12",
         "pages=600,languages=en,tunnel=0,noise=0,sites=1,seed=7",
         "pages=50,sites=1,media=0.5,tunnel=10",
+        "pages=600,flat=0.5,menu=20",
     ],
 )
 def test_a_full_crawl_finds_what_the_generator_says_is_relevant(parameters: str) -> None:
@@ -118,7 +119,9 @@ def test_a_full_crawl_finds_what_the_generator_says_is_relevant(parameters: str)
     assert found == web.relevant_urls()
 
 
-@pytest.mark.parametrize("parameters", ["", "pages=50,sites=1,tunnel=10,media=0.5", "noise=1"])
+@pytest.mark.parametrize(
+    "parameters", ["", "pages=50,sites=1,tunnel=10,media=0.5", "noise=1", "flat=0.5,menu=9"]
+)
 def test_all_pages_are_reached_and_every_other_link_is_dead_on_purpose(parameters: str) -> None:
     web = simulated(parameters)
     urls = list(web.page_urls())
@@ -209,6 +212,29 @@ def test_the_share_of_relevant_pages_is_the_one_asked_for(
     parameters = f"pages=10000,sites={sites},media={media},adjacency={adjacency},tunnel=3"
     found = len(simulated(parameters).relevant_urls())
     assert found == pytest.approx(10_000 * media, rel=0.1, abs=30)
+
+
+def test_all_pages_of_a_flat_site_stand_on_one_list_relevant_ones_anywhere() -> None:
+    web = simulated("pages=2000,sites=1,flat=1,media=0.02")
+    front, *_ = web.start_urls()
+    listed = [url for url in web.page_urls() if directory(url) != directory(front)]
+    assert len({directory(url) for url in listed}) == 1
+    clicks, _ = crawl(web)
+    assert max(clicks[url] for url in listed) == 2
+    places = [n for n, url in enumerate(listed) if url in web.relevant_urls()]
+    assert len(places) == pytest.approx(40, rel=0.3)
+    assert places[0] < 400
+    assert places[-1] > 1600
+
+
+@pytest.mark.parametrize("menu", [0, 30])
+def test_a_menu_stands_on_all_pages_of_its_directory(menu: int) -> None:
+    web = simulated(f"pages=600,sites=1,flat=1,menu={menu}")
+    articles = [url for url in web.page_urls() if re.search(r"\d\.html?|\?id=", url)]
+    on_all = set(articles)
+    for url in articles:
+        on_all &= {url, *(link.url for link in page_at(web, url).links)}
+    assert len(on_all) == menu
 
 
 def media_directories(web: SimulatedWeb) -> set[str]:

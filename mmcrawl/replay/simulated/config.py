@@ -53,6 +53,13 @@ class SimulationConfig:
     dynamic: float = _number(0.25, 0, 1)
     """Share of directories with addresses like `show.asp?id=7` in place of files."""
 
+    flat: float = _number(0.0, 0, 1)
+    """Share of sites with one directory, all of whose pages stand on one list; `adjacency` and
+    `tunnel` mean nothing there."""
+
+    menu: int = _number(0, 0, 1000)
+    """Links to the first pages of a directory, the same ones on each of its pages."""
+
     languages: str = "mixed"
     """`zh` (in GBK and UTF-8), `en` (in UTF-8), or `mixed`: every second site is in English."""
 

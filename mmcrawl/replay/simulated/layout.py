@@ -110,10 +110,11 @@ class _Planner:
         self._names = NAMES[self._language]
         self._months = min(MOST_MONTHS, int(size * MONTHS_SHARE))
         self._relevant = config.media * size
+        self._flat = QuickDice(config.seed, "flat", number).chance(config.flat)
 
     def site(self) -> Site:
-        count = max(4, round(sqrt(self._size) / 2))
-        share = self._config.media / DENSITY
+        count = 1 if self._flat else max(4, round(sqrt(self._size) / 2))
+        share = 0 if self._flat else self._config.media / DENSITY
         gathered = max(1, round(count * share)) if share else 0
         plots = self._plots(count, gathered)
         styles = self._styles(plots)
@@ -183,7 +184,7 @@ class _Planner:
     ) -> list[Directory]:
         dice = self._dice
         budgets = _budgets(plots, pages, self._relevant)
-        lengths = [dice.number(10, 30) for _ in plots]
+        lengths = budgets if self._flat else [dice.number(10, 30) for _ in plots]
         lists = [max(1, -(-budgets[n] // (lengths[n] + 1))) for n in range(len(plots))]
         items = [budget - count for budget, count in zip(budgets, lists, strict=True)]
         shares = self._shares(plots, items)
@@ -213,7 +214,7 @@ class _Planner:
     def _shares(self, plots: list[_Plot], items: list[int]) -> list[float]:
         """Share of relevant pages in each directory."""
         gathered = sum(n for n, plot in zip(items, plots, strict=True) if plot.kind == "media")
-        adjacency = self._config.adjacency
+        adjacency = 0 if self._flat else self._config.adjacency
         even = (1 - adjacency) * self._relevant / max(1, sum(items))
         near = adjacency * self._relevant / max(1, gathered)
         return [min(1.0, even + (near if plot.kind == "media" else 0)) for plot in plots]

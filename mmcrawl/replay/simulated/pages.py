@@ -12,6 +12,7 @@ from mmcrawl.replay.demo.markup import ENDINGS, HOSTED
 from mmcrawl.replay.demo.model import Group, Link, Medium, Page
 from mmcrawl.replay.demo.texts import Lesson, fill, lessons, prose
 from mmcrawl.replay.demo.traps import month_table
+from mmcrawl.replay.simulated.config import SimulationConfig
 from mmcrawl.replay.simulated.layout import CALENDAR, Directory, Site, month_of
 from mmcrawl.replay.simulated.words import NAMES
 
@@ -100,14 +101,14 @@ class PageMaker:
 
     Args:
         sites: As laid out.
-        seed, tunnel, noise: See `SimulationConfig`.
+        config: What they were laid out by.
     """
 
-    def __init__(self, sites: tuple[Site, ...], seed: int, tunnel: int, noise: float) -> None:
+    def __init__(self, sites: tuple[Site, ...], config: SimulationConfig) -> None:
         self._sites = sites
-        self._seed = seed
-        self._tunnel = tunnel
-        self._noise = noise
+        self._seed, self._tunnel, self._noise = config.seed, config.tunnel, config.noise
+        self._most_in_menu = config.menu
+        self._menus: dict[str, tuple[Link, ...]] = {}
 
     def item(self, directory: Directory, number: int) -> Item:
         """What `items.item` gives for this web's seed."""
@@ -156,6 +157,7 @@ class PageMaker:
         inner = [self._entrance(d) for d in site.directories if d.parent is directory]
         if inner and number == 1:
             groups.append(Group(words["sections"], tuple(inner)))
+        groups += self._menu(directory)
         return Page(
             list_url(directory, number),
             directory.subject.title,
@@ -184,6 +186,7 @@ class PageMaker:
             groups=(
                 Group(words["near"], (*near, back)),
                 Group(words["related"], tuple(related.values())),
+                *self._menu(directory),
             ),
             media=(this.medium,) if this.medium else (),
             relevant=this.relevant,
@@ -251,6 +254,14 @@ class PageMaker:
         dice = QuickDice(self._seed, directory.url, "tunnel title", step)
         titles = prose(directory.language)[subject].titles
         return fill(dice.pick(titles), directory.language, dice)
+
+    def _menu(self, directory: Directory) -> tuple[Group, ...]:
+        """The links on all pages of a directory."""
+        if directory.url not in self._menus:
+            numbers = range(1, min(self._most_in_menu, directory.items) + 1)
+            self._menus[directory.url] = tuple(self.item(directory, n).link for n in numbers)
+        links = self._menus[directory.url]
+        return (Group(NAMES[directory.language].words["pages"], links),) if links else ()
 
     def _cross_links(self, site: Site, directory: Directory, number: int) -> Iterator[Link]:
         """Related pages, a few on most pages and many on some."""

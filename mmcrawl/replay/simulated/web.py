@@ -104,8 +104,7 @@ class SimulatedWeb(StoredWeb):
 
     @cached_property
     def _make(self) -> PageMaker:
-        config = self._config
-        return PageMaker(self._sites, config.seed, config.tunnel, config.noise)
+        return PageMaker(self._sites, self._config)
 
     def _answer(self, site: Site, path: str) -> StoredResponse:
         page = self._page(site, path)
