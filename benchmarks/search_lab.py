@@ -92,7 +92,7 @@ class Pages:
     """The answers of a web, parsed; kept in a file between runs."""
 
     def __init__(self, web: Web, cache: Path) -> None:
-        stamp = hashlib.sha256(json.dumps([web.spec, _code()]).encode()).hexdigest()[:16]
+        stamp = hashlib.sha256(json.dumps([web.spec, web.name, _code()]).encode()).hexdigest()[:16]
         self._path = cache / f"{stamp}.pickle"
         self._known = pickle.loads(self._path.read_bytes()) if self._path.exists() else {}
         self._changed = False
