@@ -96,3 +96,21 @@ def test_a_page_that_sends_its_reader_on_has_no_topic(refresh: str, kind: str):
 def test_a_line_that_begins_as_a_byline_needs_no_date():
     html = f"<h1>Levers</h1><p>Posted by A. Medes, 12 comments</p><p><b>{TEXT * 2}</b>"
     assert kinds(html)["Posted by A. Medes, 12 comments"] == "navigation"
+
+
+def test_the_headline_of_an_announcement_is_none_of_the_subscriptions_below_it():
+    subscriptions = "<p><a href=r>RSS</a> <a href=s>Subscribe</a></p>"
+    articles = (
+        f"<article><h2><a href={i}>Experiment {i} with levers</a></h2>{subscriptions}<p>{TEXT}</p>"
+        "</article>"
+        for i in range(3)
+    )
+    found = kinds(f"<main><h1>News</h1>{''.join(articles)}</main>", title="News")
+    assert found["RSS Subscribe"] == "noise-links"
+    assert found["Experiment 1 with levers"] in ("small", "related-links")
+
+
+def test_the_items_before_and_after_in_a_chinese_list_are_navigation():
+    ends = "<ul><li>上一条：<a href=1>光的折射</a><li>下一条：<a href=3>力的合成</a></ul>"
+    found = kinds(f"<main><h1>杠杆</h1><p>{TEXT * 3}</p>{ends}</main>", title="杠杆")
+    assert found["上一条：光的折射 下一条：力的合成"] == "navigation"

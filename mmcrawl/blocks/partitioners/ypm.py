@@ -9,7 +9,7 @@ each of them, the units between explicit and implicit separators.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -120,16 +120,11 @@ class Ypm:
         runs = self._runs(page)
         if level < 2:
             return [Cut(run.node, run.start, run.end) for run in runs]
-        starts = sorted({0, *self._separators(page)})
-        shown = [node for node in page.shown if not page.is_thin(node)]
-        cuts = []
-        for run in runs:
-            first, after = (bisect_left(shown, node) for node in (run.nodes.start, run.nodes.stop))
-            pieces = shown[first:after]
-            units = content_runs(tree, pieces, [bisect_right(starts, piece) for piece in pieces])
-            inside = tuple(Cut(u.node, u.start, u.end) for u in units) if len(units) > 1 else ()
-            cuts.append(Cut(run.node, run.start, run.end, inside))
-        return cuts
+        units = self._units(page, runs)
+        return [
+            Cut(run.node, run.start, run.end, tuple(inside) if len(inside) > 1 else ())
+            for run, inside in zip(runs, units, strict=True)
+        ]
 
     def kept(self, tree: PageTree, measures: Measures) -> tuple[list[range], list[range]]:
         """Return the nodes of topic text, and those of related links: the body, for both.
@@ -143,6 +138,18 @@ class Ypm:
     def _runs(self, page: _Page) -> list[Run]:
         regions = self._regions(page)
         return content_runs(page.tree, page.shown, [regions[piece] for piece in page.shown])
+
+    def _units(self, page: _Page, runs: list[Run]) -> list[list[Cut]]:
+        """Return the units of each part; what is too thin for content is in none."""
+        ends = [run.nodes.stop for run in runs]
+        starts = sorted({0, *ends, *self._separators(page)})
+        owners = [-1 if page.is_thin(node) else bisect_right(starts, node) for node in page.shown]
+        found: list[list[Cut]] = [[] for _ in runs]
+        for unit in content_runs(page.tree, page.shown, owners):
+            if unit.owner >= 0:
+                part = found[bisect_right(ends, unit.nodes.start)]
+                part.append(Cut(unit.node, unit.start, unit.end))
+        return found
 
     def _regions(self, page: _Page) -> list[int]:
         """Return the index of the part that each node is in."""
