@@ -8,7 +8,8 @@ they are from, as `web/` or as `web.tar.zst` (read through the program zstd).
 
 * spcola, bwap and quark cut a page; what is kept is what `merge_blocks` makes of the kinds of their
   blocks: the text of the merged blocks, and the links in them and in the blocks of related links;
-* nom, ypm and gdom say themselves what they keep.
+* nom, ypm and gdom say themselves what they keep; gdom-cells counts the links of table cells only,
+  as printed, and gdom-links gives back the links it removed, as the printed program does.
 
 The topic is what is labelled title or topic. Its links are those in there and those in regions of
 related-links; all else is noise. The text of a list of related links is neither: whoever keeps the
@@ -35,6 +36,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -42,13 +44,21 @@ from mmcrawl.blocks import PageTree, partition, read_tree
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.merging import merge_blocks
+from mmcrawl.blocks.partitioners.gdom import CELLS
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.errors import BlockError
 from mmcrawl.replay.demo import DemoWeb
 
 LABELS = Path(__file__).parents[1] / "tests" / "blocks" / "labels" / "pages.json"
 CUTTING = ("spcola", "bwap", "quark")
-FILTERS = ("nom", "ypm", "gdom")
+FILTERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "nom": ("nom", {}),
+    "ypm": ("ypm", {}),
+    "gdom": ("gdom", {}),
+    "gdom-cells": ("gdom", {"containers": CELLS}),
+    "gdom-links": ("gdom", {"retain_links": True}),
+}
+"""The methods that say themselves what they keep, by the names of their rows."""
 TOPIC = ("title", "topic")
 RELATED = (*TOPIC, "related-links")
 MEASURES = ("noise text", "noise links", "topic text", "rel. links", "text lost", "links lost")
@@ -141,7 +151,8 @@ def kept_by_kinds(method: str) -> Callable[[LabelledPage], tuple[Ranges, Ranges]
 
 
 def kept_by_filter(method: str) -> Callable[[LabelledPage], tuple[Ranges, Ranges]]:
-    keep = make_partitioner(method).kept  # type: ignore[attr-defined]
+    partitioner, options = FILTERS[method]
+    keep = make_partitioner(partitioner, **options).kept  # type: ignore[attr-defined]
 
     def kept(page: LabelledPage) -> tuple[Ranges, Ranges]:
         tree = read_tree(page.body)
@@ -298,6 +309,7 @@ def arguments() -> argparse.Namespace:
     methods = (*CUTTING, *FILTERS)
     parser.add_argument("--only", default=",".join(methods), help="methods, parted by ,")
     parser.add_argument("--half", choices=("develop", "judge"), help="one half (default: both)")
+    parser.add_argument("--type", choices=("topic", "hub", "media"), help="pages of one type")
     parser.add_argument("--pooled", action="store_true", help="sums over pages, not means")
     parser.add_argument("--strict", action="store_true", help="text of related links is noise")
     parser.add_argument("--pages", metavar="METHOD", help="a row for each page of one method")
@@ -310,7 +322,7 @@ def arguments() -> argparse.Namespace:
 def main() -> int:
     given = arguments()
     try:
-        pages = load(Path(given.folder))
+        pages = [p for p in load(Path(given.folder)) if given.type in (None, p.type)]
     except (FileNotFoundError, ValueError) as error:
         print(f"{error}.", file=sys.stderr)
         return 2

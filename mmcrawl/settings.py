@@ -144,6 +144,18 @@ declared = {
             " the same MongoDB database), and nowhere for a crawl in memory",
         ),
         Setting(
+            "MMCRAWL_ARCHIVE_METHOD",
+            None,
+            "how archived pages are cut into blocks, with options as `bwap:min_size=0.5;theta=9`;"
+            " None cuts a page as its last version, a new one by `bwap`",
+        ),
+        Setting(
+            "MMCRAWL_METADATA",
+            {},
+            "further columns of the feeds, by rules for where a page says them:"
+            ' `{"author": "meta author", "year": "url /(\\d{4})/"}`; see docs/guide/blocks.md',
+        ),
+        Setting(
             "MMCRAWL_REVISIT_DEFAULT",
             24.0,
             "hours until a page that was visited once is due again",
@@ -174,7 +186,8 @@ declared = {
         Setting(
             "MMCRAWL_BLOCKS_METHOD",
             "quark",
-            "how pages are cut into blocks; `scrapy blocks --help` names the methods",
+            "how pages are cut into blocks for MMCRAWL_LINK_BLOCKS; `scrapy blocks --help` names"
+            " the methods; with options of one as `quark:min_text=50;custom_tags=h1 h2`",
         ),
         Setting("MMCRAWL_BLOCKS_LEVEL", 1, "how often blocks are cut again", *_COUNT),
         Setting(

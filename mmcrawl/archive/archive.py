@@ -74,8 +74,8 @@ class Archive:
 
         Args:
             capture: What was received.
-            method, level: How to cut it; None takes those of the URL's last version, else
-                :data:`~mmcrawl.blocks.DEFAULT_METHOD` and its level.
+            method, level: How to cut it, the method with its options if any; None takes those of
+                the URL's last version, else :data:`~mmcrawl.blocks.DEFAULT_METHOD` and its level.
 
         Raises:
             BlockError: there is no such method.
@@ -90,6 +90,7 @@ class Archive:
         self,
         captures: Iterable[Capture | Unchanged],
         *,
+        method: str | None = None,
         levels: Sequence[int | None] | None = None,
     ) -> list[Stored]:
         """Keep several visits in one commit, in their order; all are durable on return.
@@ -100,15 +101,19 @@ class Archive:
         Args:
             captures: What was received, and visits that found nothing new. Such a one is not noted
                 if its URL has no version up to its time, as :attr:`Stored.noted` says.
-            levels: For each of them how to cut it, as :meth:`store` takes it; ignored for a visit
+            method: How to cut them, as :meth:`store` takes it.
+            levels: For each of them how finely, as :meth:`store` takes it; ignored for a visit
                 that found nothing new.
 
         Raises:
+            BlockError: there is no such method.
             ValueError: a level is not from 1 to :data:`~mmcrawl.blocks.MAX_LEVEL`, or
                 there are more or fewer of them than visits.
         """
+        if method is not None:
+            make_partitioner(method)
         with self._writing:
-            return self._writer.store(captures, levels=levels)
+            return self._writer.store(captures, method=method, levels=levels)
 
     def known(self, urls: Iterable[str]) -> set[str]:
         """Return those of some URLs, given exactly, that have been stored; asked for at once."""

@@ -75,21 +75,25 @@ class ArchiveStore:
     Args:
         archive: Open.
         levels: Chooses the levels of pages that were stored before; None leaves them as they are.
+        method: How pages are cut; None as :meth:`Archive.store` does.
     """
 
-    def __init__(self, archive: Archive, levels: LevelManager | None = None) -> None:
+    def __init__(
+        self, archive: Archive, levels: LevelManager | None = None, method: str | None = None
+    ) -> None:
         self._archive = archive
         self._levels = levels
+        self._method = method
 
     @classmethod
-    def open(cls, uri: str, *, create: bool) -> Self:
+    def open(cls, uri: str, *, create: bool, method: str | None = None) -> Self:
         """Open an archive; levels are chosen.
 
         Raises:
             StoreError: as :func:`~mmcrawl.archive.open_archive` does.
         """
         archive = open_archive(uri, create=create)
-        return cls(archive, LevelManager(archive))
+        return cls(archive, LevelManager(archive), method)
 
     def store(self, visits: Sequence[Visited]) -> Answers:
         """Store visits in one commit; what cannot be stored for what it is fails alone."""
@@ -138,7 +142,9 @@ class ArchiveStore:
         some = [visits[n] for n in part]
         try:
             _check_sizes(some)
-            stored = self._archive.store_many(some, levels=self._new_levels(some))
+            stored = self._archive.store_many(
+                some, method=self._method, levels=self._new_levels(some)
+            )
         except Exception as error:  # noqa: BLE001 - told to whoever waits for the page
             raise_if_fatal(error)
             if len(part) == 1:

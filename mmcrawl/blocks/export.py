@@ -37,8 +37,12 @@ def partition_record(page: Partition) -> dict[str, Any]:
     }
 
 
-def partition_json(page: Partition) -> str:
+def partition_json(page: Partition, metadata: Mapping[str, str] | None = None) -> str:
     """Return :func:`partition_record` as one JSON document, with a line feed at its end.
+
+    Args:
+        page: In blocks.
+        metadata: Of the page, which becomes its ``metadata``; None leaves it out.
 
     Blocks are nested in the document as they are on the page: a level of some hundreds is more
     than the ``json`` module nests.
@@ -47,7 +51,10 @@ def partition_json(page: Partition) -> str:
     >>> print(partition_json(partition(b"", method="quark")).splitlines()[1])
       "url": null,
     """
-    return json.dumps(partition_record(page), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+    record = partition_record(page)
+    if metadata is not None:
+        record["metadata"] = dict(metadata)
+    return json.dumps(record, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
 def _block_record(block: Block) -> dict[str, Any]:

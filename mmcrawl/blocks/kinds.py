@@ -292,6 +292,8 @@ def _heading(blocks: PageBlocks, index: int, following: int, found: list[Judgeme
         return found[index] if found[index][0] == "related-links" else ("small", _GUESSED)
     if found[following][0] in _OF_TEXT:
         return "title", _LIKELY
+    if blocks.links[index] and found[following][0] not in KEPT and found[index][0] in KEPT:
+        return found[index]  # a teaser's: what it leads to is no part of the bar below it
     if blocks.is_middle(index) == blocks.is_middle(following):
         return found[following][0], _LIKELY
     return found[index]

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.areas import PageAreas
@@ -38,6 +38,7 @@ _LAST, _LONGEST_FOOT = 3, 400  # blocks, characters
 _ALL_OF = re.compile(r"\s*(?:所有|全部|(?:all|alle|todas?|todos?)\b)\s*", re.IGNORECASE)
 _FORWARD = re.compile(r"\s*\d\s*[;,]\s*url\s*=", re.IGNORECASE)  # in less than ten seconds
 _LONGEST_FORWARD = 400  # characters
+_FRONT = re.compile(r"/?(?:(?:index|default|home)\.\w{3,5})?", re.IGNORECASE)
 _BOX = 300  # characters outside of links
 _BARS = frozenset({"side", "foot", "comments", "advertisement", "navigation"})
 
@@ -69,6 +70,7 @@ class PageBlocks:
         self._hidden = measures.hidden
         self._chars = measures.chars
         self._blocks = blocks
+        self._url = url or ""
         self._host = _host_of(url) if url else ""
         self._texts: dict[int, str] = {}
         areas = PageAreas(tree, measures)
@@ -208,7 +210,7 @@ class PageBlocks:
         for index, level in enumerate(self.levels):
             if not level or self._blocks[index].start >= self._middle.stop:
                 continue
-            if self.areas[index] not in ("", "content", "head"):
+            if self.areas[index] not in ("", "content", "head") or self._leads_to_front(index):
                 continue
             score = {1: 2.0, 2: 1.0}.get(level, 0.5)
             score += 2 * self._headlines.agreement(self.text(index))
@@ -216,7 +218,25 @@ class PageBlocks:
             score -= 1.0 if self.is_link_block(index) else 0.0  # a site's name
             if score > best:
                 best, found = score, index
-        return found
+        return found if found >= 0 else self._plain_headline()
+
+    def _plain_headline(self) -> int:
+        """Return the last block before the middle that is the page's title in plain type, or -1."""
+        for index in range(len(self) - 1, -1, -1):
+            short = 0 < self.chars[index] <= LONGEST_HEADING and not self.links[index]
+            if not short or not self.is_before_middle(index):
+                continue
+            free = self.areas[index] in ("", "content", "head")
+            if free and self._headlines.agreement(self.text(index)) >= _AGREES:
+                return index
+        return -1
+
+    def _leads_to_front(self, index: int) -> bool:
+        """Whether a block is a link to the site's front page, and the page another: its name."""
+        if not self._url or _is_front(self._url):
+            return False
+        hrefs = [self._tree.attributes(node).get("href", "") for node in self._link_nodes(index)]
+        return bool(hrefs) and all(_is_front(urljoin(self._url, href)) for href in hrefs)
 
     def _name_foot(self) -> None:
         """Name the foot of a page that no tag or class names, by its notice of rights."""
@@ -263,6 +283,15 @@ class PageBlocks:
         while after < len(self) and self.areas[after] not in _BARS:
             after += 1
         return range(self.headline + 1, after)
+
+
+def _is_front(url: str) -> bool:
+    """Whether an address is that of a site's front page."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return bool(parts.netloc) and not parts.query and _FRONT.fullmatch(parts.path) is not None
 
 
 def _host_of(url: str) -> str:

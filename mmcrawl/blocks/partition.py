@@ -18,8 +18,8 @@ from mmcrawl.blocks.kinds import BlockKind, block_kinds
 from mmcrawl.blocks.layout.lines import LinkTexts, joined_text
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL, Cut
-from mmcrawl.blocks.partitioners.registry import make_partitioner
-from mmcrawl.blocks.topics import block_topic
+from mmcrawl.blocks.partitioners.registry import make_method
+from mmcrawl.blocks.topics import TopicRules, block_topic
 from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.errors import BlockError
 
@@ -101,7 +101,7 @@ class Block:
     @cached_property
     def topic(self) -> str:
         """What the block is about, in a few words (Song et al. 2008, section 2.2)."""
-        return block_topic(self.page.tree, self.nodes)
+        return block_topic(self.page.tree, self.nodes, self.page.topics)
 
 
 class Partition:
@@ -110,11 +110,12 @@ class Partition:
     Attributes:
         body: The page as received.
         url: Of the page, or None.
-        method: Name of the partitioner.
+        method: Name of the partitioner, with its options if any were given with it.
         level: Level that was asked for.
         roots: The blocks of level 1, in order.
         blocks: The blocks that have none inside of them, in order: with the layout between them
             they are the page.
+        topics: The rules for their topics.
     """
 
     def __init__(
@@ -125,8 +126,10 @@ class Partition:
         method: str,
         level: int,
         url: str | None = None,
+        topics: TopicRules | None = None,
     ) -> None:
         self.tree = tree
+        self.topics = topics or TopicRules()
         self.body = tree.body
         self.method = method
         self.level = level
@@ -201,11 +204,11 @@ def partition(
     Args:
         body: The page as received, without content encoding (gzip, …).
         method: ``bwap``, ``spcola``, ``quark``, ``nom``, ``ypm``, ``gdom``, or one that another
-            package registers.
+            package registers; with options, if any, as ``quark:custom_tags=h1 h2;theta=9``.
         level: How often blocks are cut again, from 1 to 50; methods without levels ignore it.
         encoding: Python codec name of the body, where it is known; else it is found out.
         url: Of the page; helps to tell kinds of links.
-        options: Keyword parameters of the method.
+        options: Keyword parameters of the method, or of :class:`~mmcrawl.blocks.topics.TopicRules`.
 
     Raises:
         BlockError: there is no such method or encoding, the method does not take such an option,
@@ -220,11 +223,11 @@ def partition(
         raise ValueError(f"level must be at least 1, not {level}")
     if level > MAX_LEVEL:
         raise BlockError(f"level must be at most {MAX_LEVEL}, not {level}")
-    cut = make_partitioner(method, **options)
+    cut, topics = make_method(method, **options)
     tree = read_tree(body, encoding=encoding)
     cuts = cut(tree, level)
     _check(tree, cuts, method, level)
-    return Partition(tree, cuts, method=method, level=level, url=url)
+    return Partition(tree, cuts, method=method, level=level, url=url, topics=topics)
 
 
 def _check(tree: PageTree, cuts: Sequence[Cut], method: str, level: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from mmcrawl.text.scripts import HAN, has_han, unify
@@ -51,21 +51,25 @@ def words_of(text: str) -> Iterator[Word]:
             start += len(key)
 
 
-def trim(text: str, theta: int) -> str:
-    """Return the first `theta` distinct words that are no stop words (algorithm 2).
+def trim(text: str, theta: int, *, distinct: bool = False) -> str:
+    """Return the first `theta` words that are no stop words, each once (algorithm 2).
 
-    A text of stop words alone gives its first `theta` words.
+    A text of stop words alone gives its first `theta` words. As printed, a word that is repeated
+    among the first ones takes a place and is left out; with `distinct`, another one has its place.
 
-    >>> trim("The laws of the lever and of pulleys", 3)
-    'laws lever pulleys'
+    >>> trim("lever, lever, pulley and wheel", 3), trim("lever, lever, pulley and wheel", 3,
+    ... distinct=True)
+    ('lever pulley', 'lever pulley wheel')
     """
     words = list(words_of(text))
-    telling = (word for word in words if not is_stop_word(word.key))
-    return _phrase(text, _first_distinct(telling, theta) or words[:theta])
+    telling = [word for word in words if not is_stop_word(word.key)]
+    return _phrase(text, _first(telling, theta, distinct=distinct) or words[:theta])
 
 
-def extract(text: str, theta: int, epsilon: int) -> str:
-    """Return the first `theta` distinct words that occur more than `epsilon` times (algorithm 3).
+def extract(text: str, theta: int, epsilon: int, *, distinct: bool = False) -> str:
+    """Return those of the first `theta` words that occur more than `epsilon` times (algorithm 3).
+
+    With `distinct`, these are the first `theta` different ones that do.
 
     Stop words do not count, nor do numbers, single characters, and two small letters: in languages
     whose stop words are not known, these are articles and prepositions. A text that repeats fewer
@@ -73,8 +77,12 @@ def extract(text: str, theta: int, epsilon: int) -> str:
     """
     words = [word for word in words_of(text) if _says_something(text, word)]
     counts = Counter(word.key for word in words)
-    frequent = _first_distinct((word for word in words if counts[word.key] > epsilon), theta)
-    return _phrase(text, frequent) if len(frequent) >= _FEWEST else trim(text, theta)
+    looked_at = words if distinct else words[:theta]
+    frequent = [word for word in looked_at if counts[word.key] > epsilon]
+    found = _first(frequent, theta, distinct=True)
+    if len(found) >= min(_FEWEST, theta):
+        return _phrase(text, found)
+    return trim(text, theta, distinct=distinct)
 
 
 def _says_something(text: str, word: Word) -> bool:
@@ -84,9 +92,10 @@ def _says_something(text: str, word: Word) -> bool:
     return length > 2 or has_han(word.key) or not text[word.start : word.end].islower()
 
 
-def _first_distinct(words: Iterable[Word], count: int) -> list[Word]:
+def _first(words: Sequence[Word], count: int, *, distinct: bool) -> list[Word]:
+    """Return the different words among the first ones, or the first different ones."""
     found: dict[str, Word] = {}
-    for word in words:
+    for word in words if distinct else words[:count]:
         if len(found) == count:
             break
         found.setdefault(word.key, word)

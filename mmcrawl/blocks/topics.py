@@ -12,10 +12,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.sizes import start_tag_has
+from mmcrawl.blocks.partitioners.base import number, switch
 from mmcrawl.blocks.phrases import extract, trim, words_of
 from mmcrawl.blocks.tags import BLOCK_TAGS, HEADINGS, HIDDEN
 from mmcrawl.blocks.tree import PageTree
@@ -34,9 +35,42 @@ _DECORATION = " \t:：|»«›‹>·•-–—→←↑↓*#"
 _SENTENCE_ENDS = (".", ",", ";", "!", "。", "，", "；", "！", "…")
 
 
-def block_topic(
-    tree: PageTree, nodes: range, *, theta: int = 15, delta: int = 30, epsilon: int = 1
-) -> str:
+@dataclass(frozen=True)
+class TopicRules:
+    """The parameters of section 2.2, for which the paper gives no figures.
+
+    Attributes:
+        theta: Words that a topic is made of, at most; of a found text, none are left out up to
+            here.
+        delta: Words from which on words are extracted by their frequency; below, the text is
+            trimmed.
+        epsilon: Occurrences that an extracted word must exceed.
+        distinct: Whether the first `theta` different words are meant. As printed, algorithms 2 and
+            3 look at the first `theta` words, repeated ones among them.
+    """
+
+    theta: int = 15
+    delta: int = 30
+    epsilon: int = 1
+    distinct: bool = False
+
+    @classmethod
+    def of(cls, **options: Any) -> Self:
+        """Return the rules with some options, which may be given as text.
+
+        Raises:
+            ValueError: an option is no number, is negative, or is neither on nor off.
+        """
+        given: dict[str, Any] = {}
+        for name, value in options.items():
+            if name == "distinct":
+                given[name] = switch(name, value)
+            else:
+                given[name] = number(name, value, int, int(name == "theta"))
+        return cls(**given)
+
+
+def block_topic(tree: PageTree, nodes: range, rules: TopicRules | None = None) -> str:
     """Return the topic of what stands in a range of nodes, "" if nothing does.
 
     A block of images alone is about what their ``alt`` and ``title`` say.
@@ -44,21 +78,18 @@ def block_topic(
     Args:
         tree: The page.
         nodes: Neighbouring nodes of it.
-        theta: Words of the topic, at most; of a found text, none are left out up to here. (The
-            paper gives no figures for its parameters.)
-        delta: Words from which on words are extracted by their frequency; below, the text is
-            trimmed.
-        epsilon: Occurrences that an extracted word must exceed.
+        rules: How long topics are, and of which words; None takes the defaults.
     """
+    rules = rules or TopicRules()
     pieces = _pieces(tree, nodes)
     if not pieces:
-        return _shortened(" ".join(dict.fromkeys(_picture_texts(tree, nodes))), theta)
-    if found := _found(pieces, theta):
-        return _shortened(found, theta)
+        return _shortened(" ".join(dict.fromkeys(_picture_texts(tree, nodes))), rules)
+    if found := _found(pieces, rules.theta):
+        return _shortened(found, rules)
     text = "\n".join(piece.text for piece in pieces)[:_READ]
-    if _has_at_least(text, delta):
-        return extract(text, theta, epsilon)
-    return trim(text, theta)
+    if _has_at_least(text, rules.delta):
+        return extract(text, rules.theta, rules.epsilon, distinct=rules.distinct)
+    return trim(text, rules.theta, distinct=rules.distinct)
 
 
 # ---------------------------------------------------------------- reading
@@ -249,12 +280,12 @@ def _mostly(pieces: list[_Piece], quality: str) -> bool:
 # ---------------------------------------------------------------- shortening
 
 
-def _shortened(text: str, theta: int) -> str:
+def _shortened(text: str, rules: TopicRules) -> str:
     """Return a found text: as it is, or trimmed if it has more than `theta` words."""
     text = text.strip(_DECORATION)
-    if len(text) <= _LONGEST and not _has_at_least(text, theta + 1):
+    if len(text) <= _LONGEST and not _has_at_least(text, rules.theta + 1):
         return text
-    return trim(text[:_READ], theta)
+    return trim(text[:_READ], rules.theta, distinct=rules.distinct)
 
 
 def _has_at_least(text: str, count: int) -> bool:

@@ -6,7 +6,7 @@ A page is fetched through Scrapy's engine and by a crawl's rules; `scrapy topic`
 import argparse
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,12 +21,15 @@ from scrapy.http import Response
 from twisted.python.failure import Failure
 from w3lib.encoding import resolve_encoding
 
+from mmcrawl.archive.model import Headers
 from mmcrawl.blocks.drawing import draw, printable, short_path, summary
 from mmcrawl.blocks.export import partition_json
+from mmcrawl.blocks.metadata_rules import MetadataRules, ReceivedText
 from mmcrawl.blocks.partition import Block, Partition, partition
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL
-from mmcrawl.blocks.partitioners.registry import partitioner_names
+from mmcrawl.blocks.partitioners.registry import make_partitioner, partitioner_names
 from mmcrawl.commands.base import MmcrawlCommand, console_of, whole
+from mmcrawl.engine.captures import capture_of
 from mmcrawl.engine.components import WELL_BEHAVED
 from mmcrawl.engine.failures import reason_of
 from mmcrawl.errors import MmcrawlError
@@ -59,11 +62,13 @@ class ReceivedPage:
         body: Without content encoding (gzip, …).
         url: Its address after redirects, "" if it has none.
         content_type: The ``Content-Type`` header, "" if there is none.
+        headers: All headers, as received.
     """
 
     body: bytes
     url: str = ""
     content_type: str = ""
+    headers: Headers = ()
 
 
 class NoPageError(MmcrawlError):
@@ -103,7 +108,8 @@ class _OnePageSpider(Spider):
         elif kind and kind not in self.types:
             self.outcome.reason = f"no HTML page: {kind}"
         else:
-            self.outcome.page = ReceivedPage(response.body, response.url, content_type)
+            headers = capture_of(response).headers
+            self.outcome.page = ReceivedPage(response.body, response.url, content_type, headers)
 
     def fail(self, failure: Failure) -> None:
         self.outcome.reason = reason_of(failure)
@@ -155,7 +161,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
         methods = ", ".join(partitioner_names())
         add(
             "--method",
-            help=f"how the page is cut: {methods} (default: {DEFAULT_METHOD})",
+            help=f"how the page is cut: {methods} (default: {DEFAULT_METHOD}); with options, if"
+            ' any, as "bwap:min_size=0.5;theta=9" or "quark:custom_tags=h1 h2;custom_text=PATTERN"',
         )
         add(
             "--level",
@@ -164,6 +171,11 @@ class Command(MmcrawlCommand, ScrapyCommand):
         )
         add("--encoding", default="", metavar="E", help="encoding of the page (default: found out)")
         add("--url", default="", help="address of a page that is given as a file")
+        add(
+            "--metadata",
+            metavar="FILE",
+            help="rules for metadata of the page, as JSON (default: MMCRAWL_METADATA)",
+        )
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="write the blocks as JSON")
         form.add_argument("--text", action="store_true", help="write title and text of the page")
@@ -199,10 +211,27 @@ class Command(MmcrawlCommand, ScrapyCommand):
         _check_method(method)
         if opts.html not in (None, _STANDARD):
             _check_target(Path(os.path.expanduser(opts.html)), name)
-        return lambda: self._show(name, method, level, encoding, opts)
+        rules = self._rules(opts.metadata)
+        return lambda: self._show(name, (method, level), encoding, opts, rules)
+
+    def _rules(self, path: str | None) -> MetadataRules:
+        """Return the rules of a file, or those of the settings."""
+        if path is None:
+            return MetadataRules.read(
+                value_of(self.settings, "MMCRAWL_METADATA")  # type: ignore[arg-type]
+            )
+        try:
+            return MetadataRules.read(Path(os.path.expanduser(path)).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise MmcrawlError(f"--metadata {path} cannot be read: {error}") from error
 
     def _show(
-        self, name: str, method: str, level: int, encoding: str, opts: argparse.Namespace
+        self,
+        name: str,
+        method: tuple[str, int],
+        encoding: str,
+        opts: argparse.Namespace,
+        rules: MetadataRules,
     ) -> None:
         source = self._source(name, opts)
         _check_body(name, source)
@@ -211,13 +240,18 @@ class Command(MmcrawlCommand, ScrapyCommand):
             _write(_content(source, encoding))
             return
         url = source.url or None
-        page = partition(source.body, method=method, level=level, encoding=encoding, url=url)
+        how, level = method
+        page = partition(source.body, method=how, level=level, encoding=encoding, url=url)
+        metadata = None
+        if rules:
+            html = source.body.decode(encoding, "replace")
+            metadata = rules(ReceivedText(source.url, source.headers, html))
         if opts.json:
-            _write(partition_json(page))
+            _write(partition_json(page, metadata))
         elif opts.html is not None:
             _write(draw(page), opts.html)
         else:
-            console_of(100).print(_block_tree(page, name))
+            console_of(100).print(_block_tree(page, name, metadata or {}))
 
     def _source(self, name: str, opts: argparse.Namespace) -> ReceivedPage:
         """Return the page of a file, of standard input, or of a URL."""
@@ -247,10 +281,11 @@ def _encoding(label: str) -> str:
     return name if label else ""
 
 
-def _check_method(name: str) -> None:
-    names = partitioner_names()
+def _check_method(method: str) -> None:
+    names, name = partitioner_names(), method.partition(":")[0]
     if name not in names:
         raise MmcrawlError(f"--method {name}: there is none; there are {', '.join(names)}")
+    make_partitioner(method)
 
 
 def _check_target(path: Path, source: str) -> None:
@@ -297,14 +332,15 @@ def _write(text: str, target: str = _STANDARD) -> None:
             raise _UnwrittenError(f"--html {target}: {error.strerror}") from error
 
 
-def _block_tree(page: Partition, name: str) -> RenderableType:
+def _block_tree(page: Partition, name: str, metadata: Mapping[str, str]) -> RenderableType:
     """Return the blocks of a page, those of a level inside of the one before."""
     tree = Tree(Text(printable(page.url or name), style="bold"), guide_style="dim")
     branches = [tree]  # of each level the last, from the page on
     for block in page:
         del branches[block.level :]
         branches.append(branches[-1].add(_block_lines(block)))
-    return Group(tree, Text(summary(page)))
+    told = (Text.assemble((f"{key}: ", "bold"), printable(metadata[key])) for key in metadata)
+    return Group(tree, *told, Text(summary(page)))
 
 
 def _block_lines(block: Block) -> RenderableType:

@@ -59,6 +59,7 @@ FOCUSED: Mapping[str, Any] = {
         "mmcrawl.pipelines.archive.ArchivePipeline": 100,
         "mmcrawl.pipelines.blocks.BlocksPipeline": 200,
         "mmcrawl.pipelines.media.MediaPipeline": 900,
+        "mmcrawl.pipelines.metadata.MetadataPipeline": 950,
     },
     "EXTENSIONS": {"mmcrawl.engine.extensions.CrawlProgress": 500, **REVISIT["EXTENSIONS"]},
 }

@@ -11,6 +11,7 @@ from mmcrawl import __version__
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.archive.uris import archive_beside, archive_uri, shown
+from mmcrawl.blocks.metadata_rules import MetadataRules
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.crawling.params import FocusedParams
@@ -106,6 +107,9 @@ def check_settings(settings: SettingsLike) -> None:
     for setting in declared.values():
         setting.of(settings)
     archive_uri_of("", "memory:", settings)
+    if method := value_of(settings, "MMCRAWL_ARCHIVE_METHOD"):
+        make_partitioner(method)
+    MetadataRules.read(value_of(settings, "MMCRAWL_METADATA"))
     revisit_rules(settings)
     later_link_blocks(settings)
 

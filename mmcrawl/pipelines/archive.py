@@ -20,6 +20,7 @@ from mmcrawl.archive.writer_process import ProcessStore
 from mmcrawl.engine.items import PageItem, VisitItem
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.errors import StoreError
+from mmcrawl.settings import value_of
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +59,8 @@ class ArchivePipeline:
             return
         create: bool = getattr(self.crawler.spider, "creates_archive", True)
         try:
-            store = await run_in_thread(_opened, uri, create=create)
+            method = value_of(self.crawler.settings, "MMCRAWL_ARCHIVE_METHOD")
+            store = await run_in_thread(_opened, uri, create=create, method=method)
         except StoreError as error:
             self._stop(error, closing=True)
             raise CloseSpider("store_error") from None
@@ -204,11 +206,11 @@ class _News:
             self._ended.popleft()
 
 
-def _opened(uri: str, *, create: bool) -> GroupStore:
+def _opened(uri: str, *, create: bool, method: str | None) -> GroupStore:
     """Open an archive in another process, where one can run beside this one, else here."""
     if sys.executable and _cores() > 1:
-        return ProcessStore(uri, create=create)
-    return ArchiveStore.open(uri, create=create)
+        return ProcessStore(uri, create=create, method=method)
+    return ArchiveStore.open(uri, create=create, method=method)
 
 
 def _cores() -> int:

@@ -63,14 +63,14 @@ def test_a_partitioner_that_is_no_longer_installed_stops_nobody_else(
     odd = archive.store(page("odd", time=1.0), method="quark").version
     plain = archive.store(page("plain", url="http://physics.test/2")).version
     cutting = sys.modules["mmcrawl.blocks.partition"]
-    real = cutting.make_partitioner
+    real = cutting.make_method
 
     def without_quark(name, **options):
         if name == "quark":
             raise BlockError("unknown partitioner 'quark'")
         return real(name, **options)
 
-    monkeypatch.setattr(cutting, "make_partitioner", without_quark)
+    monkeypatch.setattr(cutting, "make_method", without_quark)
     archive.pack()
     assert f"The blocks of {URL} are not kept" in caplog.text
     with pytest.raises(BlockError):

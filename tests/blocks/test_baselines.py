@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.sizes import node_sizes
-from mmcrawl.blocks.partitioners.gdom import Gdom
+from mmcrawl.blocks.partitioners.gdom import CELLS, Gdom
 from mmcrawl.blocks.partitioners.nom import Nom
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.blocks.partitioners.ypm import Ypm, node_places
@@ -51,22 +51,36 @@ def test_gdom_removes_lists_of_links_and_keeps_text_with_few():
     assert links == ["a"]
 
 
-def test_gdom_counts_links_for_each_word_outside_of_links():
-    html = "<html><body><p>one two three four <a href=a>a</a></p></body></html>"
-    assert kept(Gdom(), html)[1] == ["a"]  # one for four words: 0.25 is not exceeded
-    assert kept(Gdom(), html.replace("four ", "")) == ("", [])
-    assert kept(Gdom(link_text_ratio="0.2"), html) == ("", [])
+def test_gdom_estimates_words_by_their_letters():
+    html = "<html><body><div>twenty letters or so 123 <a href=a>a</a></div></body></html>"
+    assert kept(Gdom(link_text_ratio=0.30), html)[1] == ["a"]  # 17 letters are 3.4 words
+    assert kept(Gdom(link_text_ratio="0.29"), html) == ("", [])
+    assert kept(Gdom(link_text_ratio=0.5, word_length=8.5), html)[1] == ["a"]
+    assert kept(Gdom(link_text_ratio=0.5, word_length="8.6"), html) == ("", [])
 
 
 def test_gdom_counts_two_chinese_characters_as_a_word():
-    html = "<html><body><p>阿基米德知道杠杆 <a href=a>力学</a></p></body></html>"
+    html = "<html><body><div>阿基米德知道杠杆 <a href=a>力学</a></div></body></html>"
     assert kept(Gdom(), html)[1] == ["a"]
     assert kept(Gdom(), html.replace("杠杆", "")) == ("", [])
 
 
 def test_gdom_does_not_blame_a_division_for_a_list_that_is_gone():
-    html = f"<html><body><div><p>Four words of text</p>{MENU}</div></body></html>"
-    assert kept(Gdom(), html) == ("Four words of text", [])
+    html = f"<html><body><div><p>Twenty letters of a text</p><nav>{MENU}</nav></div></body></html>"
+    assert kept(Gdom(), html) == ("Twenty letters of a text", [])
+
+
+def test_gdom_as_printed_looks_at_table_cells_only():
+    cell = f"<table><tr><td>{LONG}<td>{MENU}</table>"
+    html = f"<html><body>{cell}<div>{MENU}</div></body></html>"
+    assert kept(Gdom(containers=CELLS), html)[1] == ["1", "2", "3"]
+    assert kept(Gdom(), html)[1] == []
+
+
+def test_gdom_gives_back_the_links_it_removed_where_asked_to():
+    html = f"<html><body><p>{LONG}<a href=0>a</a></p><nav>{MENU}<a href=4></a></nav></body></html>"
+    assert kept(Gdom(), html)[1] == ["0"]
+    assert kept(Gdom(retain_links="true"), html) == (LONG + "a", ["0", "1", "2", "3"])
 
 
 def test_gdom_removes_forms_and_advertisements_but_no_form_around_the_page():
@@ -82,12 +96,12 @@ def test_gdom_removes_controls_and_their_labels():
 
 
 def test_gdom_leaves_what_it_removed_to_the_layout():
-    html = f"<html><body><p>{LONG}</p>{MENU}<p>{LONG}</p></body></html>"
+    html = f"<html><body><p>{LONG}</p><nav>{MENU}</nav><p>{LONG}</p></body></html>"
     assert contents(Gdom(), html) == [f"<p>{LONG}</p>", f"<p>{LONG}</p>"]
 
 
 def test_a_cut_is_of_the_element_that_it_lies_in_or_is():
-    html = f"<html><body><p>{LONG}</p>{MENU}<p>{LONG}</p><p>{LONG}</p></body></html>"
+    html = f"<html><body><p>{LONG}</p><nav>{MENU}</nav><p>{LONG}</p><p>{LONG}</p></body></html>"
     tree = read_tree(html.encode())
     assert [tree.path(cut.node) for cut in Gdom()(tree, 1)] == ["html/body/p", "html/body"]
 
@@ -126,6 +140,38 @@ def test_a_paragraph_at_the_top_is_no_header():
 def test_ypm_looks_into_elements_it_does_not_know():
     html = f"<x-app><html><body><div>Site</div><div>{LONG}</div></body></html>"
     assert kept(Ypm(), html)[0] == LONG.strip()
+
+
+def test_ypm_takes_what_is_named_a_bar_or_a_foot_to_be_there():
+    menu, bar = f"<nav>{MENU}</nav>", f"<div class=sidebar>{MENU * 9}</div>"
+    main, foot = f"<div><p>{LONG * 2}</div>", f"<div id=footer>{LONG}</div>"
+    html = f"<html><body><div>{main}{menu}{main}{bar}{main}{foot}</div></body></html>"
+    assert kept(Ypm(), html) == (LONG * 5 + LONG.strip(), [])
+
+
+def units(html: str, **options: float) -> list[list[str]]:
+    """Return the units of each part of a page."""
+    tree = read_tree(f"<html><body>{html}</body></html>".encode())
+    cuts = Ypm(**options)(tree, 2)
+    return [[tree.body[c.start : c.end].decode() for c in cut.children] for cut in cuts]
+
+
+def test_ypm_parts_the_body_where_its_parts_cease_to_look_alike():
+    text, list_ = f"<div class=a><p>{LONG}</div>", f"<div class=b>{MENU}</div>"
+    assert units(text + list_ + list_ + text) == [[text, list_ + list_, text]]
+    assert units(list_ + list_) == [[]]  # no higher than a unit
+    assert units(text + text) == [[text, text]]  # each higher than one
+    assert units(text + text, unit=10_000) == [[]]
+
+
+def test_ypm_parts_at_rules_borders_and_thin_pictures():
+    long = f"<p>{LONG}</p>"
+    assert units(long + "<hr>" + long, unit=10_000) == [[long, long]]
+    assert units(long + "<img height=1 width=300>" + long, unit=10_000) == [[long, long]]
+    framed = "<div style='border: 1px solid'>All about levers</div>"
+    assert units(long + framed + long, unit=10_000) == [[long, framed, long]]
+    bare = framed.replace("1px solid", "0")
+    assert units(long + bare + long, unit=10_000) == [[]]
 
 
 def places(html: str, *names: str) -> list[tuple[float, float]]:
@@ -172,6 +218,9 @@ def test_a_short_page_has_a_body():
         ("gdom", {"link_text_ratio": "x"}),
         ("gdom", {"link_text_ratio": -1}),
         ("gdom", {"link_text_ratio": float("nan")}),
+        ("gdom", {"word_length": 0}),
+        ("gdom", {"retain_links": "perhaps"}),
+        ("ypm", {"unit": "x"}),
         ("ypm", {"edge": "x"}),
         ("ypm", {"edge": -1}),
         ("ypm", {"side": 0.6}),
@@ -208,9 +257,13 @@ def test_cuts_are_in_order_and_hold_what_is_kept(html: str):
     tree = read_tree(html.encode())
     measures = Measures(tree)
     for method in (Nom(), Ypm(), Gdom()):
-        cuts, end = method(tree, 1), 0
+        cuts, end = method(tree, 2), 0
         for cut in cuts:
             assert end <= cut.start < cut.end <= len(tree.body)
+            end = cut.start
+            for unit in cut.children:
+                assert end <= unit.start < unit.end <= cut.end
+                end = unit.end
             end = cut.end
         kept_nodes = {i for nodes in method.kept(tree, measures)[0] for i in nodes}
         for node in visible(tree) & kept_nodes:

@@ -37,7 +37,7 @@ def topics(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             BlockKind(KINDS[i % len(KINDS)], 0.5, {}) for i, _ in enumerate(blocks)
         ],
     )
-    monkeypatch.setattr(module, "block_topic", lambda tree, nodes: topic[0])
+    monkeypatch.setattr(module, "block_topic", lambda tree, nodes, rules: topic[0])
     return topic
 
 

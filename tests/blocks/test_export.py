@@ -25,7 +25,7 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         module, "block_kinds", lambda tree, measures, blocks, url: [kind for _ in blocks]
     )
-    monkeypatch.setattr(module, "block_topic", lambda tree, nodes: "光学")
+    monkeypatch.setattr(module, "block_topic", lambda tree, nodes, rules: "光学")
 
 
 def nested(encoding: str = "utf-8", url: str | None = None) -> Partition:

@@ -96,3 +96,50 @@ def test_a_page_that_sends_its_reader_on_has_no_topic(refresh: str, kind: str):
 def test_a_line_that_begins_as_a_byline_needs_no_date():
     html = f"<h1>Levers</h1><p>Posted by A. Medes, 12 comments</p><p><b>{TEXT * 2}</b>"
     assert kinds(html)["Posted by A. Medes, 12 comments"] == "navigation"
+
+
+def test_the_headline_of_an_announcement_is_none_of_the_subscriptions_below_it():
+    subscriptions = "<p><a href=r>RSS</a> <a href=s>Subscribe</a></p>"
+    articles = (
+        f"<article><h2><a href={i}>Experiment {i} with levers</a></h2>{subscriptions}<p>{TEXT}</p>"
+        "</article>"
+        for i in range(3)
+    )
+    found = kinds(f"<main><h1>News</h1>{''.join(articles)}</main>", title="News")
+    assert found["RSS Subscribe"] == "noise-links"
+    assert found["Experiment 1 with levers"] in ("small", "related-links")
+
+
+def test_the_items_before_and_after_in_a_chinese_list_are_navigation():
+    ends = "<ul><li>上一条：<a href=1>光的折射</a><li>下一条：<a href=3>力的合成</a></ul>"
+    found = kinds(f"<main><h1>杠杆</h1><p>{TEXT * 3}</p>{ends}</main>", title="杠杆")
+    assert found["上一条：光的折射 下一条：力的合成"] == "navigation"
+
+
+def test_the_name_of_a_site_over_its_pages_is_not_their_headline():
+    name = "<header><h1><a href=/>School of Levers</a></h1></header>"
+    html = f"{name}<main><h2>All about oars</h2><p>{TEXT * 3}</p></main>"
+    found = kinds(html, title="School of Levers")
+    assert (found["School of Levers"], found["All about oars"]) == ("navigation", "title")
+    other = html.replace("<a href=/>", "<a href=/levers.html>")
+    assert kinds(other, title="School of Levers")["School of Levers"] == "title"
+
+
+def test_a_headline_in_plain_type_is_known_by_the_page_s_title():
+    rows = f"<tr><td>All about oars</td></tr><tr><td><img src=a></td></tr><tr><td><p>{TEXT * 3}"
+    found = kinds(f"<table>{rows}</table>", title="All about oars - School of Levers")
+    assert found["All about oars"] == "title"
+
+
+def test_the_words_of_a_heading_are_no_name_of_its_place_although_its_id_has_them():
+    heading = "<h2 id=language-changes>Changes of the law</h2>"
+    found = kinds(f"<main><h1>Levers</h1><p>{TEXT * 3}</p>{heading}<p>{TEXT}</p></main>")
+    assert found["Changes of the law"] == "title"
+
+
+def test_what_has_a_headline_in_it_is_more_than_a_line_about_it():
+    short = "A lever moves the world."
+    article = f"<article><div class=meta-wrap><h2>Levers move</h2><p>{short}</p></div></article>"
+    found = kinds(f"<main><h1>Levers</h1><article><p>{TEXT * 3}</p></article>{article}</main>")
+    assert found["Levers move"] == "title"
+    assert found[short] == "small"

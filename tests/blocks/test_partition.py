@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from mmcrawl.blocks import Cut, Partition, partition, partitioner_names, read_tree
 from mmcrawl.blocks.partitioners.base import MAX_LEVEL
-from mmcrawl.blocks.partitioners.registry import make_partitioner
+from mmcrawl.blocks.partitioners.registry import Method, make_partitioner
+from mmcrawl.blocks.topics import TopicRules
 from mmcrawl.errors import BlockError
 
 METHODS = partitioner_names()
@@ -291,7 +292,8 @@ WRONG = {
 def other(monkeypatch: pytest.MonkeyPatch, cuts: list[Cut]) -> None:
     """Let the partitioner `other` return these cuts."""
     module = import_module("mmcrawl.blocks.partition")  # the function has its name
-    monkeypatch.setattr(module, "make_partitioner", lambda name: lambda tree, level: cuts)
+    method = Method(lambda tree, level: cuts, TopicRules())
+    monkeypatch.setattr(module, "make_method", lambda name: method)
 
 
 @pytest.mark.parametrize("cuts", WRONG.values(), ids=list(WRONG))

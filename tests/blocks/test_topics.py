@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mmcrawl.blocks import partition
 from mmcrawl.blocks.phrases import extract, trim, words_of
-from mmcrawl.blocks.topics import block_topic
+from mmcrawl.blocks.topics import TopicRules, block_topic
 from mmcrawl.blocks.tree import PageTree, read_tree
 
 PROSE = "Archimedes of Syracuse said that he would move the earth, had he a place to stand. "
@@ -17,13 +18,13 @@ PROSE = "Archimedes of Syracuse said that he would move the earth, had he a plac
 
 def topic(html: str, encoding: str = "utf-8", **options: int) -> str:
     tree = read_tree(html.encode(encoding), encoding=encoding)
-    return block_topic(tree, range(1, len(tree)), **options)
+    return block_topic(tree, range(1, len(tree)), TopicRules(**options))
 
 
 def topic_of(tree: PageTree, name: str, **options: int) -> str:
     """Return the topic of the element with an id."""
     node = next(i for i in range(len(tree)) if tree.attributes(i).get("id") == name)
-    return block_topic(tree, range(node, tree.after[node]), **options)
+    return block_topic(tree, range(node, tree.after[node]), TopicRules(**options))
 
 
 # ---------------------------------------------------------------- found
@@ -215,7 +216,7 @@ def test_words_stand_where_they_say(text: str):
 @given(st.text(max_size=200), st.integers(1, 5))
 def test_a_topic_has_at_most_theta_words_of_the_block(text: str, theta: int):
     tree = read_tree(text.encode("utf-8", "replace"), encoding="utf-8")
-    found = block_topic(tree, range(1, len(tree)), theta=theta)
+    found = block_topic(tree, range(1, len(tree)), TopicRules(theta))
     assert len(list(words_of(found))) <= theta
 
 
@@ -227,3 +228,30 @@ def test_long_and_deep_blocks_take_linear_time(repeated: str):
     started = time.process_time()
     block_topic(tree, range(1, len(tree)))
     assert time.process_time() - started < 10  # half a second; quadratic work takes minutes
+
+
+# ---------------------------------------------------------------- as printed, or not
+
+
+def test_the_first_words_are_taken_as_printed_repeated_ones_among_them():
+    text = "lever lever pulley wheel"
+    assert trim(text, 3) == "lever pulley"
+    assert trim(text, 3, distinct=True) == "lever pulley wheel"
+    text = "lever lever pulley pulley screw screw wedge wedge"
+    assert extract(text, 6, 1) == "lever pulley screw"
+    assert extract(text, 5, 1, distinct=True) == "lever pulley screw wedge"
+
+
+def test_frequent_words_behind_the_first_ones_are_not_looked_at():
+    text = "arm lever rope pulley screw lever pulley screw"
+    assert extract(text, 5, 1) == "lever pulley screw"
+    assert extract(text, 4, 1) == "arm lever rope pulley"  # two that are repeated are too few
+    assert extract(text, 4, 1, distinct=True) == "lever pulley screw"
+
+
+def test_the_rules_of_a_method_are_those_of_the_topics_of_its_blocks():
+    body = b"<div><p>lever lever pulley wheel axle wedge screw</p></div>"
+    [block] = partition(body, method="nom:theta=3").blocks
+    assert block.topic == "lever pulley"
+    [block] = partition(body, method="nom", theta="3", distinct="true").blocks
+    assert block.topic == "lever pulley wheel"

@@ -364,3 +364,28 @@ def test_wrong_usage_is_told_without_a_traceback(args: list[str], code: int, sai
     assert said in shown.stderr
     assert "Traceback" not in shown.stderr
     assert shown.stdout == ""
+
+
+def test_a_method_is_given_with_its_options(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(page, "--method", "quark:min_text=9999;theta=1", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["method"] == "quark:min_text=9999;theta=1"
+    assert run(page, "--method", "quark:least=1") == 2
+    assert "least" in capsys.readouterr().err
+
+
+def test_metadata_is_shown_by_the_rules_of_a_file(
+    page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = tmp_path / "rules.json"
+    rules.write_text('{"first": "css h1, h2", "year": "url [0-9]{4}"}', encoding="utf-8")
+    given = (page, "--url", "http://h.test/2010/", "--metadata", str(rules))
+    assert run(*given, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["metadata"]["year"] == "2010"
+    assert run(*given) == 0
+    assert "year: 2010" in capsys.readouterr().out
+    rules.write_text("{", encoding="utf-8")
+    assert run(*given) == 2
+    assert "no JSON" in capsys.readouterr().err
+    assert run(page, "--metadata", str(tmp_path / "none.json")) == 2
+    assert "none.json" in capsys.readouterr().err

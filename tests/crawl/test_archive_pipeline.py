@@ -150,6 +150,20 @@ def test_an_archive_can_be_named_or_left_out(tools: Any) -> None:
             assert list(archive.urls()) == [server.url()]
 
 
+@pytest.mark.parametrize("own_process", [True, False])
+def test_pages_are_cut_as_the_settings_say(tools: Any, own_process: bool) -> None:
+    server = tools.serve()
+    server.pages["/"] = "<h1>Levers</h1><p>A lever moves the world.</p>"
+    method = "quark:custom_tags=h1;theta=1"
+    other = {} if own_process else {"spider": spider("")}
+    settings = {"MMCRAWL_ARCHIVE_METHOD": method}
+    [outcome] = tools.crawl({"seeds": server.url()}, settings=settings, **other)
+    with archive_of(outcome.store) as archive:
+        [version] = archive.all_versions()
+        assert version.method == method
+        assert [block.topic for block in archive.blocks_of(version)] == ["Levers", "lever"]
+
+
 def test_a_page_is_in_the_archive_before_its_link_is_crawled(tools: Any) -> None:
     server = tools.serve()
     server.pages = {"/": tools.links(*(f"/{n}" for n in range(30)))}

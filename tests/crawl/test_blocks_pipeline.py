@@ -124,6 +124,8 @@ def test_other_items_pass() -> None:
         ({"MMCRAWL_LINK_BLOCK_FACTORS": "navigation=1"}, "numbers from 0 to 1"),
         ({"MMCRAWL_LINK_BLOCK_FACTORS": "[1]"}, "numbers from 0 to 1"),
         ({"MMCRAWL_BLOCKS_METHOD": "sieve"}, "unknown partitioner 'sieve'"),
+        ({"MMCRAWL_BLOCKS_METHOD": "quark:least=1"}, "no option 'least'"),
+        ({"MMCRAWL_ARCHIVE_METHOD": "bwap:min_size=x"}, "min_size must be a number"),
         ({"MMCRAWL_BLOCKS_LEVEL": "two"}, "MMCRAWL_BLOCKS_LEVEL must be a whole number"),
     ],
 )

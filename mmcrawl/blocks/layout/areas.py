@@ -14,6 +14,7 @@ import numpy as np
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.block_words import AREAS, area_of_names
 from mmcrawl.blocks.layout.measures import Measures, Sums
+from mmcrawl.blocks.tags import HEADINGS
 from mmcrawl.blocks.tree import PageTree
 
 _TAGS = {
@@ -68,6 +69,7 @@ class PageAreas:
     def __init__(self, tree: PageTree, measures: Measures) -> None:
         self._tree = tree
         self._chars = measures.chars
+        self._headings = measures.counts["headings"]
         self._link_chars = measures.link_chars
         self._known: dict[int, str] = {0: ""}
         self._all = int(measures.chars[-1])
@@ -97,7 +99,9 @@ class PageAreas:
         if tree.inner_starts[node] - tree.starts[node] > len(tag) + 2:
             attributes = tree.attributes(node)
             named = _ROLES.get(attributes.get("role", ""), named)
-            by_name = attributes.get("class", ""), attributes.get("id", "")
+            # The id of a heading is made of its words, whatever these are.
+            key = "" if tag in HEADINGS else attributes.get("id", "")
+            by_name = attributes.get("class", ""), key
             area = area_of_names(" ".join(by_name)) if any(by_name) else ""
             # Of tag and class, the one that says more: a nav that is a box for sharing.
             if area and (not named or _RANKS[area] < _RANKS[named]) and self._may_be(node, area):
@@ -109,6 +113,8 @@ class PageAreas:
         if area == "content":
             return True
         if self._tree.tags[node] in ("main", "article") and area not in _BOXES_OF_ARTICLES:
+            return False
+        if area == "meta" and self._headings[self._tree.after[node]] > self._headings[node]:
             return False
         chars, text = self._held(node)
         if area not in _BOXES_WITH_TEXT and text > _LONG_TEXT and text > _MOSTLY_TEXT * chars:

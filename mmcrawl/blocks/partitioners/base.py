@@ -63,3 +63,15 @@ def number(name: str, value: float | str, kind: type[N], least: int) -> N:
     if not found >= least:
         raise ValueError(f"{name} must be at least {least}, not {value!r}")
     return found
+
+
+def switch(name: str, value: bool | str) -> bool:
+    """Return the value of an option that is on or off, which may be given as text.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    found = {"1": True, "true": True, "0": False, "false": False}.get(str(value).lower())
+    if found is None:
+        raise ValueError(f"{name} must be true or false, not {value!r}")
+    return found

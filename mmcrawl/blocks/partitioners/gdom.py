@@ -11,7 +11,7 @@ import re
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import Run, content_runs, shown_nodes
-from mmcrawl.blocks.partitioners.base import Cut, number
+from mmcrawl.blocks.partitioners.base import Cut, number, switch
 from mmcrawl.blocks.tree import PageTree
 from mmcrawl.text.scripts import HAN
 
@@ -22,21 +22,20 @@ _REMOVED = frozenset(
     """.split()
 )
 _REMOVED_UNLESS_MOST = frozenset("form noscript".split())
-_CONTAINERS = frozenset(
-    """
-    td th table ul ol dl dir menu div p blockquote center section article aside main header footer
-    nav
-    """.split()
-)
-"""The elements whose links are counted against their words. The paper names table cells, Crunch
-adds lists and DIV, and here today's sections are with them."""
+CELLS = "td th"
+"""The elements whose links are counted against their words in the paper."""
+
+BOXES = f"{CELLS} div section article aside main header footer nav"
+"""The same on pages of today, which are laid out with boxes and not with tables."""
 
 _ADVERTISER = re.compile(
     r"https?://(?:[\w-]+\.)*?(?:ads?\d*|adserver|adclick|banners?|doubleclick|googlesyndication|"
     r"adnxs|taboola|outbrain)\.",
     re.IGNORECASE,
 )
-_WORD = re.compile(rf"[{HAN}]{{1,2}}|[^\W_{HAN}]+")
+_HAN_LETTER = re.compile(rf"[{HAN}]")
+_LETTER = re.compile(rf"[^\W\d_{HAN}]")
+_HAN_WORD = 2  # characters of a Chinese word
 
 
 class Gdom:
@@ -44,50 +43,72 @@ class Gdom:
 
     Scripts, pictures, forms and their controls, embedded things and links to advertisers go. (A
     form that holds most of the page's text, as those of ASP.NET do, stays.) So does, from the
-    innermost on, every cell, list or division that has more than `link_text_ratio` links
-    for each word outside of links, counting what is still there. Words are runs of letters, and two
-    characters of Chinese.
+    innermost on, every cell that has more than `link_text_ratio` links for each word outside of
+    links, counting what is still there: the paper's list of links. Words are not counted but
+    estimated, as letters by `word_length`; a Chinese word has two characters. Tables that are left
+    empty are no content.
 
     Content is the blocks, in as few pieces as lie together; what was removed is layout.
 
     Args:
-        link_text_ratio: Links for each word that is not in a link; 0.25 is Crunch's own.
+        link_text_ratio: Links for each word that is not in a link; 0.25 is the paper's.
+        containers: Names of the elements that are looked at as cells; :data:`CELLS` is the paper's.
+        word_length: Letters of a word, the paper's 5.
+        retain_links: Whether :meth:`kept` gives back the links with text that were removed, as the
+            paper's program lists them at the end of the page, so that one can still get around.
 
     Raises:
-        ValueError: the ratio is no number, or negative.
+        ValueError: an option is not what it should be.
     """
 
-    def __init__(self, *, link_text_ratio: float | str = 0.25) -> None:
+    def __init__(
+        self,
+        *,
+        link_text_ratio: float | str = 0.25,
+        containers: str = BOXES,
+        word_length: float | str = 5.0,
+        retain_links: bool | str = False,
+    ) -> None:
         self.link_text_ratio = number("link_text_ratio", link_text_ratio, float, 0)
+        self.word_length = number("word_length", word_length, float, 1)
+        self.retain_links = switch("retain_links", retain_links)
+        self._containers = frozenset(containers.replace(",", " ").lower().split())
 
     def __call__(self, tree: PageTree, level: int) -> list[Cut]:
         """Return what is left of a page; there are no levels."""
-        return [Cut(run.node, run.start, run.end) for run in self._content(tree, Measures(tree))]
+        runs = self._content(tree, Measures(tree))
+        return [Cut(run.node, run.start, run.end) for run in runs if not run.owner]
 
     def kept(self, tree: PageTree, measures: Measures) -> tuple[list[range], list[range]]:
-        """Return the nodes of topic text, and those of related links: what is left, for both."""
-        nodes = [run.nodes for run in self._content(tree, measures)]
-        return nodes, nodes
+        """Return the nodes of topic text, and those of related links."""
+        runs = self._content(tree, measures)
+        content = [run.nodes for run in runs if not run.owner]
+        if not self.retain_links:
+            return content, content
+        lost = [run.nodes for run in runs if run.owner]
+        links = (node for nodes in lost for node in nodes if tree.tags[node] == "a")
+        texts = (node for node in links if measures.total(measures.chars, node))
+        return content, content + [range(node, tree.after[node]) for node in texts]
 
     def _content(self, tree: PageTree, measures: Measures) -> list[Run]:
+        """Return what a reader sees: of owner 0 what is left, of owner 1 what was removed."""
         removed = self._removed(tree, measures)
         for node in range(1, len(tree)):
             removed[node] = removed[node] or removed[tree.parents[node]]
         pieces = shown_nodes(tree, measures)
-        runs = content_runs(tree, pieces, [removed[piece] for piece in pieces])
-        return [run for run in runs if not run.owner]
+        return content_runs(tree, pieces, [removed[piece] for piece in pieces])
 
     def _removed(self, tree: PageTree, measures: Measures) -> list[bool]:
         """Return which nodes are removed by themselves, not by what they stand in."""
         tags, parents, hidden, in_link = tree.tags, tree.parents, measures.hidden, measures.in_link
         count = len(tree)
         removed = [False] * count
-        links, words = [0] * count, [0] * count
+        links, words = [0] * count, [0.0] * count
         for node in range(count - 1, 0, -1):
             tag, parent = tags[node], parents[node]
             if tag == TEXT:
                 if not hidden[node] and not in_link[node]:
-                    words[parent] += sum(1 for _ in _WORD.finditer(tree.text(node)))
+                    words[parent] += self._words(tree.text(node))
                 continue
             if tag == "a" and not hidden[node]:
                 links[node] += 1
@@ -102,8 +123,13 @@ class Gdom:
                 words[parent] += words[node]
         return removed
 
-    def _is_list_of_links(self, tag: str, links: int, words: int) -> bool:
-        return tag in _CONTAINERS and links > self.link_text_ratio * words
+    def _words(self, text: str) -> float:
+        """Estimate how many words a text has."""
+        letters, characters = len(_LETTER.findall(text)), len(_HAN_LETTER.findall(text))
+        return letters / self.word_length + characters / _HAN_WORD
+
+    def _is_list_of_links(self, tag: str, links: int, words: float) -> bool:
+        return tag in self._containers and links > self.link_text_ratio * words
 
 
 def _holds_most(tree: PageTree, measures: Measures, node: int) -> bool:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import fields
 from inspect import signature
-from typing import Any
+from typing import Any, NamedTuple
 
 from mmcrawl.blocks.partitioners.base import Partitioner
+from mmcrawl.blocks.topics import TopicRules
 from mmcrawl.errors import BlockError
 from mmcrawl.plugins.registry import Registry
+
+_NEXT_OPTION = re.compile(r";(?=\s*\w+\s*=)")
 
 ENTRY_POINT_GROUP = "mmcrawl.partitioners"
 """Group under which a package registers `name = module:factory`."""
@@ -33,16 +38,58 @@ def partitioner_names() -> list[str]:
     return _PARTITIONERS.names()
 
 
-def make_partitioner(name: str, **options: Any) -> Partitioner:
-    """Return the partitioner called `name`.
+class Method(NamedTuple):
+    """How pages are cut, and what their blocks are said to be about.
+
+    Attributes:
+        cut: Cuts them.
+        topics: The rules for the topics of blocks.
+    """
+
+    cut: Partitioner
+    topics: TopicRules
+
+
+def make_method(method: str, **options: Any) -> Method:
+    """Return the method that a text names: ``bwap``, or with options ``bwap:min_size=0;theta=9``.
+
+    Args:
+        method: Name of a partitioner, and its options. Those of
+            :class:`~mmcrawl.blocks.topics.TopicRules` go with each of them that has none of its
+            own with that name. The text of an option ends where ``;NAME=`` follows.
+        options: Further ones, which win over those of the text.
 
     Raises:
         BlockError: there is no such partitioner, it cannot be loaded, it takes no such option, or
             an option has a value it cannot have.
     """
+    name, _, text = method.partition(":")
+    given = _options(method, text) | options
     factory = _PARTITIONERS.factory(name)
-    _PARTITIONERS.check(name, options, list(signature(factory).parameters))
+    known = list(signature(factory).parameters)
+    topics = [field.name for field in fields(TopicRules) if field.name not in known]
+    _PARTITIONERS.check(name, given, [*known, *topics])
     try:
-        return factory(**options)
+        rules = TopicRules.of(**{key: given.pop(key) for key in topics if key in given})
+        return Method(factory(**given), rules)
     except (TypeError, ValueError) as error:
         raise BlockError(f"partitioner {name}: {error}") from error
+
+
+def make_partitioner(method: str, **options: Any) -> Partitioner:
+    """Return the partitioner that a text names, as :func:`make_method` reads it.
+
+    Raises:
+        BlockError: as there.
+    """
+    return make_method(method, **options).cut
+
+
+def _options(method: str, text: str) -> dict[str, Any]:
+    found = {}
+    for part in filter(None, _NEXT_OPTION.split(text)):
+        name, equals, value = part.partition("=")
+        if not equals:
+            raise BlockError(f"{method!r} is not understood; write METHOD:option=value;…")
+        found[name.strip()] = value.strip()
+    return found

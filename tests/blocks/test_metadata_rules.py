@@ -1,0 +1,83 @@
+"""Metadata of pages by the rules of an administrator."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from scrapy.exceptions import NotConfigured
+from scrapy.settings import Settings
+from scrapy.utils.test import get_crawler
+
+from mmcrawl.archive import Capture
+from mmcrawl.blocks.metadata_rules import MetadataRules, ReceivedText
+from mmcrawl.engine.crawls import check_settings
+from mmcrawl.engine.items import PageItem
+from mmcrawl.errors import MmcrawlError
+from mmcrawl.page import parse_page
+from mmcrawl.pipelines.metadata import MetadataPipeline
+
+HTML = """<html><head><meta name=Author content=""><meta name=author content=" A.  Medes ">
+<meta property="article:published_time" content="2010-08-01"></head>
+<body><p class=by>By <b>A. Medes</b></p><time datetime=2011>then</time></body></html>"""
+PAGE = ReceivedText("http://h.test/2010/08/levers.html", (("X-Course", "8.01"),), HTML)
+
+
+@pytest.mark.parametrize(
+    ("rule", "value"),
+    [
+        ("meta author", "A. Medes"),
+        ("meta article:published_time", "2010-08-01"),
+        ("meta keywords", ""),
+        ("header x-course", "8.01"),
+        ("header X-Term", ""),
+        ("css p.by", "By A. Medes"),
+        ("css time::attr(datetime)", "2011"),
+        ("css b::text", "A. Medes"),
+        ("css h1", ""),
+        (r"url /(\d{4})/", "2010"),
+        (r"url \w+\.html", "levers.html"),
+        (r"url /(\d{9})?levers", ""),
+        (r"url \d{9}", ""),
+    ],
+)
+def test_a_rule_finds_what_a_page_says(rule: str, value: str):
+    assert MetadataRules({"it": rule})(PAGE) == {"it": value}
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {"author": "meta"},
+        {"author": "author"},
+        {"the author": "meta author"},
+        {"year": "url ("},
+        {"year": "css p[["},
+        {"year": 7},
+    ],
+)
+def test_a_rule_that_is_not_understood_is_named(rules: dict[str, str]):
+    with pytest.raises(MmcrawlError, match=f"metadata '{next(iter(rules))}'"):
+        MetadataRules.read(json.dumps(rules))
+    with pytest.raises(MmcrawlError, match="metadata"):
+        check_settings(Settings({"MMCRAWL_METADATA": rules}))
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "3"])
+def test_rules_are_a_dictionary(text: str):
+    with pytest.raises(MmcrawlError, match="metadata"):
+        MetadataRules.read(text)
+
+
+def test_what_the_rules_find_are_columns_of_the_feeds():
+    settings = {"MMCRAWL_METADATA": '{"author": "meta author", "course": "header X-Course"}'}
+    pipeline = MetadataPipeline.from_crawler(get_crawler(settings_dict=settings))
+    body = HTML.encode()
+    capture = Capture(PAGE.url, body, 0.0, headers=PAGE.headers)
+    item = PageItem(parse_page(body, PAGE.url), 200, capture=capture)
+    assert pipeline.process_item(item).extra == {"author": "A. Medes", "course": "8.01"}
+
+
+def test_without_rules_no_page_is_read():
+    with pytest.raises(NotConfigured):
+        MetadataPipeline.from_crawler(get_crawler())
