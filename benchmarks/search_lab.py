@@ -10,10 +10,11 @@ is about. `--sims` adds the grid of simulated webs of benchmarks/algorithms.py.
 
 Tasks: `topic`, the words that the manifest gives; `any`, any media of the web's own (a page counts
 whatever it is about). What is printed for each web: pages, relevant pages, the area under recall as
-a share of the oracle's, and recall after 20 % of the pages (`--share`); with `--media` the same of
-distinct media instead of pages. An algorithm `hindsight` is `learned` that knows from the start
-what it knew at its end: what its features could tell. `--priors FOLDER` takes the weights of the
-evidence for each web from FOLDER/WEB.json: those that the other webs give (search_prior.py).
+a share of the oracle's, recall after 20 % of the pages (`--share`), the area under the recall of
+distinct media instead of pages, and CPU time a page. An algorithm `hindsight` is `learned` that
+knows from the start what it knew at its end: what its features could tell. `--priors FOLDER` takes
+the weights of the evidence for each web from FOLDER/WEB.json: those that the other webs give
+(search_prior.py).
 `--check` crawls the webs by `scrapy crawl` as well and compares the order of the pages.
 """
 
@@ -325,6 +326,8 @@ def main() -> None:
     webs = webs_of(args.folders, sims=args.sims)
     if args.only:
         webs = [web for web in webs if web.name in args.only.split(",")]
+    if not webs:
+        parser.error("there is no web of that name in these folders; give others, or --sims")
     algos = args.algos.split(",")
     if args.check:
         for web in webs:

@@ -151,9 +151,13 @@ def _budget(text: str) -> float:
     Raises:
         ValueError: it is neither.
     """
-    if not text.endswith("%"):
-        return whole(text, "--budget")
-    return whole(text[:-1], "--budget", most=100) % 100 / 100
+    try:
+        if not text.endswith("%"):
+            return whole(text, "--budget")
+        return whole(text[:-1], "--budget", most=100) % 100 / 100
+    except ValueError:
+        wanted = "a whole number from 1, or a share from 1% to 100%"
+        raise ValueError(f"--budget {text}: give {wanted}") from None
 
 
 def _summary(outcome: Outcome, report: Path) -> RenderableType:

@@ -83,7 +83,8 @@ def test_an_experiment_and_the_comparison_of_two(
     [
         (["--algos", "nope"], "there is no algorithm 'nope'; there are breadth, "),
         (["--budget", "0"], "--budget 0: give a whole number from 1"),
-        (["--budget", "300%"], "--budget 300: give a whole number from 1 to 100"),
+        (["--budget", "300%"], "--budget 300%: give a whole number from 1, or a share from 1% to"),
+        (["--budget", "abc"], "--budget abc: give a whole number from 1, or a share from 1%"),
         (["--task", "any-media"], "--task any-media is about no topic; leave out"),
         (["--runs", "many"], "--runs many: give a whole number from 1"),
         (["--parallel", "-1"], "--parallel -1: give a whole number from 1"),
