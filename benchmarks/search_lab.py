@@ -55,7 +55,7 @@ from mmcrawl.replay.opening import open_web
 from mmcrawl.scoring.base import LinkSource, Scorer
 from mmcrawl.scoring.evidence import prior_of
 from mmcrawl.scoring.prospects import Prospects
-from mmcrawl.scoring.registry import make_scorer
+from mmcrawl.scoring.registry import algorithm_names, make_scorer
 
 ScorerMaker = Callable[..., Scorer]
 PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml")
@@ -267,7 +267,10 @@ def webs_of(folders: list[Path], *, sims: bool) -> list[Web]:
     """Return the sites of some folders, each as a web of its own, and the simulated ones."""
     webs = []
     for folder in folders:
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        try:
+            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            sys.exit(f"{folder} is no folder of stored sites: it has no manifest.json")
         webs += [
             Web(host.removesuffix(".test"), str(folder), about["start"], about.get("topic", ""))
             for host, about in manifest.items()
@@ -329,13 +332,19 @@ def main() -> None:
     if not webs:
         parser.error("there is no web of that name in these folders; give others, or --sims")
     algos = args.algos.split(",")
+    if unknown := set(algos) - {"hindsight", *algorithm_names()}:
+        parser.error(f"there is no algorithm {', '.join(sorted(unknown))}")
+    if args.priors and (
+        left := [w.name for w in webs if not (args.priors / f"{w.name}.json").is_file()]
+    ):
+        parser.error(f"{args.priors} has no weights for {', '.join(left)}")
     if args.check:
         for web in webs:
             for algo in algos:
                 check(web, algo, args.task, args.cache)
         return
     begun = time.monotonic()
-    with ProcessPoolExecutor(args.jobs) as pool:
+    with ProcessPoolExecutor(max(1, args.jobs)) as pool:
         tasks = [
             pool.submit(
                 measure, web, algos, args.task, args.cache, share=args.share, priors=args.priors

@@ -1,11 +1,11 @@
 """What each kind of evidence is worth (`mmcrawl/scoring/learned_prior.json`), learnt on webs.
 
-Every web is crawled breadth first, and by `urlrule` without the shipped weights: on the way of a
-focused crawl links look otherwise than on that of breadth-first search, but weights learnt from
-crawls that they led themselves would depend on what they were before. Whenever a quarter more pages
-were fetched, up to 200 of the waiting links are drawn, with what is known of each then, whether its
-page is relevant, and how many relevant pages it leads to that are not known yet. Two ridge
-regressions, one logistic, tell the weights of both; every web counts alike, however large.
+Every web is crawled breadth first, and by `urlrule` with the weights that these crawls give: on the
+way of a focused crawl links look otherwise than on that of breadth-first search (Ross, Gordon &
+Bagnell, AISTATS 2011). Whenever a quarter more pages were fetched, up to 200 of the waiting links
+are drawn, with what is known of each then, whether its page is relevant, and how many relevant
+pages it leads to that are not known yet. Two ridge regressions, one logistic, tell the weights of
+both; every web counts alike, however large.
 
     python benchmarks/search_prior.py /tmp/lab FOLDER… --out mmcrawl/scoring/learned_prior.json
     python benchmarks/search_prior.py /tmp/lab FOLDER… --leave-out /tmp/priors
@@ -20,6 +20,7 @@ import random
 from collections import defaultdict
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,7 +35,6 @@ from mmcrawl.scoring.evidence import COLUMNS, prior_of
 from mmcrawl.scoring.prospects import Prospects
 from mmcrawl.scoring.registry import make_scorer
 
-POLICIES = ("breadth", "urlrule")
 STRENGTH = 0.0005  # of the data against the weights' pull to 0; .0002 to .2 tried, leaving webs out
 FREE = 30.0  # the host's own rates are pulled less: their weight should be near 1
 MOST_LINKS, FURTHER_ON, MANY = 200, 0.3, 30
@@ -175,11 +175,20 @@ class Watch:
         samples.append(Sample(self._prospects._columns(np.array(drawn)), relevant, leads))
 
 
-def samples_of(web: Web, task: str, cache: Path) -> list[Sample]:
-    """Crawl a web, and return what was known of its links at some moments."""
+def samples_of(
+    web: Web, algo: str, prior: dict[str, list[float]], task: str, cache: Path
+) -> list[Sample]:
+    """Crawl a web, and return what was known of its links at some moments.
+
+    Args:
+        web: what is crawled.
+        algo: the algorithm, with what weights.
+        prior: these weights.
+        task, cache: as of `search_lab.crawl`.
+    """
     truth, samples = Truth(), list[Sample]()
-    Prospects.prior = prior_of({})
-    for algo, kept in (("breadth", None), *((policy, samples) for policy in POLICIES)):
+    Prospects.prior = prior_of(prior)
+    for name, kept in (("breadth", None), (algo, samples)):
 
         def watched(
             name: str,
@@ -190,7 +199,7 @@ def samples_of(web: Web, task: str, cache: Path) -> list[Sample]:
         ) -> Any:
             return Watch(make_scorer(name, source, *more, **given), source, truth, kept)
 
-        crawl(web, algo, task, cache, scorer=watched)
+        crawl(web, name, task, cache, scorer=watched)
     return samples
 
 
@@ -238,16 +247,19 @@ def main() -> None:
     args = parser.parse_args()
     args.cache.mkdir(parents=True, exist_ok=True)
     webs = webs_of(args.folders, sims=False)
-    with ProcessPoolExecutor(args.jobs) as pool:
-        drawn = pool.map(
-            samples_of, webs, [args.task] * len(webs), [args.cache] * len(webs), chunksize=1
-        )
-        by_web = dict(zip([web.name for web in webs], drawn, strict=True))
-    useful = {
-        name: samples
-        for name, samples in by_web.items()
-        if any(one.relevant.any() for one in samples)
-    }
+    by_web: dict[str, list[Sample]] = {web.name: [] for web in webs}
+    useful: dict[str, list[Sample]] = {}
+    for algo in ("breadth", "urlrule"):
+        prior = weights(list(useful.values())) if useful else {}
+        draw = partial(samples_of, algo=algo, prior=prior, task=args.task, cache=args.cache)
+        with ProcessPoolExecutor(args.jobs) as pool:
+            for web, samples in zip(webs, pool.map(draw, webs), strict=True):
+                by_web[web.name] += samples
+        useful = {
+            name: samples
+            for name, samples in by_web.items()
+            if any(one.relevant.any() for one in samples)
+        }
     if args.out:
         write(args.out, weights(list(useful.values())))
     if args.leave_out:
