@@ -116,7 +116,9 @@ def test_the_same_pages_do_harm_where_nothing_holds_them(
 
     with served(Starlette(routes=[Route("/", live)]), free_port()) as origin:
         browser.get(origin)
-        time.sleep(SETTLED)
+        end = time.monotonic() + 30
+        while not outside.paths and time.monotonic() < end:
+            time.sleep(0.05)
         assert outside.paths != []
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import closing
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 from types import SimpleNamespace
 from typing import Any
 
@@ -111,13 +111,16 @@ def test_stats_tell_what_was_archived(demo: Any) -> None:
 
 def test_headers_and_the_time_of_the_request_are_kept(tools: Any) -> None:
     server = tools.serve()
-    slow = 0.5
+    asked: list[float] = []
+    slow = 1.5
 
     def page(visit: Any) -> Any:
+        asked.append(time())
         sleep(slow)
         return tools.Answer("<p>page</p>", headers={"ETag": '"1"', "X-Thing": "a; b"})
 
     server.pages = {"/": page}
+    begun = time()
     [outcome] = tools.crawl({"seeds": server.url()})
     with archive_of(outcome.store) as archive:
         version = archive.get(server.url())
@@ -125,10 +128,8 @@ def test_headers_and_the_time_of_the_request_are_kept(tools: Any) -> None:
     assert version.header("etag") == '"1"'
     assert version.header("x-thing") == "a; b"
     assert "Content-Type" in names
-    date = version.header("date")  # of the answer, half a second after the request
-    from email.utils import parsedate_to_datetime
-
-    assert -1.2 < version.time + slow - parsedate_to_datetime(date).timestamp() < 1.2
+    assert version.header("date")
+    assert begun < version.time < asked[0] + slow  # and so not the time of the answer
 
 
 def test_an_archive_can_be_named_or_left_out(tools: Any) -> None:
@@ -510,12 +511,14 @@ def test_a_writer_tells_why_an_archive_cannot_be_opened_and_what_it_logged(
 class Held(Archive):
     """An archive whose commits wait to be let go."""
 
+    begun: threading.Event
     go: threading.Event
     groups: list[int]
 
     def store_many(self, captures: Iterable[Visited], **options: Any) -> list[Stored]:
         captures = list(captures)
-        assert self.go.wait(10)
+        self.begun.set()
+        assert self.go.wait(30)
         self.groups.append(len(captures))
         return super().store_many(captures, **options)
 
@@ -525,7 +528,7 @@ def held(tmp_path: Path) -> Held:
     archive = open_archive(f"sqlite:///{tmp_path / 'archive.db'}")
     archive.__class__ = Held
     assert isinstance(archive, Held)
-    archive.go, archive.groups = threading.Event(), []
+    archive.begun, archive.go, archive.groups = threading.Event(), threading.Event(), []
     return archive
 
 
@@ -536,11 +539,11 @@ def capture(n: int, size: int = 100) -> Capture:
 def test_pages_that_gather_while_one_is_stored_share_a_commit(held: Held) -> None:
     intake = Intake(ArchiveStore(held))
     done = [intake.put(capture(0))]
-    sleep(0.2)
+    assert held.begun.wait(30)
     done += [intake.put(capture(n)) for n in range(1, 40)]
     assert not any(future.done() for future in done)
     held.go.set()
-    assert all(future.result(10).version is not None for future in done)
+    assert all(future.result(30).version is not None for future in done)
     assert held.groups == [1, 39]
     intake.close()
 
@@ -548,7 +551,7 @@ def test_pages_that_gather_while_one_is_stored_share_a_commit(held: Held) -> Non
 def test_a_group_is_bounded_in_bytes_and_in_pages(held: Held) -> None:
     intake = Intake(ArchiveStore(held))
     first = intake.put(capture(0))
-    sleep(0.2)
+    assert held.begun.wait(30)
     large = [intake.put(capture(n, 4 << 20)) for n in range(1, 6)]
     small = [intake.put(capture(n)) for n in range(10, 110)]
     held.go.set()

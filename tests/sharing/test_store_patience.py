@@ -106,10 +106,12 @@ def connect(proxy, database):
 
 def test_operations_wait_for_the_server(proxy, connect, caplog):
     shared = connect()
-    done = []
+    done, away = [], threading.Event()
 
     def work(name):
         for number in range(60):
+            if number == 50:
+                assert away.wait(60)
             if name == "log":
                 assert shared.append(number, b"x")
             else:
@@ -124,8 +126,9 @@ def test_operations_wait_for_the_server(proxy, connect, caplog):
             proxy.drop()
             time.sleep(0.05)
         proxy.cut()
+        away.set()
         time.sleep(1.5)
-        assert len(done) < 3
+        assert done == []
         proxy.open.set()
         for thread in threads:
             thread.join(60)
