@@ -6,7 +6,7 @@ once and kept in a cache. One process a web and algorithm, side by side on the c
     python benchmarks/search_lab.py /tmp/lab FOLDER… --algos breadth,urlrule,learned --task any
 
 A FOLDER holds a folder for each site and the `manifest.json` that says where it starts and what it
-is about. `--sims` adds the grid of simulated webs of benchmarks/algorithms.py.
+is about. `--sims` adds a grid of simulated webs (`GRID`).
 
 Tasks: `topic`, the words that the manifest gives; `any`, any media of the web's own (a page counts
 whatever it is about). What is printed for each web: pages, relevant pages, the area under recall as
@@ -36,7 +36,6 @@ from typing import Any
 from unittest.mock import patch
 from urllib.parse import urljoin
 
-from algorithms import GRID
 from scrapy.settings import Settings
 
 from mmcrawl.crawling.params import FocusedParams
@@ -58,6 +57,21 @@ from mmcrawl.scoring.prospects import Prospects
 from mmcrawl.scoring.registry import algorithm_names, make_scorer
 
 ScorerMaker = Callable[..., Scorer]
+GRID = (
+    "",
+    "adjacency=0",
+    "adjacency=0.5",
+    "adjacency=1",
+    "tunnel=0",
+    "tunnel=6",
+    "media=0.03",
+    "noise=0.8",
+    "dynamic=1,banner=1",
+    "sites=12",
+    "media=0.01",
+    "flat=1,media=0.01",
+    "flat=1,media=0.03,menu=300",
+)
 PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml")
 
 
