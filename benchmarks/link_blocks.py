@@ -3,10 +3,11 @@
     python benchmarks/link_blocks.py OUT --sites SITES.toml
 
 Runs `scrapy experiment` without and with MMCRAWL_LINK_BLOCKS on the demo web, on simulated webs,
-each with several seeds, and on stored sites if a file names them (TOML: a table a site with options of
-`scrapy experiment`). An experiment that was finished is not run again. Prints a table in Markdown:
-for each algorithm the area under recall as a share of the oracle's without, and how much it is more or less with. Of a simulated web it is the mean over the seeds, and a difference is told
-with the least and the greatest of them.
+each with several seeds, and on stored sites if a file names them (TOML: a table a site with
+options of `scrapy experiment`). An experiment that was finished is not run again. Prints a table
+in Markdown: for each algorithm the area under recall as a share of the oracle's without, and how
+much it is more or less with. Of a simulated web it is the mean over the seeds, and a difference is
+told with the least and the greatest of them.
 
 How much slower the crawl is, `crawl_speed.py` tells with `--set MMCRAWL_LINK_BLOCKS=1`.
 """
