@@ -137,7 +137,7 @@ def crawl(request, tools, site):  # type: ignore[no-untyped-def]
             "store": str(tools.folder() / "crawl.db"),
             "environ": {"SITE": site.url(""), "CLOSED": closed},
             "settings": {
-                "USER_AGENT": request.param,
+                "USER_AGENT": f"{request.param} {len(site.visits)}",  # new whenever it is set up
                 "CONCURRENT_REQUESTS": 1,
                 "MMCRAWL_PRIVATE_NETWORKS": True,  # the closed port is not the seed's
             },
