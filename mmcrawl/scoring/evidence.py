@@ -71,10 +71,9 @@ class Evidence:
         self._counts = np.zeros((1 << BITS, 3), dtype=np.float32)
         self._totals = np.zeros(3)
 
-    @property
-    def found(self) -> float:
-        """How many relevant pages there are."""
-        return float(self._totals[1])
+    def found(self, rows: Rows) -> _Floats:
+        """Return how many relevant pages there are on each link's host, shape (n,)."""
+        return np.asarray(self._counts[rows[:, UNITS.index("host")], 1])
 
     def fetched(self, row: Rows, relevant: bool) -> None:
         """Count a fetched link, given its features."""

@@ -8,8 +8,9 @@ topic. A link is worth
 
     P(relevant) + lookahead · what it leads to + novelty · 5 / (5 + r) / √(1 + n)
 
-with r the relevant pages found so far and n the pages fetched from its directory: before anything
-was found, what was tried least is tried. Seeds are worth more than all that can be promised.
+with r the relevant pages found so far on its host and n the pages fetched from its directory:
+before anything was found on a host, what was tried least there is tried. Seeds are worth more than
+all that can be promised.
 """
 
 from array import array
@@ -36,11 +37,11 @@ VARIANCE = 0.03
 FIT = 3.0
 """What a perfect fit of a link's words to the topic adds to the log-odds, until learnt."""
 NOVELTY = 0.5
-"""What a link is worth more where nothing was fetched, as long as nothing was found."""
+"""What a link is worth more where nothing was fetched, as long as nothing was found on its host."""
 
 _SEED_SCORE = 10.0
 _SEED, _NEW = COLUMNS.index("seed"), COLUMNS.index("directory: new")
-_FEW_FINDS = 5.0  # with so many relevant pages novelty is worth half of what it is with none
+_FEW_FINDS = 5.0  # with so many relevant pages of a host novelty is worth half of what it was
 _NONE = -2  # no link; -1 is the parent of a seed
 _NO_PAGE = 0  # outcome of a link that is no page (yet)
 _RELEVANT, _HAS_MEDIA = 12, 6
@@ -193,13 +194,13 @@ class Prospects:
             ids: of registered links.
             lookahead: weight of what a link leads to, at least 0.
             novelty: what a link is worth more in a directory of which nothing was fetched, as long
-                as nothing was found, at least 0.
+                as nothing was found on its host, at least 0.
         """
-        columns = self._columns(ids)
-        log_odds = columns @ self._for_relevance + self._model.log_odds(self._features[ids])
+        rows, columns = self._features[ids], self._columns(ids)
+        log_odds = columns @ self._for_relevance + self._model.log_odds(rows)
         relevant = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
         leads = np.clip(columns @ self._for_yield, 0, 1).astype(np.float64)
-        tried = novelty * _FEW_FINDS / (_FEW_FINDS + self._evidence.found) * columns[:, _NEW]
+        tried = novelty * _FEW_FINDS / (_FEW_FINDS + self._evidence.found(rows)) * columns[:, _NEW]
         return relevant + lookahead * leads + tried + _SEED_SCORE * columns[:, _SEED], leads
 
     # -- inside ---------------------------------------------------------------------------------

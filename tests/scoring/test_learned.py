@@ -1,5 +1,6 @@
 """`learned`: what it makes of a crawl, in the real frontier."""
 
+import numpy as np
 import pytest
 
 from mmcrawl.errors import MmcrawlError
@@ -79,6 +80,18 @@ def test_where_most_was_found_the_crawl_goes_on(made_up_crawl):
     crawl.seed(*web)
     fetched = crawl.run(60)
     assert sum("south" in url for url in fetched) >= 35
+
+
+def test_finds_of_one_host_leave_it_worth_while_to_try_others(made_up_crawl):
+    films = [f"http://rich.test/films/{n}.htm" for n in range(20)]
+    untried = ["http://rich.test/new/1.htm", "http://poor.test/new/1.htm"]
+    web = {"http://rich.test/": [*films, untried[0]], "http://poor.test/": [untried[1]]}
+    crawl = made_up_crawl("learned", web, relevant=lambda url: "films" in url)
+    crawl.seed(*web)
+    crawl.fetch(*web, *films)
+    ids = np.array([crawl.frontier.lookup(url) for url in untried])
+    worth = [crawl.scorer._prospects.worth(ids, novelty=novelty)[0] for novelty in (1, 0)]
+    assert worth[0] - worth[1] == pytest.approx([5 / 25, 1], abs=1e-5)
 
 
 def test_dead_links_are_learnt_from(made_up_crawl):
