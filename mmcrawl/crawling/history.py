@@ -3,11 +3,11 @@
 A crawl that is taken up again tells algorithm and bounds what happened, in that order.
 """
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import REDIRECT, Admission
-from mmcrawl.frontier.reading import PastFailure
+from mmcrawl.frontier.reading import LinkTable, PastFailure, PastPage
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.twins import TWIN, Twins
 from mmcrawl.scoring.base import CrawledPage, Scorer
@@ -58,39 +58,54 @@ def recall(
         frontier: knows what became of links.
         scorer, admission, moved, twins: new ones.
     """
-    scorer.added(frontier.without_parent())
-    settled: set[int] = set()
-    for past in frontier.history():
-        scorer.started(past.id)
+    for past in retold(frontier, scorer):
         if isinstance(past, PastFailure):
-            _recall_failure(past, frontier, scorer, settled)
             if past.error != TWIN:
                 admission.failed(past.url, past.error)
             if past.error.startswith(REDIRECT):
                 moved.follow(past.id, past.error.removeprefix(REDIRECT))
         else:
-            scorer.crawled(CrawledPage.again(past))
             admission.crawled(past.url, relevant=past.relevant)
             twins.learn_parameters(past.id, frontier.url(past.id))
+
+
+def retold(links: LinkTable, scorer: Scorer) -> Iterator[PastPage | PastFailure]:
+    """Tell an algorithm what happened, from the start; yield each end of a link before it is told.
+
+    When the last one was taken, the algorithm has scored the links that wait.
+
+    Args:
+        links: know what became of them.
+        scorer: a new one.
+    """
+    scorer.added(links.without_parent())
+    settled: set[int] = set()
+    for past in links.history():
+        yield past
+        scorer.started(past.id)
+        if isinstance(past, PastFailure):
+            _recall_failure(past, links, scorer, settled)
+        else:
+            scorer.crawled(CrawledPage.again(past))
         settled.add(past.id)
-    scorer.added(frontier.waiting())
+    scorer.added(links.waiting())
 
 
 def _recall_failure(
-    past: PastFailure, frontier: SqliteFrontier, scorer: Scorer, settled: Container[int]
+    past: PastFailure, links: LinkTable, scorer: Scorer, settled: Container[int]
 ) -> None:
     """Tell an algorithm how a link ended that led to no page of its own.
 
     Args:
         past: the link.
-        frontier: knows where links were found.
+        links: know where they were found.
         scorer: the algorithm.
         settled: the links that ended before it. What was found on one of them was known by then.
     """
     target = None
     if past.error.startswith(REDIRECT):
-        target = frontier.lookup(past.error.removeprefix(REDIRECT))
-    parent = past.id if target is None else frontier.known(target).parent
+        target = links.lookup(past.error.removeprefix(REDIRECT))
+    parent = past.id if target is None else links.known(target).parent
     was_known = target not in {None, past.id} and (parent is None or parent in settled)
     if past.error == TWIN or was_known:
         scorer.repeated(past.id)

@@ -185,8 +185,6 @@ def connect(path: Path | None) -> sqlite3.Connection:
 def _prepare(db: sqlite3.Connection, name: str) -> None:
     """Set up an empty database, or check that it is ours."""
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    application = db.execute("PRAGMA application_id").fetchone()[0]
-    version = db.execute("PRAGMA user_version").fetchone()[0]
     if tables == 0:
         db.execute("PRAGMA page_size = 4096")
         if name != ":memory:":
@@ -195,19 +193,8 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
             f"BEGIN; {SCHEMA} PRAGMA application_id = {APPLICATION_ID};"
             f" PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
         )
-    elif application != APPLICATION_ID:
-        raise StoreError(f"{name} belongs to another program; name another file as the store")
-    elif version < SCHEMA_VERSION:
-        raise StoreError(
-            f"{name} was written by an older version of mmcrawl (schema {version}, this one has"
-            f" {SCHEMA_VERSION}); it is not read: name another file as the store"
-        )
-    elif version > SCHEMA_VERSION:
-        raise StoreError(
-            f"{name} was written by a newer version of mmcrawl (schema {version}, this one has"
-            f" {SCHEMA_VERSION}); use that version, or name another file as the store"
-        )
     else:
+        _check_version(db, name)
         if layout(row[0] for row in db.execute("SELECT sql FROM sqlite_master")) != LAYOUT:
             raise damaged(name, "its tables are not those of mmcrawl")
         for check in ("PRAGMA integrity_check(1)", FAULTS):
@@ -216,6 +203,50 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
                 raise damaged(name, fault.splitlines()[-1])
     db.execute("PRAGMA synchronous = FULL")
     db.execute("PRAGMA cache_size = -32000")
+
+
+def _check_version(db: sqlite3.Connection, name: str) -> None:
+    """Raise StoreError for a database of another program or another version."""
+    application = db.execute("PRAGMA application_id").fetchone()[0]
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if application != APPLICATION_ID:
+        raise StoreError(f"{name} belongs to another program; name another file as the store")
+    if version < SCHEMA_VERSION:
+        raise StoreError(
+            f"{name} was written by an older version of mmcrawl (schema {version}, this one has"
+            f" {SCHEMA_VERSION}); it is not read: name another file as the store"
+        )
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{name} was written by a newer version of mmcrawl (schema {version}, this one has"
+            f" {SCHEMA_VERSION}); use that version, or name another file as the store"
+        )
+
+
+def connect_read_only(path: Path) -> sqlite3.Connection:
+    """Open a file to look at it as it stands now: what is written meanwhile is not seen.
+
+    It is not checked for damage, which would take as long as reading all of it.
+
+    Raises:
+        StoreError: there is no such file, or it is of another program or of another version.
+    """
+    name = str(path)
+    if not path.is_file():
+        raise StoreError(f"there is no store {name}; name the file of a crawl (-a store=FILE.db)")
+    try:
+        address = f"file:{quote(str(path.absolute()))}?mode=ro"
+        db = sqlite3.connect(address, uri=True, isolation_level=None, factory=_Connection)
+        try:
+            db.name = name
+            _check_version(db, name)
+            db.execute("BEGIN")  # one state of the file until it is closed
+        except BaseException:
+            db.close()
+            raise
+    except sqlite3.Error as error:
+        raise StoreError(why_it_failed(name, error)) from error
+    return db
 
 
 def remove_own_file(path: Path) -> None:

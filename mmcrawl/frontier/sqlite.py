@@ -14,8 +14,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 
 from mmcrawl.frontier.database import NEW_LINK, NEW_PAGE, link_values, page_values
+from mmcrawl.frontier.interlink import InterLink
 from mmcrawl.frontier.order import PendingOrder
-from mmcrawl.frontier.reading import LinkTable
 from mmcrawl.frontier.records import (
     HELD,
     LinkRecord,
@@ -34,7 +34,7 @@ _PRIORITY_STEP = 1_000.0  # scores are below it
 _BEHIND_EQUALS = 1e-6
 
 
-class SqliteFrontier(LinkTable):
+class SqliteFrontier(InterLink):
     """The links of one job. Link ids are small integers, counted from 0 within the job.
 
     Args:
@@ -54,7 +54,7 @@ class SqliteFrontier(LinkTable):
         self._factors = (1.0, *later.values())
         self._block = bytearray()
         self._order = PendingOrder()
-        self._hosts: dict[str, int] = {}
+        self._hosts = {origin: number for number, origin in enumerate(self._origins)}
         self._priority: dict[int, int] = {}
         self._recent: OrderedDict[int, int] = OrderedDict()
         self._rescored: dict[int, tuple[float, float]] = {}
@@ -90,11 +90,7 @@ class SqliteFrontier(LinkTable):
         return [link for link in self.waiting() if self._order.is_held(link)]
 
     def record(self, link: int) -> LinkRecord:
-        """Return everything known of a link (table 5-4).
-
-        Raises:
-            KeyError: there is no such link.
-        """
+        """Return everything known of a link, see `InterLink`."""
         self._write_scores()
         return super().record(link)
 
@@ -236,10 +232,6 @@ class SqliteFrontier(LinkTable):
 
     def _load(self) -> None:
         db, ours = self.store.db, self._ours
-        rows = db.execute("SELECT id, origin FROM host WHERE job = ? ORDER BY id", (self.job,))
-        for number, origin in rows:
-            self._hosts[origin] = number
-            self._origins.append(origin)
         self._pages, self._settled, under_way = db.execute(
             "SELECT count(page.id), coalesce(max(settled), 0), total(status IN ('W', 'R'))"
             " FROM link LEFT JOIN page USING (id) WHERE id >= ? AND id < ?",

@@ -39,7 +39,7 @@ RAM: 29 bytes a link, 4 to 8 for each page that holds it, 45 a page.
 """
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Any, ClassVar
 
@@ -238,6 +238,12 @@ class SharkImproved(Scorer):
             touched.append(parents)
             self._settled += 1
         return self._answer(self._spread(_union(touched)))
+
+    def parts(self, link: int) -> Mapping[str, float]:
+        """Return the terms of S (4.8) of a waiting link."""
+        [structure] = self._scores_of(np.array([link], dtype=np.uint32)).structure
+        content = self._alpha * self._content[link]
+        return {"content": content, "structure": (1 - self._alpha) * structure}
 
     # -- taking in links ------------------------------------------------------------------------
 

@@ -67,6 +67,10 @@ class LinkOrder:
         """
         raise NotImplementedError
 
+    def parts(self, site: Site, link: int, rate: float, paper: float) -> dict[str, float]:
+        """Return what the score of a waiting link is the sum of; for the rest see `scores`."""
+        raise NotImplementedError
+
 
 class LearntOrder(LinkOrder):
     """Orders links by what is expected of them; patterns and the graph add to it.
@@ -99,6 +103,10 @@ class LearntOrder(LinkOrder):
     def scores(self, site: Site, links: Ids, rate: Numbers, paper: Numbers) -> Numbers:
         worth, _ = self._prospects.worth(links)
         return worth + _RATE * rate + _STRUCTURE * paper
+
+    def parts(self, site: Site, link: int, rate: float, paper: float) -> dict[str, float]:
+        added = {"rate of its pattern": _RATE * rate, "S of (4.8)": _STRUCTURE * paper}
+        return self._prospects.parts(link) | added
 
 
 @dataclass(slots=True)
@@ -191,6 +199,11 @@ class Probing(LinkOrder):
     def scores(self, site: Site, links: Ids, rate: Numbers, paper: Numbers) -> Numbers:
         pattern = np.frombuffer(self._links.pattern, dtype=np.int32)[links]
         return np.where(pattern == NO_PATTERN, self._probes(site, links), paper + rate)
+
+    def parts(self, site: Site, link: int, rate: float, paper: float) -> dict[str, float]:
+        if self._links.pattern[link] == NO_PATTERN:
+            return {"as a probe": float(self._probes(site, np.array([link]))[0])}
+        return {"rate of its pattern": rate, "S of (4.8)": paper}
 
     def _allowed(self, layer: int) -> int:
         """NUM(n) = NUM(2) · (n − 1), n ≤ 10 (4.2); layer 1 has as many as layer 2."""
