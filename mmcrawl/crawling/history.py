@@ -67,12 +67,11 @@ def recall(
         else:
             admission.crawled(past.url, relevant=past.relevant)
             twins.learn_parameters(past.id, frontier.url(past.id))
+    scorer.added(frontier.waiting())
 
 
 def retold(links: LinkTable, scorer: Scorer) -> Iterator[PastPage | PastFailure]:
     """Tell an algorithm what happened, from the start; yield each end of a link before it is told.
-
-    When the last one was taken, the algorithm has scored the links that wait.
 
     Args:
         links: know what became of them.
@@ -88,7 +87,6 @@ def retold(links: LinkTable, scorer: Scorer) -> Iterator[PastPage | PastFailure]
         else:
             scorer.crawled(CrawledPage.again(past))
         settled.add(past.id)
-    scorer.added(links.waiting())
 
 
 def _recall_failure(

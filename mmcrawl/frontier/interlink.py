@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
+from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.reading import LinkTable
-from mmcrawl.frontier.records import LinkRecord, Status
+from mmcrawl.frontier.records import HELD, LinkRecord, Status
 from mmcrawl.frontier.selection import ALL, Selection
 
 Counts: TypeAlias = MutableSequence[int]
@@ -104,28 +105,40 @@ class InterLink(LinkTable):
         """Return how many waiting links stand before one; the first of them, and the last.
 
         By priority and score, among equals by when they were found; which host may be asked, and
-        what kinds of blocks come later, is not known here.
+        what kinds of blocks come later, is not known here. None is told of twice.
 
         Args:
-            link: id of a link that waits.
+            link: id of a link that waits and may be fetched.
             most: of either.
         """
         priority, score = self.store.db.execute(
             "SELECT priority, score FROM link WHERE id = ?", (self._base + link,)
         ).fetchone()
         before = (
-            "FROM link WHERE id >= ? AND id < ? AND status = 'W' AND"
-            " (priority, score, -id) > (?, ?, ?)"
+            "FROM link WHERE id >= ? AND id < ? AND status = 'W' AND score > ?"
+            " AND (priority, score, -id) > (?, ?, ?)"
         )
-        values = (*self._ours, priority, score, -self._base - link)
-        count = self.store.db.execute(f"SELECT count(*) {before}", values).fetchone()[0]
-        ends = []
-        for order in ("priority DESC, score DESC, id", "priority, score, id DESC"):
+        values = (*self._ours, HELD, priority, score, -self._base - link)
+
+        def ordered(order: str, limit: int) -> list[PlacedPage]:
             rows = self.store.db.execute(
-                f"SELECT host, path, score, 0 {before} ORDER BY {order} LIMIT ?", (*values, most)
+                f"SELECT host, path, score, 0 {before} ORDER BY {order} LIMIT ?", (*values, limit)
             )
-            ends.append([self._placed_page(*row) for row in rows])
-        return int(count), ends[0], ends[1][::-1]
+            return [self._placed_page(*row) for row in rows]
+
+        count = int(self.store.db.execute(f"SELECT count(*) {before}", values).fetchone()[0])
+        first = ordered("priority DESC, score DESC, id", most)
+        last = ordered("priority, score, id DESC", min(most, count - len(first)))
+        return count, first, last[::-1]
+
+    def was_taken(self, link: int) -> bool:
+        """Tell whether a link's turn has come, whatever came of it."""
+        row = self.store.db.execute("SELECT settled FROM link WHERE id = ?", (self._base + link,))
+        return row.fetchone()[0] is not None
+
+    def hosts(self) -> set[str]:
+        """Return the names of the hosts that links lead to."""
+        return set(map(host_of, self._origins))
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -226,12 +239,15 @@ class InterLink(LinkTable):
         return int(row[0]), int(row[1])
 
     def _path_to(self, link: int) -> Path:
-        """Return all anchors and all URLs from the seed to a link."""
+        steps = self.steps(link)
+        return tuple(anchor for _, anchor in steps if anchor), tuple(url for url, _ in steps)
+
+    def steps(self, link: int) -> tuple[tuple[str, str], ...]:
+        """Return the addresses from the seed to a link, each with the anchor that led there."""
         rows = self.store.db.execute(
             "WITH RECURSIVE up (id, step) AS (VALUES (?, 0) UNION ALL SELECT link.parent, step + 1"
             " FROM link JOIN up ON link.id = up.id WHERE link.parent IS NOT NULL)"
             " SELECT anchor, host, path FROM up JOIN link USING (id) ORDER BY step DESC",
             (self._base + link,),
         ).fetchall()
-        anchors = tuple(row[0] for row in rows if row[0])
-        return anchors, tuple(self._origins[row[1]] + row[2] for row in rows)
+        return tuple((self._origins[row[1]] + row[2], row[0]) for row in rows)
