@@ -15,10 +15,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from mmcrawl.errors import StoreError
-from mmcrawl.frontier.database import damaged, why_it_failed
+from mmcrawl.frontier.database import connect_read_only, damaged
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.stores.uris import file_of, is_server
 
@@ -145,12 +143,9 @@ def _sqlite_crawls(path: Path) -> Iterator[CrawlNumbers]:
 
 @contextmanager
 def _reading(path: Path) -> Iterator[sqlite3.Connection]:
-    address = f"file:{quote(str(path.absolute()))}?mode=ro"
     try:
-        with closing(sqlite3.connect(address, uri=True, timeout=2.0)) as db:
+        with closing(connect_read_only(path)) as db:
             yield db
-    except sqlite3.Error as error:
-        raise StoreError(why_it_failed(str(path), error)) from error
     except (LookupError, TypeError, ValueError) as error:
         raise damaged(str(path), error) from error
 
