@@ -407,7 +407,12 @@ def test_why_a_link_led_to_no_page(run: Run, store: str, path: str, outcome: str
 
 def test_why_is_a_page_of_text(run: Run, store: str) -> None:
     said = run("why", f"{SITE}/optics/", "-a", f"store={store}")
-    for words in ("It was fetched as page", "Parts of the score", "The way from the seed", "in all"):
+    for words in (
+        "It was fetched as page",
+        "Parts of the score",
+        "The way from the seed",
+        "in all",
+    ):
         assert words in said.out
     assert "→ http://site.test/optics/" in said.out
 
@@ -474,7 +479,9 @@ def test_the_job_that_is_meant_must_be_said(run: Run, alone: str, tmp_path: Path
         assert "there is no crawl in store" in run("-a", f"store={store}").err
         opened.job("one", {})
         opened.job("two", {})
-    assert "has several jobs: say -a job=NAME; there are one, two" in run("-a", f"store={store}").err
+    assert (
+        "has several jobs: say -a job=NAME; there are one, two" in run("-a", f"store={store}").err
+    )
 
 
 def test_a_store_of_a_newer_version_is_told(run: Run, tmp_path: Path) -> None:
