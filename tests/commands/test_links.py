@@ -546,6 +546,8 @@ def test_who_reads_may_stop_reading(alone: str) -> None:
 
 def test_a_damaged_store_is_told(tmp_path: Path) -> None:
     (tmp_path / "crawl.db").write_bytes(b"no database at all")
-    with pytest.raises(StoreError, match="is not a store of mmcrawl"):
-        with opened_to_look(f"sqlite:///{tmp_path}/crawl.db"):
-            pass
+    with (
+        pytest.raises(StoreError, match="is not a store of mmcrawl"),
+        opened_to_look(f"sqlite:///{tmp_path}/crawl.db"),
+    ):
+        pass
