@@ -54,7 +54,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         add("--status", default="", help=f"only these: {', '.join(STATES)}")
         add("--host", default="", help="only links to this host")
         add("--match", default="", metavar="GLOB", help="only these addresses, as '*/wuli/*'")
-        add("--media", action="store_true", help="only pages with media of the wanted kinds")
+        add("--with-media", action="store_true", help="only pages with media of the wanted kinds")
         add("--min-score", metavar="X", help="only links of this score, and better ones")
         add("--sort", default=ORDERS[0], help=f"{', '.join(ORDERS)} (default: {ORDERS[0]})")
         add("--limit", metavar="N", help=f"most links, 0 for all (default: {_SHOWN} in a table)")
@@ -133,7 +133,7 @@ def _selection(opts: argparse.Namespace) -> Selection:
         state=opts.status,
         host=opts.host,
         match=opts.match,
-        media=opts.media,
+        media=opts.with_media,
         min_score=least,
         order=opts.sort,
         limit=default if opts.limit is None else whole(opts.limit, "--limit", 0),

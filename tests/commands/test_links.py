@@ -232,8 +232,8 @@ def test_both_stores_tell_the_same_of_every_link(run: Run, alone: str, shared: s
 def test_the_columns_are_those_of_the_paper_and_ours(run: Run, store: str) -> None:
     seed = run("-a", f"store={store}", "--format", "jsonl", "--limit", "1").rows[0]
     assert list(seed) == list(COLUMNS)
-    assert len([name for name in COLUMNS.values() if name]) == 24
-    relevant = run("-a", f"store={store}", "--format", "jsonl", "--media").rows
+    assert len([column for column in COLUMNS.values() if column.paper]) == 24
+    relevant = run("-a", f"store={store}", "--format", "jsonl", "--with-media").rows
     found = run("-a", f"store={store}", "--format", "jsonl", "--sort", "place").rows
     pages = [row for row in found if row["place"]]
     assert [row["place"] for row in pages] == list(range(1, len(pages) + 1))
