@@ -17,7 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-LINKS_ON_PAGE = 50
+LINKS_ON_PAGE, PAGES_WITHOUT_LINKS = 50, 5
 
 
 def fill(uri: str, count: int) -> None:
@@ -26,8 +26,9 @@ def fill(uri: str, count: int) -> None:
 
     with open_store(uri) as store:
         frontier = SqliteFrontier(store, store.job("benchmark", {}))
-        parent, dice = None, random.Random(3)
+        dice, pages = random.Random(3), 0
         while len(frontier) < count:
+            parent = pages if pages else None
             first = len(frontier)
             urls = [
                 f"http://www.school{n % 100}.test/a/{n}.htm"
@@ -36,17 +37,12 @@ def fill(uri: str, count: int) -> None:
             links = [NewLink(url, anchor=f"lesson {url[-8:]}", url_words="wu li") for url in urls]
             ids = [number for number, _ in frontier.add(links, parent)]
             frontier.apply(LinkScores(ids, [dice.random() for _ in ids], [0.5] * len(ids)))
-            if parent is not None:
-                url = frontier.url(parent)
-                page = PageRecord(url, "a lesson", "", "", True, True, len(ids), 1.0)
-                frontier.complete(parent, page, ids)
-            for _ in range(5):
-                taken = frontier.next()
-                assert taken is not None
-                if parent is not None:
-                    page = PageRecord(taken.url, "a lesson", "", "", False, False, 0, 1.0)
-                    frontier.complete(taken.id, page, [])
-            parent = frontier.next().id
+            for number in range(pages, pages + PAGES_WITHOUT_LINKS + 1):
+                url = frontier.take(number).url
+                has_links = number == parent
+                page = PageRecord(url, "a lesson", "", "", has_links, has_links, 0, 1.0)
+                frontier.complete(number, page, ids if has_links else [])
+            pages += PAGES_WITHOUT_LINKS + 1
         frontier.commit()
 
 

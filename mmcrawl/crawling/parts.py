@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.crawling.reports import Reporter
+from mmcrawl.errors import StoreError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import Limits
 from mmcrawl.frontier.store import Job, SqliteStore
@@ -62,8 +63,18 @@ class CrawlParts:
             aliases: of its stored web.
 
         Raises:
-            MmcrawlError: a topic or the algorithm is not there any more.
+            MmcrawlError: a topic or the algorithm is not there any more, or the arguments are none.
         """
+        try:
+            return cls._told(arguments, aliases)
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            raise StoreError(
+                f"the arguments that the store keeps of the job cannot be read ({error!r}); is it"
+                " of another version of mmcrawl?"
+            ) from error
+
+    @classmethod
+    def _told(cls, arguments: Mapping[str, Any], aliases: Mapping[str, str]) -> Self:
         algo = arguments["algo"]
         limits = {f.name: arguments.get(_LIMIT + f.name, f.default) for f in fields(Limits)}
         limits |= {name: arguments[name] for name in ("sites", "max_layer", "max_depth")}

@@ -71,6 +71,8 @@ def explain(links: InterLink, arguments: Mapping[str, Any], url: str) -> Why:
     """
     number = links.lookup(url)
     if number is None:
+        number = links.spelled(url)
+    if number is None:
         raise StoreError(_why_unknown(links, arguments, url))
     link = links.record(number)
     if link.status is Status.ERROR and not links.was_taken(number):

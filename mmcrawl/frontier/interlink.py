@@ -10,13 +10,14 @@ from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.reading import LinkTable
 from mmcrawl.frontier.records import HELD, LinkRecord, Status
 from mmcrawl.frontier.selection import ALL, Selection
+from mmcrawl.frontier.urls import split_origin
 
 Counts: TypeAlias = MutableSequence[int]
 """A number for each link, by its id."""
 Path: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 """All anchors and all URLs from the seed to a link."""
 
-_RECENT_PATHS = 4_096  # of pages whose links are listed
+_RECENT_PATHS = 256  # of pages whose links are listed
 _COLUMNS = (
     "SELECT host, link.path, status, url_words, anchor, group_title, score, content, structure,"
     " logical_layer, physical_layer, error, title, keywords, description, contains_media, relevant,"
@@ -130,6 +131,20 @@ class InterLink(LinkTable):
         first = ordered("priority DESC, score DESC, id", most)
         last = ordered("priority, score, id DESC", min(most, count - len(first)))
         return count, first, last[::-1]
+
+    def spelled(self, url: str) -> int | None:
+        """Return the id of the first link with exactly this address, None if there is none.
+
+        Refused links and requests that are told apart by more than their address are found so, in a
+        time that grows with the number of links.
+        """
+        origin, path = split_origin(url)
+        row = self.store.db.execute(
+            "SELECT min(link.id) FROM link JOIN host ON host.job = ? AND host.id = link.host"
+            " WHERE link.id >= ? AND link.id < ? AND origin = ? AND link.path = ?",
+            (self.job, *self._ours, origin, path),
+        ).fetchone()
+        return None if row[0] is None else int(row[0]) - self._base
 
     def was_taken(self, link: int) -> bool:
         """Tell whether a link's turn has come, whatever came of it."""

@@ -28,7 +28,7 @@ from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.crawling.reports import FetchedPage, PageReport
 from mmcrawl.engine.crawls import make_job
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import NewLink, WaitingLink, open_store
+from mmcrawl.frontier import NewLink, SqliteFrontier, WaitingLink, open_store
 from mmcrawl.frontier.interlink import InterLink
 from mmcrawl.page import parse_page
 from mmcrawl.page.urls import physical_layer
@@ -514,6 +514,20 @@ def test_without_its_topic_a_crawl_is_listed_all_the_same(run: Run, tmp_path: Pa
     assert "there is no content_score: there is no topic file" in said.err
     told = run("why", f"{SITE}/", "-a", f"store={store}")
     assert (told.code, "Parts of the score: not known: there is no topic" in told.out) == (0, True)
+
+
+def test_a_job_of_other_arguments_is_listed_all_the_same(run: Run, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/crawl.db"
+    with open_store(store) as opened:
+        frontier = SqliteFrontier(opened, opened.job("made by hand", {"topic": 3}))
+        frontier.add([NewLink(f"{SITE}/"), NewLink(f"{SITE}/form", refused="body of 9 MB")])
+        frontier.commit()
+    said = run("-a", f"store={store}")
+    assert (said.code, f"{SITE}/" in said.out) == (0, True)
+    assert "the arguments that the store keeps of the job cannot be read" in said.err
+    assert "not let it be fetched" in run("why", f"{SITE}/", "-a", f"store={store}").out
+    refused = run("why", f"{SITE}/form", "-a", f"store={store}").out
+    assert "It was refused when it was found: body of 9 MB." in refused
 
 
 def test_ctrl_c_leaves_nothing_behind(
