@@ -372,6 +372,23 @@ def test_why_a_page_was_fetched_at_its_place(run: Run, store: str) -> None:
     assert f"rate of its pattern {SITE}/optics/*" in told["parts"]
 
 
+def test_the_parts_are_of_the_score_a_page_was_fetched_with(run: Run, tmp_path: Path) -> None:
+    """It was under way while another page came, which would have scored it anew."""
+    store = f"sqlite:///{tmp_path}/crawl.db"
+    crawl_alone(store, 7)
+    job = make_job(arguments(store), settings(), None)
+    assert isinstance(job, CrawlJob)
+    with closing(job):
+        early, *others = [link for link in (job.next() for _ in range(4)) if link]
+        for link in (*others, early):
+            told = report(job, link.url)
+            assert told
+            job.take_in(link.id, told)
+        job.commit()
+    found = why(run, store, early.url.removeprefix(SITE))
+    assert sum(found["parts"].values()) == pytest.approx(found["link"]["score"], abs=1e-6)
+
+
 def test_why_another_page_still_waits(run: Run, store: str) -> None:
     waiting = run(
         *("-a", f"store={store}", "--format", "jsonl"),
