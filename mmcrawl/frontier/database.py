@@ -15,7 +15,7 @@ from urllib.parse import quote
 from mmcrawl.errors import StoreError
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 SCHEMA = """
 CREATE TABLE job (
@@ -75,7 +75,7 @@ CREATE TABLE site_wide (
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE pattern (
     job INTEGER NOT NULL, host TEXT NOT NULL, pattern TEXT NOT NULL, urls INTEGER NOT NULL,
-    PRIMARY KEY (job, pattern)
+    hits INTEGER NOT NULL, misses INTEGER NOT NULL, PRIMARY KEY (job, pattern)
 ) WITHOUT ROWID, STRICT;
 """
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import urlsplit
 
+from mmcrawl.frontier.findings import PatternRecord
+
 ANY = "*"
 """What stands in a pattern for a part that differs. A URL's own `*` is kept escaped as `%2A`."""
 
@@ -158,6 +160,11 @@ class LearntPattern:
     def rate(self) -> float:
         """Share of media pages to expect among URLs of this form, in (0, 1) (Laplace's rule)."""
         return (self.relevant + 1) / (self.crawled + 2)
+
+    def record(self) -> PatternRecord:
+        """Return what is kept of it with the crawl."""
+        misses = self.crawled - self.relevant
+        return PatternRecord(self.pattern.host, str(self.pattern), self.urls, self.relevant, misses)
 
 
 @dataclass(slots=True)

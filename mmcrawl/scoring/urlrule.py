@@ -186,7 +186,7 @@ class UrlRule(Scorer):
     def patterns(self) -> list[PatternRecord]:
         """Return the learnt patterns, the most general first."""
         found = [
-            PatternRecord(site.host, str(learnt.pattern), learnt.urls)
+            learnt.record()
             for site in self._sites
             for learnt in site.patterns.learnt
             if learnt.urls

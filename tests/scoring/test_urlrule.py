@@ -126,7 +126,7 @@ def test_a_pattern_is_learnt_and_its_links_come_before_all_others(school):
     assert sorted(fetched) == sorted(["/", *NEWS, *VIDEOS])
     learnt = [i for i, url in enumerate(fetched) if is_video(url)][3]  # m + 1 = 4 videos
     assert all(map(is_video, fetched[learnt : learnt + 17]))
-    assert crawl.scorer.patterns() == [PatternRecord("h.test", "http://h.test/v/*", 20)]
+    assert crawl.scorer.patterns() == [PatternRecord("h.test", "http://h.test/v/*", 20, 20, 0)]
 
 
 def test_with_hard_focus_matched_links_are_worth_their_rate_more_than_their_score(school):
