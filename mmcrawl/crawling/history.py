@@ -3,15 +3,22 @@
 A crawl that is taken up again tells algorithm and bounds what happened, in that order.
 """
 
-from collections.abc import Container
+import logging
+from collections.abc import Container, Sequence
 
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import REDIRECT, Admission
+from mmcrawl.frontier.database import damaged
 from mmcrawl.frontier.reading import PastFailure
 from mmcrawl.frontier.sqlite import SqliteFrontier
+from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.twins import TWIN, Twins
 from mmcrawl.scoring.base import CrawledPage, Scorer
+from mmcrawl.scoring.pinned_rules import PinnedRules
 from mmcrawl.scoring.relevance import TopicTest
+from mmcrawl.scoring.similarity import LinkSimilarity
+
+logger = logging.getLogger(__name__)
 
 
 class MovedSeeds:
@@ -74,6 +81,43 @@ def recall(
             twins.learn_parameters(past.id, frontier.url(past.id))
         settled.add(past.id)
     scorer.added(frontier.waiting())
+
+
+def recall_words(store: SqliteStore, job: Job, similarity: LinkSimilarity) -> None:
+    """Bring the counts of words to where they stood.
+
+    Raises:
+        StoreError: what the store has of them is damaged.
+    """
+    try:
+        if state := store.memory(job.number).get("similarity"):
+            similarity.restore(state)
+        for note in store.notes(job.number):
+            similarity.take_note(note)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise damaged(store.name, "its word counts") from error
+
+
+def rules_changed(
+    store: SqliteStore, job: Job, rules: PinnedRules, seeds: Sequence[str], *, begun: bool
+) -> bool:
+    """Tell of the rules in the log; return whether those that were noted last are others.
+
+    Args:
+        store, job: what is gone on with.
+        rules: those that count now.
+        seeds: where the crawl starts.
+        begun: whether pages were fetched before.
+    """
+    changed = bool(store.memory(job.number).get("rules", "") != rules.digest)
+    if rules:
+        logger.info("%d rules for addresses say what comes first", len(rules.rules))
+    if changed and begun:
+        logger.info("Rules for addresses have changed since the last run; these count from now on")
+    for seed in seeds:
+        if rules.weight_of(seed) == 0:
+            logger.warning("The seed %s is not fetched: a rule says never", seed)
+    return changed
 
 
 def _recall_failure(

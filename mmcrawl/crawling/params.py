@@ -11,11 +11,13 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from mmcrawl.archive.uris import as_archive_uri, file_uri
+from mmcrawl.crawling.rules_file import read_rules
 from mmcrawl.crawling.seeds import Seed, read_seeds
 from mmcrawl.errors import WebError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.urls import canonical
 from mmcrawl.replay.opening import WHAT_IT_CAN_BE, check_web
+from mmcrawl.scoring.pinned_rules import PinnedRules
 from mmcrawl.scoring.registry import algorithm_names, default_parameters, parse_parameters
 from mmcrawl.stores.uris import is_server
 from mmcrawl.topic.loading import ANYTHING, load_topic, load_topics, topic_from_keywords, union
@@ -58,6 +60,9 @@ class FocusedParams(BaseModel):
         "hosts", description="follow links to hosts of the seeds, their domains, or anywhere"
     )
     hard: bool = Field(False, description="urlrule: probe sites, then fetch only what matches")
+    rules: str = Field(
+        "", description="file of rules for addresses: which links come first, and which never"
+    )
     store: str = Field(
         "",
         description="where the crawl is kept: sqlite:///FILE, memory: or mongodb://HOST/DATABASE"
@@ -135,7 +140,7 @@ class FocusedParams(BaseModel):
                     "no topic: give -a topic=NAME (`scrapy topic list` shows them)"
                     " or -a keywords=WORDS"
                 )
-        _ = self.whole_topic, self.parameters
+        _ = self.whole_topic, self.parameters, self.pinned_rules
         return self
 
     @property
@@ -173,6 +178,13 @@ class FocusedParams(BaseModel):
         return distinct[0] if len(distinct) == 1 else union(distinct)
 
     @cached_property
+    def pinned_rules(self) -> PinnedRules:
+        """The rules for addresses, without those for topics the crawl does not look for."""
+        if not self.rules:
+            return PinnedRules()
+        return read_rules(self.rules, frozenset(self.whole_topic.name.split(",")))
+
+    @cached_property
     def parameters(self) -> dict[str, Any]:
         """Parameters of the algorithm."""
         defaults = default_parameters(self.algo)
@@ -199,8 +211,8 @@ class FocusedParams(BaseModel):
         """Return what decides which pages the crawl is about, however it was written.
 
         Defaults and other spellings of a value are the value; the order of topics, keywords and
-        seeds, and what is named twice, make no difference. `max_pages` may change on resuming; the
-        bounds of layers and clicks may not: links beyond them were not kept.
+        seeds, and what is named twice, make no difference. `max_pages` and rules may change on
+        resuming; the bounds of layers and clicks may not: links beyond them were not kept.
         """
         topics = {host: topic.name for host, topic in self.topics_by_host.items()}
         seeds = {(canonical(s.url), topics.get(host_of(s.url), "")) for s in self.seed_list}
@@ -224,10 +236,14 @@ class FocusedParams(BaseModel):
 
     @property
     def job_name(self) -> str:
-        """The job's name: the one given, or one made of the arguments that tell crawls apart."""
+        """The job's name: the one given, or one made of the arguments that tell crawls apart.
+
+        A crawl with a rules file is another than one without; that file may be edited meanwhile.
+        """
         if self.job:
             return self.job
-        digest = hashlib.sha256(json.dumps(self.identity(), sort_keys=True).encode()).hexdigest()
+        told = self.identity() | ({"rules": _place(self.rules)} if self.rules else {})
+        digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
         topics = ",".join(sorted(set(self.whole_topic.name.split(","))))
         topic = re.sub(r"[^\w.-]+", "-", topics)
         return f"{self.algo}-{topic}-{digest[:6]}"

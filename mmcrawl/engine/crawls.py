@@ -218,6 +218,7 @@ class _Parts:
             seeds=self.seeds,
             obey_nofollow=self.obey_nofollow,
             later_blocks=self.later_blocks,
+            rules=args.pinned_rules,
         )
 
     def identity(self) -> dict[str, Any]:
@@ -232,6 +233,7 @@ class _Parts:
             "threshold": value_of(self.settings, "MMCRAWL_TOPIC_THRESHOLD"),
             "obey_nofollow": self.obey_nofollow,
             "later_blocks": self.later_blocks,
+            "rules": self.args.pinned_rules.digest,
         }
 
 

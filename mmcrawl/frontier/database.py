@@ -4,8 +4,8 @@ A file whose tables are others was not made by this version of mmcrawl.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from functools import wraps
 from operator import attrgetter
 from pathlib import Path
@@ -185,8 +185,6 @@ def connect(path: Path | None) -> sqlite3.Connection:
 def _prepare(db: sqlite3.Connection, name: str) -> None:
     """Set up an empty database, or check that it is ours."""
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    application = db.execute("PRAGMA application_id").fetchone()[0]
-    version = db.execute("PRAGMA user_version").fetchone()[0]
     if tables == 0:
         db.execute("PRAGMA page_size = 4096")
         if name != ":memory:":
@@ -195,19 +193,8 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
             f"BEGIN; {SCHEMA} PRAGMA application_id = {APPLICATION_ID};"
             f" PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
         )
-    elif application != APPLICATION_ID:
-        raise StoreError(f"{name} belongs to another program; name another file as the store")
-    elif version < SCHEMA_VERSION:
-        raise StoreError(
-            f"{name} was written by an older version of mmcrawl (schema {version}, this one has"
-            f" {SCHEMA_VERSION}); it is not read: name another file as the store"
-        )
-    elif version > SCHEMA_VERSION:
-        raise StoreError(
-            f"{name} was written by a newer version of mmcrawl (schema {version}, this one has"
-            f" {SCHEMA_VERSION}); use that version, or name another file as the store"
-        )
     else:
+        _refuse_others(db, name)
         if layout(row[0] for row in db.execute("SELECT sql FROM sqlite_master")) != LAYOUT:
             raise damaged(name, "its tables are not those of mmcrawl")
         for check in ("PRAGMA integrity_check(1)", FAULTS):
@@ -216,6 +203,42 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
                 raise damaged(name, fault.splitlines()[-1])
     db.execute("PRAGMA synchronous = FULL")
     db.execute("PRAGMA cache_size = -32000")
+
+
+def _refuse_others(db: sqlite3.Connection, name: str) -> None:
+    """Raise StoreError for a database of another program or of another version."""
+    application = db.execute("PRAGMA application_id").fetchone()[0]
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if application != APPLICATION_ID:
+        raise StoreError(f"{name} belongs to another program; name another file as the store")
+    if version < SCHEMA_VERSION:
+        raise StoreError(
+            f"{name} was written by an older version of mmcrawl (schema {version}, this one has"
+            f" {SCHEMA_VERSION}); it is not read: name another file as the store"
+        )
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{name} was written by a newer version of mmcrawl (schema {version}, this one has"
+            f" {SCHEMA_VERSION}); use that version, or name another file as the store"
+        )
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Give a connection that cannot write and waits for nobody, also while a crawl runs.
+
+    Raises:
+        StoreError: there is no such file, or it is damaged, of another program or version.
+    """
+    address = f"file:{quote(str(path.absolute()))}?mode=ro"
+    try:
+        with closing(sqlite3.connect(address, uri=True, timeout=2.0)) as db:
+            _refuse_others(db, str(path))
+            yield db
+    except sqlite3.Error as error:
+        raise StoreError(why_it_failed(str(path), error)) from error
+    except (LookupError, TypeError, ValueError) as error:
+        raise damaged(str(path), error) from error
 
 
 def remove_own_file(path: Path) -> None:
