@@ -131,10 +131,9 @@ def compiled(regex: str) -> re2._Regexp:
     try:
         return re2.compile(regex, options)
     except re2.error as error:
-        told = error.args[0]
-        raise ValueError(
-            told.decode("utf-8", "replace") if isinstance(told, bytes) else told
-        ) from None
+        why = error.args[0]
+        why = why.decode("utf-8", "replace") if isinstance(why, bytes) else why
+        raise ValueError(f"{why} (RE2 has no look-around and no back-references)") from None
 
 
 def glob_of(pattern: str) -> str:
