@@ -1,9 +1,13 @@
 """What settings mean for a crawl, and how its progress is told."""
 
 import logging
+import os
+import uuid
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from pymongo import MongoClient
 from scrapy.settings import Settings
 
 from mmcrawl.crawling.job import CrawlJob
@@ -13,7 +17,7 @@ from mmcrawl.engine import extensions
 from mmcrawl.engine.crawls import check_settings, make_job, with_stored_web
 from mmcrawl.engine.extensions import CrawlProgress
 from mmcrawl.engine.scheduler import FocusedScheduler
-from mmcrawl.errors import MmcrawlError
+from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.page import parse_page
 
 SEED = "http://site.test/0"
@@ -45,6 +49,27 @@ def test_scrapy_s_limit_of_depth_holds_where_max_depth_is_not_given(
     job = open_job({"DEPTH_LIMIT": limit}, max_depth=max_depth)
     with job.store:
         assert crawl_chain(job) == pages
+
+
+def test_a_shared_crawl_is_gone_on_with_by_the_rules_it_was_begun_with(tmp_path: Path) -> None:
+    server = os.environ.get("MMCRAWL_TEST_MONGODB")
+    if not server:
+        pytest.skip("no MongoDB: name a server in the variable MMCRAWL_TEST_MONGODB")
+    name = f"mmcrawl_test_{uuid.uuid4().hex}"
+    rules, others = tmp_path / "rules.txt", tmp_path / "others.txt"
+    rules.write_text("# ours\nre:/a/ never\n")
+    others.write_text("re:/a/ 5\n")
+    arguments = {"store": f"{server.rstrip('/')}/{name}", "job": "films"}
+    try:
+        open_job(**arguments, rules=str(rules)).close()
+        rules.write_text("re:/a/ never # the same\n")
+        open_job(**arguments, rules=str(rules)).close()
+        for changed in ({"rules": str(others)}, {}):
+            with pytest.raises(StoreError, match=r"job 'films' .* was started with rules="):
+                open_job(**arguments, **changed)
+    finally:
+        with MongoClient(server) as client:
+            client.drop_database(name)
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ TAKEN = {
         *("max_layer", "max_depth"),
     },
     "rank": {"store", "archive", "topic", "keywords"},
+    "rules": {"store", "job", "rules"},
     "topic": {"topic", "keywords", "media", "web"},
     "workers": {"store", "job"},
 }
