@@ -45,6 +45,12 @@ def test_a_line_is_a_pattern_with_weight_topic_and_remarks(written) -> None:  # 
     )
 
 
+def test_the_guide_shows_a_file_of_rules(written) -> None:  # type: ignore[no-untyped-def]
+    guide = Path(__file__).parents[1] / "docs" / "guide" / "rules.md"
+    example = guide.read_text(encoding="utf-8").split("```")[1]
+    assert [rule.weight for rule in read_rules(written(example)).rules] == [9, 5, 2, 0]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "gbk", "utf-16"])
 def test_a_teachers_editor_may_write_any_usual_encoding(written, encoding: str) -> None:  # type: ignore[no-untyped-def]
     path = written("# 高中物理的视频课程\nhttp://h.test/物理/** 5\n", encoding)

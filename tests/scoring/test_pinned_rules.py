@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -58,6 +59,20 @@ def test_a_pattern_matches_some_addresses_and_not_others(glob: str, yes: str, no
         assert [url for url in yes.split() if not matches(glob, f"{scheme}://h.test{url}")] == []
         assert [url for url in no.split() if matches(glob, f"{scheme}://h.test{url}")] == []
     assert not matches(glob.replace("[^/]+", "h"), "http://other.test/nothing")
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "rules.md"
+
+
+ROWS = re.findall(r"(?m)^\| (`[^|]*\|[^|]*\|[^|]*) \|$", GUIDE.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_what_the_guide_says_of_patterns_is_so(row: str) -> None:
+    (pattern,), yes, no = (re.findall("`([^`]+)`", cell) for cell in row.split("|"))
+    assert yes
+    assert [matches(pattern, url) for url in yes] == [True] * len(yes)
+    assert [matches(pattern, url) for url in no] == [False] * len(no)
 
 
 @pytest.mark.parametrize(
