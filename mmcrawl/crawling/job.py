@@ -384,8 +384,7 @@ class CrawlJob:
         recall_words(self.store, self.job, self._similarity)
         recall(self.frontier, self.scorer, self._admission, self.moved_seeds, self._twins)
         self.frontier.apply(self.scorer.added(self.frontier.held()))
-        begun = self.frontier.pages > 0
-        if rules_changed(self.store, self.job, self._rules, seeds, begun=begun):
+        if rules_changed(self.store, self.job, self._rules, seeds, begun=self.pages > 0):
             self._remember()
             if self.ready:  # of a job that was at its end
                 self.job = replace(self.job, finished_at=None)
