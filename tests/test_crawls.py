@@ -51,6 +51,31 @@ def test_scrapy_s_limit_of_depth_holds_where_max_depth_is_not_given(
         assert crawl_chain(job) == pages
 
 
+def test_a_crawl_by_rules_is_another_than_one_without_until_it_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "rules.txt"
+
+    def named(**more: str) -> str:
+        return FocusedParams(seeds=SEED, keywords="optics", **more).job_name
+
+    file.write_text("re:/a/ never\n")
+    first = named(rules=str(file))
+    assert first != named()
+    file.write_text("re:/a/ 5\n")
+    assert named(rules=str(file)) == first
+    assert named(rules=str(file), job="mine") == named(job="mine")
+
+
+def test_the_file_that_an_argument_names_says_what_is_not_fetched(tmp_path: Path) -> None:
+    (tmp_path / "rules.txt").write_text("re:/2$ never\n")
+    job = open_job(rules=str(tmp_path / "rules.txt"))
+    with job.store:
+        assert crawl_chain(job) == 2
+        assert len(job.frontier.held()) == 1
+    (tmp_path / "rules.txt").write_text("/2$ never\n")
+    with pytest.raises(MmcrawlError, match=r"rules.txt, line 1: '/2\$' is no pattern: it begins"):
+        open_job(rules=str(tmp_path / "rules.txt"))
+
+
 def test_a_shared_crawl_is_gone_on_with_by_the_rules_it_was_begun_with(tmp_path: Path) -> None:
     server = os.environ.get("MMCRAWL_TEST_MONGODB")
     if not server:

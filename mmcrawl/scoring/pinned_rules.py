@@ -182,9 +182,8 @@ def _query_regex(query: str) -> str:
         raise ValueError(
             f"{ANY} may stand for values of a query only; write ?{_REST} for any query"
         )
-    pairs.sort(
-        key=lambda pair: pair[0]
-    )  # those of one key stay as they are: learnt ones are sorted
+    # Those of one key stay in order: learnt ones are sorted by the values they had.
+    pairs.sort(key=lambda pair: pair[0])
     told = "&".join(f"{_regex(key, '')}={_regex(value, '[^&]*')}" for key, _, value in pairs)
     return rf"\?{told}" if told else ""
 

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mmcrawl.scoring.patterns import generalise, query_keys, url_parts
@@ -102,6 +102,8 @@ def test_what_needs_backtracking_or_too_much_memory_is_refused(regex: str) -> No
 
 
 @given(st.lists(addresses(), min_size=1, max_size=4), addresses())
+@example(["http://h.test/a", "http://h.test/a/b"], "http://h.test/a/b?id=1")
+@example(["http://h.test/?a=1&a=2", "http://h.test/?a=1&a=3"], "http://h.test/?a=2&a=1")
 def test_a_learnt_pattern_is_the_same_as_glob_and_as_regular_expression(
     urls: list[str], other: str
 ) -> None:
