@@ -214,6 +214,7 @@ def _follows(matching: list[PinnedRule]) -> str:
     if not matching:
         return "no rule matches: it comes as the algorithm says, after links that a rule is for"
     first = matching[0]
+    where = f", where {first.topic} is looked for" if first.topic else ""
     if not first.weight:
-        return f"never fetched{f', as {first.topic} is looked for' if first.topic else ''}"
-    return f"comes before links without a rule, with weight {first.weight}"
+        return f"never fetched{where}"
+    return f"comes before links without a rule, with weight {first.weight}{where}"

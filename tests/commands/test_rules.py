@@ -97,13 +97,18 @@ def test_what_is_exported_is_a_file_of_rules(run: Run, store: str, tmp_path: Pat
 
 
 def test_test_says_which_rules_match_and_what_follows(run: Run, store: str, tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").write_text("http://h.test/a/** never\nre:/b/ 3\nhttp://h.test/** 9\n")
+    (tmp_path / "mine.txt").write_text(
+        "http://h.test/a/** never\nre:/b/ 3 topic=physics-senior\nhttp://h.test/** 9\n"
+    )
     urls = [f"http://h.test/{path}" for path in ("a/b/1", "b/", "")]
     said = run("test", *urls, "http://i.test/", "-a", "rules=mine.txt")
     assert [line.strip() for line in said.out.splitlines()] == [
         *(urls[0], "never fetched", "mine.txt, line 1: http://h.test/a/**"),
         *("mine.txt, line 2: re:/b/", "mine.txt, line 3: http://h.test/**"),
-        *(urls[1], "comes before links without a rule, with weight 3"),
+        *(
+            urls[1],
+            "comes before links without a rule, with weight 3, where physics-senior is looked for",
+        ),
         *("mine.txt, line 2: re:/b/", "mine.txt, line 3: http://h.test/**"),
         *(urls[2], "comes before links without a rule, with weight 9"),
         "mine.txt, line 3: http://h.test/**",
