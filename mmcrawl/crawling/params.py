@@ -57,7 +57,6 @@ class FocusedParams(BaseModel):
     sites: Literal["hosts", "domains", "anywhere"] = Field(
         "hosts", description="follow links to hosts of the seeds, their domains, or anywhere"
     )
-    hard: bool = Field(False, description="urlrule: probe sites, then fetch only what matches")
     store: str = Field(
         "",
         description="where the crawl is kept: sqlite:///FILE, memory: or mongodb://HOST/DATABASE"
@@ -182,8 +181,7 @@ class FocusedParams(BaseModel):
             arguments = ", ".join(type(self).model_fields)
             more = f"; {self.algo} has {', '.join(own)} as well" if own else ""
             raise ValueError(f"there is no argument {name!r}; there are {arguments}{more}")
-        hard = {"hard": self.hard} if "hard" in defaults else {}
-        return defaults | hard | parse_parameters(self.algo, texts)
+        return defaults | parse_parameters(self.algo, texts)
 
     @property
     def store_uri(self) -> str:
@@ -294,7 +292,6 @@ _MAY_BE: dict[str, Callable[[], str]] = {
     "archive": lambda: "it may be sqlite:///FILE, mongodb://HOST/DATABASE or none",
     "seeds": lambda: "they may be a seed file, a URL, or URLs parted by commas",
     "sites": lambda: "it may be hosts, domains or anywhere",
-    "hard": lambda: "it may be true or false",
     "job": lambda: "it may hold letters, digits, dots, dashes and underscores",
     "web": lambda: (
         "it may be demo, a folder with one folder per host, or a .warc or .warc.gz file,"
