@@ -152,7 +152,9 @@ def picture(crawl: SharedCrawl) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    "laboratory", ["shark", "urlrule", "topicrank", "breadth", "learned"], indirect=True
+    "laboratory",
+    ["shark", "urlrule", "urlrule-2009", "topicrank", "breadth", "learned"],
+    indirect=True,
 )
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_log_gives_the_same_crawl_to_all_who_read_it(laboratory: Laboratory, seed: int) -> None:
@@ -166,7 +168,7 @@ def test_the_log_gives_the_same_crawl_to_all_who_read_it(laboratory: Laboratory,
     assert "html body p a" in {link[-1] for link in picture(second)["links"]}
 
 
-@pytest.mark.parametrize("laboratory", ["shark", "learned"], indirect=True)
+@pytest.mark.parametrize("laboratory", ["shark", "learned", "urlrule-2009"], indirect=True)
 @pytest.mark.parametrize("cut", [0, 1, 17, 39])
 def test_a_snapshot_and_the_log_after_it_give_the_same_crawl(
     laboratory: Laboratory, cut: int
