@@ -31,10 +31,10 @@ crawl: $(VENV)/ready
 	@$(BIN)/python -m scrapy crawl focused -a algo=urlrule $(ARGS)
 
 test: $(VENV)/ready-dev
-	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not alone" $(ARGS); \
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m "not processes" $(ARGS); \
 	others=$$?; \
-	$(BIN)/python -m pytest -m alone $(ARGS); alone=$$?; \
-	for code in $$others $$alone; do [ $$code = 0 ] || [ $$code = 5 ] || exit $$code; done
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m processes $(ARGS); own=$$?; \
+	for code in $$others $$own; do [ $$code = 0 ] || [ $$code = 5 ] || exit $$code; done
 
 coverage: $(VENV)/ready-dev
 	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal --cov --quiet \

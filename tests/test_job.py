@@ -128,6 +128,24 @@ def test_a_page_is_recorded_with_the_way_to_it(opened: Any) -> None:
     assert (seed.path_score, seed.total_path_score) == (1, 3)
 
 
+def test_links_of_pages_off_topic_are_left_alone_if_so_wanted(opened: Any, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path / 'job.db'}"
+    web = {
+        SEED: page(
+            "cooking", "optics", title="nothing"
+        ),  # a seed's links are followed all the same
+        f"{SEED}cooking": page("lens", title="cooking"),
+        f"{SEED}optics": page("lenses", title="optics"),
+    }
+    assert crawl(opened(), web) == [SEED, *(f"{SEED}{n}" for n in ("cooking", "optics"))] + [
+        f"{SEED}{n}" for n in ("lens", "lenses")
+    ]
+    job = opened(store, limits=Limits(least_score=0.5))
+    assert crawl(job, web) == [SEED, *(f"{SEED}{n}" for n in ("cooking", "optics", "lenses"))]
+    assert job.refused == {"page off topic": 1}
+    assert crawl(opened(store, limits=Limits(least_score=0.5)), web) == []  # taken up again
+
+
 def test_where_on_its_page_a_link_stands_is_known_after_taking_up_a_crawl(
     opened: Any, tmp_path: Path
 ) -> None:

@@ -34,6 +34,11 @@ def sentences(**arguments: str) -> list[str]:
         ("media", "audio,,video", "audio, video, animation"),
         ("media", "", "audio, video, animation"),
         ("sites", "all", "hosts, domains or anywhere"),
+        ("expand", "", "all, on-topic, or score:S"),
+        ("expand", "some", "all, on-topic, or score:S"),
+        ("expand", "0.2", "all, on-topic, or score:S"),
+        ("expand", "score:1.5", "all, on-topic, or score:S"),
+        ("expand", "score:nan", "all, on-topic, or score:S"),
         ("job", "a/b", "letters, digits, dots, dashes and underscores"),
         ("job", "a b", "letters, digits, dots, dashes and underscores"),
         ("max_pages", "-1", "a whole number from 0"),
@@ -63,6 +68,20 @@ def test_a_wrong_value_is_told_with_the_name_and_what_it_may_be(
     assert len(told) == 1
     assert told[0].startswith(f"{name}: ")
     assert may_be in told[0]
+
+
+@pytest.mark.parametrize(
+    ("expand", "keywords", "least"),
+    [
+        ("all", "lens", 0.0),
+        ("on-topic", "lens", 0.4),
+        ("score:0.20", "lens", 0.2),
+        ("on-topic", "*", 0.0),  # no page is off the topic of anything
+    ],
+)
+def test_pages_of_some_score_are_expanded(expand: str, keywords: str, least: float) -> None:
+    params = FocusedParams(seeds="http://a.test/", keywords=keywords, expand=expand)
+    assert params.least_score(0.4) == least
 
 
 def test_an_unknown_argument_is_told_with_those_there_are() -> None:
@@ -284,7 +303,7 @@ def test_a_made_name_of_a_job_can_be_given_back(
 def test_all_arguments_of_the_spider_are_in_its_schema() -> None:
     schema = FocusedSpider.get_param_schema(normalize=True)
     known = "algo topic keywords seeds job media max_pages max_layer max_depth sites store"
-    known += " archive web"
+    known += " archive web expand"
     assert set(schema["properties"]) == set(known.split())
     assert all(entry["description"] for entry in schema["properties"].values())
     assert schema["properties"]["sites"]["enum"] == ["hosts", "domains", "anywhere"]

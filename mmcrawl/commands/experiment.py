@@ -2,12 +2,14 @@
 
 import argparse
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 from scrapy.commands import ScrapyCommand
@@ -25,11 +27,14 @@ from mmcrawl.experiment.plan import (
     Plan,
     algorithms_of,
 )
+from mmcrawl.experiment.presets import CRAWLS, LABELLED, yang2009
+from mmcrawl.experiment.presets.tables import PaperTable, claim, write_tables
 from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.topic.loading import ANYTHING
 
 _NEEDED = ("matplotlib", "jinja2")
 _CACHE = ".mmcrawl-truth"
+_CRAWLING = ("web", *SHARED, "algos", "task", "budget", "runs", "parallel", "cache")
 _NONE = "–"
 _SHOWN = {
     "area": "area_share",
@@ -90,17 +95,39 @@ class Command(MmcrawlCommand, ScrapyCommand):
         add(
             "--parallel", default="1", metavar="N", help="runs at once (default: 1, for true times)"
         )
-        add("--out", default="experiment", metavar="DIR", help="folder to write to")
+        add(
+            "--out",
+            default="",
+            metavar="DIR",
+            help="folder to write to (default: experiment[-PRESET])",
+        )
         add("--cache", default="", metavar="DIR", help="folder of truths (default: beside --out)")
+        add(
+            "--preset",
+            choices=(CRAWLS, *LABELLED),
+            help="an experiment of one of the papers, its tables beside what they come to here:"
+            f" {CRAWLS} compares crawls, the others measure on labelled data",
+        )
+        add("--data", default="", metavar="DIR", help="labelled data for a preset")
         add("--compare", nargs=2, metavar="DIR", help="show how two experiments differ")
+        self._unsaid = vars(parser.parse_args([]))
 
     def code_of(self, error: MmcrawlError) -> int:
         return 1 if isinstance(error, CrawlError) else 2
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
+        opts.out = opts.out or f"experiment{f'-{opts.preset}' if opts.preset else ''}"
         if opts.compare:
             first, second = map(Path, opts.compare)
             return lambda: console_of().print(_differences(compare(first, second), first, second))
+        if opts.preset in LABELLED:
+            given = [name for name in _CRAWLING if getattr(opts, name) != self._unsaid[name]]
+            if given:
+                option = given[0].replace("_", "-")
+                raise ExperimentError(f"--preset {opts.preset} crawls no web; leave out --{option}")
+            return _labelled(opts)
+        if opts.data:
+            raise ExperimentError(f"--data is for --preset {' or '.join(LABELLED)}")
         missing = [name for name in _NEEDED if find_spec(name) is None]
         if missing:
             raise ExperimentError(
@@ -120,11 +147,47 @@ def _experiment(plan: Plan, opts: argparse.Namespace, parallel: int) -> None:
         outcome = run_experiment(plan, out, cache=cache, parallel=parallel)
     report = write_report(outcome, out)
     console_of().print(_summary(outcome, report))
+    if opts.preset == CRAWLS:
+        _show(yang2009.tables(plan, outcome), out)
     if not outcome.truth.relevant:
         raise ExperimentError(
             f"no page of the web {plan.web} is relevant to {plan.topic_title}, so recall is"
             " undefined; the report tells only pages and times"
         )
+
+
+def _labelled(opts: argparse.Namespace) -> Callable[[], None]:
+    """Return what measures on labelled data."""
+    data = Path(os.path.expanduser(opts.data)) if opts.data else None
+    preset = import_module(f"mmcrawl.experiment.presets.{opts.preset}")
+    out = Path(os.path.expanduser(opts.out))
+    bar = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
+
+    def measure() -> None:
+        claim(out)
+        with Progress(*bar, console=Console(stderr=True), transient=True) as progress:
+            task = progress.add_task("")
+
+            def told(done: int, of: int, what: str) -> None:
+                progress.update(task, completed=done, total=of, description=what)
+
+            _show(preset.tables(data, told), out)
+
+    return measure
+
+
+def _show(tables: Iterable[PaperTable], out: Path) -> None:
+    """Print the tables of a paper as they come, and write them to a folder."""
+    console, shown = console_of(), []
+    for table in tables:
+        grid = Table(title=table.title, title_justify="left", box=box.SIMPLE_HEAD)
+        for number, column in enumerate(table.columns):
+            grid.add_column(column, justify="right" if number else "left", overflow="fold")
+        for row in table.rows:
+            grid.add_row(*map(Text, row))
+        console.print(grid, Text(table.note, style="dim"), "")
+        shown.append(table)
+    console.print(f"Tables: {write_tables(shown, out)}", style="bold", markup=False)
 
 
 def _plan(opts: argparse.Namespace) -> Plan:
@@ -133,10 +196,13 @@ def _plan(opts: argparse.Namespace) -> Plan:
         if opts.topic or opts.keywords.strip() not in ("", ANYTHING):
             raise ExperimentError("--task any-media is about no topic; leave out the topic's words")
         opts.keywords = ANYTHING
+    preset = opts.preset == CRAWLS
+    if preset and opts.algos != "all":
+        raise ExperimentError(f"--preset {CRAWLS} has algorithms of its own; leave out --algos")
     plan = Plan(
         web=opts.web or "demo",
         arguments={name: value for name in SHARED if (value := getattr(opts, name))},
-        algorithms=algorithms_of(opts.algos, algorithm_names()),
+        algorithms=yang2009.ALGORITHMS if preset else algorithms_of(opts.algos, algorithm_names()),
         budget=_budget(opts.budget) if opts.budget else 0,
         runs=whole(opts.runs, "--runs") if opts.runs else 0,
         settings=settings,

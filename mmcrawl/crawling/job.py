@@ -256,6 +256,9 @@ class CrawlJob:
                 media_page(page, verdict, report.http_status, report.visited_at, report.extra)
             )
         self._similarity.count(report.words)
+        if not self._admission.expands(verdict.score, self.frontier.known(link).logical_layer):
+            self.refused["page off topic"] += len(page.links) + report.links_left
+            report = replace(report, page=replace(page, links=()), links_left=0)
         links = self._intake.take(report, link, requests, link_kinds)
         self.frontier.complete(link, page_record(report, verdict, new_media), links)
         self._twins.crawled(link, self.frontier.url(link))

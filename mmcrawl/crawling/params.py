@@ -23,6 +23,7 @@ from mmcrawl.topic.topic import MEDIA_KINDS, Topic
 
 DEMO_TOPIC = "physics-senior"
 DEMO_STORE = "sqlite:///demo.db"
+_ALL, _ON_TOPIC, _SCORE = "all", "on-topic", "score:"  # of `expand`
 _KIND_NAMES = {"swf": "animation", "flash": "animation"}
 
 
@@ -56,6 +57,11 @@ class FocusedParams(BaseModel):
     max_depth: int = Field(0, ge=0, description="most clicks from a seed, 0 for any")
     sites: Literal["hosts", "domains", "anywhere"] = Field(
         "hosts", description="follow links to hosts of the seeds, their domains, or anywhere"
+    )
+    expand: str = Field(
+        "all",
+        description="pages whose links are followed: all, on-topic, or those of some topic score,"
+        " score:0.2; those of seeds always are",
     )
     store: str = Field(
         "",
@@ -107,6 +113,19 @@ class FocusedParams(BaseModel):
     def _known_kinds(cls, text: str) -> str:
         return ",".join(parse_kinds(text))
 
+    @field_validator("expand")
+    @classmethod
+    def _known_expansion(cls, text: str) -> str:
+        if text in {_ALL, _ON_TOPIC}:
+            return text
+        try:
+            score = float(text.removeprefix(_SCORE))
+        except ValueError:
+            score = -1.0
+        if not (text.startswith(_SCORE) and 0 <= score <= 1):
+            raise ValueError(f"{text!r} is not understood")
+        return f"{_SCORE}{score:g}"
+
     @field_validator("store")
     @classmethod
     def _known_store(cls, uri: str) -> str:
@@ -146,6 +165,16 @@ class FocusedParams(BaseModel):
     def kinds(self) -> frozenset[str]:
         """The wanted media kinds."""
         return frozenset(self.media.split(","))
+
+    def least_score(self, threshold: float) -> float:
+        """Return the topic score that a page must have for its links to be followed, in [0, 1].
+
+        Args:
+            threshold: what a page on topic has at least.
+        """
+        if self.expand == _ALL or self.whole_topic.anything:
+            return 0.0
+        return threshold if self.expand == _ON_TOPIC else float(self.expand.removeprefix(_SCORE))
 
     @cached_property
     def seed_list(self) -> list[Seed]:
@@ -197,8 +226,8 @@ class FocusedParams(BaseModel):
         """Return what decides which pages the crawl is about, however it was written.
 
         Defaults and other spellings of a value are the value; the order of topics, keywords and
-        seeds, and what is named twice, make no difference. `max_pages` may change on resuming; the
-        bounds of layers and clicks may not: links beyond them were not kept.
+        seeds, and what is named twice, make no difference. `max_pages` may change on resuming;
+        `expand` and the bounds of layers and clicks may not: links beyond them were not kept.
         """
         topics = {host: topic.name for host, topic in self.topics_by_host.items()}
         seeds = {(canonical(s.url), topics.get(host_of(s.url), "")) for s in self.seed_list}
@@ -218,6 +247,7 @@ class FocusedParams(BaseModel):
             "sites": self.sites,
             "max_layer": self.max_layer,
             "max_depth": self.max_depth,
+            "expand": self.expand,
         }
 
     @property
@@ -286,6 +316,7 @@ def explain(error: ValidationError) -> list[str]:
 
 _WHOLE = "it may be a whole number from 0"
 _MAY_BE: dict[str, Callable[[], str]] = {
+    "expand": lambda: "it may be all, on-topic, or score:S with S from 0 to 1",
     "algo": lambda: f"it may be {', '.join(algorithm_names())}",
     "media": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas",
     "store": lambda: "it may be sqlite:///FILE, memory: or mongodb://HOST/DATABASE",

@@ -270,4 +270,5 @@ def _limits(args: FocusedParams, settings: SettingsLike, *, replayed: bool) -> L
         per_shape=value_of(settings, "MMCRAWL_BARREN_PAGES_PER_SHAPE"),
         per_page=value_of(settings, "MMCRAWL_LINKS_PER_PAGE"),
         private=replayed or value_of(settings, "MMCRAWL_PRIVATE_NETWORKS"),
+        least_score=args.least_score(value_of(settings, "MMCRAWL_TOPIC_THRESHOLD")),
     )

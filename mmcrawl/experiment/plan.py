@@ -223,7 +223,7 @@ class Plan:
             "seeds": self.seeds,
             "media": self.media,
             "limits": self.limits,
-            "algorithms": [algorithm.label for algorithm in self.algorithms],
+            "algorithms": {a.label: {"algo": a.name, **a.parameters} for a in self.algorithms},
             "budget": self.budget,
             "runs": {algorithm.label: self.runs_of(algorithm) for algorithm in self.algorithms},
         }

@@ -158,6 +158,7 @@ class Truth:
     first counts, and counts once.
 
     Attributes:
+        urls: address of each page.
         layers: physical layer of each page.
         kinds: for each page, what it is a copy of: the number of the first page like it.
         relevant: the relevant kinds.
@@ -169,6 +170,7 @@ class Truth:
         trapped: how often a link was left alone by a bound against traps.
     """
 
+    urls: tuple[str, ...]
     layers: tuple[int, ...]
     kinds: tuple[int, ...]
     relevant: frozenset[int]
@@ -252,6 +254,7 @@ def truth_of(store: Path) -> Truth:
             own = resources.get(page.url, frozenset())
             media[kinds[n]] = media.get(kinds[n], frozenset()) | own
     return Truth(
+        urls=tuple(page.url for page in pages),
         layers=tuple(page.layer for page in pages),
         kinds=tuple(kinds),
         relevant=frozenset(media),

@@ -156,6 +156,8 @@ class Limits:
         per_page: most links of one page, the first ones.
         repeats: most times one directory name may stand in a path; more is a loop of links.
         private: follow links to private networks from public pages.
+        least_score: topic score that a page must have for its links to be followed, in [0, 1];
+            those of seeds always are.
     """
 
     sites: str = "hosts"
@@ -167,6 +169,7 @@ class Limits:
     per_page: int = 20_000
     repeats: int = 3
     private: bool = False
+    least_score: float = 0.0
 
 
 @lru_cache(maxsize=16_384)
@@ -206,6 +209,10 @@ class Admission:
             (f"{TRAP}repeating path", 0 < limits.repeats < _repeats(url)),
         )
         return next((reason for reason, broken in rules if broken), None) or self.exhausted(url)
+
+    def expands(self, topic_score: float, logical_layer: int) -> bool:
+        """Return whether the links of a page may be followed at all."""
+        return logical_layer <= 1 or topic_score >= self._limits.least_score
 
     def exhausted(self, url: str) -> str | None:
         """Return why no more pages like this one are fetched, None if they are."""

@@ -120,7 +120,7 @@ def test_parse_scores_by_the_topic_that_is_given(site: str, tmp_path: Path) -> N
     assert wrong.stderr.startswith("scrapy parse: unknown topic 'astrology'")
 
 
-@pytest.mark.alone
+@pytest.mark.processes
 def test_bench_crawls(tmp_path: Path) -> None:
     bench = scrapy(tmp_path, "bench", "-s", "CLOSESPIDER_PAGECOUNT=5")
     assert bench.returncode == 0

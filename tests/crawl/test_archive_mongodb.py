@@ -21,7 +21,7 @@ from mmcrawl.frontier import canonical
 from mmcrawl.replay import open_web
 from tests.warm import python
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.processes
 
 pymongo = pytest.importorskip("pymongo")
 

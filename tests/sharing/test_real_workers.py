@@ -11,7 +11,7 @@ import pytest
 
 from .real_workers import JOB, ROOT, wait_until
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.processes
 
 ALL = "Finished: every link that may be followed was fetched."
 CLOCK = """

@@ -14,7 +14,7 @@ from .real_workers import LEASE, Gang, Observer, Web, wait_until
 from .test_real_workers import ALL
 from .test_store_patience import Proxy
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.processes
 
 KILLS = 20
 

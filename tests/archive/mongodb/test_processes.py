@@ -24,7 +24,7 @@ from mmcrawl.archive.backend import VersionRow
 from mmcrawl.errors import StoreError
 from tests.warm import python
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.processes
 
 BINARY = "MMCRAWL_TEST_FERRETDB"
 TOOL = Path(__file__).parents[3] / "tools" / "start_mongodb_server"
