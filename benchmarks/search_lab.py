@@ -11,11 +11,10 @@ is about. `--sims` adds a grid of simulated webs (`GRID`).
 Tasks: `topic`, the words that the manifest gives; `any`, any media of the web's own (a page counts
 whatever it is about). What is printed for each web: pages, relevant pages, the area under recall as
 a share of the oracle's, recall after 20 % of the pages (`--share`), the area under the recall of
-distinct media instead of pages, and CPU time a page. An algorithm `hindsight` is `learned` that
-knows from the start what it knew at its end: what its features could tell; parameters are given as
-in `scrapy experiment`, `urlrule:lift=0;s=0`. `--priors FOLDER` takes
-the weights of the evidence for each web from FOLDER/WEB.json: those that the other webs give
-(search_prior.py).
+distinct media instead of pages, and CPU time a page. Algorithms are given with parameters as to
+`scrapy experiment`: `urlrule:lift=0;s=0`. `hindsight` is `learned` that knows from the start what
+it knew at its end: what its features could tell. `--priors FOLDER` takes the weights of the
+evidence for each web from FOLDER/WEB.json: those that the other webs give (search_prior.py).
 `--check` crawls the webs by `scrapy crawl` as well and compares the order of the pages.
 """
 
