@@ -30,12 +30,14 @@ class MovedSeeds:
         test: looks there for what it looks for at the seed's.
 
     Attributes:
+        test: the one given.
         hosts: the hosts of seeds and those they redirect to, as they turned out.
     """
 
     def __init__(self, frontier: SqliteFrontier, admission: Admission, test: TopicTest) -> None:
         self.hosts: list[tuple[str, str]] = []
-        self._frontier, self._admission, self._test = frontier, admission, test
+        self.test = test
+        self._frontier, self._admission = frontier, admission
         self._links: set[int] = set()
 
     def follow(self, link: int, target: str) -> None:
@@ -45,7 +47,7 @@ class MovedSeeds:
             self._links.add(link)
             self._admission.admit(target)
             move = host_of(known.url), host_of(target)
-            self._test.moved(*move)
+            self.test.moved(*move)
             if move[0] != move[1] and move not in self.hosts:
                 self.hosts.append(move)
 
@@ -76,7 +78,8 @@ def recall(
             if past.error.startswith(REDIRECT):
                 moved.follow(past.id, past.error.removeprefix(REDIRECT))
         else:
-            scorer.crawled(CrawledPage.again(past))
+            on_topic = moved.test.on_topic(past.url, past.topic_score)
+            scorer.crawled(CrawledPage.again(past, on_topic=on_topic))
             admission.crawled(past.url, relevant=past.relevant)
             twins.learn_parameters(past.id, frontier.url(past.id))
         settled.add(past.id)

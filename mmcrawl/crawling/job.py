@@ -266,9 +266,9 @@ class CrawlJob:
         self.frontier.complete(link, page_record(report, verdict, new_media), links)
         self._twins.crawled(link, self.frontier.url(link))
         self._admission.crawled(page.url, relevant=verdict.relevant)
-        has_media = bool(verdict.media)
+        has_media, on_topic = bool(verdict.media), self._test.on_topic(page.url, verdict.score)
         crawled = CrawledPage(
-            link, page.url, verdict.relevant, has_media, links, verdict.score, new_media
+            link, page.url, verdict.relevant, has_media, links, verdict.score, new_media, on_topic
         )
         self.frontier.apply(self._scores_after(crawled))
         self.store.note(self.job.number, self._similarity.note(report.words))
@@ -332,6 +332,8 @@ class CrawlJob:
 
     def stop(self, reason: str, *, finished: bool) -> None:
         """Commit, and note why the crawl stopped and whether the job is done."""
+        for remark in self.scorer.remarks():
+            logger.warning("%s: %s", self.scorer.name, remark)
         self._remember()
         self.commit()
         self.store.stop_job(self.job.number, reason, finished=finished)

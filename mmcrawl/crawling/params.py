@@ -65,7 +65,6 @@ class FocusedParams(BaseModel):
         description="pages whose links are followed: all, on-topic, or those of some topic score,"
         " score:0.2; those of seeds always are",
     )
-    hard: bool = Field(False, description="urlrule: probe sites, then fetch only what matches")
     rules: str = Field(
         "", description="file of rules for addresses: which links come first, and which never"
     )
@@ -223,8 +222,7 @@ class FocusedParams(BaseModel):
             arguments = ", ".join(type(self).model_fields)
             more = f"; {self.algo} has {', '.join(own)} as well" if own else ""
             raise ValueError(f"there is no argument {name!r}; there are {arguments}{more}")
-        hard = {"hard": self.hard} if "hard" in defaults else {}
-        return defaults | hard | parse_parameters(self.algo, texts)
+        return defaults | parse_parameters(self.algo, texts)
 
     @property
     def store_uri(self) -> str:
@@ -342,7 +340,6 @@ _MAY_BE: dict[str, Callable[[], str]] = {
     "archive": lambda: "it may be sqlite:///FILE, mongodb://HOST/DATABASE or none",
     "seeds": lambda: "they may be a seed file, a URL, or URLs parted by commas",
     "sites": lambda: "it may be hosts, domains or anywhere",
-    "hard": lambda: "it may be true or false",
     "job": lambda: "it may hold letters, digits, dots, dashes and underscores",
     "web": lambda: (
         "it may be demo, a folder with one folder per host, or a .warc or .warc.gz file,"

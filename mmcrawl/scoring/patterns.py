@@ -28,8 +28,12 @@ class UrlParts:
 
 
 @lru_cache(maxsize=16_384)
-def url_parts(url: str) -> UrlParts:
+def url_parts(url: str, *, slash: bool = True) -> UrlParts:
     """Cut up a URL; what cannot be read as one becomes a single directory of no host.
+
+    Args:
+        url: absolute.
+        slash: keep a slash at the end apart: what follows it is a last part, which is empty.
 
     >>> url_parts("http://h.test/subject/show.php?id=102")
     UrlParts(host='h.test', directories=('subject', 'show.php'), query=(('id', '102'),))
@@ -40,7 +44,8 @@ def url_parts(url: str) -> UrlParts:
         return UrlParts("", (url,), ())
     pairs = (pair.partition("=") for pair in parts.query.split("&") if pair)
     query = tuple(sorted((key, value) for key, _, value in pairs))
-    return UrlParts(parts.netloc.lower(), tuple(parts.path.split("/")[1:]) or ("",), query)
+    path = parts.path if slash else parts.path.removesuffix("/")
+    return UrlParts(parts.netloc.lower(), tuple(path.split("/")[1:]) or ("",), query)
 
 
 def query_keys(url: UrlParts) -> tuple[str, ...]:

@@ -156,7 +156,9 @@ def picture(crawl: SharedCrawl) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    "laboratory", ["shark", "urlrule", "topicrank", "breadth", "learned"], indirect=True
+    "laboratory",
+    ["shark", "urlrule", "urlrule-2009", "topicrank", "breadth", "learned"],
+    indirect=True,
 )
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_log_gives_the_same_crawl_to_all_who_read_it(laboratory: Laboratory, seed: int) -> None:
@@ -187,7 +189,7 @@ def test_rules_decide_what_workers_are_given(laboratory: Laboratory) -> None:
     assert first[0] > 1.3 * first[1]
 
 
-@pytest.mark.parametrize("laboratory", ["shark", "learned"], indirect=True)
+@pytest.mark.parametrize("laboratory", ["shark", "learned", "urlrule-2009"], indirect=True)
 @pytest.mark.parametrize("cut", [0, 1, 17, 39])
 def test_a_snapshot_and_the_log_after_it_give_the_same_crawl(
     laboratory: Laboratory, cut: int
