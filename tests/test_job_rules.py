@@ -20,6 +20,7 @@ from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.topic import topic_from_keywords
 
 SEED = "http://h.test/"
+START = f"{SEED}start.htm"
 FILMS = [f"{SEED}films/{n}.htm" for n in range(12)]
 NEWS = [f"{SEED}news/{n}.htm" for n in range(30)]
 
@@ -30,6 +31,7 @@ def page(*links: str, media: str = "") -> str:
 
 
 WEB = {
+    START: page("/"),
     SEED: page(*NEWS, *FILMS, "/forum/1.htm", "/away.htm"),
     **{url: page(media=f"{n}.mp4") for n, url in enumerate(FILMS)},
     **{url: page(f"/more/{n}.htm") for n, url in enumerate(NEWS)},
@@ -116,11 +118,9 @@ def test_with_hard_focus_a_rule_frees_what_is_held(tmp_path: Path) -> None:
                 store,
                 store.job("test", {}),
                 reporter=Reporter(TopicTest(topic, {"video"}), similarity),
-                make_scorer=lambda source: make_scorer(
-                    "urlrule", source, similarity, hard=True, num2=1
-                ),
+                make_scorer=lambda source: make_scorer("urlrule-2009", source, similarity, num2=1),
                 limits=Limits(),
-                seeds=[SEED],
+                seeds=[START],  # all links of a seed's page would be probed
                 rules=given,
             )
             return crawl(job)

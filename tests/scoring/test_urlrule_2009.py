@@ -143,7 +143,9 @@ def test_when_probing_is_over_links_that_match_are_fetched_and_no_others(crawl):
     assert probed == ["/", "/list/", *links[:10]]
     assert sorted(made.run()) == sorted(url for url in links[10:] if "/v/" in url)
     assert made.scores() == dict.fromkeys((url for url in links[10:] if "/n/" in url), HELD)
-    assert made.scorer.patterns() == [PatternRecord("h.test", "http://h.test/a/v/*", 5)]
+    assert made.scorer.patterns() == [
+        PatternRecord("h.test", "http://h.test/a/v/*", 5, len(VIDEOS), 0)
+    ]
 
 
 def test_the_last_probe_that_fails_ends_probing_too(crawl):
