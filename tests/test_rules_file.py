@@ -66,6 +66,7 @@ def test_a_teachers_editor_may_write_any_usual_encoding(written, encoding: str) 
         ("http://h.test/ -1", "'-1' is no weight"),
         ("http://h.test/ 100", "'100' is no weight"),
         ("http://h.test/ 1.5", "'1.5' is no weight"),
+        (f"http://h.test/ {'0' * 5_000}", "'000"),
         ("http://h.test/ 1 2", "'2' is not understood; a rule is PATTERN"),
         ("http://h.test/ topic=fisics-senior", "unknown topic 'fisics-senior'; did you mean"),
     ],

@@ -89,7 +89,7 @@ def _rule(words: list[str]) -> PinnedRule:
 def _weight(text: str) -> int:
     if text == _NEVER:
         return 0
-    if not (text.isascii() and text.isdecimal() and int(text[:9]) <= MOST_WEIGHT):
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(MOST_WEIGHT))):
         raise RuleError(f"{text!r} is no weight; a rule is {_FORM}")
     return int(text)
 
