@@ -63,7 +63,11 @@ def read_rules(text: str, topics: Collection[str] | None = None) -> PinnedRules:
     rules = checked(entries, f"lines of {path}", RuleError, make)
     own = [rule for rule in rules if topics is None or not rule.topic or rule.topic in topics]
     if len(own) < len(rules):
-        logger.info("%d of the %d rules are for other topics", len(rules) - len(own), len(rules))
+        logger.info(
+            "Rules for other topics, which are left out: %d of %d",
+            len(rules) - len(own),
+            len(rules),
+        )
     return PinnedRules(own)
 
 
