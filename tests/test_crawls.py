@@ -72,7 +72,7 @@ def test_the_file_that_an_argument_names_says_what_is_not_fetched(tmp_path: Path
         assert crawl_chain(job) == 2
         assert len(job.frontier.held()) == 1
     (tmp_path / "rules.txt").write_text("/2$ never\n")
-    with pytest.raises(MmcrawlError, match=r"rules.txt, line 1: '/2\$' is no pattern: it begins"):
+    with pytest.raises(MmcrawlError, match=r"rules.txt, line 1: '/2\$' is no pattern: begin it"):
         open_job(rules=str(tmp_path / "rules.txt"))
 
 

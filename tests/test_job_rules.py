@@ -142,7 +142,7 @@ def test_rules_edited_between_two_runs_count_at_once_and_the_log_says_so(
         assert crawl(job, most=1) == NEWS[4:5]
         caplog.clear()
         job = opened(rules(("re:/news/", 0), ("re:/films/", 1)), store)
-        assert caplog.messages == ["2 rules for addresses say what comes first", changed]
+        assert caplog.messages == ["Rules for addresses that count in this crawl: 2", changed]
     assert crawl(job)[:12] == FILMS
     assert not set(NEWS) & set(crawl(job))
 

@@ -60,12 +60,13 @@ def test_a_teachers_editor_may_write_any_usual_encoding(written, encoding: str) 
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("h.test/a", "'h.test/a' is no pattern: it begins with none of http://, https://, re:"),
+        ("h.test/a", "'h.test/a' is no pattern: begin it with http://, https:// or re:"),
         ("re:(a", "'re:(a' is no pattern: missing ): (a (RE2 has no look-around"),
         ("http://h.test/ often", "'often' is no weight; a rule is PATTERN [0 to 99, or never]"),
         ("http://h.test/ -1", "'-1' is no weight"),
         ("http://h.test/ 100", "'100' is no weight"),
         ("http://h.test/ 1.5", "'1.5' is no weight"),
+        (f"http://h.test/ {'0' * 5_000}", "'000"),
         ("http://h.test/ 1 2", "'2' is not understood; a rule is PATTERN"),
         ("http://h.test/ topic=fisics-senior", "unknown topic 'fisics-senior'; did you mean"),
     ],
@@ -112,7 +113,7 @@ def test_rules_for_other_topics_are_left_out_and_that_is_told(written, caplog) -
     with caplog.at_level(logging.INFO):
         rules = read_rules(path, {"physics-senior"})
     assert [rule.weight for rule in rules.rules] == [3, 4]
-    assert caplog.messages == ["1 of the 3 rules are for other topics"]
+    assert caplog.messages == ["Rules for other topics, which are left out: 1 of 3"]
 
 
 def test_what_is_exported_says_how_it_did_and_leaves_poor_patterns_as_remarks(written) -> None:  # type: ignore[no-untyped-def]

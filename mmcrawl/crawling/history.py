@@ -114,7 +114,7 @@ def rules_changed(
     """
     changed = bool(store.memory(job.number).get("rules", "") != rules.digest)
     if rules:
-        logger.info("%d rules for addresses say what comes first", len(rules.rules))
+        logger.info("Rules for addresses that count in this crawl: %d", len(rules.rules))
     if changed and begun:
         logger.info("Rules for addresses have changed since the last run; these count from now on")
     for seed in seeds:

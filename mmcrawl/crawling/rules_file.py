@@ -63,7 +63,11 @@ def read_rules(text: str, topics: Collection[str] | None = None) -> PinnedRules:
     rules = checked(entries, f"lines of {path}", RuleError, make)
     own = [rule for rule in rules if topics is None or not rule.topic or rule.topic in topics]
     if len(own) < len(rules):
-        logger.info("%d of the %d rules are for other topics", len(rules) - len(own), len(rules))
+        logger.info(
+            "Rules for other topics, which are left out: %d of %d",
+            len(rules) - len(own),
+            len(rules),
+        )
     return PinnedRules(own)
 
 
@@ -89,7 +93,7 @@ def _rule(words: list[str]) -> PinnedRule:
 def _weight(text: str) -> int:
     if text == _NEVER:
         return 0
-    if not (text.isascii() and text.isdecimal() and int(text[:9]) <= MOST_WEIGHT):
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(MOST_WEIGHT))):
         raise RuleError(f"{text!r} is no weight; a rule is {_FORM}")
     return int(text)
 

@@ -155,7 +155,7 @@ def glob_regex(glob: str) -> str:
     """
     text = _without_scheme(glob)
     if not text:
-        raise ValueError(f"it begins with none of {', '.join((*_SCHEMES, REGEX))}")
+        raise ValueError(f"begin it with {', '.join(_SCHEMES)} or {REGEX}")
     if "#" in text:
         raise ValueError("what follows # is not sent to the host; leave it out")
     address, mark, query = text.partition("?")

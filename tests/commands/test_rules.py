@@ -16,6 +16,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from mmcrawl.commands import rules as module
+from mmcrawl.crawling.reports import Totals
 from mmcrawl.crawling.rules_file import read_rules
 from mmcrawl.frontier import Findings, PatternRecord, open_store
 from mmcrawl.sharing.store import open_shared_store
@@ -168,7 +169,8 @@ def test_rules_of_a_shared_crawl_are_shown_and_exported(run: Run) -> None:
     try:
         shared = open_shared_store(uri, job="films", arguments={"topic": "a,b"})
         shared.publish_patterns(LEARNT)
-        shared.set_status({"totals": {"pages": 100, "media_pages": 75}})
+        totals = Totals(pages=100, media_pages=75).as_plain()
+        shared.set_status({"totals": totals, "workers": {}, "errors": {}})
         shared.close()
         assert "http://h.test/a/**?" in run("show", "--store", uri).out
         exported = run("export", "--store", uri, "--job", "films").out
