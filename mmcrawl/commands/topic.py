@@ -13,7 +13,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from mmcrawl.commands.base import MmcrawlCommand, console_of
-from mmcrawl.commands.blocks import HTML_TYPES, NoPageError, fetched
+from mmcrawl.commands.fetching import HTML_TYPES, NoPageError, fetched
 from mmcrawl.crawling.params import parse_kinds
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.media import media_kind

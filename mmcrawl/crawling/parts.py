@@ -11,6 +11,7 @@ from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import Limits
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.scoring.base import LinkSource, Scorer
+from mmcrawl.scoring.pinned_rules import PinnedRules
 from mmcrawl.scoring.registry import default_parameters, make_scorer
 from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.scoring.similarity import LinkSimilarity
@@ -38,6 +39,7 @@ class CrawlParts:
         aliases: other names of hosts.
         obey_nofollow: leave links alone that a page asks not to follow.
         later_blocks: kinds of blocks whose links come later.
+        rules: which links come first, and which never; a store keeps none.
     """
 
     algo: str
@@ -51,6 +53,7 @@ class CrawlParts:
     aliases: Mapping[str, str] = field(default_factory=dict)
     obey_nofollow: bool = True
     later_blocks: Mapping[str, float] = field(default_factory=dict)
+    rules: PinnedRules = field(default_factory=PinnedRules)
 
     @classmethod
     def told(cls, arguments: Mapping[str, Any], aliases: Mapping[str, str]) -> Self:
@@ -143,4 +146,5 @@ class CrawlParts:
             seeds=self.seeds,
             obey_nofollow=self.obey_nofollow,
             later_blocks=self.later_blocks,
+            rules=self.rules,
         )

@@ -127,7 +127,7 @@ def _parts(
     except MmcrawlError as error:
         return {}, f"not known: {error}"
     watched = _Watched(scorer, link)
-    for past in retold(links, watched):
+    for past in retold(links, watched, parts.reporter().test):
         if past.id == link.id:
             break
     if not watched.parts_then:

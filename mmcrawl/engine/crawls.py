@@ -190,6 +190,7 @@ def _parts_of(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None
         aliases=dict(web.aliases()) if web else {},
         obey_nofollow=settings.getbool("ROBOTSTXT_OBEY"),
         later_blocks=later_link_blocks(settings),
+        rules=args.pinned_rules,
     )
 
 
@@ -227,6 +228,7 @@ def _in_common(args: FocusedParams, settings: SettingsLike, parts: CrawlParts) -
         "topic_words": sha256(words.encode()).hexdigest()[:16],
         "lease_seconds": value_of(settings, _LEASE),
         **parts.settings(),
+        "rules": parts.rules.digest,
     }
 
 

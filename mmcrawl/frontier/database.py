@@ -4,8 +4,8 @@ A file whose tables are others was not made by this version of mmcrawl.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from functools import wraps
 from operator import attrgetter
 from pathlib import Path
@@ -15,7 +15,7 @@ from urllib.parse import quote
 from mmcrawl.errors import StoreError
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 SCHEMA = """
 CREATE TABLE job (
@@ -75,7 +75,7 @@ CREATE TABLE site_wide (
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE pattern (
     job INTEGER NOT NULL, host TEXT NOT NULL, pattern TEXT NOT NULL, urls INTEGER NOT NULL,
-    PRIMARY KEY (job, pattern)
+    hits INTEGER NOT NULL, misses INTEGER NOT NULL, PRIMARY KEY (job, pattern)
 ) WITHOUT ROWID, STRICT;
 """
 
@@ -194,7 +194,7 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
             f" PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
         )
     else:
-        _check_version(db, name)
+        _refuse_others(db, name)
         if layout(row[0] for row in db.execute("SELECT sql FROM sqlite_master")) != LAYOUT:
             raise damaged(name, "its tables are not those of mmcrawl")
         for check in ("PRAGMA integrity_check(1)", FAULTS):
@@ -205,8 +205,8 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
     db.execute("PRAGMA cache_size = -32000")
 
 
-def _check_version(db: sqlite3.Connection, name: str) -> None:
-    """Raise StoreError for a database of another program or another version."""
+def _refuse_others(db: sqlite3.Connection, name: str) -> None:
+    """Raise StoreError for a database of another program or of another version."""
     application = db.execute("PRAGMA application_id").fetchone()[0]
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if application != APPLICATION_ID:
@@ -239,7 +239,7 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
         db = sqlite3.connect(address, uri=True, isolation_level=None, factory=_Connection)
         try:
             db.name = name
-            _check_version(db, name)
+            _refuse_others(db, name)
             db.execute("BEGIN")  # one state of the file until it is closed
         except BaseException:
             db.close()
@@ -247,6 +247,20 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise StoreError(why_it_failed(name, error)) from error
     return db
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Give a connection that cannot write and waits for nobody, also while a crawl runs.
+
+    Raises:
+        StoreError: there is no such file, or it is damaged, of another program or version.
+    """
+    try:
+        with closing(connect_read_only(path)) as db:
+            yield db
+    except (LookupError, TypeError, ValueError) as error:
+        raise damaged(str(path), error) from error
 
 
 def remove_own_file(path: Path) -> None:

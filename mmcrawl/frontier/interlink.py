@@ -63,7 +63,7 @@ class InterLink(LinkTable):
         Raises:
             KeyError: there is no such link.
         """
-        return self._record(link, _Counted(self._place, self._pages_through, self._path_to))
+        return self._record(link, _Counted(self._pages_until, self._pages_through, self._path_to))
 
     def records(self, selection: Selection = ALL) -> Iterator[LinkRecord]:
         """Yield everything known of links (table 5-4), one by one.
@@ -92,7 +92,7 @@ class InterLink(LinkTable):
         settled = self.store.db.execute(
             "SELECT settled FROM link WHERE id = ?", (self._base + link,)
         ).fetchone()[0]
-        place = self._place(link)
+        place = self._pages_until(link)
         earlier = self._placed("settled < ? ORDER BY settled DESC", settled, most)
         later = self._placed("settled > ? ORDER BY settled", settled, most)
         is_page = self.digest(link) is not None
@@ -205,7 +205,7 @@ class InterLink(LinkTable):
     def _placed_page(self, host: int, path: str, score: float, relevant: int) -> PlacedPage:
         return PlacedPage(self._origins[host] + path, score, relevant=bool(relevant))
 
-    def _place(self, link: int) -> int:
+    def _pages_until(self, link: int) -> int:
         """Return how many pages were fetched by the time that a link came to an end."""
         row = self.store.db.execute(
             "SELECT count(*) FROM link JOIN page USING (id) WHERE id >= ? AND id < ?"

@@ -4,7 +4,7 @@ A waiting link is worth S = ∂ · content + (1 − ∂) · structure (4.8), and
 pages that hold it have led to so far::
 
     structure(u) = mean of λ(d) · P(d) over the t known pages d that hold u         (3.15)
-    λ(d)         = (n' + θ)/(n + θ)        n crawled children of d, n' relevant     (3.16)
+    λ(d)         = (n' + θ)/(n + θ)        n crawled children of d, n' on topic     (3.16)
     P(d)         = (1 − σ) · R(d) + σ · mean of P over the crawled children of d    (3.17)
 
 Each page that is fetched changes λ and P of every page that holds it, P of the pages that hold
@@ -12,7 +12,8 @@ those, and so on; the waiting links of all of them are scored anew.
 
 How the paper is read:
 
-* R is the topic score of a page, with media or without; n' counts relevant pages, which hold media.
+* R is the topic score of a page. It and n' are of pages with media or without, so that a page turns
+  out to hold none of its own changes nothing.
 * As long as no child is crawled, R stands for their mean: P = R, as λ = 1. No news, no doubt.
 * A page's link to itself counts nowhere. Children that could not be had are no crawled ones. A page
   that a redirect led to is a child of the pages the redirecting link had been found on by then.
@@ -73,10 +74,10 @@ class _Pages:
 
     Attributes:
         link: the link that led to a page.
-        on_topic: whether it is relevant.
+        on_topic: whether it is on topic.
         relevance: R, its topic score.
         children: n, how many of its links are crawled pages.
-        good: n', how many of those are relevant.
+        good: n', how many of those are on topic.
         total: sum of P over those, as far as they have told of it.
         told: P as its parents were told.
         passed: λ · P as its waiting links were told.
@@ -208,7 +209,7 @@ class SharkImproved(Scorer):
             self._register(link)
         self._settle(page.id, _CRAWLED)
         self._adopt(page.id)
-        number = self._pages.add(page.id, page.relevant, page.topic_score)
+        number = self._pages.add(page.id, page.on_topic, page.topic_score)
         self._page[page.id] = number
         own = self._take_in(number, _without(page.links, page.id))
         parents = self._inlinks.of(page.id)
@@ -224,20 +225,6 @@ class SharkImproved(Scorer):
     def repeated(self, link: int) -> LinkScores:
         """Note that a link leads to no page of its own."""
         return self.failed(link)
-
-    def revised(self, links: Iterable[int]) -> LinkScores:
-        """Lower n' of the pages that hold pages which turned out not to be relevant."""
-        touched = []
-        for link in links:
-            page = self._page[link]
-            if page == _NO_PAGE or not self._pages.on_topic[page]:
-                continue
-            self._pages.on_topic[page] = False
-            parents = self._inlinks.of(link)
-            np.frombuffer(self._pages.good, dtype=np.int32)[parents] -= 1
-            touched.append(parents)
-            self._settled += 1
-        return self._answer(self._spread(_union(touched)))
 
     def parts(self, link: int) -> Mapping[str, float]:
         """Return the terms of S (4.8) of a waiting link."""

@@ -251,6 +251,9 @@ class Leader:
 
     def _finish(self, reason: str) -> None:
         self.outcome = reason
+        scorer = self._crawl.job.scorer
+        for remark in scorer.remarks():
+            logger.warning("%s: %s", scorer.name, remark)
         self._close_job(reason, finished=reason == "finished")
         self._hand_over(reason)
 

@@ -26,6 +26,7 @@ TAKEN = {
     },
     "links": {"store", "job"},
     "rank": {"store", "archive", "topic", "keywords"},
+    "rules": {"store", "job", "rules"},
     "topic": {"topic", "keywords", "media", "web"},
     "workers": {"store", "job"},
 }

@@ -369,7 +369,7 @@ def test_why_a_page_was_fetched_at_its_place(run: Run, store: str) -> None:
     assert told["steps"][:2] == [[f"{SITE}/", ""], [f"{SITE}/optics/", "optics"]]
     assert told["link"]["score"] == last["score"]
     assert sum(told["parts"].values()) == pytest.approx(last["score"], abs=1e-6)
-    assert f"rate of its pattern {SITE}/optics/*" in told["parts"]
+    assert f"rate of its pattern, {SITE}/optics/*" in told["parts"]
 
 
 def test_the_parts_are_of_the_score_a_page_was_fetched_with(run: Run, tmp_path: Path) -> None:
