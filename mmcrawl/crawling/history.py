@@ -4,12 +4,12 @@ A crawl that is taken up again tells algorithm and bounds what happened, in that
 """
 
 import logging
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import REDIRECT, Admission
 from mmcrawl.frontier.database import damaged
-from mmcrawl.frontier.reading import PastFailure
+from mmcrawl.frontier.reading import LinkTable, PastFailure, PastPage
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.twins import TWIN, Twins
@@ -67,22 +67,15 @@ def recall(
         frontier: knows what became of links.
         scorer, admission, moved, twins: new ones.
     """
-    scorer.added(frontier.without_parent())
-    settled: set[int] = set()
-    for past in frontier.history():
-        scorer.started(past.id)
+    for past in retold(frontier, scorer, moved.test):
         if isinstance(past, PastFailure):
-            _recall_failure(past, frontier, scorer, settled)
             if past.error != TWIN:
                 admission.failed(past.url, past.error)
             if past.error.startswith(REDIRECT):
                 moved.follow(past.id, past.error.removeprefix(REDIRECT))
         else:
-            on_topic = moved.test.on_topic(past.url, past.topic_score)
-            scorer.crawled(CrawledPage.again(past, on_topic=on_topic))
             admission.crawled(past.url, relevant=past.relevant)
             twins.learn_parameters(past.id, frontier.url(past.id))
-        settled.add(past.id)
     scorer.added(frontier.waiting())
 
 
@@ -123,21 +116,42 @@ def rules_changed(
     return changed
 
 
+def retold(links: LinkTable, scorer: Scorer, test: TopicTest) -> Iterator[PastPage | PastFailure]:
+    """Tell an algorithm what happened, from the start; yield each end of a link before it is told.
+
+    Args:
+        links: know what became of them.
+        scorer: a new one.
+        test: tells which pages are on topic.
+    """
+    scorer.added(links.without_parent())
+    settled: set[int] = set()
+    for past in links.history():
+        yield past
+        scorer.started(past.id)
+        if isinstance(past, PastFailure):
+            _recall_failure(past, links, scorer, settled)
+        else:
+            on_topic = test.on_topic(past.url, past.topic_score)
+            scorer.crawled(CrawledPage.again(past, on_topic=on_topic))
+        settled.add(past.id)
+
+
 def _recall_failure(
-    past: PastFailure, frontier: SqliteFrontier, scorer: Scorer, settled: Container[int]
+    past: PastFailure, links: LinkTable, scorer: Scorer, settled: Container[int]
 ) -> None:
     """Tell an algorithm how a link ended that led to no page of its own.
 
     Args:
         past: the link.
-        frontier: knows where links were found.
+        links: know where they were found.
         scorer: the algorithm.
         settled: the links that ended before it. What was found on one of them was known by then.
     """
     target = None
     if past.error.startswith(REDIRECT):
-        target = frontier.lookup(past.error.removeprefix(REDIRECT))
-    parent = past.id if target is None else frontier.known(target).parent
+        target = links.lookup(past.error.removeprefix(REDIRECT))
+    parent = past.id if target is None else links.known(target).parent
     was_known = target not in {None, past.id} and (parent is None or parent in settled)
     if past.error == TWIN or was_known:
         scorer.repeated(past.id)

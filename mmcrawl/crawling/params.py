@@ -20,7 +20,7 @@ from mmcrawl.replay.opening import WHAT_IT_CAN_BE, check_web
 from mmcrawl.scoring.pinned_rules import PinnedRules
 from mmcrawl.scoring.registry import algorithm_names, default_parameters, parse_parameters
 from mmcrawl.stores.uris import is_server
-from mmcrawl.topic.loading import ANYTHING, load_topic, load_topics, topic_from_keywords, union
+from mmcrawl.topic.loading import ANYTHING, as_one, load_topic, load_topics, topic_from_keywords
 from mmcrawl.topic.topic import MEDIA_KINDS, Topic
 
 DEMO_TOPIC = "physics-senior"
@@ -202,8 +202,7 @@ class FocusedParams(BaseModel):
     def whole_topic(self) -> Topic:
         """All topics of the crawl as one."""
         topics = [*([self.own_topic] if self.own_topic else []), *self.topics_by_host.values()]
-        distinct = list({topic.name: topic for topic in topics}.values())
-        return distinct[0] if len(distinct) == 1 else union(distinct)
+        return as_one(topics)
 
     @cached_property
     def pinned_rules(self) -> PinnedRules:

@@ -223,17 +223,41 @@ def _refuse_others(db: sqlite3.Connection, name: str) -> None:
         )
 
 
-@contextmanager
-def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Give a connection that cannot write and waits for nobody, also while a crawl runs.
+def connect_read_only(path: Path) -> sqlite3.Connection:
+    """Open a file to look at it as it stands now: what is written meanwhile is not seen.
+
+    It is not checked for damage, which would take as long as reading all of it.
 
     Raises:
-        StoreError: there is no such file, or it is damaged, of another program or version.
+        StoreError: there is no such file, or it is of another program or of another version.
     """
-    address = f"file:{quote(str(path.absolute()))}?mode=ro"
+    name = str(path)
+    if not path.is_file():
+        raise StoreError(f"there is no store {name}; name the file of a crawl (-a store=FILE.db)")
     try:
-        with closing(sqlite3.connect(address, uri=True, timeout=2.0)) as db:
-            _refuse_others(db, str(path))
+        address = f"file:{quote(str(path.absolute()))}?mode=ro"
+        db = sqlite3.connect(address, uri=True, isolation_level=None, factory=_Connection)
+        try:
+            db.name = name
+            _refuse_others(db, name)
+            db.execute("BEGIN")  # one state of the file until it is closed
+        except BaseException:
+            db.close()
+            raise
+    except sqlite3.Error as error:
+        raise StoreError(why_it_failed(name, error)) from error
+    return db
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Give a connection as of `connect_read_only`.
+
+    Raises:
+        StoreError: as there, or what was read is damaged.
+    """
+    try:
+        with closing(connect_read_only(path)) as db:
             yield db
     except sqlite3.Error as error:
         raise StoreError(why_it_failed(str(path), error)) from error

@@ -13,9 +13,9 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 
 from mmcrawl.frontier.database import NEW_LINK, NEW_PAGE, link_values, page_values
+from mmcrawl.frontier.interlink import InterLink
 from mmcrawl.frontier.order import PendingOrder
 from mmcrawl.frontier.ranking import PRIORITY_STEP, Ranking, WeightOf
-from mmcrawl.frontier.reading import LinkTable
 from mmcrawl.frontier.records import (
     HELD,
     LinkRecord,
@@ -32,7 +32,7 @@ _RECENT_KEYS = 50_000  # of links that were looked for last
 _MOST_UNWRITTEN_SCORES = 20_000
 
 
-class SqliteFrontier(LinkTable):
+class SqliteFrontier(InterLink):
     """The links of one job. Link ids are small integers, counted from 0 within the job.
 
     Args:
@@ -55,7 +55,7 @@ class SqliteFrontier(LinkTable):
         super().__init__(store, job.number)
         self._ranking = Ranking(later_blocks or {}, weight_of)
         self._order = PendingOrder()
-        self._hosts: dict[str, int] = {}
+        self._hosts = {origin: number for number, origin in enumerate(self._origins)}
         self._recent: OrderedDict[int, int] = OrderedDict()
         self._rescored: dict[int, tuple[float, float]] = {}
         self._counts: Counter[Status] = Counter()
@@ -90,11 +90,7 @@ class SqliteFrontier(LinkTable):
         return [link for link in self.waiting() if self._order.is_held(link)]
 
     def record(self, link: int) -> LinkRecord:
-        """Return everything known of a link (table 5-4).
-
-        Raises:
-            KeyError: there is no such link.
-        """
+        """Return everything known of a link, see `InterLink`."""
         self._write_scores()
         return super().record(link)
 
@@ -225,7 +221,7 @@ class SqliteFrontier(LinkTable):
         score = found.fetchone()[0]
         self._ranking.set_priority(link, priority)
         rank = self._ranking.rank(link, max(score, 0.0))
-        self._place(link, self._order.host(link), rank)
+        self._put_in_order(link, self._order.host(link), rank)
 
     def commit(self) -> None:
         """Make everything since the last commit durable, all of it or nothing."""
@@ -236,10 +232,6 @@ class SqliteFrontier(LinkTable):
 
     def _load(self) -> None:
         db, ours = self.store.db, self._ours
-        rows = db.execute("SELECT id, origin FROM host WHERE job = ? ORDER BY id", (self.job,))
-        for number, origin in rows:
-            self._hosts[origin] = number
-            self._origins.append(origin)
         self._pages, self._settled, under_way = db.execute(
             "SELECT count(page.id), coalesce(max(settled), 0), total(status IN ('W', 'R'))"
             " FROM link LEFT JOIN page USING (id) WHERE id >= ? AND id < ?",
@@ -267,9 +259,9 @@ class SqliteFrontier(LinkTable):
         for number, host, path, score, priority, block in rows:
             link = number - self._base
             self._ranking.note(link, self._origins[host] + path, priority, block)
-            self._place(link, host, self._ranking.rank(link, score))
+            self._put_in_order(link, host, self._ranking.rank(link, score))
 
-    def _place(self, link: int, host: int, rank: float) -> None:
+    def _put_in_order(self, link: int, host: int, rank: float) -> None:
         """Give a link that begins to wait its place in the order, or none."""
         if rank == HELD:
             self._order.hold(link, host)

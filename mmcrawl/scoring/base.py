@@ -149,6 +149,10 @@ class Scorer(Protocol):
         """Note that crawled pages called relevant turned out not to be."""
         return NO_SCORES
 
+    def parts(self, link: int) -> Mapping[str, float]:
+        """Return what the score of a waiting link is the sum of, by name; empty if it is no sum."""
+        return {}
+
     def patterns(self) -> list[PatternRecord]:
         """Return what was learnt of the sites, empty for algorithms that learn no patterns."""
         return []

@@ -40,7 +40,7 @@ RAM: 29 bytes a link, 4 to 8 for each page that holds it, 45 a page.
 """
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Any, ClassVar
 
@@ -225,6 +225,12 @@ class SharkImproved(Scorer):
     def repeated(self, link: int) -> LinkScores:
         """Note that a link leads to no page of its own."""
         return self.failed(link)
+
+    def parts(self, link: int) -> Mapping[str, float]:
+        """Return the terms of S (4.8) of a waiting link."""
+        [structure] = self._scores_of(np.array([link], dtype=np.uint32)).structure
+        content = self._alpha * self._content[link]
+        return {"content": content, "structure": (1 - self._alpha) * structure}
 
     # -- taking in links ------------------------------------------------------------------------
 

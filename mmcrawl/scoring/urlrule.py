@@ -32,7 +32,7 @@ and 4 more with 8 for each directory and query value while it waits, and what pr
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import ClassVar
 
@@ -179,6 +179,19 @@ class PatternSearch(Scorer):
             answers.append(self._rescore(site))
         return _join(answers)
 
+    def parts(self, link: int) -> Mapping[str, float]:
+        """Return the terms of a waiting link's score; the rate is named with the pattern."""
+        site, ids = self._site(link), np.array([link])
+        structure = self._ranks(ids) / site.largest
+        rate, paper = self._terms(site, ids, structure)
+        parts = self._order.parts(site, link, float(rate[0]), float(paper[0]))
+        number = self._links.pattern[link]
+        if number != NO_PATTERN:
+            pattern = site.patterns.learnt[number].pattern
+            names = {"rate of its pattern": f"rate of its pattern {pattern}"}
+            parts = {names.get(name, name): value for name, value in parts.items()}
+        return parts
+
     def patterns(self) -> list[PatternRecord]:
         """Return the learnt patterns, the most general first."""
         found = [
@@ -319,12 +332,17 @@ class PatternSearch(Scorer):
 
     def _scores(self, site: Site, links: Ids, structure: Numbers) -> LinkScores:
         """Score waiting links of a site by S of (4.8), their patterns, and what else decides."""
+        rate, paper = self._terms(site, links, structure)
+        score = self._order.scores(site, links, rate, paper)
+        return LinkScores(links.tolist(), score.tolist(), structure.tolist())
+
+    def _terms(self, site: Site, links: Ids, structure: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the rates of the patterns of links, and S of (4.8)."""
         content = np.frombuffer(self._links.content, dtype=np.float32)[links].astype(np.float64)
         paper = self._alpha * content + (1 - self._alpha) * structure
         pattern = np.frombuffer(self._links.pattern, dtype=np.int32)[links]
         rate = np.array([*(learnt.rate for learnt in site.patterns.learnt), 0.0])[pattern]
-        score = self._order.scores(site, links, rate, paper)
-        return LinkScores(links.tolist(), score.tolist(), structure.tolist())
+        return rate, paper
 
 
 class UrlRule(PatternSearch):

@@ -158,6 +158,11 @@ class Probing(LinkOrder):
         others = np.where(rate > 0, paper, HELD) if self._stages[site.number].guided else HELD
         return np.where(probes, _PROBES_FIRST, others)
 
+    def parts(self, site: Site, link: int, rate: float, paper: float) -> dict[str, float]:
+        if self._state[link] == _PROBE:
+            return {"as a probe": _PROBES_FIRST}
+        return {"S of (4.8)": paper}
+
     # -- inside ---------------------------------------------------------------------------------
 
     def _allowed(self, stage: _Stage, layer: int) -> float:

@@ -61,6 +61,10 @@ class LinkOrder:
         """
         raise NotImplementedError
 
+    def parts(self, site: Site, link: int, rate: float, paper: float) -> dict[str, float]:
+        """Return what the score of a waiting link is the sum of; for the rest see `scores`."""
+        raise NotImplementedError
+
 
 class LearntOrder(LinkOrder):
     """Orders links by what is expected of them; patterns and the graph add to it.
@@ -97,3 +101,8 @@ class LearntOrder(LinkOrder):
     def scores(self, site: Site, links: Ids, rate: Numbers, paper: Numbers) -> Numbers:
         expected, _ = self._prospects.worth(links, novelty=self._novelty)
         return self._worth * expected + self._lift * rate + self._s * paper
+
+    def parts(self, site: Site, link: int, rate: float, paper: float) -> dict[str, float]:
+        worth = self._prospects.parts(link, novelty=self._novelty)
+        terms = {"rate of its pattern": self._lift * rate, "S of (4.8)": self._s * paper}
+        return {name: self._worth * value for name, value in worth.items()} | terms
