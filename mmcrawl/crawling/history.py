@@ -79,27 +79,6 @@ def recall(
     scorer.added(frontier.waiting())
 
 
-def retold(links: LinkTable, scorer: Scorer, test: TopicTest) -> Iterator[PastPage | PastFailure]:
-    """Tell an algorithm what happened, from the start; yield each end of a link before it is told.
-
-    Args:
-        links: know what became of them.
-        scorer: a new one.
-        test: tells which pages are on topic.
-    """
-    scorer.added(links.without_parent())
-    settled: set[int] = set()
-    for past in links.history():
-        yield past
-        scorer.started(past.id)
-        if isinstance(past, PastFailure):
-            _recall_failure(past, links, scorer, settled)
-        else:
-            on_topic = test.on_topic(past.url, past.topic_score)
-            scorer.crawled(CrawledPage.again(past, on_topic=on_topic))
-        settled.add(past.id)
-
-
 def recall_words(store: SqliteStore, job: Job, similarity: LinkSimilarity) -> None:
     """Bring the counts of words to where they stood.
 
@@ -135,6 +114,27 @@ def rules_changed(
         if rules.weight_of(seed) == 0:
             logger.warning("The seed %s is not fetched: a rule says never", seed)
     return changed
+
+
+def retold(links: LinkTable, scorer: Scorer, test: TopicTest) -> Iterator[PastPage | PastFailure]:
+    """Tell an algorithm what happened, from the start; yield each end of a link before it is told.
+
+    Args:
+        links: know what became of them.
+        scorer: a new one.
+        test: tells which pages are on topic.
+    """
+    scorer.added(links.without_parent())
+    settled: set[int] = set()
+    for past in links.history():
+        yield past
+        scorer.started(past.id)
+        if isinstance(past, PastFailure):
+            _recall_failure(past, links, scorer, settled)
+        else:
+            on_topic = test.on_topic(past.url, past.topic_score)
+            scorer.crawled(CrawledPage.again(past, on_topic=on_topic))
+        settled.add(past.id)
 
 
 def _recall_failure(

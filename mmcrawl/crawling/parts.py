@@ -39,7 +39,7 @@ class CrawlParts:
         aliases: other names of hosts.
         obey_nofollow: leave links alone that a page asks not to follow.
         later_blocks: kinds of blocks whose links come later.
-        rules: which links come first, and which never; a store keeps none.
+        rules: for addresses.
     """
 
     algo: str
@@ -59,7 +59,8 @@ class CrawlParts:
     def told(cls, arguments: Mapping[str, Any], aliases: Mapping[str, str]) -> Self:
         """Return the parts of a crawl by the arguments that its store keeps.
 
-        Those of a crawl on SQLite tell nothing of settings; these have their defaults then.
+        Those of a crawl on SQLite tell nothing of settings; these have their defaults then. Of
+        rules for addresses no store keeps more than a digest.
 
         Args:
             arguments: of the job.

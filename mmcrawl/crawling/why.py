@@ -17,7 +17,6 @@ from mmcrawl.frontier.interlink import InterLink, PlacedPage
 from mmcrawl.frontier.records import LinkRecord, LinkScores, Status
 from mmcrawl.page.urls import physical_layer
 from mmcrawl.scoring.base import CrawledPage, Scorer
-from mmcrawl.scoring.similarity import LinkSimilarity
 
 _NEAR = 3  # neighbours on either side, and addresses that are suggested
 _COMPARED = 200
@@ -123,11 +122,12 @@ def _parts(
     """Return what a link's score is the sum of, and when; or why that cannot be told."""
     try:
         parts = CrawlParts.told(arguments, {})
-        scorer = parts.scorer(links, LinkSimilarity(parts.whole_topic))
+        reporter = parts.reporter()
+        scorer = parts.scorer(links, reporter.similarity)
     except MmcrawlError as error:
         return {}, f"not known: {error}"
     watched = _Watched(scorer, link)
-    for past in retold(links, watched, parts.reporter().test):
+    for past in retold(links, watched, reporter.test):
         if past.id == link.id:
             break
     if not watched.parts_then:

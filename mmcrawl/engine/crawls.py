@@ -227,8 +227,8 @@ def _in_common(args: FocusedParams, settings: SettingsLike, parts: CrawlParts) -
         "mmcrawl": __version__,
         "topic_words": sha256(words.encode()).hexdigest()[:16],
         "lease_seconds": value_of(settings, _LEASE),
-        **parts.settings(),
         "rules": parts.rules.digest,
+        **parts.settings(),
     }
 
 

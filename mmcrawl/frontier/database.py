@@ -251,10 +251,10 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """Give a connection that cannot write and waits for nobody, also while a crawl runs.
+    """Give a connection as of `connect_read_only`.
 
     Raises:
-        StoreError: there is no such file, or it is damaged, of another program or version.
+        StoreError: as there, or what was read is damaged.
     """
     try:
         with closing(connect_read_only(path)) as db:

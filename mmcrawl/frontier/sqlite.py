@@ -221,7 +221,7 @@ class SqliteFrontier(InterLink):
         score = found.fetchone()[0]
         self._ranking.set_priority(link, priority)
         rank = self._ranking.rank(link, max(score, 0.0))
-        self._place(link, self._order.host(link), rank)
+        self._put_in_order(link, self._order.host(link), rank)
 
     def commit(self) -> None:
         """Make everything since the last commit durable, all of it or nothing."""
@@ -259,9 +259,9 @@ class SqliteFrontier(InterLink):
         for number, host, path, score, priority, block in rows:
             link = number - self._base
             self._ranking.note(link, self._origins[host] + path, priority, block)
-            self._place(link, host, self._ranking.rank(link, score))
+            self._put_in_order(link, host, self._ranking.rank(link, score))
 
-    def _place(self, link: int, host: int, rank: float) -> None:
+    def _put_in_order(self, link: int, host: int, rank: float) -> None:
         """Give a link that begins to wait its place in the order, or none."""
         if rank == HELD:
             self._order.hold(link, host)

@@ -159,9 +159,9 @@ class Probing(LinkOrder):
         return np.where(probes, _PROBES_FIRST, others)
 
     def parts(self, site: Site, link: int, rate: float, paper: float) -> dict[str, float]:
-        return (
-            {"as a probe": _PROBES_FIRST} if self._state[link] == _PROBE else {"S of (4.8)": paper}
-        )
+        if self._state[link] == _PROBE:
+            return {"as a probe": _PROBES_FIRST}
+        return {"S of (4.8)": paper}
 
     # -- inside ---------------------------------------------------------------------------------
 

@@ -103,6 +103,6 @@ class LearntOrder(LinkOrder):
         return self._worth * expected + self._lift * rate + self._s * paper
 
     def parts(self, site: Site, link: int, rate: float, paper: float) -> dict[str, float]:
-        expected = self._prospects.parts(link, novelty=self._novelty)
-        added = {"rate of its pattern": self._lift * rate, "S of (4.8)": self._s * paper}
-        return {name: self._worth * value for name, value in expected.items()} | added
+        worth = self._prospects.parts(link, novelty=self._novelty)
+        terms = {"rate of its pattern": self._lift * rate, "S of (4.8)": self._s * paper}
+        return {name: self._worth * value for name, value in worth.items()} | terms

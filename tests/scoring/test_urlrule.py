@@ -85,7 +85,7 @@ def test_without_its_additions_it_orders_by_the_score_of_the_paper_alone(school)
     assert crawl.scorer.patterns()
     crawl.apply(crawl.scorer.added(crawl.frontier.waiting()))
     records = list(map(crawl.frontier.record, crawl.frontier.waiting()))
-    own = [0.4 * record.content_score + 0.6 * record.structure_score for record in records]
+    own = [0.4 * record.words_score + 0.6 * record.structure_score for record in records]
     assert [record.score for record in records] == pytest.approx(own)
     assert len(set(own)) > 2
 
