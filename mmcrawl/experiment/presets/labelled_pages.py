@@ -120,7 +120,9 @@ def _page(entry: Mapping[str, Any], read: Callable[[str], bytes]) -> LabelledPag
     ends = [0, *(end for _, end, _ in regions)]
     for before, (start, end, kind) in zip(ends, regions, strict=False):
         if kind not in KINDS:
-            raise ExperimentError(f"{LABELS}: {name} has a region {kind!r}; kinds are {_all(KINDS)}")
+            raise ExperimentError(
+                f"{LABELS}: {name} has a region {kind!r}; kinds are {_all(KINDS)}"
+            )
         if not before <= start < end <= len(body):
             raise ExperimentError(
                 f"{LABELS}: the region {start} to {end} of {name} is empty, in another, before the"
