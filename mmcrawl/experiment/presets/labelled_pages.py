@@ -71,7 +71,7 @@ def pages_in(folder: Path | None) -> list[LabelledPage]:
     except OSError as error:
         raise ExperimentError(
             f"{place} has no {LABELS} that can be read ({error.strerror}); give a folder of"
-            " labelled pages, as docs/guide/blocks.md tells"
+            " labelled pages, as the guide to experiments tells"
         ) from error
 
     def read(source: str) -> bytes:
@@ -97,7 +97,7 @@ def labelled_pages(labels: bytes, read: Callable[[str], bytes]) -> list[Labelled
         pages = [_page(entry, read) for entry in entries]
     except (ValueError, KeyError, TypeError) as error:
         raise ExperimentError(
-            f"{LABELS} is not in the form of labels ({error!r}); docs/guide/blocks.md tells it"
+            f"{LABELS} is not in the form of labels ({error!r}); the guide to experiments tells it"
         ) from error
     if not pages:
         raise ExperimentError(f"{LABELS} names no pages; there is nothing to measure on")

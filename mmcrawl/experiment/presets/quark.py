@@ -34,7 +34,7 @@ from mmcrawl.experiment.presets.wang2012 import CUTTING, kept_by_kinds
 
 _NOTE = (
     "Published: the copy of the thesis that this project has ends in section 3.1, before its"
-    " figures; of the tasks it names what is found, and no definition of the measures."
+    " figures and the definition of the measures; its abstract calls both very high."
 )
 
 
@@ -62,7 +62,11 @@ def tables(data: Path | None, progress: Told) -> Iterator[PaperTable]:
     Raises:
         ExperimentError: the folder does not hold labelled pages.
     """
-    pages = pages_in(data)
+    yield from tables_of(pages_in(data), progress)
+
+
+def tables_of(pages: Sequence[LabelledPage], progress: Told) -> Iterator[PaperTable]:
+    """Yield the tables of both tasks for each half of some pages."""
     types, contents = [], []
     for number, page in enumerate(pages):
         progress(number, len(pages), page.name)
