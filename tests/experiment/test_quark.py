@@ -15,9 +15,9 @@ from mmcrawl.experiment.presets.quark import (
     type_scores,
 )
 
-# 12 bytes of content among 20 of text; what a script says is none.
-BODY = b"<div>Home</div><h1>Levers</h1><p>A bar.</p><script>1</script><i>(c)1</i>"
-REGIONS = ((0, 15, "navigation"), (15, 30, "title"), (30, 61, "topic"), (61, 72, "copyright"))
+# 12 bytes of content among 20 of text; the choices of a form are none.
+BODY = b"<div>Home</div><h1>Levers</h1><p>A bar.</p><select><option>1</select><i>(c)1</i>"
+REGIONS = ((0, 15, "navigation"), (15, 30, "title"), (30, 69, "topic"), (69, 80, "copyright"))
 PAGE = LabelledPage("levers", "", "topic", "http://h.test/", BODY, REGIONS)
 
 
