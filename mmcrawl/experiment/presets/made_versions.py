@@ -78,7 +78,8 @@ def _scripted(texts: Sequence[str]) -> str:
 
 
 def _prose(texts: Sequence[str]) -> str:
-    return _page("".join(f"<p>{text} {'Nothing else happens. ' * 12}</p>" for text in texts))
+    prose = "<br><br>".join(f"{text} {'Nothing else happens. ' * 12}" for text in texts)
+    return _page(f"{prose}<table><tr><td>Beside</td><td>the text</td></tr></table>")
 
 
 def _blank(texts: Sequence[str]) -> str:

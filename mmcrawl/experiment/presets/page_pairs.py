@@ -17,6 +17,7 @@ from hashlib import sha256
 from importlib.resources import files
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,31 +118,29 @@ class PagePair:
 def labelled_pairs() -> list[PagePair]:
     """Return the labelled pairs that ship, without their pages."""
     text = files("mmcrawl.experiment.presets").joinpath("data", _LABELS).read_text("utf-8")
-    return [_pair(json.loads(line)) for line in text.splitlines()[1:]]
+    return [_pair(json.loads(line)) for line in text.strip().split("\n")[1:]]
 
 
-def _pair(row: dict[str, object]) -> PagePair:
-    changes: list[dict[str, object]] = row["changes"]  # type: ignore[assignment]
+def _pair(row: dict[str, Any]) -> PagePair:
     return PagePair(
-        row["site"],  # type: ignore[arg-type]
-        tuple(row["times"]),  # type: ignore[arg-type]
-        tuple(row["sha256"]),  # type: ignore[arg-type]
-        tuple(part for change in changes for part in _parts(change)),
+        row["site"],
+        tuple(row["times"]),
+        tuple(row["sha256"]),
+        tuple(part for change in row["changes"] for part in _parts(change)),
     )
 
 
-def _parts(change: dict[str, object]) -> Iterator[ChangedPart]:
+def _parts(change: dict[str, Any]) -> Iterator[ChangedPart]:
     """Yield the parts of a change; a list of which all entries changed is one change."""
-    before, after = (_spans(change.get(side)) for side in ("before", "after"))
+    before, after = (_spans(change.get(side, [])) for side in ("before", "after"))
     nowhere: list[None] = [None] * max(len(before), len(after))
     for one, other in zip(before or nowhere, after or nowhere, strict=True):
-        yield ChangedPart(str(change["what"]), one, other)
+        yield ChangedPart(change["what"], one, other)
 
 
-def _spans(side: object) -> Sequence[tuple[int, int]]:
+def _spans(side: list[Any]) -> Sequence[tuple[int, int]]:
     """Read ``[quotation, start, end, start, end, …]``."""
-    numbers = side[1:] if isinstance(side, list) else []
-    return list(zip(numbers[::2], numbers[1::2], strict=True))
+    return list(zip(side[1::2], side[2::2], strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +199,8 @@ def agreement_with(
 ) -> Judgement:
     """Compare what became of the blocks of both pages with the labels."""
     texts = [_PageText(body) for body in pages]
-    markup_only, told, spans = 0, [], []
+    markup_only = 0
+    told = []
     for change in changes:
         if change.change == "changed" and not change.words:
             markup_only += 1

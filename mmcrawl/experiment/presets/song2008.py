@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from mmcrawl.archive.opening import open_archive
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL
 from mmcrawl.experiment.plan import ExperimentError
-from mmcrawl.experiment.presets.archive_cases import cases_table
+from mmcrawl.experiment.presets.archive_cases import cases_table, temporary_archive
 from mmcrawl.experiment.presets.page_pairs import (
     Grade,
     Judgement,
@@ -79,15 +77,12 @@ def judged(pairs: Sequence[PagePair], data: Path, progress: Told) -> Iterator[Pa
     """Yield the grades of pairs by method, and by site for the first of `WAYS`."""
     found: dict[tuple[str, int], list[Judgement]] = defaultdict(list)
     done, of = 0, len(pairs) * len(WAYS)
-    for way in WAYS:
-        for pair in pairs:
-            progress(done, of, f"{_name(*way)}: {pair.site}")
-            with (
-                TemporaryDirectory() as folder,
-                open_archive(f"sqlite:///{Path(folder, 'pair.sqlite')}") as archive,
-            ):
+    with temporary_archive() as archive:
+        for way in WAYS:
+            for pair in pairs:
+                progress(done, of, f"{_name(*way)}: {pair.site}")
                 found[way].append(judge(pair, pair.pages(data), archive, *way))
-            done += 1
+                done += 1
     progress(of, of, "")
     rows = [(_name(*way), *_cells(judgements)) for way, judgements in found.items()]
     yield PaperTable(_PAIRS, ("", *_COLUMNS), (_PUBLISHED, *rows), _NOTE)
