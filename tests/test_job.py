@@ -52,7 +52,11 @@ def opened() -> Iterator[Callable[..., CrawlJob]]:
     ) -> CrawlJob:
         topic = topic_from_keywords("optics, lens")
         similarity, limits = LinkSimilarity(topic), limits or Limits()
-        parameters = {"urlrule": {"m": 2}, "urlrule-2009": {"m": 2, "num2": 5}}.get(algo, {})
+        parameters = {
+            "urlrule": {"m": 2},
+            "urlrule-2009": {"m": 2, "num2": 5},
+            "shark-improved": {"with_media": False},
+        }.get(algo, {})
         if store in stores:
             stores[store].close()
         stores[store] = open_store(store)
@@ -893,7 +897,7 @@ def test_a_page_is_told_to_be_on_topic_whether_it_holds_media_or_not(
     job = opened(store, algo="shark-improved")
     crawl(job, web)
     pages = job.scorer._pages
-    assert list(pages.on_topic) == [0, 1, 1, 0]
+    assert list(pages.is_good) == [0, 1, 1, 0]
     job.commit()
     again = opened(store, algo="shark-improved")
-    assert again.scorer._pages.on_topic == pages.on_topic
+    assert again.scorer._pages.is_good == pages.is_good

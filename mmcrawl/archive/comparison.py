@@ -1,9 +1,12 @@
 """Two versions, block by block, and changed blocks word by word (Song et al. 2008, section 2.3).
 
 The paper asks whether pages are equal: layout by layout, block by block in order (equation 1).
-Here the question is what became of each block. Blocks are equal if their bytes are. Of those that
-have no equal, one takes the place of another if it stands at the same element, or between the same
-neighbours with much the same words.
+Here the question is what became of each block. Blocks are equal if their bytes are; one that is
+whole in one version and cut further in the other is taken as whole. Of those that have no equal,
+one takes the place of another between the same neighbours if it has the same words, in other
+markup; else if it has nearly the same words, stands at the same element, or has much the same
+words, in this order: an entry that is put at the head of a list moves all the others to the next
+element.
 """
 
 from __future__ import annotations
@@ -19,37 +22,57 @@ from mmcrawl.archive.model import BlockChange, Difference, StoredBlock, WordChan
 from mmcrawl.text.scripts import HAN
 
 _ALIKE = 0.3  # share of words that two blocks must have in common to be one that changed
-_MOST_PAIRS = 10_000  # compared between two neighbours; longer runs are told by their path alone
+_NEARLY_SAME = 0.7  # the same, to be one wherever it stands
+_MOST_PAIRS = 10_000  # compared between two neighbours; in longer runs, only equal words and paths
 _MOST_WORDS = 4_000  # of a block; longer ones are compared from their two ends
 _WORD = re.compile(rf"(?:[{HAN}]|[^\W{HAN}]+|[^\w\s])\s*|\s+")
 
 _Changed = tuple[int, tuple[WordChange, ...]]
 """The old block, and the words of both."""
 
+_Words = tuple[dict[int, list[str]], dict[int, list[str]]]
+"""The words of blocks of the old page, and of the new one."""
+
 
 def difference(old: ArchivedPage, new: ArchivedPage) -> Difference:
     """Tell what became of each block that has none inside of it."""
-    before, after = leaves(old.blocks), leaves(new.blocks)
+    before, after = _cut_as(old.blocks, new.blocks), _cut_as(new.blocks, old.blocks)
     kept, moved = _equal_blocks(before, after)
     taken = {*kept.values(), *moved.values()}
     gaps = [
         ([i for i in of if i not in taken], [i for i in index if i not in moved])
         for of, index in _gaps(kept, len(before), len(after))
     ]
-    old_words = _words(old, before, [i for gap, _ in gaps for i in gap])
-    new_words = _words(new, after, [i for _, gap in gaps for i in gap])
+    words = (
+        _words(old, before, [i for gap, _ in gaps for i in gap]),
+        _words(new, after, [i for _, gap in gaps for i in gap]),
+    )
     changed: dict[int, _Changed] = {}
     for gap_old, gap_new in gaps:
-        pairs = _by_path(before, after, gap_old, gap_new)
-        pairs |= _by_words(gap_old, gap_new, old_words, new_words, pairs)
+        pairs = _same_words(gap_old, gap_new, words)
+        pairs |= _by_words(gap_old, gap_new, words, pairs, _NEARLY_SAME)
+        pairs |= _by_path(before, after, gap_old, gap_new, pairs)
+        pairs |= _by_words(gap_old, gap_new, words, pairs, _ALIKE)
         for index, of in pairs.items():
-            changed[index] = (of, tuple(_word_changes(old_words[of], new_words[index])))
+            changed[index] = (of, tuple(_word_changes(words[0][of], words[1][index])))
     return Difference(
         old=old.version,
         new=new.version,
         blocks=tuple(_in_order(before, after, kept, moved, changed)),
         layout_changed=_layout(old.body, before) != _layout(new.body, after),
     )
+
+
+def _cut_as(blocks: Sequence[StoredBlock], others: Sequence[StoredBlock]) -> list[StoredBlock]:
+    """Return the innermost blocks, but as a whole what is a whole block in another version."""
+    whole = {block.digest for block in leaves(others)}
+    found: list[StoredBlock] = []
+    end = 0
+    for block in blocks:
+        if block.start >= end:
+            found.append(block)
+            end = block.end if block.digest in whole else end
+    return leaves(found)
 
 
 def _equal_blocks(
@@ -105,23 +128,43 @@ def _by_path(
     after: Sequence[StoredBlock],
     gap_old: Iterable[int],
     gap_new: Iterable[int],
+    paired: dict[int, int],
 ) -> dict[int, int]:
-    at = {before[i].path: i for i in gap_old}
+    taken = set(paired.values())
+    at = {before[i].path: i for i in gap_old if i not in taken}
     pairs = {}
     for index in gap_new:
-        of = at.pop(after[index].path, None)
+        of = at.pop(after[index].path, None) if index not in paired else None
         if of is not None:
             pairs[index] = of
     return pairs
 
 
+def _same_words(
+    gap_old: Iterable[int],
+    gap_new: Iterable[int],
+    words: _Words,
+) -> dict[int, int]:
+    """Pair blocks of which only the markup differs, those of equal words in their order."""
+    old_words, new_words = words
+    waiting: dict[tuple[str, ...], deque[int]] = defaultdict(deque)
+    for of in gap_old:
+        waiting[tuple(old_words[of])].append(of)
+    return {
+        index: same.popleft()
+        for index in gap_new
+        if new_words[index] and (same := waiting.get(tuple(new_words[index])))
+    }
+
+
 def _by_words(
     gap_old: Iterable[int],
     gap_new: Iterable[int],
-    old_words: dict[int, list[str]],
-    new_words: dict[int, list[str]],
+    words: _Words,
     paired: dict[int, int],
+    least: float,
 ) -> dict[int, int]:
+    old_words, new_words = words
     taken = set(paired.values())
     gap_old = [i for i in gap_old if i not in taken]
     gap_new = [i for i in gap_new if i not in paired]
@@ -132,9 +175,9 @@ def _by_words(
     for index in gap_new:
         bag = Counter(new_words[index])
         for of in gap_old:
-            words = bag.total() + bags[of].total()
-            alike = 2 * (bag & bags[of]).total() / words if words else 0.0
-            if alike >= _ALIKE:
+            count = bag.total() + bags[of].total()
+            alike = 2 * (bag & bags[of]).total() / count if count else 0.0
+            if alike >= least:
                 found.append((alike, index, of))
     pairs: dict[int, int] = {}
     for _, index, of in sorted(found, reverse=True):

@@ -129,7 +129,7 @@ def crawl():
         one.store.close()
 
 
-def plain_structures(frontier, sigma=SIGMA, theta=THETA):
+def plain_structures(frontier, sigma=SIGMA, theta=THETA, *, with_media=True):
     """(3.15) of the links that stand on pages and are not done, computed from what is on record."""
     history = list(frontier.history())
     pages = {past.id: past for past in history if not isinstance(past, PastFailure)}
@@ -159,7 +159,8 @@ def plain_structures(frontier, sigma=SIGMA, theta=THETA):
             for number, past in pages.items()
         }
     good = {
-        number: sum(pages[c].topic_score > 0.5 for c in own) for number, own in children.items()
+        number: sum(pages[c].relevant if with_media else pages[c].topic_score > 0.5 for c in own)
+        for number, own in children.items()
     }
     passed = {
         number: (good[number] + theta) / (len(own) + theta) * potential[number]
@@ -356,22 +357,42 @@ def test_the_largest_structure_is_looked_up_more_often_when_few_links_are_left(c
         assert max(made.structures().values()) == pytest.approx(1, abs=0.02)
 
 
-def test_children_on_topic_count_whether_they_hold_media_or_not(crawl):
+@pytest.mark.parametrize("with_media", [True, False])
+def test_as_printed_children_on_topic_count_without_media_too(crawl, with_media):
     web = {"/": ["/a-", "/b", "/u"], "/2": ["/c-", "/d", "/v"]}
     topic = {"/": 0.6, "/2": 0.6, "/a-": 0.7, "/b": 0.2, "/c-": 0.2, "/d": 0.7}
-    made = crawl(web, topic, tolerance=EXACT, alpha=0)
+    made = crawl(web, topic, tolerance=EXACT, alpha=0, with_media=with_media)
     made.give("/", "/2")
     made.visit(*topic)
-    # both pages: P = 0.4 · 0.6 + 0.6 · 0.45 = 0.51, λ = 1.5/2.5
-    assert plain_structures(made.frontier) == {
-        made.id("/u"): pytest.approx(0.51 * 0.6),
+    # both pages: P = 0.4 · 0.6 + 0.6 · 0.45 = 0.51; λ = 1.5/2.5, but 0.5/2.5 if /a- is not good
+    assert plain_structures(made.frontier, with_media=with_media) == {
+        made.id("/u"): pytest.approx(0.51 * (0.2 if with_media else 0.6)),
         made.id("/v"): pytest.approx(0.51 * 0.6),
     }
-    assert made.structures() == pytest.approx({"/u": 1, "/v": 1})
+    assert made.structures() == pytest.approx({"/u": 1 / 3 if with_media else 1, "/v": 1})
 
 
-def test_that_a_page_holds_no_media_of_its_own_after_all_changes_nothing(crawl):
-    made = crawl({"/": ["/a", "/u"], "/b": ["/v"]}, {"/": 0.6, "/a": 0.7, "/b": 0.6}, alpha=0)
+def test_revision_lowers_the_links_of_the_pages_that_held_the_page(crawl):
+    web = {"/": ["/a", "/u"], "/b": ["/v"]}
+    made = crawl(web, {"/": 0.6, "/a": 0.7, "/b": 0.6}, tolerance=EXACT, alpha=0)
+    made.give("/", "/b")
+    made.run(2)
+    made.visit("/a")
+    # λ(/) = 1: /u 0.4 · 0.6 + 0.6 · 0.7 = 0.66; /v 0.6
+    assert made.structures() == pytest.approx({"/u": 1, "/v": 0.6 / 0.66})
+    made.frontier.revise([made.id("/a")])
+    made.apply(made.scorer.revised([made.id("/a")]))
+    # λ(/) = 1/3: /u 0.22
+    assert made.structures() == pytest.approx({"/u": 0.22 / 0.6, "/v": 1})
+    assert made.replayed() == pytest.approx({made.id("/u"): 0.22 / 0.6, made.id("/v"): 1})
+    before = made.scores()
+    made.apply(made.scorer.revised([made.id("/a"), made.id("/u")]))  # known already; no page
+    assert made.scores() == before
+
+
+def test_as_printed_it_changes_nothing_that_a_page_holds_no_media_of_its_own(crawl):
+    topic = {"/": 0.6, "/a": 0.7, "/b": 0.6}
+    made = crawl({"/": ["/a", "/u"], "/b": ["/v"]}, topic, alpha=0, with_media=False)
     made.give("/", "/b")
     made.visit("/", "/b", "/a")
     before = made.scores()
@@ -416,15 +437,18 @@ def crawl_at_random(made, dice, steps):
     pages=st.integers(2, 60),
     tolerance=st.sampled_from([EXACT, 0.005, 0.05]),
     sigma=st.sampled_from([0.0, 0.6, 0.9]),
+    with_media=st.booleans(),
 )
-def test_structures_are_those_of_the_formulas_within_the_tolerance(seed, pages, tolerance, sigma):
+def test_structures_are_those_of_the_formulas_within_the_tolerance(
+    seed, pages, tolerance, sigma, with_media
+):
     dice = Random(seed)
     web, topic = made_up_web(dice, pages)
-    made = Crawl(web, topic, tolerance=tolerance, sigma=sigma, alpha=0)
+    made = Crawl(web, topic, tolerance=tolerance, sigma=sigma, alpha=0, with_media=with_media)
     made.give("/0", "/1-")
     for _ in range(4):
         crawl_at_random(made, dice, steps=pages)
-        expected = plain_structures(made.frontier, sigma=sigma)
+        expected = plain_structures(made.frontier, sigma=sigma, with_media=with_media)
         told = made.structures()
         names = {link: made.frontier.url(link).removeprefix("http://h.test") for link in expected}
         largest = largest_by(made.scorer)

@@ -27,7 +27,14 @@ _FOCUSED = (
     Algorithm(
         "shark-improved",
         "shark-improved",
-        {"beta": "0.8", "sigma": "0.6", "theta": "0.5", "alpha": "0.4", **_FOCUS},
+        {
+            "beta": "0.8",
+            "sigma": "0.6",
+            "theta": "0.5",
+            "alpha": "0.4",
+            "with_media": "false",
+            **_FOCUS,
+        },
     ),
     Algorithm(
         "urlrule-2009", "urlrule-2009", {"d": "0.85", "beta": "0.8", "alpha": "0.4", **_FOCUS}

@@ -1,0 +1,281 @@
+"""Pairs of snapshots whose changed parts a reader has labelled, and how well blocks tell those.
+
+Song et al. 2008 (section 3.3, figures 11 and 12) put the older page of a pair into the archive,
+then the newer one, and had readers grade the changed blocks: perfect, good, normal or bad. What a
+grade takes is not printed. What is printed is an example, a page of which a reader says that CC2 to
+CC6 changed, and the archive tells those, or CC, or C, by the level. Here a grade is the place in
+that example to which a pair comes nearest, by the agreement of told and labelled text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import sha256
+from importlib.resources import files
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.model import BlockChange, Capture
+from mmcrawl.blocks.building import TEXT
+from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.tree import read_tree
+from mmcrawl.experiment.plan import ExperimentError
+
+_LABELS = "song2008_pairs.jsonl"
+
+
+class Grade(StrEnum):
+    """The four ranks of the paper."""
+
+    PERFECT = "perfect"
+    GOOD = "good"
+    NORMAL = "normal"
+    BAD = "bad"
+
+
+# Of the leaves of the example (figure 3: T1 T2 B1 B2, CL, CC1 to CC6, CR1 to CR6), those that
+# changed as a share of those told as changed at level 3, at 2, at 1, and without levels.
+_EXAMPLE = (5 / 5, 5 / 6, 5 / 13, 5 / 17)
+_LEAST = tuple((one + next_) / 2 for one, next_ in pairwise(_EXAMPLE))
+
+
+def grade_of(agreement: float) -> Grade:
+    """Return the grade for a share of text, told or labelled as changed, that is both.
+
+    >>> grade_of(5 / 6)
+    <Grade.GOOD: 'good'>
+    """
+    for grade, least in zip(Grade, _LEAST, strict=False):
+        if agreement >= least:
+            return grade
+    return Grade.BAD
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedPart:
+    """A part of a page that changed, as a reader sees it: a teaser, a line, an entry of a list.
+
+    Attributes:
+        what: ``changed``, ``new``, ``gone``, ``moved``; ``trivial`` if nothing but a time, a number
+            of comments or the like is another.
+        before, after: Where it stands in either page; None where it does not.
+    """
+
+    what: str
+    before: tuple[int, int] | None
+    after: tuple[int, int] | None
+
+
+@dataclass(frozen=True, slots=True)
+class PagePair:
+    """Two snapshots of a page with the labels of what changed.
+
+    Attributes:
+        site: Name of the folder of its snapshots.
+        times: Of both, in Unix seconds.
+        digests: SHA-256 of both, 64 hex digits.
+        parts: What changed.
+    """
+
+    site: str
+    times: tuple[int, int]
+    digests: tuple[str, str]
+    parts: tuple[ChangedPart, ...]
+
+    def pages(self, folder: Path) -> tuple[bytes, bytes]:
+        """Return both pages from a folder with ``SITE/TIME.html``.
+
+        Raises:
+            ExperimentError: one is missing, or is not the page that was labelled.
+        """
+        first, second = (
+            self._page(folder, *one) for one in zip(self.times, self.digests, strict=True)
+        )
+        return first, second
+
+    def _page(self, folder: Path, time: int, digest: str) -> bytes:
+        path = folder / self.site / f"{time}.html"
+        try:
+            body = path.read_bytes()
+        except OSError as error:
+            raise ExperimentError(
+                f"the labelled page {path} cannot be read: {error.strerror}; name with --data the"
+                " folder of snapshots SITE/TIME.html that docs/guide/experiments.md describes"
+            ) from error
+        if sha256(body).hexdigest() != digest:
+            raise ExperimentError(f"{path} is not the page that was labelled: its SHA-256 differs")
+        return body
+
+
+def labelled_pairs() -> list[PagePair]:
+    """Return the labelled pairs that ship, without their pages."""
+    text = files("mmcrawl.experiment.presets").joinpath("data", _LABELS).read_text("utf-8")
+    return [_pair(json.loads(line)) for line in text.strip().split("\n")[1:]]
+
+
+def _pair(row: dict[str, Any]) -> PagePair:
+    return PagePair(
+        row["site"],
+        tuple(row["times"]),
+        tuple(row["sha256"]),
+        tuple(part for change in row["changes"] for part in _parts(change)),
+    )
+
+
+def _parts(change: dict[str, Any]) -> Iterator[ChangedPart]:
+    """Yield the parts of a change; a list of which all entries changed is one change."""
+    before, after = (_spans(change.get(side, [])) for side in ("before", "after"))
+    nowhere: list[None] = [None] * max(len(before), len(after))
+    for one, other in zip(before or nowhere, after or nowhere, strict=True):
+        yield ChangedPart(change["what"], one, other)
+
+
+def _spans(side: list[Any]) -> Sequence[tuple[int, int]]:
+    """Read ``[quotation, start, end, start, end, …]``."""
+    return list(zip(side[1::2], side[2::2], strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """How well the changed blocks of a pair agree with the labels.
+
+    Attributes:
+        agreement: Of the visible text of both pages that is told or labelled as changed, the share
+            that is both. A labelled part counts as a whole once a told block has some of it, as
+            blocks may be smaller than what a reader takes for one part. What is trivial is left
+            out.
+        parts, missed: Labelled parts, and those in no told block.
+        told, in_vain: Blocks told as changed, added, removed or moved; and those of them without a
+            labelled part, not even a trivial one.
+        markup_only: Blocks told as changed in nothing but markup; they are no part of `told`.
+    """
+
+    agreement: float
+    parts: int
+    missed: int
+    told: int
+    in_vain: int
+    markup_only: int
+
+    @property
+    def grade(self) -> Grade:
+        """The rank that a reader would give."""
+        return grade_of(self.agreement)
+
+
+def judge(
+    pair: PagePair, pages: Sequence[bytes], archive: Archive, method: str, level: int
+) -> Judgement:
+    """Have an archive compare the pages of a pair, and compare that with the labels.
+
+    Args:
+        pair: With its labels.
+        pages: The older and the newer one.
+        archive: Has no version yet of what it stores here.
+        method, level: How pages are cut.
+    """
+    url = f"http://{pair.site}/{pair.times[0]}-{pair.times[1]}/{method}-{level}"
+    old, new = (
+        archive.store(
+            Capture(url, body, time, content_type="text/html"), method=method, level=level
+        )
+        for body, time in zip(pages, pair.times, strict=True)
+    )
+    if old.version is None or new.version is None:
+        raise ExperimentError(f"the pages of {pair.site} at {pair.times[0]} and later are equal")
+    return agreement_with(pair, pages, archive.diff(old.version, new.version).blocks)
+
+
+def agreement_with(
+    pair: PagePair, pages: Sequence[bytes], changes: Sequence[BlockChange]
+) -> Judgement:
+    """Compare what became of the blocks of both pages with the labels."""
+    texts = [_PageText(body) for body in pages]
+    markup_only = 0
+    told = []
+    for change in changes:
+        if change.change == "changed" and not change.words:
+            markup_only += 1
+        elif change.change != "kept":
+            blocks = (change.old, change.new)
+            spans = [(b.start, b.end) if b is not None else None for b in blocks]
+            told.append([text.within(s) for text, s in zip(texts, spans, strict=True)])
+    return _agreement(pair.parts, texts, told, markup_only)
+
+
+def _agreement(
+    parts: Sequence[ChangedPart],
+    texts: Sequence[_PageText],
+    told: Sequence[Sequence[slice]],
+    markup_only: int,
+) -> Judgement:
+    is_told, is_labelled, is_found, is_trivial = (
+        [np.zeros(len(text.sizes), bool) for text in texts] for _ in range(4)
+    )
+    _mark(is_told, told)
+    labelled: list[list[slice]] = []
+    trivial: list[list[slice]] = []
+    for part in parts:
+        spans = (part.before, part.after)
+        where = [text.within(span) for text, span in zip(texts, spans, strict=True)]
+        (trivial if part.what == "trivial" else labelled).append(where)
+    _mark(is_labelled, labelled)
+    _mark(is_trivial, trivial)
+    seen = [where for where in labelled if any(nodes.stop > nodes.start for nodes in where)]
+    found = [where for where in seen if _any(is_told, where)]
+    _mark(is_found, found)
+    both = sum(int(text.sizes[nodes].sum()) for text, nodes in zip(texts, is_found, strict=True))
+    either = sum(
+        int(text.sizes[(of_label | of_block) & (of_label | ~ignored)].sum())
+        for text, of_label, of_block, ignored in zip(
+            texts, is_labelled, is_told, is_trivial, strict=True
+        )
+    )
+    shown = [block for block in told if any(nodes.stop > nodes.start for nodes in block)]
+    in_vain = sum(not _any(is_labelled, block) and not _any(is_trivial, block) for block in shown)
+    return Judgement(
+        both / either if either else 1.0,
+        len(seen),
+        len(seen) - len(found),
+        len(shown),
+        in_vain,
+        markup_only,
+    )
+
+
+def _mark(masks: Sequence[NDArray[np.bool_]], places: Sequence[Sequence[slice]]) -> None:
+    for place in places:
+        for mask, nodes in zip(masks, place, strict=True):
+            mask[nodes] = True
+
+
+def _any(masks: Sequence[NDArray[np.bool_]], place: Sequence[slice]) -> bool:
+    return any(mask[nodes].any() for mask, nodes in zip(masks, place, strict=True))
+
+
+class _PageText:
+    """The runs of visible text of a page: where they start, and how many characters they have."""
+
+    def __init__(self, body: bytes) -> None:
+        tree = read_tree(body)
+        hidden = Measures(tree).hidden
+        nodes = [i for i, tag in enumerate(tree.tags) if tag == TEXT and not hidden[i]]
+        self._starts = np.array([tree.starts[node] for node in nodes], np.int64)
+        self._ends = np.array([tree.ends[node] for node in nodes], np.int64)
+        self.sizes = np.array([len(tree.text(node)) for node in nodes], np.int64)
+
+    def within(self, span: tuple[int, int] | None) -> slice:
+        """Return the runs that a byte range has a part of; none for None."""
+        if span is None:
+            return slice(0, 0)
+        first = np.searchsorted(self._ends, span[0], "right")
+        last = np.searchsorted(self._starts, span[1], "left")
+        return slice(int(first), int(last))
