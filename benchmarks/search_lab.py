@@ -180,7 +180,7 @@ def crawl(
     settings.setmodule("mmcrawl.settings")
     settings.setdict(replay_settings(web.spec), priority="spider")
     args = FocusedParams.model_validate(web.arguments(algo, task, store))
-    with patch("mmcrawl.engine.crawls.make_scorer", scorer):
+    with patch("mmcrawl.crawling.parts.make_scorer", scorer):
         job = make_job(args, settings, pages.web)
     done: list[StoredPage] = []
     media: list[frozenset[str]] = []
