@@ -11,10 +11,10 @@ is about. `--sims` adds a grid of simulated webs (`GRID`).
 Tasks: `topic`, the words that the manifest gives; `any`, any media of the web's own (a page counts
 whatever it is about). What is printed for each web: pages, relevant pages, the area under recall as
 a share of the oracle's, recall after 20 % of the pages (`--share`), the area under the recall of
-distinct media instead of pages, and CPU time a page. An algorithm `hindsight` is `learned` that
-knows from the start what it knew at its end: what its features could tell. `--priors FOLDER` takes
-the weights of the evidence for each web from FOLDER/WEB.json: those that the other webs give
-(search_prior.py).
+distinct media instead of pages, and CPU time a page. Algorithms are given with parameters as to
+`scrapy experiment`: `urlrule:lift=0;s=0`. `hindsight` is `learned` that knows from the start what
+it knew at its end: what its features could tell. `--priors FOLDER` takes the weights of the
+evidence for each web from FOLDER/WEB.json: those that the other webs give (search_prior.py).
 `--check` crawls the webs by `scrapy crawl` as well and compares the order of the pages.
 """
 
@@ -43,6 +43,7 @@ from mmcrawl.crawling.reports import FetchedPage
 from mmcrawl.engine.crawls import make_job
 from mmcrawl.experiment.crawl import CrawlProcess
 from mmcrawl.experiment.measures import area_share, found_after
+from mmcrawl.experiment.plan import ExperimentError, algorithms_of
 from mmcrawl.experiment.stores import StoredPage, read_pages
 from mmcrawl.experiment.truth import truth_of
 from mmcrawl.frontier.records import NewLink
@@ -86,7 +87,9 @@ class Web:
 
     def arguments(self, algo: str, task: str, store: str) -> dict[str, str]:
         """Return the spider arguments of a crawl."""
-        given = {"algo": algo, "web": self.spec, "store": store, "archive": "none"}
+        [named] = algorithms_of(algo, algorithm_names())
+        given = {"algo": named.name, **named.parameters}
+        given |= {"web": self.spec, "store": store, "archive": "none"}
         if self.start:
             given["seeds"] = self.start
         if task == "any":
@@ -177,7 +180,7 @@ def crawl(
     settings.setmodule("mmcrawl.settings")
     settings.setdict(replay_settings(web.spec), priority="spider")
     args = FocusedParams.model_validate(web.arguments(algo, task, store))
-    with patch("mmcrawl.engine.crawls.make_scorer", scorer):
+    with patch("mmcrawl.crawling.parts.make_scorer", scorer):
         job = make_job(args, settings, pages.web)
     done: list[StoredPage] = []
     media: list[frozenset[str]] = []
@@ -346,8 +349,10 @@ def main() -> None:
     if not webs:
         parser.error("there is no web of that name in these folders; give others, or --sims")
     algos = args.algos.split(",")
-    if unknown := set(algos) - {"hindsight", *algorithm_names()}:
-        parser.error(f"there is no algorithm {', '.join(sorted(unknown))}")
+    try:
+        algorithms_of(args.algos, ["hindsight", *algorithm_names()])
+    except ExperimentError as error:
+        parser.error(str(error))
     if args.priors and (
         left := [w.name for w in webs if not (args.priors / f"{w.name}.json").is_file()]
     ):

@@ -32,6 +32,10 @@ class SeedError(MmcrawlError):
     """A seed list is missing, empty, or has a line that is no URL."""
 
 
+class RuleError(MmcrawlError):
+    """A file of rules for addresses is missing, or has a line that is no rule."""
+
+
 class WebError(MmcrawlError):
     """A stored web to replay is missing or unreadable."""
 

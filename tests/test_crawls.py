@@ -1,9 +1,13 @@
 """What settings mean for a crawl, and how its progress is told."""
 
 import logging
+import os
+import uuid
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from pymongo import MongoClient
 from scrapy.settings import Settings
 
 from mmcrawl.crawling.job import CrawlJob
@@ -13,7 +17,7 @@ from mmcrawl.engine import extensions
 from mmcrawl.engine.crawls import check_settings, make_job, with_stored_web
 from mmcrawl.engine.extensions import CrawlProgress
 from mmcrawl.engine.scheduler import FocusedScheduler
-from mmcrawl.errors import MmcrawlError
+from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.page import parse_page
 
 SEED = "http://site.test/0"
@@ -45,6 +49,52 @@ def test_scrapy_s_limit_of_depth_holds_where_max_depth_is_not_given(
     job = open_job({"DEPTH_LIMIT": limit}, max_depth=max_depth)
     with job.store:
         assert crawl_chain(job) == pages
+
+
+def test_a_crawl_by_rules_is_another_than_one_without_until_it_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "rules.txt"
+
+    def named(**more: str) -> str:
+        return FocusedParams(seeds=SEED, keywords="optics", **more).job_name
+
+    file.write_text("re:/a/ never\n")
+    first = named(rules=str(file))
+    assert first != named()
+    file.write_text("re:/a/ 5\n")
+    assert named(rules=str(file)) == first
+    assert named(rules=str(file), job="mine") == named(job="mine")
+
+
+def test_the_file_that_an_argument_names_says_what_is_not_fetched(tmp_path: Path) -> None:
+    (tmp_path / "rules.txt").write_text("re:/2$ never\n")
+    job = open_job(rules=str(tmp_path / "rules.txt"))
+    with job.store:
+        assert crawl_chain(job) == 2
+        assert len(job.frontier.held()) == 1
+    (tmp_path / "rules.txt").write_text("/2$ never\n")
+    with pytest.raises(MmcrawlError, match=r"rules.txt, line 1: '/2\$' is no pattern: begin it"):
+        open_job(rules=str(tmp_path / "rules.txt"))
+
+
+def test_a_shared_crawl_is_gone_on_with_by_the_rules_it_was_begun_with(tmp_path: Path) -> None:
+    server = os.environ.get("MMCRAWL_TEST_MONGODB")
+    if not server:
+        pytest.skip("no MongoDB: name a server in the variable MMCRAWL_TEST_MONGODB")
+    name = f"mmcrawl_test_{uuid.uuid4().hex}"
+    rules, others = tmp_path / "rules.txt", tmp_path / "others.txt"
+    rules.write_text("# ours\nre:/a/ never\n")
+    others.write_text("re:/a/ 5\n")
+    arguments = {"store": f"{server.rstrip('/')}/{name}", "job": "films"}
+    try:
+        open_job(**arguments, rules=str(rules)).close()
+        rules.write_text("re:/a/ never # the same\n")
+        open_job(**arguments, rules=str(rules)).close()
+        for changed in ({"rules": str(others)}, {}):
+            with pytest.raises(StoreError, match=r"job 'films' .* was started with rules="):
+                open_job(**arguments, **changed)
+    finally:
+        with MongoClient(server) as client:
+            client.drop_database(name)
 
 
 @pytest.mark.parametrize(

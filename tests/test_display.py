@@ -41,7 +41,7 @@ SUMMARY = Summary(
     progress=PROGRESS,
     seconds=75.2,
     best=[media_page(3)],
-    patterns=[PatternRecord("a.test", "http://a.test/ke/*", 42)],
+    patterns=[PatternRecord("a.test", "http://a.test/ke/*", 42, 2, 0)],
     errors=Counter({"HTTP 404": 9, "host not found": 2}),
 )
 
@@ -118,7 +118,7 @@ def test_an_empty_crawl_has_no_empty_tables() -> None:
 
 
 def test_long_tables_say_how_much_they_leave_out() -> None:
-    patterns = [PatternRecord("a.test", f"http://a.test/{i}/*", 2) for i in range(15)]
+    patterns = [PatternRecord("a.test", f"http://a.test/{i}/*", 2, 2, 0) for i in range(15)]
     reasons = Counter({f"reason {i}": 20 - i for i in range(11)})
     text = words(closing_tables(replace(SUMMARY, patterns=patterns, errors=reasons)))
     assert "http://a.test/9/*" in text
@@ -144,7 +144,7 @@ def test_markup_in_what_a_site_says_is_shown_as_it_stands(text: str) -> None:
     summary = replace(
         SUMMARY,
         best=[media_page(title=text, url=f"http://a.test/{text}")],
-        patterns=[PatternRecord("a.test", f"http://b.test/{text}*", 2)],
+        patterns=[PatternRecord("a.test", f"http://b.test/{text}*", 2, 2, 0)],
         errors=Counter({f"no page: {text}": 1}),
     )
     assert words(closing_tables(summary)).count(text) == 4
@@ -170,7 +170,7 @@ def test_no_control_character_of_a_site_reaches_the_terminal(code: str) -> None:
     summary = replace(
         SUMMARY,
         best=[media_page(title=f"le{code}ns", url=f"http://a.test/{code}")],
-        patterns=[PatternRecord("a.test", f"http://b.test/{code}*", 2)],
+        patterns=[PatternRecord("a.test", f"http://b.test/{code}*", 2, 2, 0)],
         errors=Counter({f"no page: text/{code}": 1}),
     )
     text = shown(closing_tables(summary))
@@ -189,7 +189,7 @@ def test_the_tables_keep_to_the_width_of_the_terminal(width: int) -> None:
     summary = replace(
         SUMMARY,
         best=[long],
-        patterns=[PatternRecord("a.test", "http://a.test/" + "x" * 200 + "/*", 2)],
+        patterns=[PatternRecord("a.test", "http://a.test/" + "x" * 200 + "/*", 2, 2, 0)],
         errors=Counter({"reason " * 30: 1}),
     )
     for what in (closing_tables(summary), progress_panel(PROGRESS)):

@@ -48,13 +48,15 @@ def opened() -> Iterator[Callable[..., CrawlJob]]:
         seeds: tuple[str, ...] = (SEED,),
         limits: Limits | None = None,
         aliases: dict[str, str] | None = None,
-        *,
-        hard: bool = False,
         **more: Any,
     ) -> CrawlJob:
         topic = topic_from_keywords("optics, lens")
         similarity, limits = LinkSimilarity(topic), limits or Limits()
-        parameters = {"num2": 5, "m": 2, "hard": hard} if algo == "urlrule" else {}
+        parameters = {
+            "urlrule": {"m": 2},
+            "urlrule-2009": {"m": 2, "num2": 5},
+            "shark-improved": {"with_media": False},
+        }.get(algo, {})
         if store in stores:
             stores[store].close()
         stores[store] = open_store(store)
@@ -428,16 +430,17 @@ def test_a_link_that_was_held_when_a_job_was_left_is_let_go_later(
     opened: Any, tmp_path: Path
 ) -> None:
     store, names = f"sqlite:///{tmp_path / 'crawl.db'}", [f"a/{n}" for n in range(8)]
-    web = {SEED: page(*names), f"{SEED}a/target": page()}
+    web = {SEED: page("list"), f"{SEED}list": page(*names), f"{SEED}a/target": page()}
     web |= {f"{SEED}{name}": page(title=f"optics {name}", media=f"/{name}.mp4") for name in names}
-    job = opened(store, algo="urlrule", hard=True)
-    crawl(job, web, most=1)
+    job = opened(store, algo="urlrule-2009")
+    crawl(job, web, most=2)
     probes = [job.next() for _ in range(5)]
     assert job.redirected(probes[0].id, NewLink(f"{SEED}a/target", physical_layer=2))
+    assert job.next().url == f"{SEED}a/target"  # in place of the probe that led to it
     assert job.next() is None  # no more probes: the others wait for a pattern
     job.commit()
-    again = opened(store, algo="urlrule", hard=True)
-    assert set(crawl(again, web)) == web.keys() - {SEED, probes[0].url}
+    again = opened(store, algo="urlrule-2009")
+    assert set(crawl(again, web)) == web.keys() - {SEED, f"{SEED}list", probes[0].url}
 
 
 def test_what_was_not_committed_is_given_up(opened: Any, tmp_path: Path) -> None:
@@ -856,10 +859,10 @@ def test_a_site_that_writes_new_ids_into_its_addresses_does_not_hold_a_crawl(
 
 
 def test_probes_that_lead_to_known_pages_are_given_back(opened: Any) -> None:
-    job = opened(algo="urlrule", hard=True)
+    job = opened(algo="urlrule-2009")
     crawl(job, mirrored(6))
     [stage] = job.scorer._order._stages.values()
-    assert not stage.under_way
+    assert stage.guided
     assert stage.probed.total() == job.frontier.pages
     assert TWIN in job.frontier.errors()
 
@@ -869,3 +872,32 @@ def test_pulls_that_lead_to_known_pages_are_taken_back(opened: Any) -> None:
     crawl(job, mirrored(6))
     assert TWIN in job.frontier.errors()
     assert job.scorer._pulls.tolist() == job.scorer._results.tolist()
+
+
+def test_what_the_algorithm_remarks_is_logged_when_a_crawl_stops(
+    opened: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    job = opened(algo="urlrule-2009")
+    crawl(job, {SEED: page("a", "b"), f"{SEED}a": page(), f"{SEED}b": page()})
+    assert caplog.text == ""
+    job.stop("finished", finished=True)
+    assert "urlrule-2009: No pattern was learnt on site.test: after probing," in caplog.text
+
+
+def test_a_page_is_told_to_be_on_topic_whether_it_holds_media_or_not(
+    opened: Any, tmp_path: Path
+) -> None:
+    store = f"sqlite:///{tmp_path}/crawl.db"
+    web = {
+        SEED: page("film", "words", "other", title="cooking"),
+        f"{SEED}film": page(title="optics", media="f.mp4"),
+        f"{SEED}words": page(title="optics"),
+        f"{SEED}other": page(title="cooking", media="g.mp4"),
+    }
+    job = opened(store, algo="shark-improved")
+    crawl(job, web)
+    pages = job.scorer._pages
+    assert list(pages.is_good) == [0, 1, 1, 0]
+    job.commit()
+    again = opened(store, algo="shark-improved")
+    assert again.scorer._pages.is_good == pages.is_good

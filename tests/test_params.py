@@ -39,7 +39,6 @@ def sentences(**arguments: str) -> list[str]:
         ("expand", "0.2", "all, on-topic, or score:S"),
         ("expand", "score:1.5", "all, on-topic, or score:S"),
         ("expand", "score:nan", "all, on-topic, or score:S"),
-        ("hard", "maybe", "true or false"),
         ("job", "a/b", "letters, digits, dots, dashes and underscores"),
         ("job", "a b", "letters, digits, dots, dashes and underscores"),
         ("max_pages", "-1", "a whole number from 0"),
@@ -209,7 +208,7 @@ def test_a_path_that_is_no_stored_web_is_told(
 
 def test_equal_arguments_make_the_same_job() -> None:
     one = FocusedParams(**SEEDED, media="swf,audio")
-    other = FocusedParams(**SEEDED, media="audio,animation", algo="urlrule", hard="false")
+    other = FocusedParams(**SEEDED, media="audio,animation", algo="urlrule", lift="0.3")
     assert one.job_name == other.job_name
 
 
@@ -224,7 +223,7 @@ def test_equal_arguments_make_the_same_job() -> None:
         {"web": "demo"},
         {"media": "audio"},
         {"sites": "domains"},
-        {"hard": "true"},
+        {"lift": "0"},
         {"max_layer": "3"},
         {"max_depth": "3"},
     ],
@@ -236,9 +235,9 @@ def test_what_the_crawl_is_about_makes_another_job(other: dict[str, str]) -> Non
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ({}, {"alpha": "0.4", "hard": "no"}),
+        ({}, {"alpha": "0.4", "m": "3"}),
         ({"alpha": "0.40"}, {"alpha": ".4"}),
-        ({"num2": "7"}, {"num2": "07", "algo": "urlrule"}),
+        ({"m": "7"}, {"m": "07", "algo": "urlrule"}),
         ({"media": "video,animation"}, {"media": " swf, video,video"}),
         ({"topic": "biology-senior,physics-senior"}, {"topic": "physics-senior, biology-senior,"}),
         ({"topic": "my.txt"}, {"topic": "./my.txt"}),
@@ -303,8 +302,8 @@ def test_a_made_name_of_a_job_can_be_given_back(
 
 def test_all_arguments_of_the_spider_are_in_its_schema() -> None:
     schema = FocusedSpider.get_param_schema(normalize=True)
-    known = "algo topic keywords seeds job media max_pages max_layer max_depth sites hard store"
-    known += " archive web expand"
+    known = "algo topic keywords seeds job media max_pages max_layer max_depth sites store"
+    known += " archive web rules expand"
     assert set(schema["properties"]) == set(known.split())
     assert all(entry["description"] for entry in schema["properties"].values())
     assert schema["properties"]["sites"]["enum"] == ["hosts", "domains", "anywhere"]

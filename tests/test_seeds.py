@@ -162,7 +162,9 @@ def test_text_of_another_encoding_is_told(content: bytes, seed_file: Path) -> No
 )
 def test_a_file_that_is_no_text_is_told(content: bytes, seed_file: Path) -> None:
     seed_file.write_bytes(content)
-    with pytest.raises(SeedError, match=r"seeds\.txt is no text; give a seed file, one URL a line"):
+    with pytest.raises(
+        SeedError, match=r"seeds\.txt is no text; give a seed file, one entry a line"
+    ):
         read_seeds(str(seed_file))
 
 

@@ -21,14 +21,14 @@ ROOT = Path(__file__).resolve().parents[1]
 TOOL = ROOT / "tools" / "write_reference.py"
 
 
-def test_the_pages_of_settings_and_arguments_are_up_to_date() -> None:
+def test_the_pages_of_the_reference_are_up_to_date() -> None:
     spec = importlib.util.spec_from_file_location("write_reference", TOOL)
     assert spec is not None
     assert spec.loader is not None
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
     pages = tool.pages()
-    assert {page.name for page in pages} == {"settings.md", "arguments.md"}
+    assert {page.name for page in pages} == {"settings.md", "arguments.md", "links.md"}
     for page, text in pages.items():
         assert page.read_text(encoding="utf-8") == text, f"run python tools/{TOOL.name}"
 
@@ -64,5 +64,6 @@ def test_help_names_every_argument_and_every_parameter_of_an_algorithm() -> None
     flat = " ".join(shown.split())
     for algorithm in algorithm_names():
         for name, default in default_parameters(algorithm).items():
-            assert name in FocusedParams.model_fields or f"{name}={default}" in flat
+            shown_default = str(default).lower() if isinstance(default, bool) else default
+            assert f"{name}={shown_default}" in flat
     assert "alpha=0.4 (0 to 1)" in flat

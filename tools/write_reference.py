@@ -1,4 +1,4 @@
-"""Writes the pages of docs/reference that say what is declared: settings.md and arguments.md.
+"""Writes the pages of docs/reference that say what is declared: settings, arguments, links.
 
 python tools/write_reference.py
 """
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from mmcrawl.crawling.archive_params import RevisitParams
+from mmcrawl.crawling.link_table import COLUMNS
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.settings import declared
@@ -34,6 +35,13 @@ PARAMETERS = """
 Arguments too, e.g. `-a algo=urlrule -a alpha=0.6`; what each does is said [here](../algorithms.md).
 
 """
+LINKS = """# Columns of links
+
+What `scrapy links` writes of each link as `--format json`, `jsonl` or `csv`, in this order; see
+[Looking into a crawl](../guide/links.md). Lists are JSON in CSV as well. InterLink is the link
+database of Yang 2009, table 5-4.
+
+"""
 REVISIT = """
 ## scrapy crawl revisit
 
@@ -50,8 +58,10 @@ def pages() -> dict[Path, str]:
         (f"`{name}`", ", ".join(f"`{one}`" for one in algorithm_parameters(name)) or "none")
         for name in algorithm_names()
     )
+    columns = ((f"`{name}`", column.paper, column.what) for name, column in COLUMNS.items())
     arguments = ("argument", "what it does", "default")
     return {
+        FOLDER / "links.md": LINKS + _table(("column", "InterLink", "what"), columns),
         FOLDER / "settings.md": SETTINGS + _table(("setting", "default", "what it does"), settings),
         FOLDER / "arguments.md": (
             ARGUMENTS

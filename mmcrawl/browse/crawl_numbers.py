@@ -11,14 +11,11 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
-from mmcrawl.errors import StoreError
-from mmcrawl.frontier.database import damaged, why_it_failed
+from mmcrawl.frontier.database import reading
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.stores.uris import file_of, is_server
 
@@ -135,24 +132,12 @@ class CrawlWatch:
 
 
 def _sqlite_crawls(path: Path) -> Iterator[CrawlNumbers]:
-    with _reading(path) as db:
+    with reading(path) as db:
         jobs = db.execute(
             "SELECT id, name, arguments, started_at, finished_at, reason FROM job ORDER BY id"
         )
         for number, *facts in jobs.fetchall():
             yield _sqlite_crawl(db, number, facts)
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[sqlite3.Connection]:
-    address = f"file:{quote(str(path.absolute()))}?mode=ro"
-    try:
-        with closing(sqlite3.connect(address, uri=True, timeout=2.0)) as db:
-            yield db
-    except sqlite3.Error as error:
-        raise StoreError(why_it_failed(str(path), error)) from error
-    except (LookupError, TypeError, ValueError) as error:
-        raise damaged(str(path), error) from error
 
 
 def _sqlite_crawl(db: sqlite3.Connection, number: int, facts: Sequence[Any]) -> CrawlNumbers:

@@ -1,27 +1,18 @@
-"""`scrapy blocks URL-or-file`: the blocks of a page, shown, as JSON, drawn, or as text.
-
-A page is fetched through Scrapy's engine and by a crawl's rules; `scrapy topic` does so as well.
-"""
+"""`scrapy blocks URL-or-file`: the blocks of a page, shown, as JSON, drawn, or as text."""
 
 import argparse
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 from rich.tree import Tree
-from scrapy import Request, Spider
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
-from scrapy.http import Response
-from twisted.python.failure import Failure
 from w3lib.encoding import resolve_encoding
 
-from mmcrawl.archive.model import Headers
 from mmcrawl.blocks.drawing import draw, printable, short_path, summary
 from mmcrawl.blocks.export import partition_json
 from mmcrawl.blocks.metadata_rules import MetadataRules, ReceivedText
@@ -29,120 +20,18 @@ from mmcrawl.blocks.partition import Block, Partition, partition
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL
 from mmcrawl.blocks.partitioners.registry import make_partitioner, partitioner_names
 from mmcrawl.commands.base import MmcrawlCommand, console_of, whole
-from mmcrawl.engine.captures import capture_of
-from mmcrawl.engine.components import WELL_BEHAVED
-from mmcrawl.engine.failures import reason_of
+from mmcrawl.commands.fetching import NoPageError, ReceivedPage, fetched, with_sheets
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.page.encoding import page_encoding
-from mmcrawl.replay.handler import replay_settings
-from mmcrawl.replay.opening import open_web
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.archive import KIND_STYLES
 
-HTML_TYPES = ("text/html", "application/xhtml+xml")
-
-_SETTINGS: dict[str, Any] = {
-    **WELL_BEHAVED,
-    "AUTOTHROTTLE_ENABLED": False,
-    "METAREFRESH_ENABLED": False,  # the page that was asked for is wanted, not the next one
-}
 _STANDARD = "-"
+_READS_STYLES = "spcola"
 _TEXT = 200  # characters of a block's text that are shown, at most
 _SAMPLE = 4096
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
 _MANY_CONTROLS = 0.03
-
-
-@dataclass(frozen=True, slots=True)
-class ReceivedPage:
-    """A page as it was received.
-
-    Attributes:
-        body: Without content encoding (gzip, …).
-        url: Its address after redirects, "" if it has none.
-        content_type: The ``Content-Type`` header, "" if there is none.
-        headers: All headers, as received.
-    """
-
-    body: bytes
-    url: str = ""
-    content_type: str = ""
-    headers: Headers = ()
-
-
-class NoPageError(MmcrawlError):
-    """There is no page at an address or in a file."""
-
-
-@dataclass(slots=True)
-class _Outcome:
-    """What became of a request: the page, or the reason why there is none."""
-
-    page: ReceivedPage | None = None
-    reason: str = "no answer"
-
-
-class _OnePageSpider(Spider):
-    """Fetches one page and leaves it in an :class:`_Outcome`."""
-
-    name = "one-page"
-    url: str
-    types: Collection[str]
-    outcome: _Outcome
-
-    @property
-    def private_hosts(self) -> PrivateHosts:
-        """The hosts in private networks that may be asked: that of the page, if it is in one."""
-        return PrivateHosts.of([self.url], all=value_of(self.settings, "MMCRAWL_PRIVATE_NETWORKS"))
-
-    async def start(self) -> AsyncIterator[Request]:
-        """Ask for the page; a redirect to the same address is followed as well."""
-        yield Request(self.url, errback=self.fail, dont_filter=True)
-
-    def parse(self, response: Response) -> None:
-        content_type = (response.headers.get("Content-Type") or b"").decode("latin-1")
-        kind = content_type.partition(";")[0].strip().lower()
-        if response.status != 200:
-            self.outcome.reason = f"HTTP {response.status}"
-        elif kind and kind not in self.types:
-            self.outcome.reason = f"no HTML page: {kind}"
-        else:
-            headers = capture_of(response).headers
-            self.outcome.page = ReceivedPage(response.body, response.url, content_type, headers)
-
-    def fail(self, failure: Failure) -> None:
-        self.outcome.reason = reason_of(failure)
-
-
-def fetched(
-    command: ScrapyCommand, url: str, web: str = "", types: Collection[str] = HTML_TYPES
-) -> ReceivedPage:
-    """Fetch a page.
-
-    Args:
-        command: the one that wants it; its process has not run yet.
-        url: where the page is. In private networks no other host is asked.
-        web: stored web to take it from; "" takes MMCRAWL_WEB, and if that is not set, the network.
-        types: media types that are taken for a page.
-
-    Raises:
-        WebError: there is no such stored web.
-        NoPageError: there is no page at the address, or it cannot be had.
-    """
-    web = web or value_of(command.settings, "MMCRAWL_WEB")  # type: ignore[arg-type]
-    if web:
-        open_web(web)
-    settings = _SETTINGS | (replay_settings(web) if web else {})
-    spider = type("OnePage", (_OnePageSpider,), {"custom_settings": settings})
-    outcome = _Outcome()
-    command.crawler_process.crawl(  # type: ignore[union-attr]
-        spider, url=url, types=types, outcome=outcome
-    )
-    command.crawler_process.start()  # type: ignore[union-attr]
-    if outcome.page is None:
-        raise NoPageError(f"{url}: {outcome.reason}")
-    return outcome.page
 
 
 class Command(MmcrawlCommand, ScrapyCommand):
@@ -168,6 +57,11 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "--level",
             metavar="N",
             help=f"how often blocks are cut again (default: {DEFAULT_LEVEL})",
+        )
+        add(
+            "--styles",
+            action="store_true",
+            help=f"fetch the style sheets the page links to, for --method {_READS_STYLES}",
         )
         add("--encoding", default="", metavar="E", help="encoding of the page (default: found out)")
         add("--url", default="", help="address of a page that is given as a file")
@@ -203,12 +97,15 @@ class Command(MmcrawlCommand, ScrapyCommand):
             raise MmcrawlError(
                 "the argument is empty; give one URL or file, or - for standard input"
             )
-        if opts.text and (opts.method is not None or opts.level is not None):
-            raise MmcrawlError("--text reads the page as a whole; leave out --method and --level")
-        method = DEFAULT_METHOD if opts.method is None else opts.method
+        if opts.text and (opts.method is not None or opts.level is not None or opts.styles):
+            raise MmcrawlError(
+                "--text reads the page as a whole; leave out --method, --level and --styles"
+            )
+        usual = _READS_STYLES if opts.styles else DEFAULT_METHOD
+        method = usual if opts.method is None else opts.method
         level = DEFAULT_LEVEL if opts.level is None else whole(opts.level, "--level", 1, MAX_LEVEL)
         encoding = _encoding(opts.encoding)
-        _check_method(method)
+        _check_method(method, {"styles": ()} if opts.styles else {})
         if opts.html not in (None, _STANDARD):
             _check_target(Path(os.path.expanduser(opts.html)), name)
         rules = self._rules(opts.metadata)
@@ -240,8 +137,13 @@ class Command(MmcrawlCommand, ScrapyCommand):
             _write(_content(source, encoding))
             return
         url = source.url or None
+        for problem in source.missing:
+            self.say(problem)
         how, level = method
-        page = partition(source.body, method=how, level=level, encoding=encoding, url=url)
+        options = {"styles": source.sheets} if opts.styles else {}
+        page = partition(
+            source.body, method=how, level=level, encoding=encoding, url=url, **options
+        )
         metadata = None
         if rules:
             html = source.body.decode(encoding, "replace")
@@ -258,15 +160,18 @@ class Command(MmcrawlCommand, ScrapyCommand):
         if opts.web and (name == _STANDARD or os.path.exists(os.path.expanduser(name))):
             raise MmcrawlError(f"--web {opts.web} goes with a URL; {name} is not taken from there")
         if name == _STANDARD:
-            return ReceivedPage(sys.stdin.buffer.read(), opts.url)
+            return self._styled(ReceivedPage(sys.stdin.buffer.read(), opts.url), opts)
         path = Path(os.path.expanduser(name))
         if os.path.isdir(path):
             raise MmcrawlError(f"{name} is a folder; give an HTML file in it")
         if os.path.exists(path):
-            return ReceivedPage(path.read_bytes(), opts.url)
+            return self._styled(ReceivedPage(path.read_bytes(), opts.url), opts)
         if not name.lower().startswith(("http://", "https://")):
             raise MmcrawlError(f"there is no file {name}; give a file, or a URL with http://")
-        return fetched(self, name, opts.web)
+        return fetched(self, name, opts.web, styles=opts.styles)
+
+    def _styled(self, page: ReceivedPage, opts: argparse.Namespace) -> ReceivedPage:
+        return with_sheets(self, page) if opts.styles else page
 
 
 class _UnwrittenError(MmcrawlError):
@@ -281,11 +186,11 @@ def _encoding(label: str) -> str:
     return name if label else ""
 
 
-def _check_method(method: str) -> None:
+def _check_method(method: str, options: Mapping[str, Sequence[str]]) -> None:
     names, name = partitioner_names(), method.partition(":")[0]
     if name not in names:
         raise MmcrawlError(f"--method {name}: there is none; there are {', '.join(names)}")
-    make_partitioner(method)
+    make_partitioner(method, **options)
 
 
 def _check_target(path: Path, source: str) -> None:

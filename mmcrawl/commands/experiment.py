@@ -165,7 +165,8 @@ def _labelled(opts: argparse.Namespace) -> Callable[[], None]:
 
     def measure() -> None:
         claim(out)
-        with Progress(*bar, console=Console(stderr=True), transient=True) as progress:
+        console = Console(stderr=True)
+        with ended_by_signal(), Progress(*bar, console=console, transient=True) as progress:
             task = progress.add_task("")
 
             def told(done: int, of: int, what: str) -> None:

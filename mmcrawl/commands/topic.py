@@ -1,4 +1,4 @@
-"""`scrapy topic list`, `scrapy topic show NAME`, `scrapy topic score PAGE`: topics, and why."""
+"""`scrapy topic list`, `show NAME`, `find WORD` and `score PAGE`: topics, their words, and why."""
 
 import argparse
 import mimetypes
@@ -13,7 +13,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from mmcrawl.commands.base import MmcrawlCommand, console_of
-from mmcrawl.commands.blocks import HTML_TYPES, NoPageError, fetched
+from mmcrawl.commands.fetching import HTML_TYPES, NoPageError, fetched
 from mmcrawl.crawling.params import parse_kinds
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.media import media_kind
@@ -33,6 +33,7 @@ _NO_PAGES = ("audio/", "video/", "image/", "application/pdf", "application/zip")
 _ARGUMENT = {
     "list": "takes no further argument",
     "show": "give one NAME",
+    "find": "give one WORD",
     "score": "give one URL or file",
 }
 _BY_ITSELF = (
@@ -45,8 +46,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     requires_crawler_process = True
     name = "topic"
-    usage = "list | show NAME | score PAGE"
-    summary = "Show topics, and how a page fits them (list, show NAME, score URL-or-file)"
+    usage = "list | show NAME | find WORD | score PAGE"
+    summary = "Show topics, and how a page fits them (list, show, find WORD, score URL-or-file)"
     arguments = ("topic", "keywords", "media", "web")
     has_operands = True
 
@@ -59,16 +60,18 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
         if not args or args[0] not in _ARGUMENT:
-            raise UsageError("say list, show NAME or score URL-or-file")
+            raise UsageError("say list, show NAME, find WORD or score URL-or-file")
         if len(args) != (1 if args[0] == "list" else 2):
             raise UsageError(f"scrapy topic {args[0]}: {_ARGUMENT[args[0]]}")
-        return lambda: console_of(100).print(self._shown(args, opts))
+        return lambda: console_of(120).print(self._shown(args, opts))
 
     def _shown(self, args: list[str], opts: argparse.Namespace) -> RenderableType:
         if args[0] == "list":
             return _topic_table([load_topic(name) for name in topic_names()])
         if args[0] == "show":
             return _description(load_topic(args[1]))
+        if args[0] == "find":
+            return _places_of(args[1])
         threshold = value_of(self.settings, "MMCRAWL_TOPIC_THRESHOLD")  # type: ignore[arg-type]
         topics = _topics(opts)
         return _explanation(self._page(args[1], opts), topics, threshold)
@@ -105,14 +108,33 @@ def _topic_table(topics: list[Topic]) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("name", style="cyan", no_wrap=True)
     table.add_column("topic", no_wrap=True)
-    table.add_column("in English")
-    table.add_column("concepts", justify="right")
-    table.add_column("words", justify="right")
+    table.add_column("in English", no_wrap=True)
+    for column in ("concepts", *MEDIA_KINDS):
+        table.add_column(column, justify="right")
     for topic in topics:
-        words = sum(len(concept) for concept in topic.terms)
-        table.add_row(topic.name, topic.title, topic.title_en, str(len(topic.terms)), str(words))
-    usage = Text("Use one with -a topic=NAME, several with -a topic=NAME,NAME.", style="dim")
-    return Group(table, usage)
+        counts = [len(topic.terms), *(len(topic.wanting([kind]).terms) for kind in MEDIA_KINDS)]
+        table.add_row(topic.name, topic.title, topic.title_en, *map(str, counts))
+    usage = (
+        "Use one with -a topic=NAME[,NAME]. Below a kind of media: the concepts that count with"
+        " -a media=KIND."
+    )
+    return Group(table, Text(usage, style="dim"))
+
+
+def _places_of(word: str) -> RenderableType:
+    """Return in which topics a word stands, and for which media it counts."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("topic", style="cyan", no_wrap=True)
+    table.add_column("in English")
+    for kind in MEDIA_KINDS:
+        table.add_column(kind, justify="center")
+    table.add_column("concepts", overflow="fold")
+    for topic in map(load_topic, topic_names()):
+        found = {kind: topic.wanting([kind]).concepts_in(word) for kind in MEDIA_KINDS}
+        if concepts := sorted(frozenset[str]().union(*found.values())):
+            ticks = ("✓" if found[kind] else "" for kind in MEDIA_KINDS)
+            table.add_row(topic.name, topic.title_en, *ticks, literal(", ".join(concepts)))
+    return table if table.rows else literal(f"{word} is in no topic that ships.")
 
 
 def _description(topic: Topic) -> RenderableType:

@@ -3,15 +3,22 @@
 A crawl that is taken up again tells algorithm and bounds what happened, in that order.
 """
 
-from collections.abc import Container
+import logging
+from collections.abc import Container, Iterator, Sequence
 
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import REDIRECT, Admission
-from mmcrawl.frontier.reading import PastFailure
+from mmcrawl.frontier.database import damaged
+from mmcrawl.frontier.reading import LinkTable, PastFailure, PastPage
 from mmcrawl.frontier.sqlite import SqliteFrontier
+from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.twins import TWIN, Twins
 from mmcrawl.scoring.base import CrawledPage, Scorer
+from mmcrawl.scoring.pinned_rules import PinnedRules
 from mmcrawl.scoring.relevance import TopicTest
+from mmcrawl.scoring.similarity import LinkSimilarity
+
+logger = logging.getLogger(__name__)
 
 
 class MovedSeeds:
@@ -23,12 +30,14 @@ class MovedSeeds:
         test: looks there for what it looks for at the seed's.
 
     Attributes:
+        test: the one given.
         hosts: the hosts of seeds and those they redirect to, as they turned out.
     """
 
     def __init__(self, frontier: SqliteFrontier, admission: Admission, test: TopicTest) -> None:
         self.hosts: list[tuple[str, str]] = []
-        self._frontier, self._admission, self._test = frontier, admission, test
+        self.test = test
+        self._frontier, self._admission = frontier, admission
         self._links: set[int] = set()
 
     def follow(self, link: int, target: str) -> None:
@@ -38,7 +47,7 @@ class MovedSeeds:
             self._links.add(link)
             self._admission.admit(target)
             move = host_of(known.url), host_of(target)
-            self._test.moved(*move)
+            self.test.moved(*move)
             if move[0] != move[1] and move not in self.hosts:
                 self.hosts.append(move)
 
@@ -58,39 +67,91 @@ def recall(
         frontier: knows what became of links.
         scorer, admission, moved, twins: new ones.
     """
-    scorer.added(frontier.without_parent())
-    settled: set[int] = set()
-    for past in frontier.history():
-        scorer.started(past.id)
+    for past in retold(frontier, scorer, moved.test):
         if isinstance(past, PastFailure):
-            _recall_failure(past, frontier, scorer, settled)
             if past.error != TWIN:
                 admission.failed(past.url, past.error)
             if past.error.startswith(REDIRECT):
                 moved.follow(past.id, past.error.removeprefix(REDIRECT))
         else:
-            scorer.crawled(CrawledPage.again(past))
             admission.crawled(past.url, relevant=past.relevant)
             twins.learn_parameters(past.id, frontier.url(past.id))
-        settled.add(past.id)
     scorer.added(frontier.waiting())
 
 
+def recall_words(store: SqliteStore, job: Job, similarity: LinkSimilarity) -> None:
+    """Bring the counts of words to where they stood.
+
+    Raises:
+        StoreError: what the store has of them is damaged.
+    """
+    try:
+        if state := store.memory(job.number).get("similarity"):
+            similarity.restore(state)
+        for note in store.notes(job.number):
+            similarity.take_note(note)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise damaged(store.name, "its word counts") from error
+
+
+def rules_changed(
+    store: SqliteStore, job: Job, rules: PinnedRules, seeds: Sequence[str], *, begun: bool
+) -> bool:
+    """Tell of the rules in the log; return whether those that were noted last are others.
+
+    Args:
+        store, job: what is gone on with.
+        rules: those that count now.
+        seeds: where the crawl starts.
+        begun: whether pages were fetched before.
+    """
+    changed = bool(store.memory(job.number).get("rules", "") != rules.digest)
+    if rules:
+        logger.info("Rules for addresses that count in this crawl: %d", len(rules.rules))
+    if changed and begun:
+        logger.info("Rules for addresses have changed since the last run; these count from now on")
+    for seed in seeds:
+        if rules.weight_of(seed) == 0:
+            logger.warning("The seed %s is not fetched: a rule says never", seed)
+    return changed
+
+
+def retold(links: LinkTable, scorer: Scorer, test: TopicTest) -> Iterator[PastPage | PastFailure]:
+    """Tell an algorithm what happened, from the start; yield each end of a link before it is told.
+
+    Args:
+        links: know what became of them.
+        scorer: a new one.
+        test: tells which pages are on topic.
+    """
+    scorer.added(links.without_parent())
+    settled: set[int] = set()
+    for past in links.history():
+        yield past
+        scorer.started(past.id)
+        if isinstance(past, PastFailure):
+            _recall_failure(past, links, scorer, settled)
+        else:
+            on_topic = test.on_topic(past.url, past.topic_score)
+            scorer.crawled(CrawledPage.again(past, on_topic=on_topic))
+        settled.add(past.id)
+
+
 def _recall_failure(
-    past: PastFailure, frontier: SqliteFrontier, scorer: Scorer, settled: Container[int]
+    past: PastFailure, links: LinkTable, scorer: Scorer, settled: Container[int]
 ) -> None:
     """Tell an algorithm how a link ended that led to no page of its own.
 
     Args:
         past: the link.
-        frontier: knows where links were found.
+        links: know where they were found.
         scorer: the algorithm.
         settled: the links that ended before it. What was found on one of them was known by then.
     """
     target = None
     if past.error.startswith(REDIRECT):
-        target = frontier.lookup(past.error.removeprefix(REDIRECT))
-    parent = past.id if target is None else frontier.known(target).parent
+        target = links.lookup(past.error.removeprefix(REDIRECT))
+    parent = past.id if target is None else links.known(target).parent
     was_known = target not in {None, past.id} and (parent is None or parent in settled)
     if past.error == TWIN or was_known:
         scorer.repeated(past.id)

@@ -10,13 +10,12 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from mmcrawl.crawling.history import MovedSeeds, recall
+from mmcrawl.crawling.history import MovedSeeds, recall, recall_words, rules_changed
 from mmcrawl.crawling.intake import Judge, LinkIntake, media_page, page_record, seed_link
 from mmcrawl.crawling.reports import FetchedPage, PageReport, Reporter, Totals
 from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.frontier.admission import REDIRECT, Admission, Limits
-from mmcrawl.frontier.database import damaged
 from mmcrawl.frontier.findings import Findings, MediaPageRecord, PatternRecord
 from mmcrawl.frontier.records import LinkScores, NewLink, Status, WaitingLink
 from mmcrawl.frontier.sightings import Sightings
@@ -25,6 +24,7 @@ from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.twins import BEHIND, TWIN, Twins
 from mmcrawl.page.model import Page
 from mmcrawl.scoring.base import CrawledPage, Scorer
+from mmcrawl.scoring.pinned_rules import PinnedRules
 from mmcrawl.scoring.relevance import Verdict
 from mmcrawl.topic.topic import Topic
 
@@ -47,6 +47,7 @@ class CrawlJob:
         seeds: addresses the crawl starts from, in order. Hosts they redirect to count as theirs.
         obey_nofollow: leave links alone that the page asks not to follow.
         later_blocks: kinds of blocks whose links come later, see `SqliteFrontier`.
+        rules: which links come first, and which never. A job may go on with others.
 
     Attributes:
         shared: False, other than of a crawl that several processes work on.
@@ -68,10 +69,11 @@ class CrawlJob:
         seeds: Sequence[str],
         obey_nofollow: bool = True,
         later_blocks: Mapping[str, float] | None = None,
+        rules: PinnedRules | None = None,
     ) -> None:
         self.store = store
         self.job = job
-        self.frontier = SqliteFrontier(store, job, later_blocks)
+        self.frontier = SqliteFrontier(store, job, later_blocks, rules.weight_of if rules else None)
         self.findings = Findings(store, job)
         self.scorer = make_scorer(self.frontier)
         self.interrupted = False
@@ -89,7 +91,8 @@ class CrawlJob:
         self._judge = Judge(self._test, Sightings(store, job), self.frontier, self.findings)
         self._patterns = self.findings.patterns()
         self._recent: deque[tuple[int, bool]] = deque(maxlen=_HARVEST_PAGES)
-        self._recall()
+        self._rules = rules or PinnedRules()
+        self._recall(seeds)
         self._add([seed_link(seed) for seed in seeds], None)
         self.commit()
 
@@ -263,9 +266,9 @@ class CrawlJob:
         self.frontier.complete(link, page_record(report, verdict, new_media), links)
         self._twins.crawled(link, self.frontier.url(link))
         self._admission.crawled(page.url, relevant=verdict.relevant)
-        has_media = bool(verdict.media)
+        has_media, on_topic = bool(verdict.media), self._test.on_topic(page.url, verdict.score)
         crawled = CrawledPage(
-            link, page.url, verdict.relevant, has_media, links, verdict.score, new_media
+            link, page.url, verdict.relevant, has_media, links, verdict.score, new_media, on_topic
         )
         self.frontier.apply(self._scores_after(crawled))
         self.store.note(self.job.number, self._similarity.note(report.words))
@@ -329,6 +332,8 @@ class CrawlJob:
 
     def stop(self, reason: str, *, finished: bool) -> None:
         """Commit, and note why the crawl stopped and whether the job is done."""
+        for remark in self.scorer.remarks():
+            logger.warning("%s: %s", self.scorer.name, remark)
         self._remember()
         self.commit()
         self.store.stop_job(self.job.number, reason, finished=finished)
@@ -373,19 +378,18 @@ class CrawlJob:
         self.frontier.apply(self.scorer.revised(links))
 
     def _remember(self) -> None:
-        self.store.remember(self.job.number, {"similarity": self._similarity.state()})
+        memory = {"similarity": self._similarity.state(), "rules": self._rules.digest}
+        self.store.remember(self.job.number, memory)
 
-    def _recall(self) -> None:
-        """Bring the scorer and the bounds to where they stood when the job was left."""
-        try:
-            if state := self.store.memory(self.job.number).get("similarity"):
-                self._similarity.restore(state)
-            for note in self.store.notes(self.job.number):
-                self._similarity.take_note(note)
-        except (AttributeError, LookupError, TypeError, ValueError) as error:
-            raise damaged(self.store.name, "its word counts") from error
+    def _recall(self, seeds: Sequence[str]) -> None:
+        """Bring all to where the job was left, but for the rules, which are those given now."""
+        recall_words(self.store, self.job, self._similarity)
         recall(self.frontier, self.scorer, self._admission, self.moved_seeds, self._twins)
         self.frontier.apply(self.scorer.added(self.frontier.held()))
+        if rules_changed(self.store, self.job, self._rules, seeds, begun=self.pages > 0):
+            self._remember()
+            if self.ready:  # of a job that was at its end
+                self.job = replace(self.job, finished_at=None)
 
     def _scores_after(self, page: CrawledPage) -> LinkScores:
         """Return what the algorithm says to a page; one that fails there loses no link."""

@@ -11,14 +11,16 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from mmcrawl.archive.uris import as_archive_uri, file_uri
+from mmcrawl.crawling.rules_file import read_rules
 from mmcrawl.crawling.seeds import Seed, read_seeds
 from mmcrawl.errors import WebError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.urls import canonical
 from mmcrawl.replay.opening import WHAT_IT_CAN_BE, check_web
+from mmcrawl.scoring.pinned_rules import PinnedRules
 from mmcrawl.scoring.registry import algorithm_names, default_parameters, parse_parameters
 from mmcrawl.stores.uris import is_server
-from mmcrawl.topic.loading import ANYTHING, load_topic, load_topics, topic_from_keywords, union
+from mmcrawl.topic.loading import ANYTHING, as_one, load_topic, load_topics, topic_from_keywords
 from mmcrawl.topic.topic import MEDIA_KINDS, Topic
 
 DEMO_TOPIC = "physics-senior"
@@ -63,7 +65,9 @@ class FocusedParams(BaseModel):
         description="pages whose links are followed: all, on-topic, or those of some topic score,"
         " score:0.2; those of seeds always are",
     )
-    hard: bool = Field(False, description="urlrule: probe sites, then fetch only what matches")
+    rules: str = Field(
+        "", description="file of rules for addresses: which links come first, and which never"
+    )
     store: str = Field(
         "",
         description="where the crawl is kept: sqlite:///FILE, memory: or mongodb://HOST/DATABASE"
@@ -154,7 +158,7 @@ class FocusedParams(BaseModel):
                     "no topic: give -a topic=NAME (`scrapy topic list` shows them)"
                     " or -a keywords=WORDS"
                 )
-        _ = self.whole_topic, self.parameters
+        _ = self.whole_topic, self.parameters, self.pinned_rules
         return self
 
     @property
@@ -198,8 +202,14 @@ class FocusedParams(BaseModel):
     def whole_topic(self) -> Topic:
         """All topics of the crawl as one."""
         topics = [*([self.own_topic] if self.own_topic else []), *self.topics_by_host.values()]
-        distinct = list({topic.name: topic for topic in topics}.values())
-        return distinct[0] if len(distinct) == 1 else union(distinct)
+        return as_one(topics)
+
+    @cached_property
+    def pinned_rules(self) -> PinnedRules:
+        """The rules for addresses, without those for topics the crawl does not look for."""
+        if not self.rules:
+            return PinnedRules()
+        return read_rules(self.rules, frozenset(self.whole_topic.name.split(",")))
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
@@ -211,8 +221,7 @@ class FocusedParams(BaseModel):
             arguments = ", ".join(type(self).model_fields)
             more = f"; {self.algo} has {', '.join(own)} as well" if own else ""
             raise ValueError(f"there is no argument {name!r}; there are {arguments}{more}")
-        hard = {"hard": self.hard} if "hard" in defaults else {}
-        return defaults | hard | parse_parameters(self.algo, texts)
+        return defaults | parse_parameters(self.algo, texts)
 
     @property
     def store_uri(self) -> str:
@@ -228,8 +237,9 @@ class FocusedParams(BaseModel):
         """Return what decides which pages the crawl is about, however it was written.
 
         Defaults and other spellings of a value are the value; the order of topics, keywords and
-        seeds, and what is named twice, make no difference. `max_pages` may change on resuming;
-        `expand` and the bounds of layers and clicks may not: links beyond them were not kept.
+        seeds, and what is named twice, make no difference. `max_pages` and rules may change on
+        resuming; `expand` and the bounds of layers and clicks may not: links beyond them were not
+        kept.
         """
         topics = {host: topic.name for host, topic in self.topics_by_host.items()}
         seeds = {(canonical(s.url), topics.get(host_of(s.url), "")) for s in self.seed_list}
@@ -254,10 +264,14 @@ class FocusedParams(BaseModel):
 
     @property
     def job_name(self) -> str:
-        """The job's name: the one given, or one made of the arguments that tell crawls apart."""
+        """The job's name: the one given, or one made of the arguments that tell crawls apart.
+
+        A crawl with a rules file is another than one without; that file may be edited meanwhile.
+        """
         if self.job:
             return self.job
-        digest = hashlib.sha256(json.dumps(self.identity(), sort_keys=True).encode()).hexdigest()
+        told = self.identity() | ({"rules": _place(self.rules)} if self.rules else {})
+        digest = hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
         topics = ",".join(sorted(set(self.whole_topic.name.split(","))))
         topic = re.sub(r"[^\w.-]+", "-", topics)
         return f"{self.algo}-{topic}-{digest[:6]}"
@@ -325,7 +339,6 @@ _MAY_BE: dict[str, Callable[[], str]] = {
     "archive": lambda: "it may be sqlite:///FILE, mongodb://HOST/DATABASE or none",
     "seeds": lambda: "they may be a seed file, a URL, or URLs parted by commas",
     "sites": lambda: "it may be hosts, domains or anywhere",
-    "hard": lambda: "it may be true or false",
     "job": lambda: "it may hold letters, digits, dots, dashes and underscores",
     "web": lambda: (
         "it may be demo, a folder with one folder per host, or a .warc or .warc.gz file,"

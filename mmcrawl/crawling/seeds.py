@@ -2,21 +2,17 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from w3lib.encoding import read_bom
 from w3lib.url import safe_url_string
 
-from mmcrawl.errors import MmcrawlError, SeedError
-from mmcrawl.page.encoding import WESTERN, decode_page
+from mmcrawl.crawling.list_files import checked, entries_of
+from mmcrawl.errors import SeedError
 from mmcrawl.topic.loading import load_topic
 
 _CREDENTIALS = re.compile(r"(^|//)[^\s/:]*:\S*@")
-_MOST_PROBLEMS = 20
-_HEAD = 1_024  # bytes that tell a text from a film, before all of it is read
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +38,8 @@ def read_seeds(text: str) -> list[Seed]:
     if path is None:
         seeds = _listed(text)
     elif os.path.isfile(path):  # False for a name that is too long, where pathlib raises
-        seeds = _checked(_read_file(path), f"lines of {path}")
+        entries = entries_of(path, "seed file", SeedError)
+        seeds = checked(entries, f"lines of {path}", SeedError, _seed)
     elif os.path.isdir(path):
         raise SeedError(f"{text} is a folder; give a seed file, or URLs with http://")
     elif "/" in text or path.suffix in {".txt", ".csv", ".lst"} or "." not in text:
@@ -56,62 +53,10 @@ def read_seeds(text: str) -> list[Seed]:
 
 def _listed(text: str) -> list[Seed]:
     parts = (part.strip() for part in text.split(",") if part.strip())
-    return _checked((("seed ", [part]) for part in parts), "seeds")
+    return checked((("seed ", [part]) for part in parts), "seeds", SeedError, _seed)
 
 
-def _checked(entries: Iterable[tuple[str, list[str]]], what: str) -> list[Seed]:
-    """Return seeds of the words of each entry; SeedError tells where each wrong one stands."""
-    seeds, problems = [], []
-    for where, words in entries:
-        try:
-            seeds.append(_seed(words))
-        except MmcrawlError as error:
-            problems.append(f"{where}{error}")
-    if len(problems) > _MOST_PROBLEMS:
-        more = len(problems) - _MOST_PROBLEMS
-        problems[_MOST_PROBLEMS:] = [f"{more} more {what} are wrong"]
-    if problems:
-        raise SeedError("\n".join(problems))
-    return seeds
-
-
-def _read_file(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield where each entry stands, and its words."""
-    for number, line in enumerate(_text_of(path).splitlines(), 1):
-        words = list(_without_comment(line.split()))
-        if words:
-            yield f"{path}, line {number}: ", words
-
-
-def _text_of(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            data = file.read(_HEAD)
-            if not _is_binary(data):
-                data += file.read()
-    except OSError as error:
-        raise SeedError(f"seed file {path} cannot be read: {error.strerror}") from error
-    if _is_binary(data):
-        raise SeedError(f"{path} is no text; give a seed file, one URL a line, or URLs")
-    encoding, utf8 = decode_page(data, None)
-    text = utf8.decode("utf-8", "replace")
-    if encoding == WESTERN or "\ufffd" in text:
-        raise SeedError(f"seed file {path} is not UTF-8, UTF-16 or GBK text; save it as UTF-8")
-    return text
-
-
-def _is_binary(data: bytes) -> bool:
-    return b"\0" in data and read_bom(data)[0] is None
-
-
-def _without_comment(words: Iterable[str]) -> Iterator[str]:
-    for word in words:
-        if word.startswith("#"):
-            return
-        yield word
-
-
-def _seed(words: list[str]) -> Seed:
+def _seed(_: str, words: list[str]) -> Seed:
     url, topic = words[0], "".join(words[1:2])
     if len(words) > 2:
         raise SeedError(f"{_shown(' '.join(words))!r} has more than a URL and a topic")

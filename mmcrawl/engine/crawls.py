@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,16 +14,13 @@ from mmcrawl.blocks.metadata_rules import MetadataRules
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.crawling.params import FocusedParams
-from mmcrawl.crawling.reports import Reporter
+from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.errors import MmcrawlError, SeedError, StoreError
 from mmcrawl.frontier.admission import Admission, Limits
 from mmcrawl.frontier.database import remove_own_file
-from mmcrawl.frontier.store import Job, SqliteStore, open_store
+from mmcrawl.frontier.store import open_store
 from mmcrawl.replay.web import StoredWeb
 from mmcrawl.scoring.base import later_blocks
-from mmcrawl.scoring.registry import make_scorer
-from mmcrawl.scoring.relevance import TopicTest
-from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.settings import SettingsLike, declared, value_of
 from mmcrawl.sharing.rules import Rules
 from mmcrawl.sharing.store import open_shared_store
@@ -133,9 +129,9 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
             is gone, there are no seeds, or a setting is wrong.
     """
     check_settings(settings)
-    parts = _Parts(args, settings, web)
+    parts = _parts_of(args, settings, web)
     if is_server(args.store_uri):
-        return _shared_job(parts)
+        return _shared_job(args, settings, parts)
     store = open_store(args.store_uri, afresh=args.made_afresh)
     try:
         if args.made_afresh:
@@ -178,66 +174,28 @@ def _remove_archive(args: FocusedParams, settings: SettingsLike) -> None:
             remove_own_file(Path(file_of(beside) + ending))
 
 
-class _Parts:
-    """What a crawl is made of, apart from its store."""
-
-    def __init__(self, args: FocusedParams, settings: SettingsLike, web: StoredWeb | None) -> None:
-        self.args, self.settings = args, settings
-        self.seeds = [seed.url for seed in args.seed_list]
-        self.seeds = self.seeds or list(web.start_urls() if web else ())
-        if not self.seeds:
-            raise SeedError("no seeds: give -a seeds=FILE or URL")
-        self.aliases = dict(web.aliases()) if web else {}
-        self.limits = _limits(args, settings, replayed=web is not None)
-        self.obey_nofollow = settings.getbool("ROBOTSTXT_OBEY")
-        self.later_blocks = later_link_blocks(settings)
-
-    def reporter(self) -> Reporter:
-        """Return what makes the reports of pages."""
-        args = self.args
-        test = TopicTest(
-            args.own_topic or args.whole_topic,
-            args.kinds,
-            value_of(self.settings, "MMCRAWL_TOPIC_THRESHOLD"),
-            topics_by_host=args.topics_by_host,
-        )
-        similarity = LinkSimilarity(args.whole_topic.wanting(args.kinds))
-        return Reporter(test, similarity, self.aliases, self.limits.per_page)
-
-    def job(self, store: SqliteStore, job: Job) -> CrawlJob:
-        """Return the crawl over a store."""
-        reporter, args = self.reporter(), self.args
-        return CrawlJob(
-            store,
-            job,
-            reporter=reporter,
-            make_scorer=lambda source: make_scorer(
-                args.algo, source, reporter.similarity, **args.parameters
-            ),
-            limits=self.limits,
-            seeds=self.seeds,
-            obey_nofollow=self.obey_nofollow,
-            later_blocks=self.later_blocks,
-        )
-
-    def identity(self) -> dict[str, Any]:
-        """Return what all workers of a shared crawl must have in common."""
-        topic = self.args.whole_topic
-        words = repr((topic.concepts, topic.subject_words, sorted(topic.media.items())))
-        return self.args.identity() | {
-            "mmcrawl": __version__,
-            "topic_words": sha256(words.encode()).hexdigest()[:16],
-            "lease_seconds": value_of(self.settings, _LEASE),
-            **{f"limits.{name}": limit for name, limit in asdict(self.limits).items()},
-            "threshold": value_of(self.settings, "MMCRAWL_TOPIC_THRESHOLD"),
-            "obey_nofollow": self.obey_nofollow,
-            "later_blocks": self.later_blocks,
-        }
+def _parts_of(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None) -> CrawlParts:
+    seeds = [seed.url for seed in args.seed_list] or list(web.start_urls() if web else ())
+    if not seeds:
+        raise SeedError("no seeds: give -a seeds=FILE or URL")
+    return CrawlParts(
+        algo=args.algo,
+        parameters=args.parameters,
+        topic=args.own_topic,
+        topics_by_host=args.topics_by_host,
+        kinds=args.kinds,
+        threshold=value_of(settings, "MMCRAWL_TOPIC_THRESHOLD"),
+        limits=_limits(args, settings, replayed=web is not None),
+        seeds=seeds,
+        aliases=dict(web.aliases()) if web else {},
+        obey_nofollow=settings.getbool("ROBOTSTXT_OBEY"),
+        later_blocks=later_link_blocks(settings),
+        rules=args.pinned_rules,
+    )
 
 
-def _shared_job(parts: _Parts) -> SharedJob:
+def _shared_job(args: FocusedParams, settings: SettingsLike, parts: CrawlParts) -> SharedJob:
     """Join a crawl that several processes work on."""
-    args, settings = parts.args, parts.settings
     delay = settings.getfloat("DOWNLOAD_DELAY")
     if settings.getbool("AUTOTHROTTLE_ENABLED"):
         delay = max(delay, settings.getfloat("AUTOTHROTTLE_START_DELAY"))
@@ -247,7 +205,9 @@ def _shared_job(parts: _Parts) -> SharedJob:
         per_host=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
         max_pages=args.max_pages,
     )
-    shared = open_shared_store(args.store_uri, job=args.job_name, arguments=parts.identity())
+    shared = open_shared_store(
+        args.store_uri, job=args.job_name, arguments=_in_common(args, settings, parts)
+    )
     return SharedJob(
         shared,
         parts.job,
@@ -257,6 +217,19 @@ def _shared_job(parts: _Parts) -> SharedJob:
         private_hosts=Admission(parts.limits, parts.seeds).private_hosts,
         name=worker_name(),
     )
+
+
+def _in_common(args: FocusedParams, settings: SettingsLike, parts: CrawlParts) -> dict[str, Any]:
+    """Return what all workers of a shared crawl must have in common."""
+    topic = args.whole_topic
+    words = repr((topic.concepts, topic.subject_words, sorted(topic.media.items())))
+    return args.identity() | {
+        "mmcrawl": __version__,
+        "topic_words": sha256(words.encode()).hexdigest()[:16],
+        "lease_seconds": value_of(settings, _LEASE),
+        "rules": parts.rules.digest,
+        **parts.settings(),
+    }
 
 
 def _limits(args: FocusedParams, settings: SettingsLike, *, replayed: bool) -> Limits:

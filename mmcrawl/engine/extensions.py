@@ -255,7 +255,10 @@ def _ending(spider: Spider, job: Crawl, reason: str, store_error: str) -> str:
             "run the same command to try again." if kept else "see the reasons above."
         )
     if reason == "finished":
-        return "Finished: every link that may be followed was fetched."
+        held = job.totals().held
+        return "Finished: every link that may be followed was fetched" + (
+            f", but for {held} that {job.algorithm} leaves out." if held else "."
+        )
     if reason == "already_finished":
         return (
             f"Job {job.job.name} was finished before; nothing was fetched."

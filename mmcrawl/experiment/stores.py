@@ -102,7 +102,9 @@ def read_hosts(path: Path) -> dict[str, tuple[int, str]]:
 def read_patterns(path: Path) -> list[PatternRecord]:
     """Return the URL patterns the crawl ended with, the most general first."""
     with _reading(path) as db:
-        rows = db.execute("SELECT host, pattern, urls FROM pattern ORDER BY urls DESC, pattern")
+        rows = db.execute(
+            "SELECT host, pattern, urls, hits, misses FROM pattern ORDER BY urls DESC, pattern"
+        )
         return [PatternRecord(*row) for row in rows]
 
 

@@ -4,8 +4,8 @@ A file whose tables are others was not made by this version of mmcrawl.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from functools import wraps
 from operator import attrgetter
 from pathlib import Path
@@ -15,7 +15,7 @@ from urllib.parse import quote
 from mmcrawl.errors import StoreError
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 SCHEMA = """
 CREATE TABLE job (
@@ -75,7 +75,7 @@ CREATE TABLE site_wide (
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE pattern (
     job INTEGER NOT NULL, host TEXT NOT NULL, pattern TEXT NOT NULL, urls INTEGER NOT NULL,
-    PRIMARY KEY (job, pattern)
+    hits INTEGER NOT NULL, misses INTEGER NOT NULL, PRIMARY KEY (job, pattern)
 ) WITHOUT ROWID, STRICT;
 """
 
@@ -185,8 +185,6 @@ def connect(path: Path | None) -> sqlite3.Connection:
 def _prepare(db: sqlite3.Connection, name: str) -> None:
     """Set up an empty database, or check that it is ours."""
     tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    application = db.execute("PRAGMA application_id").fetchone()[0]
-    version = db.execute("PRAGMA user_version").fetchone()[0]
     if tables == 0:
         db.execute("PRAGMA page_size = 4096")
         if name != ":memory:":
@@ -195,19 +193,8 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
             f"BEGIN; {SCHEMA} PRAGMA application_id = {APPLICATION_ID};"
             f" PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
         )
-    elif application != APPLICATION_ID:
-        raise StoreError(f"{name} belongs to another program; name another file as the store")
-    elif version < SCHEMA_VERSION:
-        raise StoreError(
-            f"{name} was written by an older version of mmcrawl (schema {version}, this one has"
-            f" {SCHEMA_VERSION}); it is not read: name another file as the store"
-        )
-    elif version > SCHEMA_VERSION:
-        raise StoreError(
-            f"{name} was written by a newer version of mmcrawl (schema {version}, this one has"
-            f" {SCHEMA_VERSION}); use that version, or name another file as the store"
-        )
     else:
+        _refuse_others(db, name)
         if layout(row[0] for row in db.execute("SELECT sql FROM sqlite_master")) != LAYOUT:
             raise damaged(name, "its tables are not those of mmcrawl")
         for check in ("PRAGMA integrity_check(1)", FAULTS):
@@ -216,6 +203,64 @@ def _prepare(db: sqlite3.Connection, name: str) -> None:
                 raise damaged(name, fault.splitlines()[-1])
     db.execute("PRAGMA synchronous = FULL")
     db.execute("PRAGMA cache_size = -32000")
+
+
+def _refuse_others(db: sqlite3.Connection, name: str) -> None:
+    """Raise StoreError for a database of another program or of another version."""
+    application = db.execute("PRAGMA application_id").fetchone()[0]
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if application != APPLICATION_ID:
+        raise StoreError(f"{name} belongs to another program; name another file as the store")
+    if version < SCHEMA_VERSION:
+        raise StoreError(
+            f"{name} was written by an older version of mmcrawl (schema {version}, this one has"
+            f" {SCHEMA_VERSION}); it is not read: name another file as the store"
+        )
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{name} was written by a newer version of mmcrawl (schema {version}, this one has"
+            f" {SCHEMA_VERSION}); use that version, or name another file as the store"
+        )
+
+
+def connect_read_only(path: Path) -> sqlite3.Connection:
+    """Open a file to look at it as it stands now: what is written meanwhile is not seen.
+
+    It is not checked for damage, which would take as long as reading all of it.
+
+    Raises:
+        StoreError: there is no such file, or it is of another program or of another version.
+    """
+    name = str(path)
+    if not path.is_file():
+        raise StoreError(f"there is no store {name}; name the file of a crawl (-a store=FILE.db)")
+    try:
+        address = f"file:{quote(str(path.absolute()))}?mode=ro"
+        db = sqlite3.connect(address, uri=True, isolation_level=None, factory=_Connection)
+        try:
+            db.name = name
+            _refuse_others(db, name)
+            db.execute("BEGIN")  # one state of the file until it is closed
+        except BaseException:
+            db.close()
+            raise
+    except sqlite3.Error as error:
+        raise StoreError(why_it_failed(name, error)) from error
+    return db
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Give a connection as of `connect_read_only`.
+
+    Raises:
+        StoreError: as there, or what was read is damaged.
+    """
+    try:
+        with closing(connect_read_only(path)) as db:
+            yield db
+    except (LookupError, TypeError, ValueError) as error:
+        raise damaged(str(path), error) from error
 
 
 def remove_own_file(path: Path) -> None:

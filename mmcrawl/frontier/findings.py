@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from itertools import islice
 
 from mmcrawl.frontier.store import Job, SqliteStore
@@ -50,11 +50,26 @@ class MediaPageRecord:
 
 @dataclass(frozen=True, slots=True)
 class PatternRecord:
-    """A learnt URL pattern and how many URLs it generalises."""
+    """A learnt URL pattern and how it has done.
+
+    Attributes:
+        host: the host it is of.
+        pattern: as `str` of a pattern gives it.
+        urls: media pages it generalises.
+        hits: fetched pages it led to that were media pages, those it was learnt from included.
+        misses: fetched pages it led to that were none.
+    """
 
     host: str
     pattern: str
     urls: int
+    hits: int
+    misses: int
+
+    @property
+    def rate(self) -> float:
+        """Share of media pages among those it led to, in [0, 1]; 0 if it led to none."""
+        return self.hits / (self.hits + self.misses) if self.hits else 0.0
 
 
 class Findings:
@@ -159,18 +174,25 @@ class Findings:
         return dict(self._counts)
 
     def keep_patterns(self, patterns: Iterable[PatternRecord]) -> None:
-        """Keep the learnt patterns in place of the former ones."""
+        """Keep the learnt patterns in place of the former ones; only what changed is written."""
+        kept = {pattern.pattern: pattern for pattern in self.patterns()}
+        new = {pattern.pattern: pattern for pattern in patterns}
+        changed = [pattern for pattern in new.values() if kept.get(pattern.pattern) != pattern]
         with self._store.writing() as db:
-            db.execute("DELETE FROM pattern WHERE job = ?", (self._job,))
             db.executemany(
-                "INSERT OR REPLACE INTO pattern VALUES (?, ?, ?, ?)",
-                [(self._job, p.host, p.pattern, p.urls) for p in patterns],
+                "DELETE FROM pattern WHERE job = ? AND pattern = ?",
+                [(self._job, pattern) for pattern in kept.keys() - new.keys()],
+            )
+            db.executemany(
+                "INSERT OR REPLACE INTO pattern VALUES (?, ?, ?, ?, ?, ?)",
+                [(self._job, *astuple(pattern)) for pattern in changed],
             )
 
     def patterns(self) -> list[PatternRecord]:
         """Return the learnt patterns, the most general first."""
         rows = self._store.db.execute(
-            "SELECT host, pattern, urls FROM pattern WHERE job = ? ORDER BY urls DESC, pattern",
+            "SELECT host, pattern, urls, hits, misses FROM pattern WHERE job = ?"
+            " ORDER BY urls DESC, pattern",
             (self._job,),
         )
         return [PatternRecord(*row) for row in rows]

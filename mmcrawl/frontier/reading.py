@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mmcrawl.frontier.database import damaged
-from mmcrawl.frontier.records import KnownLink, LinkRecord, Status
+from mmcrawl.frontier.records import KnownLink, Status
 from mmcrawl.frontier.store import SqliteStore
+from mmcrawl.frontier.urls import url_key
 
 JOB_SHIFT = 40
 """Ids of links in the store are `job << JOB_SHIFT` and up; those of a job are counted from 0."""
@@ -48,7 +49,8 @@ class LinkTable:
         self.job = job
         self._base = job << JOB_SHIFT
         self._ours = (self._base, self._base + (1 << JOB_SHIFT))
-        self._origins: list[str] = []
+        rows = store.db.execute("SELECT origin FROM host WHERE job = ? ORDER BY id", (job,))
+        self._origins = [row[0] for row in rows]
 
     def url(self, link: int) -> str:
         """Return the address of a link."""
@@ -81,52 +83,19 @@ class LinkTable:
             *more,
         )
 
-    def record(self, link: int) -> LinkRecord:
-        """Return everything known of a link (table 5-4).
+    def __len__(self) -> int:
+        """Return how many links are known, whatever their status."""
+        last = self.store.db.execute(
+            "SELECT max(id) FROM link WHERE id >= ? AND id < ?", self._ours
+        ).fetchone()[0]
+        return 0 if last is None else int(last) - self._base + 1
 
-        The pages reached through it are counted now, which takes as long as there are links.
-
-        Raises:
-            KeyError: there is no such link.
-        """
+    def lookup(self, url: str) -> int | None:
+        """Return the id of the link that `url` is, None if it was never seen."""
         row = self.store.db.execute(
-            "SELECT host, link.path, status, url_words, anchor, group_title, score, content,"
-            " structure, logical_layer, physical_layer, error, title, keywords, description,"
-            " contains_media, relevant, links, links_on_page, visited_at, block"
-            " FROM link LEFT JOIN page USING (id) WHERE id = ?",
-            (self._base + link,),
+            "SELECT id FROM link WHERE key = ?", (url_key(self.job, url, b""),)
         ).fetchone()
-        if row is None:
-            raise KeyError(link)
-        anchors, urls = self._way_to(link)
-        pages, relevant = (0, 0) if row[19] is None else self._pages_through(link)
-        return LinkRecord(
-            id=link,
-            url=self._origins[row[0]] + row[1],
-            status=Status(row[2]),
-            url_words=row[3],
-            anchor=row[4],
-            group_title=row[5],
-            score=row[6],
-            content_score=row[7],
-            structure_score=row[8],
-            logical_layer=row[9],
-            physical_layer=row[10],
-            error=row[11],
-            title=row[12] or "",
-            keywords=row[13] or "",
-            description=row[14] or "",
-            contains_media=bool(row[15]),
-            relevant=bool(row[16]),
-            internal_urls=tuple(self.url(child) for child in array("I", row[17] or b"")),
-            links_on_page=row[18] or 0,
-            visited_at=row[19],
-            path_score=relevant,
-            total_path_score=pages,
-            block=row[20],
-            anchor_path=anchors,
-            url_path=urls,
-        )
+        return None if row is None else int(row[0]) - self._base
 
     def outlinks(self, page: int) -> Sequence[int]:
         """Return the ids of the links on a crawled page; none for a link that is no page yet."""
@@ -209,26 +178,3 @@ class LinkTable:
             self._ours,
         )
         return Counter(dict(rows))
-
-    def _pages_through(self, link: int) -> tuple[int, int]:
-        """Return how many pages were crawled through a page, itself included; how many relevant."""
-        row = self.store.db.execute(
-            "WITH RECURSIVE found (id, parent) AS MATERIALIZED"
-            " (SELECT id, parent FROM link WHERE id >= :first AND id < :last),"
-            " below (id) AS (VALUES (:link) UNION"
-            " SELECT found.id FROM below JOIN found ON found.parent = below.id)"
-            " SELECT count(*), sum(relevant) FROM below JOIN page USING (id)",
-            {"link": self._base + link, "first": self._ours[0], "last": self._ours[1]},
-        ).fetchone()
-        return int(row[0]), int(row[1])
-
-    def _way_to(self, link: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return all anchors and all URLs from the seed to a link."""
-        rows = self.store.db.execute(
-            "WITH RECURSIVE up (id, step) AS (VALUES (?, 0) UNION ALL SELECT link.parent, step + 1"
-            " FROM link JOIN up ON link.id = up.id WHERE link.parent IS NOT NULL)"
-            " SELECT anchor, host, path FROM up JOIN link USING (id) ORDER BY step DESC",
-            (self._base + link,),
-        ).fetchall()
-        anchors = tuple(row[0] for row in rows if row[0])
-        return anchors, tuple(self._origins[row[1]] + row[2] for row in rows)

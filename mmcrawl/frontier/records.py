@@ -119,13 +119,31 @@ class PageRecord:
     new_media: int = 0
 
 
+_STATES = {
+    Status.WAITING: "waiting",
+    Status.RUNNING: "running",
+    Status.CRAWLED: "fetched",
+    Status.ERROR: "error",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class LinkRecord:
-    """One row of the link database (InterLink; paper 2009, table 5-4), derived fields included."""
+    """One row of the link database (InterLink; paper 2009, table 5-4), derived fields included.
+
+    Attributes:
+        place: it was the n-th page to be fetched, from 1; None for what is no page (yet).
+        priority: comes before the score where a link waits.
+        words_score: what the algorithm made of the link's own words when it was found, in [0, 1].
+        score, structure_score: as they were when it was fetched; of a waiting link, as they are.
+        path_score, total_path_score: relevant pages, and pages, reached through this one, itself
+            included.
+    """
 
     id: int
     url: str
     status: Status
+    place: int | None
     url_words: str
     anchor: str
     group_title: str
@@ -140,7 +158,8 @@ class LinkRecord:
     contains_media: bool
     relevant: bool
     score: float
-    content_score: float
+    priority: int
+    words_score: float
     structure_score: float
     links_on_page: int
     logical_layer: int
@@ -148,6 +167,12 @@ class LinkRecord:
     visited_at: float | None
     error: str
     block: str = ""
+
+    @property
+    def state(self) -> str:
+        """Its status in a word; `held` for a link that waits and must not be fetched for now."""
+        held = self.status is Status.WAITING and self.score == HELD
+        return "held" if held else _STATES[self.status]
 
     @property
     def content_intro(self) -> str:

@@ -4,9 +4,8 @@ What a link costs: its row (URL without its host, anchor, words, scores) and a k
 whose cache is bounded when it is a file; 20 bytes in RAM for its place in the order. Scores change
 often, so new ones are applied to the order at once and written in one go at the next commit.
 
-Links in some kinds of blocks may come later than their scores say. Stored are the kind and the
-score as it was given; where a link stands follows from both whenever it is scored, so that a new
-score does not undo it. This costs a byte of RAM a link, and nothing where no kind comes later.
+Links in some kinds of blocks may come later than their scores say, and rules of the user before
+their scores (`ranking.py`).
 """
 
 from array import array
@@ -14,8 +13,9 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 
 from mmcrawl.frontier.database import NEW_LINK, NEW_PAGE, link_values, page_values
+from mmcrawl.frontier.interlink import InterLink
 from mmcrawl.frontier.order import PendingOrder
-from mmcrawl.frontier.reading import LinkTable
+from mmcrawl.frontier.ranking import PRIORITY_STEP, Ranking, WeightOf
 from mmcrawl.frontier.records import (
     HELD,
     LinkRecord,
@@ -30,11 +30,9 @@ from mmcrawl.frontier.urls import split_origin, url_key
 
 _RECENT_KEYS = 50_000  # of links that were looked for last
 _MOST_UNWRITTEN_SCORES = 20_000
-_PRIORITY_STEP = 1_000.0  # scores are below it
-_BEHIND_EQUALS = 1e-6
 
 
-class SqliteFrontier(LinkTable):
+class SqliteFrontier(InterLink):
     """The links of one job. Link ids are small integers, counted from 0 within the job.
 
     Args:
@@ -43,19 +41,21 @@ class SqliteFrontier(LinkTable):
             do those that failed or led astray, if no page at all could be fetched.
         later_blocks: kinds of blocks whose links come later: behind all links of equal score in
             other blocks, and with their score multiplied by a number from 0 to 1.
+        weight_of: tells the user's rule for an address: links of a greater weight come first, all
+            of them before those without a rule; one of weight 0 is not fetched.
     """
 
     def __init__(
-        self, store: SqliteStore, job: Job, later_blocks: Mapping[str, float] | None = None
+        self,
+        store: SqliteStore,
+        job: Job,
+        later_blocks: Mapping[str, float] | None = None,
+        weight_of: WeightOf | None = None,
     ) -> None:
         super().__init__(store, job.number)
-        later = later_blocks or {}
-        self._later = {block: number for number, block in enumerate(later, 1)}
-        self._factors = (1.0, *later.values())
-        self._block = bytearray()
+        self._ranking = Ranking(later_blocks or {}, weight_of)
         self._order = PendingOrder()
-        self._hosts: dict[str, int] = {}
-        self._priority: dict[int, int] = {}
+        self._hosts = {origin: number for number, origin in enumerate(self._origins)}
         self._recent: OrderedDict[int, int] = OrderedDict()
         self._rescored: dict[int, tuple[float, float]] = {}
         self._counts: Counter[Status] = Counter()
@@ -90,11 +90,7 @@ class SqliteFrontier(LinkTable):
         return [link for link in self.waiting() if self._order.is_held(link)]
 
     def record(self, link: int) -> LinkRecord:
-        """Return everything known of a link (table 5-4).
-
-        Raises:
-            KeyError: there is no such link.
-        """
+        """Return everything known of a link, see `InterLink`."""
         self._write_scores()
         return super().record(link)
 
@@ -141,19 +137,18 @@ class SqliteFrontier(LinkTable):
     def apply(self, scores: LinkScores) -> None:
         """Give links their scores; those that do not wait keep theirs."""
         order, rescored = self._order, self._rescored
-        ranked = bool(self._priority or self._later)
+        plain, rank_of = self._ranking.is_plain, self._ranking.rank
         moved, moved_scores = [], []
         for link, score, structure in zip(scores.ids, scores.score, scores.structure, strict=True):
             stands = order.stands(link)
             if not stands:
                 continue
             rescored[link] = (score, structure)
-            if score == HELD:
+            rank = score if plain else rank_of(link, score)
+            if rank == HELD:
                 if stands > 0:
                     order.hold(link, order.host(link))
-                continue
-            rank = self._rank(link, score) if ranked else score
-            if stands > 0:
+            elif stands > 0:
                 moved.append(link)
                 moved_scores.append(rank)
             else:
@@ -204,12 +199,12 @@ class SqliteFrontier(LinkTable):
 
     def prioritise(self, link: int, priority: int, *, instead_of: int) -> None:
         """Give a link another priority, if it has a certain one; it gets its place at once."""
-        if self._priority.get(link, 0) != instead_of:
+        if self._ranking.priority(link) != instead_of:
             return
-        more = _PRIORITY_STEP * (priority - instead_of)
+        more = PRIORITY_STEP * (priority - instead_of)
         with self.store.writing() as db:
             db.execute("UPDATE link SET priority = ? WHERE id = ?", (priority, self._base + link))
-        self._note_priority(link, priority)
+        self._ranking.set_priority(link, priority)
         if self._order.stands(link) > 0:
             self._order.rescore_many([link], [self._order.score(link) + more])
 
@@ -224,8 +219,9 @@ class SqliteFrontier(LinkTable):
         self._write_scores()
         found = db.execute("SELECT score FROM link WHERE id = ?", (self._base + link,))
         score = found.fetchone()[0]
-        self._note_priority(link, priority)
-        self._order.push(link, self._order.host(link), self._rank(link, max(score, 0.0)))
+        self._ranking.set_priority(link, priority)
+        rank = self._ranking.rank(link, max(score, 0.0))
+        self._put_in_order(link, self._order.host(link), rank)
 
     def commit(self) -> None:
         """Make everything since the last commit durable, all of it or nothing."""
@@ -236,10 +232,6 @@ class SqliteFrontier(LinkTable):
 
     def _load(self) -> None:
         db, ours = self.store.db, self._ours
-        rows = db.execute("SELECT id, origin FROM host WHERE job = ? ORDER BY id", (self.job,))
-        for number, origin in rows:
-            self._hosts[origin] = number
-            self._origins.append(origin)
         self._pages, self._settled, under_way = db.execute(
             "SELECT count(page.id), coalesce(max(settled), 0), total(status IN ('W', 'R'))"
             " FROM link LEFT JOIN page USING (id) WHERE id >= ? AND id < ?",
@@ -260,18 +252,21 @@ class SqliteFrontier(LinkTable):
             self._counts[Status(status)] = count
             self._size = max(self._size, last - self._base + 1)
         rows = db.execute(
-            "SELECT id, host, score, priority, block FROM link"
+            "SELECT id, host, path, score, priority, block FROM link"
             " WHERE id >= ? AND id < ? AND status = 'W'",
             ours,
         )
-        for number, host, score, priority, block in rows:
+        for number, host, path, score, priority, block in rows:
             link = number - self._base
-            self._note_block(link, block)
-            self._note_priority(link, priority)
-            if score == HELD:
-                self._order.hold(link, host)
-            else:
-                self._order.push(link, host, self._rank(link, score))
+            self._ranking.note(link, self._origins[host] + path, priority, block)
+            self._put_in_order(link, host, self._ranking.rank(link, score))
+
+    def _put_in_order(self, link: int, host: int, rank: float) -> None:
+        """Give a link that begins to wait its place in the order, or none."""
+        if rank == HELD:
+            self._order.hold(link, host)
+        else:
+            self._order.push(link, host, rank)
 
     def _start(self, link: int) -> WaitingLink:
         row = self.store.db.execute(
@@ -289,8 +284,7 @@ class SqliteFrontier(LinkTable):
         host = self._host_number(origin)
         if not new.refused:
             self._order.hold(link, host)
-            self._note_priority(link, new.priority)
-            self._note_block(link, new.block)
+            self._ranking.note(link, new.url, new.priority, new.block)
         return (
             self._base + link,
             key,
@@ -333,26 +327,6 @@ class SqliteFrontier(LinkTable):
             self._origins.append(origin)
             self.store.db.execute("INSERT INTO host VALUES (?, ?, ?)", (self.job, number, origin))
         return number
-
-    def _note_priority(self, link: int, priority: int) -> None:
-        if priority:
-            self._priority[link] = priority
-        else:
-            self._priority.pop(link, None)
-
-    def _note_block(self, link: int, block: str) -> None:
-        number = self._later.get(block, 0)
-        if number:
-            missing = link + 1 - len(self._block)
-            if missing > 0:
-                self._block.extend(bytes(missing))
-            self._block[link] = number
-
-    def _rank(self, link: int, score: float) -> float:
-        """Return the number that orders a link: its priority first, then score and block."""
-        if link < len(self._block) and self._block[link]:
-            score = score * self._factors[self._block[link]] - _BEHIND_EQUALS
-        return score + _PRIORITY_STEP * self._priority.get(link, 0)
 
     def _set_status(self, link: int, old: Status, new: Status) -> None:
         with self.store.writing() as db:

@@ -17,7 +17,12 @@ from typing import Any, Self
 from filelock import FileLock, Timeout
 
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.database import connect, remove_own_file, why_it_failed
+from mmcrawl.frontier.database import (
+    connect,
+    connect_read_only,
+    remove_own_file,
+    why_it_failed,
+)
 from mmcrawl.stores.uris import file_of
 
 
@@ -40,29 +45,37 @@ class Job:
     reason: str
 
 
-def open_store(uri: str, *, afresh: bool = False) -> "SqliteStore":
-    """Open the store named by `uri`: `memory:` or `sqlite:///FILE` (absolute: `sqlite:////FILE`);
-    `afresh` leaves out what mmcrawl kept in that file.
+def open_store(uri: str, *, afresh: bool = False, read_only: bool = False) -> "SqliteStore":
+    """Open the store named by `uri`: `memory:` or `sqlite:///FILE` (absolute: `sqlite:////FILE`).
+
+    Args:
+        uri: of the store.
+        afresh: leave out what mmcrawl kept in that file.
+        read_only: only look at a file, as it stands now, whoever writes to it meanwhile.
 
     Raises:
-        StoreError: the URI is of no known kind, or the file cannot be used.
+        StoreError: the URI is of no known kind, the file cannot be used, or there is none to look
+            at.
     """
-    if uri == "memory:":
+    if uri == "memory:" and not read_only:
         return SqliteStore(None)
     if path := file_of(uri):
-        return SqliteStore(Path(path), afresh=afresh)
+        return SqliteStore(Path(path), afresh=afresh, read_only=read_only)
     raise StoreError(f"store {uri!r} is not understood; use sqlite:///FILE.db or memory:")
 
 
 class SqliteStore:
     """An open store. Its failures are StoreErrors; changes are made `with store.writing()`."""
 
-    def __init__(self, path: Path | None, *, afresh: bool = False) -> None:
+    def __init__(self, path: Path | None, *, afresh: bool = False, read_only: bool = False) -> None:
         self.path = path
         if path is not None and not path.parent.is_dir():
             raise StoreError(
                 f"store {path} cannot be opened: there is no folder {path.parent}; make it first"
             )
+        if read_only and path is not None:
+            self._lock, self.db = None, connect_read_only(path)
+            return
         self._lock = None if path is None else FileLock(f"{path}.lock", timeout=0)
         self._acquire()
         try:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
+from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, TypeAlias
 
 from mmcrawl.frontier.findings import PatternRecord
@@ -12,6 +13,10 @@ from mmcrawl.frontier.records import KnownLink, LinkScores
 NO_SCORES = LinkScores([], [], [])
 Ranges: TypeAlias = Mapping[str, tuple[float, float]]
 """Least and greatest value of parameters, by name; `inf` for no bound."""
+Words: TypeAlias = Mapping[str, str]
+"""A word that a parameter may be instead of a number, by name."""
+AUTO = "auto"
+"""Such a word: the number is worked out from what the crawl sees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,7 @@ class CrawledPage:
         topic_score: what the topic test gave it, with media or without, in [0, 1].
         new_media: how many wanted media it holds that no relevant page before it showed; 0 if it is
             not relevant itself.
+        on_topic: it is on topic, with media or without.
     """
 
     id: int
@@ -53,9 +59,10 @@ class CrawledPage:
     links: Sequence[int]
     topic_score: float = 0.0
     new_media: int = 0
+    on_topic: bool = False
 
     @classmethod
-    def again(cls, past: PastPage) -> "CrawledPage":
+    def again(cls, past: PastPage, *, on_topic: bool) -> "CrawledPage":
         """Return a page as it is told when its crawl is taken up again."""
         return cls(
             past.id,
@@ -65,6 +72,7 @@ class CrawledPage:
             past.links,
             past.topic_score,
             past.new_media,
+            on_topic,
         )
 
 
@@ -141,23 +149,39 @@ class Scorer(Protocol):
         """Note that crawled pages called relevant turned out not to be."""
         return NO_SCORES
 
+    def parts(self, link: int) -> Mapping[str, float]:
+        """Return what the score of a waiting link is the sum of, by name; empty if it is no sum."""
+        return {}
+
     def patterns(self) -> list[PatternRecord]:
         """Return what was learnt of the sites, empty for algorithms that learn no patterns."""
         return []
 
+    def remarks(self) -> list[str]:
+        """Return what a user should know of the search when a crawl stops, a sentence each."""
+        return []
 
-def check_ranges(ranges: Ranges, values: Mapping[str, Any]) -> None:
+
+def check_ranges(
+    ranges: Ranges, values: Mapping[str, Any], words: Words = MappingProxyType({})
+) -> None:
     """Raise ValueError if a value is outside its range, or no finite number.
 
     Args:
         ranges: of some parameters.
         values: of some of them, by name, and others that have no range; of a constructor, its
             `locals()`.
+        words: what some may be instead.
 
     >>> check_ranges({"beta": (0, 1), "d": (0, 1)}, {"beta": 0.8})
     """
     for name, (least, greatest) in ranges.items():
         value = values.get(name, least)
+        if isinstance(value, str):
+            if value != words.get(name):
+                word = f" or {words[name]}" if name in words else ""
+                raise ValueError(f"{name} must be a number{word}, not {value!r}")
+            continue
         if not (least <= value <= greatest and value < inf):  # False for nan
             bounds = f"{least:g} to {greatest:g}" if greatest < inf else f"{least:g} up"
             raise ValueError(f"{name} must be a number from {bounds}, not {value}")

@@ -14,7 +14,7 @@ and those whose score changed noticeably are passed on. 180 bytes of RAM a link,
 the columns grow, and 20 MB for the tables.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -119,6 +119,10 @@ class Learned(Scorer):
         for link in links:
             self._prospects.revised(link)
         return self._rescore([])
+
+    def parts(self, link: int) -> Mapping[str, float]:
+        """Return what a waiting link is worth, term by term."""
+        return self._prospects.parts(link, lookahead=self._lookahead, novelty=self._novelty)
 
     # -- inside ---------------------------------------------------------------------------------
 

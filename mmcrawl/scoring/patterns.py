@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import urlsplit
 
+from mmcrawl.frontier.findings import PatternRecord
+
 ANY = "*"
 """What stands in a pattern for a part that differs. A URL's own `*` is kept escaped as `%2A`."""
 
@@ -26,8 +28,12 @@ class UrlParts:
 
 
 @lru_cache(maxsize=16_384)
-def url_parts(url: str) -> UrlParts:
+def url_parts(url: str, *, slash: bool = True) -> UrlParts:
     """Cut up a URL; what cannot be read as one becomes a single directory of no host.
+
+    Args:
+        url: absolute.
+        slash: keep a slash at the end apart: what follows it is a last part, which is empty.
 
     >>> url_parts("http://h.test/subject/show.php?id=102")
     UrlParts(host='h.test', directories=('subject', 'show.php'), query=(('id', '102'),))
@@ -38,7 +44,8 @@ def url_parts(url: str) -> UrlParts:
         return UrlParts("", (url,), ())
     pairs = (pair.partition("=") for pair in parts.query.split("&") if pair)
     query = tuple(sorted((key, value) for key, _, value in pairs))
-    return UrlParts(parts.netloc.lower(), tuple(parts.path.split("/")[1:]) or ("",), query)
+    path = parts.path if slash else parts.path.removesuffix("/")
+    return UrlParts(parts.netloc.lower(), tuple(path.split("/")[1:]) or ("",), query)
 
 
 def query_keys(url: UrlParts) -> tuple[str, ...]:
@@ -158,6 +165,11 @@ class LearntPattern:
     def rate(self) -> float:
         """Share of media pages to expect among URLs of this form, in (0, 1) (Laplace's rule)."""
         return (self.relevant + 1) / (self.crawled + 2)
+
+    def record(self) -> PatternRecord:
+        """Return what is kept of it with the crawl."""
+        misses = self.crawled - self.relevant
+        return PatternRecord(self.pattern.host, str(self.pattern), self.urls, self.relevant, misses)
 
 
 @dataclass(slots=True)

@@ -196,14 +196,33 @@ class Prospects:
             novelty: what a link is worth more in a directory of which nothing was fetched, as long
                 as nothing was found on its host, at least 0.
         """
-        rows, columns = self._features[ids], self._columns(ids)
-        log_odds = columns @ self._for_relevance + self._model.log_odds(rows)
-        relevant = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
-        leads = np.clip(columns @ self._for_yield, 0, 1).astype(np.float64)
-        tried = novelty * _FEW_FINDS / (_FEW_FINDS + self._evidence.found(rows)) * columns[:, _NEW]
-        return relevant + lookahead * leads + tried + _SEED_SCORE * columns[:, _SEED], leads
+        relevant, leads, tried, seeds = self._terms(ids, novelty)
+        return relevant + lookahead * leads + tried + seeds, leads
+
+    def parts(
+        self, link: int, *, lookahead: float = 1.0, novelty: float = NOVELTY
+    ) -> dict[str, float]:
+        """Return the terms of what a link is worth, see `worth`."""
+        terms = [float(term[0]) for term in self._terms(np.array([link]), novelty)]
+        relevant, leads, tried, seed = terms
+        return {
+            "chance that it is relevant": relevant,
+            "what it leads to": lookahead * leads,
+            "novelty of its directory": tried,
+            **({"seed": seed} if seed else {}),
+        }
 
     # -- inside ---------------------------------------------------------------------------------
+
+    def _terms(self, ids: Ids, novelty: float) -> tuple[Values, Values, Values, Values]:
+        """Return P(relevant), what links lead to, novelty and what seeds are worth more."""
+        rows, columns = self._features[ids], self._columns(ids)
+        log_odds = columns @ self._for_relevance + self._model.log_odds(rows)
+        relevant: Values = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
+        leads = np.clip(columns @ self._for_yield, 0, 1).astype(np.float64)
+        tried = novelty * _FEW_FINDS / (_FEW_FINDS + self._evidence.found(rows)) * columns[:, _NEW]
+        seeds = _SEED_SCORE * columns[:, _SEED]
+        return relevant, leads, tried.astype(np.float64), seeds.astype(np.float64)
 
     def _reserve(self, link: int) -> None:
         missing = link + 1 - len(self._outcome)

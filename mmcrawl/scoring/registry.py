@@ -7,15 +7,16 @@ from typing import Any
 
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.plugins.registry import Registry
-from mmcrawl.scoring.base import LinkSource, Ranges, Scorer, check_ranges
+from mmcrawl.scoring.base import LinkSource, Ranges, Scorer, Words, check_ranges
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 ENTRY_POINT_GROUP = "mmcrawl.scorers"
 """Group under which a package registers `name = module:factory`; the factory is called like the
 constructor of a scorer: `factory(source, similarity, **parameters)`. Its keyword-only parameters
 can be set with `-a`, if their defaults are numbers, truth values or strings. Its attribute `ranges`
-(see `Ranges`), if there is one, says which numbers are refused before a crawl begins; `random` (see
-`Scorer`), that its parameter `seed` decides what chance brings."""
+(see `Ranges`), if there is one, says which numbers are refused before a crawl begins; `words` (see
+`Words`), what may be given instead of one; `random` (see `Scorer`), that its parameter `seed`
+decides what chance brings."""
 
 _SCORERS: Registry[Scorer] = Registry(
     "algorithm",
@@ -33,6 +34,7 @@ _SCORERS: Registry[Scorer] = Registry(
         "topic-centric-pagerank": "mmcrawl.scoring.graph.topicrank:TopicCentricPageRank",
         "topicrank": "mmcrawl.scoring.graph.topicrank:TopicRank",
         "urlrule": "mmcrawl.scoring.urlrule:UrlRule",
+        "urlrule-2009": "mmcrawl.scoring.urlrule_2009:UrlRule2009",
         "weighted-pagerank": "mmcrawl.scoring.graph.pagerank:WeightedPageRank",
     },
     MmcrawlError,
@@ -83,6 +85,16 @@ def parameter_ranges(name: str) -> Ranges:
     return ranges
 
 
+def parameter_words(name: str) -> Words:
+    """Return the words that some of an algorithm's numbers may be instead.
+
+    Raises:
+        MmcrawlError: there is no such algorithm, or it cannot be loaded.
+    """
+    words: Words = getattr(_SCORERS.factory(name), "words", {})
+    return words
+
+
 def is_random(name: str) -> bool:
     """Tell whether chance plays a part in an algorithm, which then has a parameter `seed`.
 
@@ -97,14 +109,14 @@ def parse_parameters(name: str, texts: Mapping[str, str]) -> dict[str, Any]:
 
     Args:
         name: of the algorithm.
-        texts: value of each parameter, e.g. `{"alpha": "0.5", "hard": "true"}`.
+        texts: value of each parameter, e.g. `{"alpha": "0.5", "num2": "auto"}`.
 
     Raises:
         MmcrawlError: it has no such parameter, or the value is of another type or out of its range.
     """
     values = {parameter: _value(name, parameter, text) for parameter, text in texts.items()}
     try:
-        check_ranges(parameter_ranges(name), values)
+        check_ranges(parameter_ranges(name), values, parameter_words(name))
     except ValueError as error:
         raise MmcrawlError(f"algorithm {name}: {error}") from error
     return values
@@ -119,11 +131,16 @@ def _value(name: str, parameter: str, text: str) -> Any:
         if text.lower() not in words:
             raise MmcrawlError(f"{parameter}: {text!r} is not allowed; it may be true or false")
         return words[text.lower()]
+    word = parameter_words(name).get(parameter)
+    if text == word:
+        return text
+    number = int if default == word or isinstance(default, int) else type(default)
     try:
-        value = type(default)(text)
+        value = number(text)
     except ValueError:
         value = None
     if value is None or (isinstance(value, float) and not isfinite(value)):
-        kind = "a whole number" if isinstance(default, int) else "a number"
+        kind = "a whole number" if number is int else "a number"
+        kind += f" or {word}" if word else ""
         raise MmcrawlError(f"{parameter}: {text!r} is not allowed; it may be {kind}")
     return value

@@ -144,9 +144,12 @@ class TopicTest:
         if len(topic.terms) >= _MANY_CONCEPTS:
             total -= max(0.0, max(evidence.values(), default=0.0) - _MOST_OF_THE_FIRST)
         score = total / (total + 1)
-        on_topic = score >= self.threshold or topic.anything
-        relevant = bool(wanted) and on_topic
+        relevant = bool(wanted) and self.on_topic(url, score)
         return Verdict(relevant, score, self.threshold, wanted, evidence, places, signs=signs)
+
+    def on_topic(self, url: str, score: float) -> bool:
+        """Tell whether the page at `url`, given its score, is on topic, with media or without."""
+        return score >= self.threshold or self._topic_of(url).anything
 
     def _topic_of(self, url: str) -> Topic:
         return self._own_topics.get(host_of(url), self.topic)

@@ -4,7 +4,7 @@ A waiting link is worth S = ∂ · content + (1 − ∂) · structure (4.8), and
 pages that hold it have led to so far::
 
     structure(u) = mean of λ(d) · P(d) over the t known pages d that hold u         (3.15)
-    λ(d)         = (n' + θ)/(n + θ)        n crawled children of d, n' relevant     (3.16)
+    λ(d)         = (n' + θ)/(n + θ)        n crawled children of d, n' of them good (3.16)
     P(d)         = (1 − σ) · R(d) + σ · mean of P over the crawled children of d    (3.17)
 
 Each page that is fetched changes λ and P of every page that holds it, P of the pages that hold
@@ -12,7 +12,8 @@ those, and so on; the waiting links of all of them are scored anew.
 
 How the paper is read:
 
-* R is the topic score of a page, with media or without; n' counts relevant pages, which hold media.
+* R is the topic score of a page, with media or without. The paper's n' counts children on topic
+  (`with_media=false`); those that hold media as well lead to more of them on stored sites.
 * As long as no child is crawled, R stands for their mean: P = R, as λ = 1. No news, no doubt.
 * A page's link to itself counts nowhere. Children that could not be had are no crawled ones. A page
   that a redirect led to is a child of the pages the redirecting link had been found on by then.
@@ -39,7 +40,7 @@ RAM: 29 bytes a link, 4 to 8 for each page that holds it, 45 a page.
 """
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Any, ClassVar
 
@@ -73,10 +74,10 @@ class _Pages:
 
     Attributes:
         link: the link that led to a page.
-        on_topic: whether it is relevant.
+        is_good: whether it counts among the n' of the pages that hold it.
         relevance: R, its topic score.
         children: n, how many of its links are crawled pages.
-        good: n', how many of those are relevant.
+        good: n', how many of those are good.
         total: sum of P over those, as far as they have told of it.
         told: P as its parents were told.
         passed: λ · P as its waiting links were told.
@@ -85,7 +86,7 @@ class _Pages:
     def __init__(self, sigma: float, theta: float) -> None:
         self._sigma, self._theta = sigma, theta
         self.link = array("I")
-        self.on_topic = bytearray()
+        self.is_good = bytearray()
         self.relevance = array("d")
         self.children = array("i")
         self.good = array("i")
@@ -93,10 +94,10 @@ class _Pages:
         self.told = array("d")
         self.passed = array("d")
 
-    def add(self, link: int, on_topic: bool, relevance: float) -> int:
+    def add(self, link: int, is_good: bool, relevance: float) -> int:
         """Take in a page; return its number."""
         self.link.append(link)
-        self.on_topic.append(on_topic)
+        self.is_good.append(is_good)
         self.relevance.append(relevance)
         for counts in (self.children, self.good):
             counts.append(0)
@@ -107,13 +108,13 @@ class _Pages:
     def add_children(self, page: int, children: _Numbers) -> None:
         """Let a new page know of those of its links that were crawled before."""
         self.children[page] = len(children)
-        self.good[page] = int(np.frombuffer(self.on_topic, dtype=np.uint8)[children].sum())
+        self.good[page] = int(np.frombuffer(self.is_good, dtype=np.uint8)[children].sum())
         self.total[page] = float(np.frombuffer(self.told)[children].sum())
 
     def add_child(self, pages: _Numbers, child: int) -> None:
         """Let pages know of a new child of theirs, once it has told its P."""
         np.frombuffer(self.children, dtype=np.int32)[pages] += 1
-        np.frombuffer(self.good, dtype=np.int32)[pages] += self.on_topic[child]
+        np.frombuffer(self.good, dtype=np.int32)[pages] += self.is_good[child]
         np.frombuffer(self.total)[pages] += self.told[child]
 
     def tell(self, pages: _Numbers, change: float) -> None:
@@ -143,6 +144,8 @@ class SharkImproved(Scorer):
         sigma: weight of a page's children against its own relevance in (3.17), in [0, 1).
         theta: how slowly λ believes in the first children (3.16), greater than 0.
         alpha: weight of content against structure in (4.8), in [0, 1]; the paper's ∂.
+        with_media: n' in (3.16) counts children on topic that hold media; false, as printed, counts
+            all on topic.
         tolerance: change of P or λ · P, both in [0, 1], that is told; greater than 0.
 
     Raises:
@@ -167,12 +170,14 @@ class SharkImproved(Scorer):
         sigma: float = 0.6,
         theta: float = 0.5,
         alpha: float = 0.4,
+        with_media: bool = True,
         tolerance: float = 0.005,
     ) -> None:
         check_ranges(self.ranges, locals())
         self._source = source
         self._similarity = similarity
         self._beta, self._alpha, self._tolerance = beta, alpha, tolerance
+        self._with_media = with_media
         self._state = bytearray()
         self._content = array("f")
         self._page = array("i")
@@ -208,7 +213,8 @@ class SharkImproved(Scorer):
             self._register(link)
         self._settle(page.id, _CRAWLED)
         self._adopt(page.id)
-        number = self._pages.add(page.id, page.relevant, page.topic_score)
+        is_good = page.relevant if self._with_media else page.on_topic
+        number = self._pages.add(page.id, is_good, page.topic_score)
         self._page[page.id] = number
         own = self._take_in(number, _without(page.links, page.id))
         parents = self._inlinks.of(page.id)
@@ -226,18 +232,26 @@ class SharkImproved(Scorer):
         return self.failed(link)
 
     def revised(self, links: Iterable[int]) -> LinkScores:
-        """Lower n' of the pages that hold pages which turned out not to be relevant."""
+        """Lower n' of the pages that hold pages which turned out to hold no media of their own."""
+        if not self._with_media:
+            return NO_SCORES
         touched = []
         for link in links:
             page = self._page[link]
-            if page == _NO_PAGE or not self._pages.on_topic[page]:
+            if page == _NO_PAGE or not self._pages.is_good[page]:
                 continue
-            self._pages.on_topic[page] = False
+            self._pages.is_good[page] = False
             parents = self._inlinks.of(link)
             np.frombuffer(self._pages.good, dtype=np.int32)[parents] -= 1
             touched.append(parents)
             self._settled += 1
         return self._answer(self._spread(_union(touched)))
+
+    def parts(self, link: int) -> Mapping[str, float]:
+        """Return the terms of S (4.8) of a waiting link."""
+        [structure] = self._scores_of(np.array([link], dtype=np.uint32)).structure
+        content = self._alpha * self._content[link]
+        return {"content": content, "structure": (1 - self._alpha) * structure}
 
     # -- taking in links ------------------------------------------------------------------------
 

@@ -3,22 +3,22 @@
 Media pages on topic that lie near each other yield patterns (`patterns.py`). What the patterns
 leave level is ordered by what a link is worth (`prospects.py`) as in `learned`: its score is
 
-    worth + 0.3 · rate of its pattern + 0.1 · S
+    worth · what the crawl expects of it + lift · rate of its pattern + s · S
 
 where the rate is the share of media pages among those fetched by the
 pattern so far, so that one learnt from an accident loses its power, and S is the paper's score
 (4.8): what the link's words say (4.7) and what its place in the graph says (4.6), divided by its
-distance to the nearest pattern. Patterns go on being learnt.
-
-With `hard` the paper's own way is taken, in two stages for every site. *Probing* looks where on a
-site media pages are: breadth first, no more than NUM(n) pages of physical layer n (4.2), a
-directory with fewer links seen before one with more, since it is directories that are probed. When
-no link is left within the numbers, the site is *guided*, for the time being already while the last
-quarter of its probes is under way, which may be long: links that match a pattern are fetched, the
-best by S and rate first, and no others. On other webs than the paper's, probing found less.
+distance to the nearest pattern. Patterns go on being learnt, and no link is left out. The paper has
+only S, and fetches what matches a pattern (`urlrule_2009.py`); a weight of 0 shows what each of the
+others brings.
 
 How the paper is read:
 
+* (4.6) is no fixed point to be sought: it passes on each rank twice, to links and to siblings, so
+  as linear equations it mostly diverges (the matrix of four pages that link to each other, which
+  `tests/scoring/test_urlrule_formulas.py` computes, has a spectral radius of 1.32). Each page's
+  rank is passed on once, when it is crawled.
+* A distance of 0, of a URL that matches, counts as 1.
 * Siblings of a page are the other links of the page it was first found on.
 * "Normalised" structure is divided by the largest of the site's waiting links: a navigation link of
   a hundred pages, fetched long ago, would otherwise press all others to zero.
@@ -32,7 +32,7 @@ and 4 more with 8 for each directory and query value while it waits, and what pr
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from typing import ClassVar
 
@@ -49,7 +49,8 @@ from mmcrawl.scoring.base import (
     Scorer,
     check_ranges,
 )
-from mmcrawl.scoring.patterns import SitePatterns, url_parts
+from mmcrawl.scoring.patterns import SitePatterns, UrlParts, url_parts
+from mmcrawl.scoring.prospects import NOVELTY
 from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.scoring.site_state import (
     NO_PATTERN,
@@ -61,56 +62,52 @@ from mmcrawl.scoring.site_state import (
     Numbers,
     Site,
 )
-from mmcrawl.scoring.urlrule_order import LearntOrder, LinkOrder, Probing
+from mmcrawl.scoring.urlrule_order import LearntOrder, LinkOrder
+
+_LIFT, _S = 0.3, 0.1  # tried on 26 webs, 0 to 1 each, leaving the web out that was measured
 
 
-class UrlRule(Scorer):
-    """Order links by URL patterns learnt during the crawl.
+class PatternSearch(Scorer):
+    """Learns URL patterns and scores links; what decides between links is its order's.
 
     Args:
-        hard: the paper's way: probe each site, then leave links alone that match no pattern.
+        order: what decides between links.
         d: damping of (4.6), in (0, 1).
         beta: weight of the anchor against the URL words in (4.7), in [0, 1].
         alpha: weight of content against structure in (4.8), in [0, 1]; the paper's ∂.
         m: a cluster of more than `m` media pages yields a pattern.
         near: URLs are of one cluster if their distance (4.3) is below this; 5 lets them differ in
             one directory or file name.
-        num2: NUM(2), pages probed in physical layer 2; layer n may have n − 1 times as many (4.2);
-            counts with `hard`.
     """
 
-    name: ClassVar[str] = "urlrule"
     ranges: ClassVar[Ranges] = {
         "d": (0, 0.999),
         "beta": (0, 1),
         "alpha": (0, 1),
         "m": (1, inf),
         "near": (1, inf),
-        "num2": (0, inf),
     }
 
     def __init__(
         self,
         source: LinkSource,
         similarity: LinkSimilarity,
+        order: LinkOrder,
         *,
-        hard: bool = False,
-        d: float = 0.85,
-        beta: float = 0.8,
-        alpha: float = 0.4,
-        m: int = 3,
-        near: int = 5,
-        num2: int = 5,
+        d: float,
+        beta: float,
+        alpha: float,
+        m: int,
+        near: int,
     ) -> None:
-        check_ranges(self.ranges, locals())
         self._source = source
         self._similarity = similarity
+        self._order = order
         self._d, self._beta, self._alpha = d, beta, alpha
         self._m, self._near = m, near
         self._sites: list[Site] = []
         self._site_of_host: dict[str, int] = {}
         self._links = Links()
-        self._order: LinkOrder = Probing(self._links, num2) if hard else LearntOrder(source)
         self._passed_on: Counter[int] = Counter()
         self._known = 0
 
@@ -122,21 +119,18 @@ class UrlRule(Scorer):
 
     def added(self, links: Iterable[int]) -> LinkScores:
         """Take in seeds, redirects and requests of the spider."""
-        links = list(links)
-        self._register(links)
+        ids = self._register(list(links))
         self._order.news()
-        return self._scores_of(np.array(links, dtype=np.int64))
+        return self._scores_of(np.concatenate([ids, self._order.freed()]))
 
     def started(self, link: int) -> LinkScores:
-        """Count a fetch; it may be a probe."""
+        """Count a fetch."""
         self._order.news()
         self._register([link])
-        if self._links.state[link] != WAITING:
-            return NO_SCORES
-        site = self._site(link)
-        site.fetched_since_rescore += 1
-        self._links.state[link] = TAKEN
-        return self._rescore(site) if self._order.started(site, link) else NO_SCORES
+        if self._links.state[link] == WAITING:
+            self._site(link).fetched_since_rescore += 1
+            self._links.state[link] = TAKEN
+        return NO_SCORES
 
     def crawled(self, page: CrawledPage) -> LinkScores:
         """Pass on the page's worth to its links and siblings; learn from it if it is relevant."""
@@ -147,22 +141,24 @@ class UrlRule(Scorer):
         siblings = self._siblings(page.id)
         self._spread(page.id, links, siblings)
         changed = self._judge_pattern(site, page)
-        if page.relevant and site.patterns.add(url_parts(self._source.known(page.id).url)):
-            self._measure_all(site)
+        if page.relevant and self._order.learns(site) and self._learn(site, page.id):
+            self._links.measure_all(site)
             changed = True
         touched = np.concatenate([links, self._siblings_due(page.id, siblings)])
         return self._settle(site, changed, touched)
 
     def failed(self, link: int) -> LinkScores:
-        """Note that nothing comes of a link; it may have been the last probe of its site."""
+        """Note that nothing comes of a link."""
         site = self._site(link)
         self._order.failed(site, link)
         return self._settle(site, False, np.empty(0, dtype=np.int64))
 
     def repeated(self, link: int) -> LinkScores:
-        """Give a probe back that led to a page which is known."""
+        """Note that a link led to a page which is known."""
         site = self._site(link)
-        return self._rescore(site) if self._order.repeated(site, link) else NO_SCORES
+        self._order.repeated(site, link)
+        freed = self._order.freed()
+        return self._rescore(site) if self._order.moved(site) else self._scores_of(freed)
 
     def revised(self, links: Iterable[int]) -> LinkScores:
         """Take pages that turned out not to be relevant out of the clusters."""
@@ -172,26 +168,47 @@ class UrlRule(Scorer):
         answers = []
         for number, pages in by_site.items():
             site = self._sites[number]
-            urls = [url_parts(self._source.known(page).url) for page in pages]
+            urls = [self._parts(self._source.known(page).url) for page in pages]
             for page in pages:
                 self._order.revised(page)
                 if self._links.pattern[page] != NO_PATTERN:
                     site.patterns.learnt[self._links.pattern[page]].relevant -= 1
             site.patterns.remove(urls)
             site.measured.clear()
-            self._measure_all(site)
+            self._links.measure_all(site)
             answers.append(self._rescore(site))
         return _join(answers)
+
+    def parts(self, link: int) -> Mapping[str, float]:
+        """Return the terms of a waiting link's score; the rate is named with the pattern."""
+        site, ids = self._site(link), np.array([link])
+        structure = self._ranks(ids) / site.largest
+        rate, paper = self._terms(site, ids, structure)
+        parts = self._order.parts(site, link, float(rate[0]), float(paper[0]))
+        number = self._links.pattern[link]
+        if number == NO_PATTERN:
+            return parts
+        pattern = site.patterns.learnt[number].pattern
+        named = next((name for name in ("rate of its pattern", "S of (4.8)") if name in parts), "")
+        return {f"{name}, {pattern}" if name == named else name: parts[name] for name in parts}
 
     def patterns(self) -> list[PatternRecord]:
         """Return the learnt patterns, the most general first."""
         found = [
-            PatternRecord(site.host, str(learnt.pattern), learnt.urls)
+            learnt.record()
             for site in self._sites
             for learnt in site.patterns.learnt
             if learnt.urls
         ]
         return sorted(found, key=lambda record: (-record.urls, record.pattern))
+
+    def remarks(self) -> list[str]:
+        """Return what a user should know of the search."""
+        return self._order.remarks()
+
+    def _parts(self, url: str) -> UrlParts:
+        """Cut up a URL."""
+        return url_parts(url)
 
     # -- taking in links ------------------------------------------------------------------------
 
@@ -210,7 +227,7 @@ class UrlRule(Scorer):
 
     def _register_new(self, link: int) -> None:
         known = self._source.known(link)
-        parts = url_parts(known.url)
+        parts = self._parts(known.url)
         number = self._site_of_host.setdefault(parts.host, len(self._sites))
         if number == len(self._sites):
             self._sites.append(Site(number, parts.host, SitePatterns(self._near, self._m)))
@@ -260,9 +277,9 @@ class UrlRule(Scorer):
 
     # -- patterns -------------------------------------------------------------------------------
 
-    def _measure_all(self, site: Site) -> None:
-        self._links.measure_all(site)
-        self._order.measured(site)
+    def _learn(self, site: Site, page: int) -> bool:
+        """Take in a media page; tell whether a pattern was learnt from it."""
+        return site.patterns.add(self._parts(self._source.known(page).url))
 
     def _judge_pattern(self, site: Site, page: CrawledPage) -> bool:
         """Note how the pattern did that led to a page; tell whether that changes much."""
@@ -276,6 +293,7 @@ class UrlRule(Scorer):
 
     def _settle(self, site: Site, changed: bool, touched: Ids) -> LinkScores:
         """Re-score what has changed: single links, or the site too if it is time."""
+        touched = np.concatenate([touched, self._order.freed()])
         changed = self._order.moved(site) or changed
         if changed or site.fetched_since_rescore > max(8, len(site.links) // 50):
             sites = np.frombuffer(self._links.site, dtype=np.int32)[touched]
@@ -314,12 +332,61 @@ class UrlRule(Scorer):
 
     def _scores(self, site: Site, links: Ids, structure: Numbers) -> LinkScores:
         """Score waiting links of a site by S of (4.8), their patterns, and what else decides."""
+        rate, paper = self._terms(site, links, structure)
+        score = self._order.scores(site, links, rate, paper)
+        return LinkScores(links.tolist(), score.tolist(), structure.tolist())
+
+    def _terms(self, site: Site, links: Ids, structure: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the rates of the patterns of links, and S of (4.8)."""
         content = np.frombuffer(self._links.content, dtype=np.float32)[links].astype(np.float64)
         paper = self._alpha * content + (1 - self._alpha) * structure
         pattern = np.frombuffer(self._links.pattern, dtype=np.int32)[links]
         rate = np.array([*(learnt.rate for learnt in site.patterns.learnt), 0.0])[pattern]
-        score = self._order.scores(site, links, rate, paper)
-        return LinkScores(links.tolist(), score.tolist(), structure.tolist())
+        return rate, paper
+
+
+class UrlRule(PatternSearch):
+    """Order links by URL patterns learnt during the crawl, and by all else it has learnt of them.
+
+    Args:
+        worth: weight of what the crawl expects of a link, at least 0; 0 for the paper's S and
+            patterns alone.
+        novelty: what a link is worth more in a directory of which nothing was fetched, as long as
+            nothing was found on its host, at least 0.
+        lift: weight of the rate of the pattern that a link matches, at least 0.
+        s: weight of the paper's score S (4.8), at least 0.
+        d: damping of (4.6), in (0, 1).
+        beta: weight of the anchor against the URL words in (4.7), in [0, 1].
+        alpha: weight of content against structure in (4.8), in [0, 1]; the paper's ∂.
+        m: a cluster of more than `m` media pages yields a pattern.
+        near: URLs are of one cluster if their distance (4.3) is below this; 5 lets them differ in
+            one directory or file name.
+    """
+
+    name: ClassVar[str] = "urlrule"
+    ranges: ClassVar[Ranges] = {
+        **PatternSearch.ranges,
+        **dict.fromkeys(("worth", "novelty", "lift", "s"), (0, 50)),
+    }
+
+    def __init__(
+        self,
+        source: LinkSource,
+        similarity: LinkSimilarity,
+        *,
+        worth: float = 1.0,
+        novelty: float = NOVELTY,
+        lift: float = _LIFT,
+        s: float = _S,
+        d: float = 0.85,
+        beta: float = 0.8,
+        alpha: float = 0.4,
+        m: int = 3,
+        near: int = 5,
+    ) -> None:
+        check_ranges(self.ranges, locals())
+        order = LearntOrder(source, worth=worth, novelty=novelty, lift=lift, s=s)
+        super().__init__(source, similarity, order, d=d, beta=beta, alpha=alpha, m=m, near=near)
 
 
 def _join(answers: Sequence[LinkScores]) -> LinkScores:

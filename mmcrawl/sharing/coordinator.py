@@ -26,10 +26,9 @@ from mmcrawl.errors import StoreError
 from mmcrawl.sharing.leader import SIGN_SECONDS, Leader, MakeJob
 from mmcrawl.sharing.rules import ListeningClock, Rules
 from mmcrawl.sharing.store import SharedStore
+from mmcrawl.sharing.working_copy import FOLDER, working_folder
 
 logger = logging.getLogger(__name__)
-
-_FOLDER = "mmcrawl-"
 
 
 class Coordinator:
@@ -97,24 +96,23 @@ class Coordinator:
 
     def _lead(self) -> str:
         """Lead as long as possible; return why the crawl is over, "" if it is not."""
-        folder = Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-"))
-        try:
-            with Leader(
+        with (
+            working_folder() as folder,
+            Leader(
                 self._shared,
                 self._make_job,
                 folder,
                 worker=self._worker,
                 rules=self._rules,
                 closing=self._closing,
-            ) as leader:
-                if not leader.begin():
-                    return ""
-                while not self._closing.is_set():
-                    if not leader.step():
-                        return leader.outcome
-                leader.end(self._reason)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            ) as leader,
+        ):
+            if not leader.begin():
+                return ""
+            while not self._closing.is_set():
+                if not leader.step():
+                    return leader.outcome
+            leader.end(self._reason)
         return ""
 
 
@@ -155,8 +153,8 @@ class _Watch:
 
 def _sweep() -> None:
     """Remove the working copies of processes that were killed on this machine."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}[0-9]*-*"):
-        process = folder.name.removeprefix(_FOLDER).partition("-")[0]
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}[0-9]*-*"):
+        process = folder.name.removeprefix(FOLDER).partition("-")[0]
         with suppress(OSError):
             if process.isdigit() and folder.stat().st_uid == os.getuid() and not _runs(process):
                 shutil.rmtree(folder, ignore_errors=True)

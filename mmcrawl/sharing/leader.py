@@ -13,13 +13,14 @@ from typing import Any, Self
 from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.findings import PatternRecord
-from mmcrawl.frontier.store import Job, SqliteStore, open_store
+from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.sharing.allocator import Allocator, KnownWorker
 from mmcrawl.sharing.crawl import SharedCrawl
 from mmcrawl.sharing.messages import Entry, Grant, Mail, Message, Pointless, read_all
 from mmcrawl.sharing.rules import ListeningClock, Rules
 from mmcrawl.sharing.snapshots import Snapshots
 from mmcrawl.sharing.store import SharedStore
+from mmcrawl.sharing.working_copy import open_working_copy, replay_log
 
 logger = logging.getLogger(__name__)
 
@@ -131,25 +132,14 @@ class Leader:
 
     def _read(self) -> SharedCrawl | None:
         """Return the crawl as the shared store has it; None if the process is to end meanwhile."""
-        path = self._folder / "crawl.db"
-        snapshot = self._shared.load_snapshot(path)
-        self._store = open_store(f"sqlite:///{path}")
-        self._store.db.execute("PRAGMA synchronous = OFF")  # the truth is on the shared store
+        self._store, state = open_working_copy(self._shared, self._folder)
         own = self._store.job(self._shared.job.name, self._shared.job.arguments)
-        crawl = SharedCrawl(self._make_job(self._store, own), snapshot[1] if snapshot else None)
+        crawl = SharedCrawl(self._make_job(self._store, own), state)
         crawl.job.findings.changed = set()
-        for _, data in self._shared.entries(crawl.number):
+        for size in replay_log(self._shared, crawl):
             if self._closing.is_set():
                 return None
-            try:
-                crawl.replay(Entry.decode(data))
-            except ValueError as error:
-                raise StoreError(
-                    f"entry {crawl.number} of the log of job {self._shared.job.name!r} in"
-                    f" {self._shared.uri_shown} cannot be read ({error}); restore the database from"
-                    " a copy, or start another job with -a job=NAME"
-                ) from error
-            self._snapshots.log_grew(len(data))
+            self._snapshots.log_grew(size)
         return crawl
 
     def _keep_snapshot(self) -> None:
@@ -261,6 +251,9 @@ class Leader:
 
     def _finish(self, reason: str) -> None:
         self.outcome = reason
+        scorer = self._crawl.job.scorer
+        for remark in scorer.remarks():
+            logger.warning("%s: %s", scorer.name, remark)
         self._close_job(reason, finished=reason == "finished")
         self._hand_over(reason)
 

@@ -51,7 +51,7 @@ class Log(StoreServer):
         row = {"_id": key, "writer": self._writer, "bytes": entry}
         if not self._patiently(lambda: self._appended(row)):
             return False
-        if self._newest_head() > number:
+        if self.newest_snapshot() > number:
             self._delete_all("log", {"_id": key, "writer": self._writer})
             return False
         return True
@@ -87,10 +87,10 @@ class Log(StoreServer):
 
     def trim(self, before: int) -> None:
         """Forget the entries before a number, as far as a snapshot covers them."""
-        end = self._number_key(min(before, self._newest_head()))
+        end = self._number_key(min(before, self.newest_snapshot()))
         self._delete_all("log", {"_id": {"$gt": self._key(""), "$lt": end}})
 
-    def _newest_head(self) -> int:
+    def newest_snapshot(self) -> int:
         """Return the number of the newest snapshot, 0 if there is none."""
         heads = self._table("snapshot")
 

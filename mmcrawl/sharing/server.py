@@ -47,7 +47,7 @@ logger = logging.getLogger(__name__)
 
 Row = dict[str, Any]
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 STORE = Kind(
     noun="store",
     application="mmcrawl crawl",

@@ -8,7 +8,12 @@ from pydantic import BaseModel
 
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.scoring.registry import algorithm_names, default_parameters, parameter_ranges
+from mmcrawl.scoring.registry import (
+    algorithm_names,
+    default_parameters,
+    parameter_ranges,
+    parameter_words,
+)
 
 _WIDTH = 100
 
@@ -49,13 +54,14 @@ def algorithm_parameters(algorithm: str) -> list[str]:
     Raises:
         MmcrawlError: the algorithm cannot be loaded.
     """
-    ranges = parameter_ranges(algorithm)
+    ranges, words = parameter_ranges(algorithm), parameter_words(algorithm)
     parts = []
     for name, default in default_parameters(algorithm).items():
         if name in FocusedParams.model_fields:
             continue
         least, greatest = ranges.get(name, (-inf, inf))
         bounds = f"{least:g} to {greatest:g}" if greatest < inf else f"from {least:g}"
+        bounds += f", or {words[name]}" if name in words else ""
         within = f" ({bounds})" if least > -inf else ""
         parts.append(f"{name}={_shown(default)}{within}")
     return parts

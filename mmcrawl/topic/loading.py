@@ -6,6 +6,7 @@ Topic files: TOML, or plain text with one concept a line. See dictionaries/READM
 import os
 import re
 import tomllib
+from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -228,6 +229,12 @@ def _from_file(path: Path) -> Topic:
     if path.suffix == ".toml":
         return parse_toml(data, str(path))
     return parse_plain(data, str(path), path.stem)
+
+
+def as_one(topics: Iterable[Topic]) -> Topic:
+    """One topic of several, at least one, each of which is taken once."""
+    distinct = list({topic.name: topic for topic in topics}.values())
+    return distinct[0] if len(distinct) == 1 else union(distinct)
 
 
 def union(topics: list[Topic]) -> Topic:

@@ -24,7 +24,9 @@ TAKEN = {
         *("web", "topic", "keywords", "seeds", "media", "sites"),
         *("max_layer", "max_depth"),
     },
+    "links": {"store", "job"},
     "rank": {"store", "archive", "topic", "keywords"},
+    "rules": {"store", "job", "rules"},
     "topic": {"topic", "keywords", "media", "web"},
     "workers": {"store", "job"},
 }

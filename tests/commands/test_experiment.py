@@ -49,7 +49,7 @@ def test_an_experiment_and_the_comparison_of_two(
 ) -> None:
     options = (
         *(*WEB, "--parallel", "2", "--budget", "5", "--out", "one"),
-        *("--algos", "breadth,urlrule:hard=true", "-s", "MMCRAWL_TOPIC_THRESHOLD=0.4"),
+        *("--algos", "breadth,urlrule:lift=0", "-s", "MMCRAWL_TOPIC_THRESHOLD=0.4"),
     )
     done = subprocess.run(
         [python(), "-m", "scrapy", "experiment", *options],
@@ -70,10 +70,10 @@ def test_an_experiment_and_the_comparison_of_two(
     assert "truth: done, 9 pages, 4 relevant" in done.stderr
     assert (folder / ".mmcrawl-truth").is_dir()
     text = (folder / "one" / "report.html").read_text(encoding="utf-8")
-    assert "urlrule:hard=true" in text
+    assert "urlrule:lift=0" in text
     assert "MMCRAWL_TOPIC_THRESHOLD=0.4" in text
     assert run(*options) == 0  # in another process the same experiment is known again
-    assert "urlrule:hard=true: kept, 5 pages" in capsys.readouterr().err
+    assert "urlrule:lift=0: kept, 5 pages" in capsys.readouterr().err
     assert run("--compare", "one", "one") == 0
     assert "(+0.0)" in capsys.readouterr().out
 

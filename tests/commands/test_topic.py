@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from mmcrawl.topic.loading import load_topic
+from mmcrawl.topic.topic import MEDIA_KINDS
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +30,26 @@ def test_list_names_every_topic() -> None:
     assert shown.returncode == 0
     names = {path.stem for path in (ROOT / "dictionaries" / "topics").glob("*.toml")}
     assert {line.split()[0] for line in shown.stdout.splitlines()[1:-1]} == names
+
+
+def test_list_counts_the_concepts_of_each_kind_of_media() -> None:
+    rows = {line.split()[0]: line.split() for line in topic("list").stdout.splitlines()}
+    found = load_topic("physics-senior")
+    kinds = [len(found.wanting([kind]).terms) for kind in MEDIA_KINDS]
+    assert rows["physics-senior"][-4:] == list(map(str, [len(found.terms), *kinds]))
+    assert max(kinds) < len(found.terms) < sum(kinds)
+
+
+def test_find_tells_the_topics_of_a_word_and_the_media_it_counts_for() -> None:
+    shown = topic("find", "photosynthesis").stdout.splitlines()
+    rows = {line.split()[0]: line for line in shown[1:]}
+    assert list(rows) == ["biology-junior", "biology-senior", "science-primary"]
+    assert all(row.count("✓") == 3 for row in rows.values())
+    assert all("光合作用" in row for row in rows.values())
+    [head, row] = topic("find", "多普勒效应").stdout.splitlines()
+    assert row.count("✓") == 1
+    assert head.index("audio") <= row.index("✓") < head.index("video")
+    assert "is in no topic that ships" in topic("find", "zzzz").stdout
 
 
 def test_show_gives_words_in_both_languages_and_their_source() -> None:
@@ -142,7 +164,8 @@ def test_nothing_a_page_says_acts_upon_the_terminal(tmp_path: Path) -> None:
         (["score", "-s", "MMCRAWL_TOPIC_THRESHOLD=x", "x"], 2, "MMCRAWL_TOPIC_THRESHOLD must be"),
         (["show", "x" * 300], 2, "unknown topic 'xxx"),
         (["list", "extra"], 2, "scrapy topic list: takes no further argument"),
-        (["paint"], 2, "say list, show NAME or score"),
+        (["find"], 2, "give one WORD"),
+        (["paint"], 2, "say list, show NAME, find WORD or score"),
     ],
 )
 def test_wrong_input_is_one_clear_sentence(args: list[str], code: int, said: str) -> None:

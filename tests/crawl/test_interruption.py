@@ -188,7 +188,7 @@ def crawl(file, dies_after=None):
     store = open_store(f"sqlite:///{file}")
     job = CrawlJob(
         store, store.job("test", {}), reporter=Reporter(TopicTest(topic, {"video"}), similarity),
-        make_scorer=lambda source: UrlRule(source, similarity, num2=2, m=1),
+        make_scorer=lambda source: UrlRule(source, similarity, m=1),
         limits=Limits(), seeds=web.start_urls(),
     )
     reports, begun = 0, []

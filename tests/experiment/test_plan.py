@@ -18,12 +18,12 @@ TRAP_LIMIT = "MMCRAWL_BARREN_PAGES_PER_SHAPE"
 
 
 def test_algorithms_with_parameters() -> None:
-    text = "breadth, urlrule:hard=true;d=0.9"
+    text = "breadth, urlrule:lift=0;d=0.9"
     assert algorithms_of(text, NAMES) == (
         Algorithm("breadth", "breadth"),
-        Algorithm("urlrule:d=0.9;hard=true", "urlrule", {"hard": "true", "d": "0.9"}),
+        Algorithm("urlrule:d=0.9;lift=0", "urlrule", {"lift": "0", "d": "0.9"}),
     )
-    assert algorithms_of(text, NAMES)[1].file_name == "urlrule+d=0.9+hard=true"
+    assert algorithms_of(text, NAMES)[1].file_name == "urlrule+d=0.9+lift=0"
 
 
 def test_all_means_every_algorithm_there_is() -> None:
@@ -34,7 +34,7 @@ def test_all_means_every_algorithm_there_is() -> None:
     ("text", "said"),
     [
         ("nope", "there is no algorithm 'nope'; there are breadth, urlrule"),
-        ("urlrule:hard", "'urlrule:hard' is not understood; write urlrule:parameter=value"),
+        ("urlrule:lift", "'urlrule:lift' is not understood; write urlrule:parameter=value"),
         ("urlrule:=3", "'urlrule:=3' is not understood"),
     ],
 )
@@ -58,7 +58,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ({"keywords": "lens", "media": "film"}, "breadth", "there is no media kind 'film'"),
         ({"keywords": "lens", "max_depth": "x"}, "breadth", "max_depth: 'x' is not allowed"),
         ({"keywords": "lens", "seeds": "http://else.test/"}, "breadth", "hosts site.test"),
-        ({"keywords": "lens"}, "urlrule:hard=maybe", "hard: 'maybe' is not allowed"),
+        ({"keywords": "lens"}, "urlrule:lift=much", "lift: 'much' is not allowed"),
         ({"keywords": "lens"}, "learned:variance=-1", "learned: variance must be "),
         ({"keywords": "lens"}, "urlrule:media=audio", "media is no parameter of an algorithm"),
         ({"keywords": "lens"}, "urlrule:store=x", "store is no parameter of an algorithm"),
@@ -80,7 +80,7 @@ def test_seeds_inside_the_web_are_fine(web: Path) -> None:
 
 
 def test_every_algorithm_can_be_told_from_the_others() -> None:
-    labels = [*algorithm_names(), "urlrule:hard=true", "mine"]
+    labels = [*algorithm_names(), "urlrule:lift=0", "mine"]
     styles = styles_for(labels)
     assert len(set(styles.values())) == len(labels)
     assert styles_for(["urlrule"])["urlrule"] == styles["urlrule"]

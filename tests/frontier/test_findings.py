@@ -99,11 +99,11 @@ def test_a_resource_on_two_pages_counts_once(findings):
 
 
 def test_patterns_take_the_place_of_the_former_ones(findings):
-    findings.keep_patterns([PatternRecord("h.test", "http://h.test/old/*", 4)])
+    findings.keep_patterns([PatternRecord("h.test", "http://h.test/old/*", 4, 3, 1)])
     new = [
-        PatternRecord("h.test", "http://h.test/b/*", 4),
-        PatternRecord("h.test", "http://h.test/c/*", 9),
-        PatternRecord("h.test", "http://h.test/a/*", 4),
+        PatternRecord("h.test", "http://h.test/b/*", 4, 3, 1),
+        PatternRecord("h.test", "http://h.test/c/*", 9, 3, 1),
+        PatternRecord("h.test", "http://h.test/a/*", 4, 3, 1),
     ]
     findings.keep_patterns(new)
     assert findings.patterns() == [new[1], new[2], new[0]]
@@ -113,7 +113,7 @@ def test_patterns_take_the_place_of_the_former_ones(findings):
 
 def test_jobs_have_findings_of_their_own(store):
     one, two = (Findings(store, store.job(name, {})) for name in ("one", "two"))
-    pattern = PatternRecord("h.test", "http://h.test/*", 4)
+    pattern = PatternRecord("h.test", "http://h.test/*", 4, 3, 1)
     for findings in (one, two):
         findings.add_media_page(media_page("a", LEVER))
         findings.keep_patterns([pattern])

@@ -85,7 +85,7 @@ def test_a_record_holds_every_field_of_the_link_and_its_page(frontier):
     assert record.anchor_path == ("学校", "光的折射")
     assert record.url_path == (f"{H}/", f"{H}/wuli/1.htm?a=b")
     assert record.internal_urls == (f"{H}/a", f"{H}/b")
-    assert (record.score, record.content_score, record.structure_score) == (0.75, 0.25, 0.5)
+    assert (record.score, record.words_score, record.structure_score) == (0.75, 0.25, 0.5)
     assert (record.logical_layer, record.physical_layer, record.links_on_page) == (2, 3, 9)
     assert (record.contains_media, record.relevant, record.visited_at) == (True, False, 12.5)
     assert record.error == ""

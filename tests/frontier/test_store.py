@@ -12,6 +12,7 @@ import pytest
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import Job, NewLink, SqliteFrontier, SqliteStore, open_store
 from mmcrawl.frontier.database import SCHEMA_VERSION
+from mmcrawl.frontier.interlink import InterLink
 
 NOBODY = 65534
 
@@ -189,3 +190,25 @@ def test_a_store_that_a_stranger_changed_is_refused(path, change, told):
     with closing(sqlite3.connect(path)) as db, db:
         db.execute(change)
     assert f"is damaged ({told}" in refusal(path)
+
+
+def test_who_only_looks_sees_one_state_and_hinders_nobody(path: Path) -> None:
+    filled(path)
+    with opened(path) as store, open_store(f"sqlite:///{path}", read_only=True) as looking:
+        frontier = SqliteFrontier(store, store.job("crawl", {}))
+        links = InterLink(looking, 0)
+        assert len(links) == 1
+        frontier.add([NewLink("http://h.test/lens")])
+        frontier.commit()
+        assert len(links) == 1
+        assert links.lookup("http://h.test/lens") is None
+        with open_store(f"sqlite:///{path}", read_only=True) as later:
+            assert InterLink(later, 0).lookup("http://H.test/lens#top") == 1
+        with pytest.raises(StoreError, match="is read-only"):
+            looking.job("another", {})
+
+
+@pytest.mark.parametrize("uri", ["memory:", "sqlite:///none.db"])
+def test_there_must_be_something_to_look_at(uri: str) -> None:
+    with pytest.raises(StoreError):
+        open_store(uri, read_only=True)

@@ -23,7 +23,6 @@ CASES = {
     ("topic=nosuch",): "unknown topic 'nosuch'; `scrapy topic list` shows all topics",
     ("media=film",): "media: there is no media kind 'film'; it may be any of audio, video,",
     ("sites=all",): "sites: 'all' is not allowed; it may be hosts, domains or anywhere",
-    ("hard=maybe",): "hard: 'maybe' is not allowed; it may be true or false",
     ("job=a/b",): "job: 'a/b' is not allowed; it may hold letters, digits, dots, dashes and",
     ("max_pages=-1",): "max_pages: '-1' is not allowed; it may be a whole number from 0",
     ("max_pages=abc",): "max_pages: 'abc' is not allowed; it may be a whole number from 0",

@@ -250,7 +250,7 @@ def test_a_page_that_drips_does_not_hold_up_its_site_while_it_is_probed(
     site.answers["/drip"] = drip
     for path in pages:
         site.page(path, "optics of a lens")
-    run = desk.crawl(TOPIC, f"seeds={site.url()}", "store=memory:", "algo=urlrule", "num2=5")
+    run = desk.crawl(TOPIC, f"seeds={site.url()}", "store=memory:", "algo=urlrule-2009")
     assert run.code == 0
     assert {*pages} <= {*asked}
 
@@ -297,3 +297,14 @@ def test_a_page_of_200_000_links_is_taken_in(site: Site, desk: Desk) -> None:
     assert run.code == 0
     [(waiting,)] = desk.rows("crawl.db", "SELECT count(*) FROM link WHERE status = 'W'")
     assert waiting == 10_000
+
+
+def test_a_site_without_a_pattern_is_named_and_what_is_left_out_is_counted(
+    site: Site, desk: Desk
+) -> None:
+    site.page("/", "All", "/list")
+    site.page("/list", "All", *(f"/a/b/{n}" for n in range(5)))
+    run = desk.crawl("algo=urlrule-2009", TOPIC, f"seeds={site.url()}", "store=crawl.db")
+    assert run.code == 0
+    assert "WARNING: urlrule-2009: No pattern was learnt on 127.0.0.1" in run.words
+    assert "followed was fetched, but for 5 that urlrule-2009 leaves out." in run.words

@@ -93,7 +93,9 @@ class MadeUpCrawl:
             full, "", "", "", media, relevant, len(links), 1.0, new_media=int(relevant)
         )
         self.frontier.complete(link, record, links)
-        page = CrawledPage(link, full, relevant, media, links, new_media=int(relevant))
+        page = CrawledPage(
+            link, full, relevant, media, links, new_media=int(relevant), on_topic=relevant
+        )
         self.apply(self.scorer.crawled(page))
 
     def fail(self, link: int) -> None:
@@ -147,7 +149,7 @@ class MadeUpCrawl:
                     if self.frontier.known(target).parent == past.id:
                         answers.append(scorer.added([target]))
                 continue
-            answers.append(scorer.crawled(CrawledPage.again(past)))
+            answers.append(scorer.crawled(CrawledPage.again(past, on_topic=past.relevant)))
         answers.append(scorer.added(self.frontier.waiting()))
         for answer in answers:
             scores |= dict(zip(answer.ids, answer.score, strict=True))

@@ -216,7 +216,7 @@ def mean(numbers):
     return sum(numbers) / len(numbers) if numbers else 0.0
 
 
-def plain_shares(kind, web, words, dead):
+def plain_shares(kind, web, words, dead, lambda_=0.85):
     """The formulas, for one page after another, in lists."""
     parents = {p: [q for q, links in web.items() if p in links] for p in range(len(words))}
     mean_out = mean([len(links) for links in web.values()])
@@ -226,7 +226,8 @@ def plain_shares(kind, web, words, dead):
 
     def link_worth(p):
         to, away = parents[p], web.get(p, [])
-        return 0.15 * mean([words[q] for q in to]) + 0.85 * mean([words[b] for b in away])
+        held = len(away) / max(len(to) + len(away), 1) if lambda_ == "auto" else lambda_
+        return (1 - held) * mean([words[q] for q in to]) + held * mean([words[b] for b in away])
 
     def of_page(links):
         content = evenly([words[p] for p in links])
@@ -280,6 +281,37 @@ def test_shares_are_those_of_the_formulas_and_sum_to_1(kind, web):
         assert found[page] == pytest.approx(shares, abs=1e-6)
         if kind is not WeightedPageRank:
             assert sum(found[page].values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("lambda_", [0.3, "auto"])
+@given(web=webs())
+def test_lambda_is_a_number_or_the_share_of_its_links_that_a_page_holds(lambda_, web):
+    pages, words, dead = web
+    scorer, _ = told(TopicRank, pages, words, dead, lambda_=lambda_)
+    expected = plain_shares(TopicRank, pages, words, dead, lambda_)
+    found = shares_of(scorer)
+    for page, shares in expected.items():
+        assert found.get(page, {}) == pytest.approx(shares, abs=1e-6)
+
+
+@pytest.mark.parametrize("pages_on_topic", [1, 3])
+@given(web=webs())
+def test_the_score_is_that_of_3_6_as_printed_whatever_number_of_pages_n_is(pages_on_topic, web):
+    """x = (1 − d)/N + d Pᵀ x with N as in the paper, and nothing for what is not passed on."""
+    pages, words, dead = web
+    _, answer = told(TopicRank, pages, words, dead, alpha=0)
+    nodes = sorted({*pages, *(link for links in pages.values() for link in links)})
+    place, matrix = {node: i for i, node in enumerate(nodes)}, np.eye(len(nodes))
+    for page, shares in plain_shares(TopicRank, pages, words, dead).items():
+        for link, share in shares.items():
+            matrix[place[link], place[page]] -= 0.8 * share
+    ranks = np.linalg.solve(matrix, np.full(len(nodes), 0.2 / pages_on_topic))
+    waiting = [node for node in nodes if node not in pages and node not in dead]
+    largest = max((ranks[place[node]] for node in waiting), default=1.0)
+    expected = {node: ranks[place[node]] / largest for node in waiting}
+    found = dict(zip(answer.ids, answer.score, strict=True))
+    assert found == pytest.approx({node: expected[node] for node in found}, abs=1e-6)
+    assert max(found.values(), default=1) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -84,6 +84,16 @@ def test_equal_parts_stay_and_others_become_a_star(paths, form):
     assert str(pattern(*paths)) == form
 
 
+def test_the_examples_of_the_paper_come_to_its_patterns():
+    directories = ("xy/jc/", "xy/wxs/", "xy/wz/")
+    urls = [url_parts(f"http://teacher.cqbxzx.com/{path}", slash=False) for path in directories]
+    assert str(generalise(urls)) == "http://teacher.cqbxzx.com/xy/*"
+    page = "http://www.cbe21.com/subject/physics/courseware.php?photo_id="
+    urls = [url_parts(f"{page}{number}") for number in (100003, 100002, 100001)]
+    assert str(generalise(urls)) == f"{page}*"
+    assert url_parts("http://h/", slash=False) == url_parts("http://h/")
+
+
 @pytest.mark.parametrize(
     "group",
     [

@@ -30,8 +30,8 @@ def plug_in(tmp_path, monkeypatch):
         "from mmcrawl.scoring import Breadth\n"
         "class Deepest(Breadth):\n"
         "    name = 'deepest'\n"
-        "    def __init__(self, source, similarity, *, layers=3):\n"
-        "        self.layers = layers\n"
+        "    def __init__(self, source, similarity, *, layers=3, loud=False):\n"
+        "        self.layers, self.loud = layers, loud\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     yield
@@ -78,8 +78,8 @@ def test_a_parameter_the_algorithm_does_not_have_is_named(name):
 def test_another_package_can_register_an_algorithm():
     assert "deepest" in algorithm_names()
     assert make_scorer("deepest", None, SIMILARITY, layers=5).layers == 5
-    with pytest.raises(MmcrawlError, match=r"deepest has no parameter 'hard'; it has layers"):
-        make_scorer("deepest", None, SIMILARITY, hard=True)
+    with pytest.raises(MmcrawlError, match=r"deepest has no parameter 'lift'; it has layers, loud"):
+        make_scorer("deepest", None, SIMILARITY, lift=1)
 
 
 @pytest.mark.usefixtures("plug_in")
@@ -91,8 +91,15 @@ def test_an_algorithm_that_cannot_be_loaded_is_told(tmp_path):
 
 
 def test_parameters_are_read_by_the_type_of_their_default():
-    texts = {"alpha": "0.5", "num2": "7", "hard": "yes"}
-    assert parse_parameters("urlrule", texts) == {"alpha": 0.5, "num2": 7, "hard": True}
+    texts = {"alpha": "0.5", "m": "7"}
+    assert parse_parameters("urlrule", texts) == {"alpha": 0.5, "m": 7}
+
+
+@pytest.mark.usefixtures("plug_in")
+def test_a_parameter_may_be_true_or_false():
+    assert parse_parameters("deepest", {"loud": "yes"}) == {"loud": True}
+    with pytest.raises(MmcrawlError, match=r"^loud: 'maybe' .*; it may be true or false$"):
+        parse_parameters("deepest", {"loud": "maybe"})
 
 
 @pytest.mark.parametrize(
@@ -100,8 +107,7 @@ def test_parameters_are_read_by_the_type_of_their_default():
     [
         ("alpha", "nan", "alpha: 'nan' is not allowed; it may be a number"),
         ("alpha", "much", "alpha: 'much' is not allowed; it may be a number"),
-        ("num2", "0.5", "num2: '0.5' is not allowed; it may be a whole number"),
-        ("hard", "maybe", "hard: 'maybe' is not allowed; it may be true or false"),
+        ("m", "0.5", "m: '0.5' is not allowed; it may be a whole number"),
     ],
 )
 def test_a_wrong_value_of_a_parameter_is_one_sentence(parameter, text, told):
@@ -122,7 +128,8 @@ def test_a_wrong_value_of_a_parameter_is_one_sentence(parameter, text, told):
         ("shark-improved", "sigma", 3.0),
         ("fish", "depth", -1),
         ("urlrule", "alpha", 9.0),
-        ("urlrule", "num2", -1),
+        ("urlrule", "lift", -1),
+        ("urlrule-2009", "num2", -1),
         ("tag-path", "alpha", -1.0),
         ("tag-path", "theta", 2.0),
         ("learned", "lookahead", 5000.0),

@@ -21,7 +21,8 @@ EXACT = 1e-9
 class Crawl:
     """A crawl of a made-up web with a real frontier; `topic` gives topic scores.
 
-    A page is relevant if its topic score is above 1/2.
+    A page is on topic if its topic score is above 1/2, and relevant if it holds media as well,
+    which none does whose address ends in `-`.
     """
 
     def __init__(self, web, topic=None, content=lambda url: 0.0, **parameters):
@@ -69,10 +70,12 @@ class Crawl:
     def finish(self, link, url):
         links = self.add(*self.web.get(url, ()), parent=link)
         score = self.topic.get(url, 0.0)
-        relevant, full = score > 0.5, f"http://h.test{url}"
-        record = PageRecord(full, "", "", "", relevant, relevant, 0, 1.0, topic_score=score)
+        on_topic, media, full = score > 0.5, not url.endswith("-"), f"http://h.test{url}"
+        relevant = on_topic and media
+        record = PageRecord(full, "", "", "", media, relevant, 0, 1.0, topic_score=score)
         self.frontier.complete(link, record, links)
-        self.apply(self.scorer.crawled(CrawledPage(link, full, relevant, relevant, links, score)))
+        page = CrawledPage(link, full, relevant, media, links, score, on_topic=on_topic)
+        self.apply(self.scorer.crawled(page))
 
     def fail(self, link):
         self.frontier.fail(link, "404")
@@ -107,7 +110,7 @@ class Crawl:
             if isinstance(past, PastFailure):
                 scorer.failed(past.id)
                 continue
-            scorer.crawled(CrawledPage.again(past))
+            scorer.crawled(CrawledPage.again(past, on_topic=past.topic_score > 0.5))
         answer = scorer.added(self.frontier.waiting())
         return dict(zip(answer.ids, answer.score, strict=True))
 
@@ -126,7 +129,7 @@ def crawl():
         one.store.close()
 
 
-def plain_structures(frontier, sigma=SIGMA, theta=THETA):
+def plain_structures(frontier, sigma=SIGMA, theta=THETA, *, with_media=True):
     """(3.15) of the links that stand on pages and are not done, computed from what is on record."""
     history = list(frontier.history())
     pages = {past.id: past for past in history if not isinstance(past, PastFailure)}
@@ -155,7 +158,10 @@ def plain_structures(frontier, sigma=SIGMA, theta=THETA):
             + sigma * (past.topic_score if mean[number] is None else mean[number])
             for number, past in pages.items()
         }
-    good = {number: sum(pages[c].relevant for c in own) for number, own in children.items()}
+    good = {
+        number: sum(pages[c].relevant if with_media else pages[c].topic_score > 0.5 for c in own)
+        for number, own in children.items()
+    }
     passed = {
         number: (good[number] + theta) / (len(own) + theta) * potential[number]
         for number, own in children.items()
@@ -214,7 +220,7 @@ def test_news_reaches_the_grandparents_and_goes_round_in_circles(crawl):
     # p = P(/), a = P(/a), b = P(/b) = 0.9:
     #   p = 0.2 + 0.6 · a          a = 0.2 + 0.6 · (p + 0.9)/2 = 0.47 + 0.3 · p
     #   p = 0.2 + 0.282 + 0.18 · p  =>  p = 0.482/0.82
-    # λ(/) = 0.5/1.5 (/a is not relevant); structure of /w = p/3, of /c = 0.9
+    # λ(/) = 0.5/1.5 (/a is not on topic); structure of /w = p/3, of /c = 0.9
     assert made.structures() == pytest.approx({"/w": 0.482 / 0.82 / 3 / 0.9, "/c": 1})
 
 
@@ -351,6 +357,21 @@ def test_the_largest_structure_is_looked_up_more_often_when_few_links_are_left(c
         assert max(made.structures().values()) == pytest.approx(1, abs=0.02)
 
 
+@pytest.mark.parametrize("with_media", [True, False])
+def test_as_printed_children_on_topic_count_without_media_too(crawl, with_media):
+    web = {"/": ["/a-", "/b", "/u"], "/2": ["/c-", "/d", "/v"]}
+    topic = {"/": 0.6, "/2": 0.6, "/a-": 0.7, "/b": 0.2, "/c-": 0.2, "/d": 0.7}
+    made = crawl(web, topic, tolerance=EXACT, alpha=0, with_media=with_media)
+    made.give("/", "/2")
+    made.visit(*topic)
+    # both pages: P = 0.4 · 0.6 + 0.6 · 0.45 = 0.51; λ = 1.5/2.5, but 0.5/2.5 if /a- is not good
+    assert plain_structures(made.frontier, with_media=with_media) == {
+        made.id("/u"): pytest.approx(0.51 * (0.2 if with_media else 0.6)),
+        made.id("/v"): pytest.approx(0.51 * 0.6),
+    }
+    assert made.structures() == pytest.approx({"/u": 1 / 3 if with_media else 1, "/v": 1})
+
+
 def test_revision_lowers_the_links_of_the_pages_that_held_the_page(crawl):
     web = {"/": ["/a", "/u"], "/b": ["/v"]}
     made = crawl(web, {"/": 0.6, "/a": 0.7, "/b": 0.6}, tolerance=EXACT, alpha=0)
@@ -369,12 +390,24 @@ def test_revision_lowers_the_links_of_the_pages_that_held_the_page(crawl):
     assert made.scores() == before
 
 
+def test_as_printed_it_changes_nothing_that_a_page_holds_no_media_of_its_own(crawl):
+    topic = {"/": 0.6, "/a": 0.7, "/b": 0.6}
+    made = crawl({"/": ["/a", "/u"], "/b": ["/v"]}, topic, alpha=0, with_media=False)
+    made.give("/", "/b")
+    made.visit("/", "/b", "/a")
+    before = made.scores()
+    made.frontier.revise([made.id("/a")])
+    made.apply(made.scorer.revised([made.id("/a")]))
+    assert made.scores() == before
+    assert made.replayed() == {made.id(url): score for url, score in before.items()}
+
+
 # -- against a plain computation ----------------------------------------------------------------
 
 
 def made_up_web(dice, pages):
     """Return a web with a few links that stand on every page, and topic scores."""
-    names = [f"/{n}" for n in range(pages)]
+    names = [f"/{n}{'-' * (n % 2)}" for n in range(pages)]
     everywhere = names[: dice.randrange(4)]
     web = {name: [*everywhere, *dice.choices(names, k=dice.choice([0, 1, 3, 8]))] for name in names}
     topic = {name: dice.choice([0.0, 0.0, 0.3, 0.6, 0.9]) for name in names}
@@ -404,15 +437,18 @@ def crawl_at_random(made, dice, steps):
     pages=st.integers(2, 60),
     tolerance=st.sampled_from([EXACT, 0.005, 0.05]),
     sigma=st.sampled_from([0.0, 0.6, 0.9]),
+    with_media=st.booleans(),
 )
-def test_structures_are_those_of_the_formulas_within_the_tolerance(seed, pages, tolerance, sigma):
+def test_structures_are_those_of_the_formulas_within_the_tolerance(
+    seed, pages, tolerance, sigma, with_media
+):
     dice = Random(seed)
     web, topic = made_up_web(dice, pages)
-    made = Crawl(web, topic, tolerance=tolerance, sigma=sigma, alpha=0)
-    made.give("/0", "/1")
+    made = Crawl(web, topic, tolerance=tolerance, sigma=sigma, alpha=0, with_media=with_media)
+    made.give("/0", "/1-")
     for _ in range(4):
         crawl_at_random(made, dice, steps=pages)
-        expected = plain_structures(made.frontier, sigma=sigma)
+        expected = plain_structures(made.frontier, sigma=sigma, with_media=with_media)
         told = made.structures()
         names = {link: made.frontier.url(link).removeprefix("http://h.test") for link in expected}
         largest = largest_by(made.scorer)
@@ -436,7 +472,7 @@ def test_a_scorer_that_is_told_the_history_is_where_it_was(seed, pages):
     dice = Random(seed)
     web, topic = made_up_web(dice, pages)
     made = Crawl(web, topic, content=lambda url: len(url) % 3 / 4)
-    made.give("/0", "/1")
+    made.give("/0", "/1-")
     crawl_at_random(made, dice, steps=2 * pages)
     waiting = made.frontier.waiting()
     assert made.replayed() == {link: made.frontier.record(link).score for link in waiting}

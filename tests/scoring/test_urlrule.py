@@ -1,10 +1,11 @@
-"""Search by URL patterns: the paper's probing (4.2), what is learnt, and the order of links."""
+"""Search by URL patterns: what is learnt, and the order of links."""
 
 import math
 
+import numpy as np
 import pytest
 
-from mmcrawl.frontier import HELD, PatternRecord
+from mmcrawl.frontier import PatternRecord
 from mmcrawl.scoring.evidence import prior_of
 from mmcrawl.scoring.prospects import Prospects
 
@@ -21,9 +22,7 @@ def school(made_up_crawl):
     """Make a crawl of a page that leads to 20 videos and 20 news."""
 
     def make(**parameters):
-        crawl = made_up_crawl(
-            "urlrule", {"/": [*NEWS, *VIDEOS]}, relevant=is_video, **({"num2": 10} | parameters)
-        )
+        crawl = made_up_crawl("urlrule", {"/": [*NEWS, *VIDEOS]}, is_video, **parameters)
         crawl.seed("/")
         return crawl
 
@@ -32,88 +31,6 @@ def school(made_up_crawl):
 
 def deep(layer, count, name="p"):
     return [f"{'/d' * (layer - 1)}/{name}{n}" for n in range(count)]
-
-
-# -- probing, with hard focus ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("num2", [1, 3])
-def test_probing_takes_num_n_pages_of_layer_n_down_to_the_tenth(made_up_crawl, num2):
-    links = [link for layer in range(1, 13) for link in deep(layer, 10 * num2)]
-    crawl = made_up_crawl("urlrule", {"/": links}, hard=True, num2=num2)
-    crawl.seed("/")
-    crawl.run()
-    expected = {layer: num2 * (layer - 1) for layer in range(2, 11)}
-    assert crawl.layers() == {1: num2} | expected
-    assert set(crawl.scores().values()) == {HELD}
-
-
-def test_probes_under_way_count_against_the_numbers(made_up_crawl):
-    crawl = made_up_crawl("urlrule", {"/": deep(2, 30)}, hard=True, num2=4)
-    crawl.seed("/")
-    crawl.run(1)
-    under_way = list(iter(crawl.start, None))
-    assert len(under_way) == 4
-    crawl.fail(under_way[0][0])
-    for taken in under_way[1:]:
-        crawl.finish(*taken)
-        assert crawl.frontier.ready == 0
-
-
-def test_what_the_last_probe_finds_is_probed_as_well(made_up_crawl):
-    web = {"/": deep(2, 30), "/d/p3": deep(3, 30)}
-    crawl = made_up_crawl("urlrule", web, hard=True, num2=4)
-    crawl.seed("/")
-    crawl.run(1)
-    *others, (last, url) = iter(crawl.start, None)
-    for taken in others:
-        crawl.finish(*taken)
-    assert crawl.frontier.ready == 0
-    crawl.finish(last, url)
-    assert crawl.run() == deep(3, 8)
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_once_its_last_probe_is_done_a_site_is_probed_no_more(made_up_crawl, fails):
-    web = {"/": [*VIDEOS[:5], *NEWS[:3]], **{page: deep(4, 30) for page in VIDEOS[4:5]}}
-    crawl = made_up_crawl("urlrule", web, is_video, hard=True, num2=7)
-    crawl.seed("/")
-    crawl.fetch("/", *VIDEOS[:4], *NEWS[:2])
-    last = crawl.take(NEWS[2])
-    crawl.fail(last) if fails else crawl.finish(last, NEWS[2])
-    assert crawl.run() == VIDEOS[4:5]
-    assert crawl.scores() == dict.fromkeys(deep(4, 30), HELD)
-
-
-def test_a_directory_with_few_links_is_probed_before_one_with_many(made_up_crawl):
-    scripts = [f"/show.php?id={n}" for n in range(5)]
-    links = [*deep(3, 20), "/a/x", "/b/x", *scripts]
-    crawl = made_up_crawl("urlrule", {"/": links}, hard=True, num2=10)
-    crawl.seed("/")
-    crawl.run(1)
-    assert crawl.run(4) == ["/d/d/p0", "/a/x", "/b/x", "/show.php?id=0"]
-    assert set(crawl.run(2)) == {"/d/d/p1", "/show.php?id=1"}
-
-
-@pytest.mark.parametrize("num2", [0, 5])
-def test_a_crawl_may_begin_below_the_layers_that_are_probed(made_up_crawl, num2):
-    seed, *links = deep(13, 20)
-    crawl = made_up_crawl("urlrule", {seed: links}, hard=True, num2=num2)
-    crawl.seed(seed)
-    assert crawl.run() == [seed]
-    assert crawl.scores() == dict.fromkeys(links, HELD)
-
-
-def test_of_a_site_found_at_its_depths_one_page_is_probed_first(made_up_crawl):
-    far = [f"http://i.test{path}" for path in deep(12, 20)]
-    crawl = made_up_crawl("urlrule", {"/": [*deep(2, 3), *far]}, hard=True)
-    crawl.seed("/")
-    crawl.run(1)
-    probe = crawl.frontier.next(lambda origin: origin == "http://i.test")
-    crawl.apply(crawl.scorer.started(probe.id))
-    assert crawl.frontier.next(lambda origin: origin == "http://i.test") is None
-    crawl.finish(probe.id, probe.url)
-    assert crawl.frontier.next(lambda origin: origin == "http://i.test") is None
 
 
 # -- patterns and order -------------------------------------------------------------------------
@@ -126,24 +43,7 @@ def test_a_pattern_is_learnt_and_its_links_come_before_all_others(school):
     assert sorted(fetched) == sorted(["/", *NEWS, *VIDEOS])
     learnt = [i for i, url in enumerate(fetched) if is_video(url)][3]  # m + 1 = 4 videos
     assert all(map(is_video, fetched[learnt : learnt + 17]))
-    assert crawl.scorer.patterns() == [PatternRecord("h.test", "http://h.test/v/*", 20)]
-
-
-def test_with_hard_focus_matched_links_are_worth_their_rate_more_than_their_score(school):
-    crawl = school(hard=True)
-    while not crawl.scorer.patterns():
-        assert crawl.run(1)
-    scores = crawl.scores()
-    videos = [score for url, score in scores.items() if is_video(url)]
-    assert min(videos) > 5 / 6  # Laplace: 4 of the 4 it was learnt from
-
-
-def test_with_hard_focus_only_probes_and_links_that_match_are_fetched(school):
-    crawl = school(hard=True, num2=8)
-    crawl.run()
-    assert [url for url in crawl.fetched if url in NEWS] == NEWS[:4]
-    assert sum(map(is_video, crawl.fetched)) == 20
-    assert crawl.scores() == dict.fromkeys(NEWS[4:], HELD)
+    assert crawl.scorer.patterns() == [PatternRecord("h.test", "http://h.test/v/*", 20, 20, 0)]
 
 
 def test_a_pattern_lifts_the_links_it_matches_by_its_rate(school):
@@ -159,7 +59,7 @@ def test_a_pattern_lifts_the_links_it_matches_by_its_rate(school):
     assert len(lifted) == 34
 
 
-def test_with_soft_focus_links_that_do_not_match_wait_behind_and_are_fetched(school):
+def test_links_that_do_not_match_wait_behind_and_are_fetched(school):
     crawl = school()
     while not crawl.scorer.patterns():
         assert crawl.run(1)
@@ -170,12 +70,39 @@ def test_with_soft_focus_links_that_do_not_match_wait_behind_and_are_fetched(sch
     assert len(crawl.run()) == len(scores) == 41 - before
 
 
-def test_with_soft_focus_links_of_all_layers_are_fetched(made_up_crawl):
+def test_links_of_all_layers_are_fetched(made_up_crawl):
     links = [link for layer in (2, 3, 12) for link in deep(layer, 30)]
-    crawl = made_up_crawl("urlrule", {"/": links}, num2=2)
+    crawl = made_up_crawl("urlrule", {"/": links})
     crawl.seed("/")
     crawl.run()
     assert crawl.layers() == {1: 1, 2: 30, 3: 30, 12: 30}
+
+
+def test_without_its_additions_it_orders_by_the_score_of_the_paper_alone(school):
+    crawl = school(worth=0, lift=0, s=1)
+    crawl.content = lambda url: len(url) % 3 / 4
+    crawl.fetch("/", *VIDEOS[:6], *NEWS[:2])
+    assert crawl.scorer.patterns()
+    crawl.apply(crawl.scorer.added(crawl.frontier.waiting()))
+    records = list(map(crawl.frontier.record, crawl.frontier.waiting()))
+    own = [0.4 * record.words_score + 0.6 * record.structure_score for record in records]
+    assert [record.score for record in records] == pytest.approx(own)
+    assert len(set(own)) > 2
+
+
+def test_the_weights_say_how_much_each_addition_counts(school):
+    def scores(**weights):
+        crawl = school(**{"worth": 0, "lift": 0, "s": 0} | weights)
+        crawl.fetch("/", *VIDEOS[:6], *NEWS[:2])
+        crawl.apply(crawl.scorer.added(crawl.frontier.waiting()))
+        return np.array(list(crawl.scores().values()))
+
+    parts = {"worth": 0.5, "lift": 2.0, "s": 3.0}
+    each = [weight * scores(**{name: 1}) for name, weight in parts.items()]
+    assert scores(**parts) == pytest.approx(sum(each))
+    assert all(part.any() for part in each)
+    new, old = (scores(worth=1, novelty=novelty) for novelty in (0.5, 0))
+    assert (new > old).all()
 
 
 def test_it_counts_on_how_many_pages_a_link_was_found(made_up_crawl, monkeypatch):
@@ -195,24 +122,19 @@ def test_seeds_come_before_the_best_of_links(school):
     assert crawl.run(2) == ["http://i.test/", VIDEOS[8]]
 
 
-@pytest.mark.parametrize("hard", [False, True])
-def test_scores_are_finite_and_below_a_thousand_or_held_with_hard_focus(school, hard):
-    crawl = school(hard=hard)
-    held = False
+def test_scores_are_finite_and_below_a_thousand(school):
+    crawl = school()
     while (taken := crawl.start()) is not None:
         before = crawl.answer
         crawl.finish(*taken)
         for answer in (before, crawl.answer):
-            held |= HELD in answer.score
-            assert all(0 <= s < 1000 for s in answer.score if s != HELD)
+            assert all(0 <= s < 1000 for s in answer.score)
             assert all(math.isfinite(s) for s in answer.structure)
             assert len(set(answer.ids)) == len(answer.ids)
-    assert held is hard
 
 
-@pytest.mark.parametrize("hard", [False, True])
-def test_a_pattern_learnt_by_accident_loses_its_power(school, hard):
-    crawl = school(hard=hard)
+def test_a_pattern_learnt_by_accident_loses_its_power(school):
+    crawl = school()
     crawl.is_relevant = lambda url: url in VIDEOS[:4]
     while not crawl.scorer.patterns():
         assert crawl.run(1)
@@ -249,7 +171,7 @@ def test_a_directory_with_finds_comes_first_before_it_has_a_pattern(school):
 
 def test_sites_learn_apart(made_up_crawl):
     other = [f"http://i.test/v/{n}" for n in range(6)]
-    crawl = made_up_crawl("urlrule", {"/": [*VIDEOS[:6], *other]}, relevant=is_video, num2=10)
+    crawl = made_up_crawl("urlrule", {"/": [*VIDEOS[:6], *other]}, relevant=is_video)
     crawl.seed("/")
     crawl.run()
     assert [(p.host, p.pattern) for p in crawl.scorer.patterns()] == [
@@ -261,7 +183,7 @@ def test_sites_learn_apart(made_up_crawl):
     ("m", "near", "learns"), [(3, 5, True), (19, 5, True), (20, 5, False), (3, 4, False)]
 )
 def test_m_and_near_say_what_a_cluster_is(school, m, near, learns):
-    crawl = school(m=m, near=near, num2=50)
+    crawl = school(m=m, near=near)
     crawl.run()
     assert bool(crawl.scorer.patterns()) is learns
 
@@ -281,21 +203,19 @@ def learn_exactly(crawl, videos=4):
 
 
 def test_pages_that_turn_out_irrelevant_are_taken_out_of_their_pattern(school):
-    crawl = school(hard=True)
+    crawl = school(worth=0, s=0)  # the score is what the pattern's rate lifts
     pages = learn_exactly(crawl)
     assert crawl.scorer.patterns()
-    before = max(crawl.scores().values())
+    assert max(crawl.scores().values()) > 0
     crawl.apply(crawl.scorer.revised(pages[:1]))
     assert crawl.scorer.patterns() == []
-    assert max(crawl.scores().values()) <= before - 0.5
+    assert max(crawl.scores().values()) == 0
     assert set(crawl.answer.ids) == set(crawl.frontier.waiting())
 
 
 @pytest.mark.parametrize("which", [slice(2), slice(-2, None)], ids=["learnt from", "led to"])
 def test_a_pattern_lives_on_without_some_of_its_pages(school, which):
-    crawl = school(
-        hard=True, alpha=1.0
-    )  # without words and structure the score is the pattern's rate
+    crawl = school(worth=0, s=0, lift=1)  # the score is the pattern's rate
     pages = learn_exactly(crawl, videos=8)
     crawl.apply(crawl.scorer.revised(pages[which]))
     assert [pattern.urls for pattern in crawl.scorer.patterns()] == [6]
@@ -323,9 +243,8 @@ def test_revising_nothing_changes_nothing(school):
 
 
 @pytest.mark.parametrize("pages", [0, 2, 5, 14, 22, 35])
-@pytest.mark.parametrize("hard", [False, True])
-def test_a_scorer_that_is_told_the_history_is_where_it_was(school, pages, hard):
-    crawl = school(hard=hard)
+def test_a_scorer_that_is_told_the_history_is_where_it_was(school, pages):
+    crawl = school()
     crawl.content = lambda url: len(url) % 3 / 3
     crawl.web = {"/": [*NEWS, *VIDEOS], **{page: ["/", *NEWS[:3], "/w/1"] for page in NEWS}}
     crawl.run(pages // 2)
@@ -338,12 +257,3 @@ def test_a_scorer_that_is_told_the_history_is_where_it_was(school, pages, hard):
     assert scorer.added(waiting) == crawl.scorer.added(waiting)
     assert scorer.patterns() == crawl.scorer.patterns()
     assert scorer.started(waiting[0]) == crawl.scorer.started(waiting[0])
-
-
-@pytest.mark.parametrize("pages", [5, 14, 22])
-def test_with_hard_focus_the_frontier_knows_the_scores(school, pages):
-    crawl = school(hard=True)
-    crawl.run(pages)
-    _, scores = crawl.replayed()
-    waiting = crawl.frontier.waiting()
-    assert [scores[link] for link in waiting] == [crawl.frontier.record(n).score for n in waiting]

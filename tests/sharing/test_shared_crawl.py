@@ -16,6 +16,7 @@ from mmcrawl.errors import StoreError
 from mmcrawl.frontier import Job, Limits, NewLink, SqliteStore, open_store
 from mmcrawl.page import parse_page
 from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
+from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
 from mmcrawl.sharing.allocator import Allocator, KnownWorker
 from mmcrawl.sharing.crawl import SharedCrawl
 from mmcrawl.sharing.messages import (
@@ -24,6 +25,7 @@ from mmcrawl.sharing.messages import (
     Event,
     Failed,
     Fetched,
+    Grant,
     Lease,
     Message,
     Redirected,
@@ -52,6 +54,7 @@ class Laboratory:
     def __init__(self, folder: Path, algo: str) -> None:
         self.folder = folder
         self.algo = algo
+        self.rules = PinnedRules()
         self.stores: list[SqliteStore] = []
         topic = topic_from_keywords("optics, lens, 光学")
         self.reporter = Reporter(TopicTest(topic, {"video"}), LinkSimilarity(topic))
@@ -71,6 +74,7 @@ class Laboratory:
             make_scorer=lambda source: make_scorer(self.algo, source, similarity),
             limits=Limits(per_shape=25),
             seeds=SEEDS,
+            rules=self.rules,
         )
 
     def copy(self, name: str, new: str) -> None:
@@ -152,7 +156,9 @@ def picture(crawl: SharedCrawl) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    "laboratory", ["shark", "urlrule", "topicrank", "breadth", "learned"], indirect=True
+    "laboratory",
+    ["shark", "urlrule", "urlrule-2009", "topicrank", "breadth", "learned"],
+    indirect=True,
 )
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_the_log_gives_the_same_crawl_to_all_who_read_it(laboratory: Laboratory, seed: int) -> None:
@@ -166,7 +172,24 @@ def test_the_log_gives_the_same_crawl_to_all_who_read_it(laboratory: Laboratory,
     assert "html body p a" in {link[-1] for link in picture(second)["links"]}
 
 
-@pytest.mark.parametrize("laboratory", ["shark", "learned"], indirect=True)
+def granted(crawl: SharedCrawl, log: list[bytes]) -> list[str]:
+    starts = [start for data in log for start in Entry.decode(data).starts]
+    return [crawl.job.frontier.url(start.link) for start in starts if isinstance(start, Grant)]
+
+
+def test_rules_decide_what_workers_are_given(laboratory: Laboratory) -> None:
+    plain = laboratory.crawl("plain.db")
+    without = granted(plain, lead(laboratory, plain, 20, random.Random(1)))
+    laboratory.rules = PinnedRules([PinnedRule("re:/d0/", 0), PinnedRule("re:/d[12]/", 5)])
+    ruled = laboratory.crawl("ruled.db")
+    given = granted(ruled, lead(laboratory, ruled, 20, random.Random(1)))
+    assert [url for url in without if "/d0/" in url]
+    assert not [url for url in given if "/d0/" in url]
+    first = [sum("/d1/" in url or "/d2/" in url for url in urls[:40]) for urls in (given, without)]
+    assert first[0] > 1.3 * first[1]
+
+
+@pytest.mark.parametrize("laboratory", ["shark", "learned", "urlrule-2009"], indirect=True)
 @pytest.mark.parametrize("cut", [0, 1, 17, 39])
 def test_a_snapshot_and_the_log_after_it_give_the_same_crawl(
     laboratory: Laboratory, cut: int

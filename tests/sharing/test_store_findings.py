@@ -73,8 +73,12 @@ def test_a_page_with_too_many_media_is_cut_and_told(shared, caplog):
 
 def test_patterns_are_replaced(stores):
     assert stores[0].patterns() == []
-    few = [PatternRecord("h", "a*", 1), PatternRecord("h", "c*", 5), PatternRecord("h", "b*", 5)]
-    stores[0].publish_patterns([PatternRecord("h", "z*", 9)])
+    few = [
+        PatternRecord("h", "a*", 1, 2, 1),
+        PatternRecord("h", "c*", 5, 2, 1),
+        PatternRecord("h", "b*", 5, 2, 1),
+    ]
+    stores[0].publish_patterns([PatternRecord("h", "z*", 9, 2, 1)])
     stores[1].publish_patterns(few)
     assert [(one.pattern, one.urls) for one in stores[2].patterns()] == [
         ("b*", 5),
@@ -84,7 +88,7 @@ def test_patterns_are_replaced(stores):
 
 
 def test_many_patterns(shared):
-    many = [PatternRecord(f"http://{n}", f"http://{n}/*", n) for n in range(100_000, 0, -1)]
+    many = [PatternRecord(f"http://{n}", f"http://{n}/*", n, 2, 1) for n in range(100_000, 0, -1)]
     shared.publish_patterns(many)
     assert shared.patterns() == many
 

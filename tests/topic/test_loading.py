@@ -1,4 +1,6 @@
+import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -176,3 +178,20 @@ def test_a_subject_is_known_by_what_is_taught_in_it(name, texts):
 def test_a_name_that_no_file_can_have_is_an_unknown_topic(name):
     with pytest.raises(TopicError, match=r"unknown topic|no topic file"):
         load_topic(name)
+
+
+def test_the_guide_tells_how_many_concepts_count_for_each_kind_of_media():
+    guide = (Path(__file__).parents[2] / "docs" / "guide" / "topics.md").read_text("utf-8")
+    told = {
+        name: (int(video), int(audio), int(animation))
+        for name, video, audio, animation in re.findall(
+            r"^\| `([a-z-]+)` \| (\d+) \| \d+ \| (\d+) \| \d+ \| (\d+) \| \d+ \|$", guide, re.M
+        )
+    }
+    counted = {
+        name: tuple(len(topic.wanting([kind]).terms) for kind in ("video", "audio", "animation"))
+        for name in topic_names()
+        if (topic := load_topic(name)).media
+    }
+    assert told == counted
+    assert len(told) == 14

@@ -10,5 +10,5 @@ where `data` is the folder given by `--data`, None for what ships.
 CRAWLS = "yang2009"
 """The preset that crawls a stored web; it takes the options of other experiments."""
 
-LABELLED: tuple[str, ...] = ("song2008",)
+LABELLED: tuple[str, ...] = ("song2008", "wang2012", "quark")
 """The presets that measure on labelled data."""

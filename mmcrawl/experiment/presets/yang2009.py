@@ -27,9 +27,18 @@ _FOCUSED = (
     Algorithm(
         "shark-improved",
         "shark-improved",
-        {"beta": "0.8", "sigma": "0.6", "theta": "0.5", "alpha": "0.4", **_FOCUS},
+        {
+            "beta": "0.8",
+            "sigma": "0.6",
+            "theta": "0.5",
+            "alpha": "0.4",
+            "with_media": "false",
+            **_FOCUS,
+        },
     ),
-    Algorithm("urlrule-2009", "urlrule", {"d": "0.85", "beta": "0.8", "alpha": "0.4", **_FOCUS}),
+    Algorithm(
+        "urlrule-2009", "urlrule-2009", {"d": "0.85", "beta": "0.8", "alpha": "0.4", **_FOCUS}
+    ),
 )
 ALGORITHMS = (_BREADTH, *_FOCUSED)
 """Those of section 5.2.4, with the parameters of 5.2.5; ω is open in the thesis."""

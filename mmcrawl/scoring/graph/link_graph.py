@@ -30,7 +30,7 @@ an edge during a batch.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -300,6 +300,14 @@ class GraphScorer(Scorer, ABC):
     def repeated(self, link: int) -> LinkScores:
         """Note that a link waits no more."""
         return self.failed(link)
+
+    def parts(self, link: int) -> Mapping[str, float]:
+        """Return the terms of S (4.8) of a waiting link."""
+        structure = float(self._rank.values[link]) / (self._largest or 1.0)
+        if not self._alpha:
+            return {"structure": structure}
+        content = self._alpha * float(self._content.values[link])
+        return {"content": content, "structure": (1 - self._alpha) * structure}
 
     # -- inside -------------------------------------------------------------------------------
 

@@ -10,6 +10,12 @@ How the paper is read:
 * content(p) is (3.8) for every p: what a link's own words said when it was found, fetched or not.
 * The mean over no links is 0: a waiting link has no links of its own yet, a seed no parents.
 * λ weighs links a page holds (the formula and 5.2.5), not those that lead to it (one sentence).
+* "λ must be adjusted in time", since pages at the bottom of a site hold hardly any links and those
+  at its top hold many more than lead to them, comes without a formula; with `lambda_=auto` it is,
+  for each page, the share of its links that it holds: out / (in + out), of the links seen so far.
+* N in (3.6) is the number of pages on topic. It stands in the one term that is the same for all
+  pages, so all ranks are in proportion to 1/N, and (4.8) divides them by the largest: whatever N
+  is, S is the same. Here N is the number of all nodes, with which ranks sum to 1.
 """
 
 from typing import Any, ClassVar
@@ -17,7 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from mmcrawl.scoring.base import LinkSource, LinkText, Ranges, check_ranges
+from mmcrawl.scoring.base import AUTO, LinkSource, LinkText, Ranges, Words, check_ranges
 from mmcrawl.scoring.graph.link_graph import Column, Ids, Numbers, shares_within
 from mmcrawl.scoring.graph.pagerank import PageRank
 from mmcrawl.scoring.similarity import LinkSimilarity
@@ -61,7 +67,8 @@ class TopicRank(TopicCentricPageRank):
     Args:
         d: damping, in (0, 1).
         omega: weight of content against neighbours in (3.7), in [0, 1]; the paper leaves it open.
-        lambda_: weight of the links a page holds against those to it in (3.11), in [0, 1].
+        lambda_: weight of the links a page holds against those to it in (3.11), in [0, 1]; `auto`
+            for the share of a page's links seen that it holds.
         alpha: weight of content against structure in (4.8), in [0, 1]; the paper's ∂.
         growth: share by which the graph grows between two batches, from 0 (exact, slow).
     """
@@ -73,6 +80,7 @@ class TopicRank(TopicCentricPageRank):
         "lambda_": (0, 1),
         "alpha": (0, 1),
     }
+    words: ClassVar[Words] = {"lambda_": AUTO}
 
     def __init__(
         self,
@@ -81,11 +89,11 @@ class TopicRank(TopicCentricPageRank):
         *,
         d: float = 0.8,
         omega: float = 0.5,
-        lambda_: float = 0.85,
+        lambda_: float | str = 0.85,
         alpha: float = 0.4,
         growth: float = 0.05,
     ) -> None:
-        check_ranges(self.ranges, locals())
+        check_ranges(self.ranges, locals(), self.words)
         super().__init__(source, similarity, d=d, growth=growth)
         self._alpha = alpha
         self._omega, self._lambda = omega, lambda_
@@ -100,11 +108,17 @@ class TopicRank(TopicCentricPageRank):
 
     def _link(self, links: npt.NDArray[Any]) -> Numbers:
         """link(p) of some nodes (3.11)."""
-        parents = np.maximum(self.graph.indegree.values[links], 1)
-        mean_to = self._content_to.values[links] / parents
-        linked: Numbers = (1 - self._lambda) * mean_to
-        linked += self._lambda * self._content_from.values[links]
-        return linked
+        parents = self.graph.indegree.values[links]
+        mean_to = self._content_to.values[links] / np.maximum(parents, 1)
+        weight = self._held_weight(links, parents)
+        return np.asarray((1 - weight) * mean_to + weight * self._content_from.values[links])
+
+    def _held_weight(self, links: npt.NDArray[Any], parents: npt.NDArray[Any]) -> Numbers | float:
+        """λ of some nodes."""
+        if self._lambda != AUTO:
+            return float(self._lambda)
+        held = self.graph.outdegree.values[links]
+        return np.asarray(held / np.maximum(parents + held, 1))
 
     def _take_in(self, links: Ids) -> None:
         super()._take_in(links)

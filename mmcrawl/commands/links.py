@@ -1,0 +1,190 @@
+"""`scrapy links`: the links of a crawl, and why one was fetched when it was, or was not."""
+
+import argparse
+import csv
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from itertools import chain, islice
+from typing import Any, TextIO
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from mmcrawl.commands.base import MmcrawlCommand, console_of, whole
+from mmcrawl.crawling.link_table import COLUMNS, content_model, rows
+from mmcrawl.crawling.params import DEMO_STORE, checked_store
+from mmcrawl.crawling.parts import CrawlParts
+from mmcrawl.crawling.why import Why, explain
+from mmcrawl.errors import MmcrawlError
+from mmcrawl.frontier.interlink import InterLink
+from mmcrawl.frontier.records import LinkRecord
+from mmcrawl.frontier.selection import ORDERS, STATES, Selection
+from mmcrawl.sharing.working_copy import opened_to_look
+from mmcrawl.stores.uris import file_of
+from mmcrawl.terminal.links import link_lines, why_page
+
+_SHOWN = 20
+_DEFAULT_STORE = "sqlite:///crawl.db"
+_TABLE = "table"
+_Content = Callable[[LinkRecord], float] | None
+
+
+class Command(MmcrawlCommand, ScrapyCommand):
+    """Show the links of a crawl."""
+
+    name = "links"
+    usage = "[why URL] [-a store=URI] [-a job=NAME] [options]"
+    summary = "The links of a crawl: fetched, waiting, failed, and why"
+    details = (
+        "Lists the link database of a crawl, which may be running. `why URL` tells of one link when"
+        " it was fetched, what its score was made of, how it was found, and what came just before"
+        " and after; of one that waits, what stands before it. A crawl in MongoDB is read from its"
+        " newest snapshot and its log, which takes as long as another worker takes to lead it."
+    )
+    arguments = ("store", "job")
+    has_operands = True
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        add = parser.add_argument
+        add("--status", default="", help=f"only these: {', '.join(STATES)}")
+        add("--host", default="", help="only links to this host")
+        add("--match", default="", metavar="GLOB", help="only these addresses, as '*/wuli/*'")
+        add("--with-media", action="store_true", help="only pages with media of the wanted kinds")
+        add("--min-score", metavar="X", help="only links of this score, and better ones")
+        add("--sort", default=ORDERS[0], help=f"{', '.join(ORDERS)} (default: {ORDERS[0]})")
+        add("--limit", metavar="N", help=f"most links, 0 for all (default: {_SHOWN} in a table)")
+        formats = ", ".join((_TABLE, *_WRITERS))
+        add("--format", default=_TABLE, help=f"{formats} (default: {_TABLE})")
+        add("-o", "--output", metavar="FILE", help="where to (default: standard output)")
+
+    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int]:
+        store = _store(opts.store)
+        if args and (args[0] != "why" or len(args) != 2):
+            raise UsageError("give `why URL`, or options alone")
+        if opts.format not in {_TABLE, *_WRITERS}:
+            formats = ", ".join((_TABLE, *_WRITERS))
+            raise ValueError(f"--format {opts.format}: there is none; there are {formats}")
+        if args and opts.format not in {_TABLE, "json"}:
+            raise ValueError(f"--format {opts.format}: `why` takes {_TABLE} or json")
+        if args:
+            return lambda: self._tell(store, opts, args[1])
+        selection = _selection(opts)
+        return lambda: self._list(store, opts, selection)
+
+    def _list(self, store: str, opts: argparse.Namespace, selection: Selection) -> int:
+        """Write the links that are asked for; 1 if there are none."""
+        with opened_to_look(store, opts.job) as (opened, job):
+            content = self._content(job.arguments)
+            records = InterLink(opened, job.number).records(selection)
+            first = list(islice(records, 1))
+            if not first:
+                self.say(f"no link of job {job.name!r} is like that")
+            found = chain(first, records)
+            with _output(opts.output) as stream:
+                if opts.format == _TABLE:
+                    for line in link_lines(found, content) if first else ():
+                        print(line, file=stream)
+                else:
+                    _WRITERS[opts.format](rows(found, content), stream)
+        return 0 if first else 1
+
+    def _tell(self, store: str, opts: argparse.Namespace, url: str) -> int:
+        with opened_to_look(store, opts.job) as (opened, job):
+            why = explain(InterLink(opened, job.number), job.arguments, url)
+            content = self._content(job.arguments)
+        if opts.format == _TABLE:
+            console_of().print(why_page(why))
+            return 0
+        with _output(opts.output) as stream:
+            print(json.dumps(_plain(why, content), ensure_ascii=False), file=stream)
+        return 0
+
+    def _content(self, arguments: Mapping[str, Any]) -> _Content:
+        """Return what gives ContentScore; None, and why, where the topic is gone."""
+        try:
+            return content_model(CrawlParts.told(arguments, {}))
+        except MmcrawlError as error:
+            self.say(f"there is no content_score: {error}")
+            return None
+
+
+def _store(named: str) -> str:
+    own, demo = (os.path.exists(file_of(store)) for store in (_DEFAULT_STORE, DEMO_STORE))
+    if not named and not own and demo:
+        print("There is no crawl.db here: this is what the demo found.", file=sys.stderr)
+    store = checked_store(named or (DEMO_STORE if demo and not own else _DEFAULT_STORE))
+    if store == "memory:":
+        raise ValueError("memory: keeps nothing; name the file or the database of a crawl")
+    return store
+
+
+def _selection(opts: argparse.Namespace) -> Selection:
+    default = _SHOWN if opts.format == _TABLE else 0
+    try:
+        least = None if opts.min_score is None else float(opts.min_score)
+    except ValueError:
+        raise ValueError(f"--min-score {opts.min_score}: give a number") from None
+    return Selection(
+        state=opts.status,
+        host=opts.host,
+        match=opts.match,
+        media=opts.with_media,
+        min_score=least,
+        order=opts.sort,
+        limit=default if opts.limit is None else whole(opts.limit, "--limit", 0),
+    )
+
+
+@contextmanager
+def _output(name: str | None) -> Iterator[TextIO]:
+    if name is None or name == "-":
+        yield sys.stdout
+        return
+    with open(os.path.expanduser(name), "w", encoding="utf-8", newline="") as file:
+        yield file
+
+
+def _plain(why: Why, content: _Content) -> dict[str, Any]:
+    """Return it for programs."""
+    [link] = rows(iter([why.link]), content)
+    told = {name: getattr(why, name) for name in ("outcome", "steps", "parts", "parts_note")}
+    for name in ("before", "after", "first", "nearest"):
+        told[name] = [asdict(page) for page in getattr(why, name)]
+    return {**told, "ahead": why.ahead, "link": link}
+
+
+def _write_jsonl(found: Iterable[dict[str, Any]], stream: TextIO) -> None:
+    for row in found:
+        print(json.dumps(row, ensure_ascii=False), file=stream)
+
+
+def _write_json(found: Iterable[dict[str, Any]], stream: TextIO) -> None:
+    before = "["
+    for row in found:
+        print(before, json.dumps(row, ensure_ascii=False), sep="\n", end="", file=stream)
+        before = ","
+    print("\n]" if before == "," else "[]", file=stream)
+
+
+def _write_csv(found: Iterable[dict[str, Any]], stream: TextIO) -> None:
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in found:
+        writer.writerow(_cell(value) for value in row.values())
+
+
+def _cell(value: object) -> object:
+    """Return a list as JSON, which tells its parts from what stands in them."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple) else value
+
+
+_WRITERS: Mapping[str, Callable[[Iterable[dict[str, Any]], TextIO], None]] = {
+    "json": _write_json,
+    "jsonl": _write_jsonl,
+    "csv": _write_csv,
+}

@@ -1,0 +1,220 @@
+"""`scrapy rules show|export|test URL…`: rules for addresses, a crawl's own and a file's."""
+
+import argparse
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from mmcrawl.commands.base import MmcrawlCommand, console_of
+from mmcrawl.crawling.params import checked_store
+from mmcrawl.crawling.rules_file import learnt_rules, read_rules, rules_text
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier.database import reading
+from mmcrawl.frontier.findings import PatternRecord
+from mmcrawl.frontier.reading import JOB_SHIFT
+from mmcrawl.scoring.pinned_rules import REGEX, PinnedRule, PinnedRules, glob_of, glob_regex
+from mmcrawl.sharing.observing import Observer
+from mmcrawl.sharing.store import open_shared_store
+from mmcrawl.stores.uris import file_of, is_server
+from mmcrawl.terminal.crawl import literal
+
+_SUBCOMMANDS = ("show", "export", "test")
+
+
+@dataclass(frozen=True, slots=True)
+class _Learnt:
+    """What a crawl has learnt of addresses.
+
+    Attributes:
+        job: name of the crawl.
+        topic: the one it looks for, "" for several or for words of its own.
+        patterns: they.
+        rate: share of media pages among its pages, in [0, 1].
+    """
+
+    job: str
+    topic: str
+    patterns: list[PatternRecord]
+    rate: float
+
+
+class Command(MmcrawlCommand, ScrapyCommand):
+    """Show, export and try rules for addresses."""
+
+    name = "rules"
+    usage = "show | export [-o FILE] | test URL… [-a rules=FILE] [-a store=URI] [-a job=NAME]"
+    summary = "Rules for addresses: show and export what a crawl has learnt, test URLs"
+    details = (
+        "show: the patterns a crawl has learnt, as globs and as regular expressions, and how often"
+        " they were right; export: the same as a file of rules, which scrapy crawl focused -a"
+        " rules=FILE takes, edited or not; test: which rules of a file or of a crawl match a URL,"
+        " and what follows."
+    )
+    arguments = ("store", "job", "rules")
+    has_operands = True
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        add = parser.add_argument
+        add("-o", dest="output", metavar="FILE", help="export: where to (default: shown)")
+        add("--json", action="store_true", help="show, test: a line of JSON for each result")
+
+    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
+        what = _checked(args, opts)
+        if what == "test":
+            pinned = read_rules(opts.rules) if opts.rules else learnt_rules(_learnt(opts).patterns)
+            return lambda: _test(args[1:], pinned, as_json=opts.json)
+        if what == "show":
+            return lambda: _show(_learnt(opts), as_json=opts.json)
+        return lambda: _export(_learnt(opts), opts.output)
+
+
+def _checked(args: list[str], opts: argparse.Namespace) -> str:
+    """Return the subcommand; UsageError if something does not fit."""
+    if not args or args[0] not in _SUBCOMMANDS:
+        raise UsageError(f"say one of {', '.join(_SUBCOMMANDS)}")
+    what = args[0]
+    if (what == "test") != (len(args) > 1):
+        wrong = "it is scrapy rules test URL…"
+        raise UsageError(wrong if what == "test" else f"{args[1]!r} is not understood")
+    if opts.rules and what != "test":
+        raise UsageError(f"scrapy rules {what} is of a crawl; test takes -a rules=FILE")
+    if opts.rules and (opts.store or opts.job):
+        raise UsageError("give either a file, with -a rules=, or a crawl, with -a store=")
+    if opts.output and what != "export":
+        raise UsageError("-o is for export")
+    if opts.json and what == "export":
+        raise UsageError("export writes rules, not JSON; show has --json")
+    return what
+
+
+# -- what a crawl has learnt ------------------------------------------------------------------
+
+
+def _learnt(opts: argparse.Namespace) -> _Learnt:
+    """Return what the crawl that is meant has learnt so far; it may go on meanwhile."""
+    uri = checked_store(opts.store or "sqlite:///crawl.db")
+    if is_server(uri):
+        return _shared_learnt(uri, opts.job)
+    path = Path(file_of(uri))
+    if not path.is_file():
+        raise StoreError(f"there is no store {path}; name a crawl's with -a store=URI")
+    with reading(path) as db:
+        rows = db.execute("SELECT name, id, arguments FROM job ORDER BY id").fetchall()
+        job = _only([row[0] for row in rows], opts.job, str(path))
+        number, arguments = next(row[1:] for row in rows if row[0] == job)
+        patterns = db.execute(
+            "SELECT host, pattern, urls, hits, misses FROM pattern WHERE job = ?", (number,)
+        )
+        records = [PatternRecord(*row) for row in patterns]
+        pages = "SELECT count(*) FROM page WHERE id >> ? = ?"
+        fetched = db.execute(pages, (JOB_SHIFT, number)).fetchone()[0]
+        found = db.execute("SELECT count(*) FROM media_page WHERE job = ?", (number,)).fetchone()[0]
+    return _of(job, json.loads(arguments), records, found, fetched)
+
+
+def _shared_learnt(uri: str, wanted: str) -> _Learnt:
+    with Observer(uri) as observer:
+        job = _only(observer.jobs(), wanted, observer.name)
+    shared = open_shared_store(uri, job=job, arguments=None)
+    try:
+        totals = (shared.status() or {}).get("totals", {})
+        numbers = totals.get("media_pages", 0), totals.get("pages", 0)
+        return _of(job, shared.job.arguments, shared.patterns(), *numbers)
+    finally:
+        shared.close()
+
+
+def _of(
+    job: str, arguments: dict[str, Any], patterns: list[PatternRecord], found: int, pages: int
+) -> _Learnt:
+    topics = {str(arguments.get("topic", "")), *(topic for _, topic in arguments.get("seeds", ()))}
+    topic = "".join(topics) if len(topics - {""}) == 1 else ""
+    one = topic and not set(topic) & set(", \t")
+    best = sorted(patterns, key=lambda record: (-record.hits, record.pattern))
+    return _Learnt(job, topic if one else "", best, found / pages if pages else 0.0)
+
+
+def _only(jobs: list[str], wanted: str, store: str) -> str:
+    """Return the job that is meant."""
+    if wanted in jobs or (len(jobs) == 1 and not wanted):
+        return wanted or jobs[0]
+    if not jobs:
+        raise StoreError(f"there is no job in {store}")
+    what = f"there is no job {wanted!r} in {store}" if wanted else f"{store} has several jobs"
+    raise StoreError(f"{what}; say which with -a job=NAME: {', '.join(jobs)}")
+
+
+# -- what is shown ----------------------------------------------------------------------------
+
+
+def _show(learnt: _Learnt, *, as_json: bool) -> None:
+    if as_json:
+        for record in learnt.patterns:
+            glob = glob_of(record.pattern)
+            told = {"host": record.host, "glob": glob, "regex": glob_regex(glob)}
+            numbers = {"pages": record.urls, "hits": record.hits, "misses": record.misses}
+            print(json.dumps(told | numbers | {"rate": round(record.rate, 4)}, ensure_ascii=False))
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("pages", "hits", "misses", "rate"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("glob, regular expression", overflow="fold")
+    for record in learnt.patterns:
+        glob = glob_of(record.pattern)
+        cells = (f"{record.urls:,}", f"{record.hits:,}", f"{record.misses:,}")
+        both = Text("\n").join(
+            [literal(glob), Text(literal(REGEX + glob_regex(glob)).plain, "dim")]
+        )
+        table.add_row(*cells, f"{record.rate:.0%}", both)
+    last = (
+        f"Crawl {learnt.job}: {learnt.rate:.0%} of its pages are media pages. Pages: those that a"
+        " pattern was made of; hits and misses: fetched pages it led to, with and without media."
+    )
+    none = f"Crawl {learnt.job} has learnt no patterns: algorithms with urlrule in the name do."
+    console_of().print(Group(table, Text(last, "dim")) if learnt.patterns else literal(none))
+
+
+def _export(learnt: _Learnt, output: str | None) -> None:
+    text = rules_text(learnt.patterns, learnt.rate, learnt.topic)
+    if output and output != "-":
+        Path(os.path.expanduser(output)).write_text(text, encoding="utf-8")
+    else:
+        print(text, end="")
+
+
+def _test(urls: list[str], rules: PinnedRules, *, as_json: bool) -> None:
+    for url in urls:
+        matching = list(rules.matching(url))
+        follows = _follows(matching)
+        if as_json:
+            found = [
+                {"pattern": one.pattern, "weight": one.weight, "place": one.place}
+                for one in matching
+            ]
+            print(json.dumps({"url": url, "rules": found, "follows": follows}, ensure_ascii=False))
+            continue
+        lines = [literal(url), literal(f"  {follows}")]
+        lines += [literal(f"{one.place}: {one.pattern}") for one in matching]
+        for number, line in enumerate(lines):
+            console_of().print(Text("  " * (number > 0)).append_text(line), soft_wrap=True)
+
+
+def _follows(matching: list[PinnedRule]) -> str:
+    """Return what follows for an address from the rules that match it."""
+    if not matching:
+        return "no rule matches: it comes as the algorithm says, after links that a rule is for"
+    first = matching[0]
+    where = f", where {first.topic} is looked for" if first.topic else ""
+    if not first.weight:
+        return f"never fetched{where}"
+    return f"comes before links without a rule, with weight {first.weight}{where}"

@@ -1,0 +1,268 @@
+"""The link database (InterLink; paper 2009, table 5-4) of a job: all that is known of its links."""
+
+from array import array
+from collections.abc import Callable, Iterator, MutableSequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TypeAlias
+
+from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.reading import LinkTable
+from mmcrawl.frontier.records import HELD, LinkRecord, Status
+from mmcrawl.frontier.selection import ALL, Selection
+from mmcrawl.frontier.urls import split_origin
+
+Counts: TypeAlias = MutableSequence[int]
+"""A number for each link, by its id."""
+Path: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
+"""All anchors and all URLs from the seed to a link."""
+
+_RECENT_PATHS = 256  # of pages whose links are listed
+_COLUMNS = (
+    "SELECT host, link.path, status, url_words, anchor, group_title, score, content, structure,"
+    " logical_layer, physical_layer, error, title, keywords, description, contains_media, relevant,"
+    " links, links_on_page, visited_at, block, priority, parent"
+    " FROM link LEFT JOIN page USING (id) WHERE id = ?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedPage:
+    """A link beside another one in the order of the crawl.
+
+    Attributes:
+        url: its address.
+        score: as it was when it was fetched; of a waiting link, as it is.
+        place: at which its page was fetched, see `LinkRecord`.
+        relevant: whether that was relevant.
+    """
+
+    url: str
+    score: float
+    place: int | None = None
+    relevant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """What is told of a link by counting others: place, pages and relevant pages, path."""
+
+    place: Callable[[int], int]
+    through: Callable[[int], tuple[int, int]]
+    path_to: Callable[[int], Path]
+
+
+class InterLink(LinkTable):
+    """The links of one job with all that is known of them."""
+
+    def record(self, link: int) -> LinkRecord:
+        """Return everything known of a link (table 5-4).
+
+        The pages reached through it are counted now, which takes as long as there are links.
+
+        Raises:
+            KeyError: there is no such link.
+        """
+        return self._record(link, _Counted(self._pages_until, self._pages_through, self._path_to))
+
+    def records(self, selection: Selection = ALL) -> Iterator[LinkRecord]:
+        """Yield everything known of links (table 5-4), one by one.
+
+        12 bytes of RAM a link of the job are needed for what is counted over all of them.
+        """
+        pages, relevant, places = (array("I", bytes(4 * len(self))) for _ in range(3))
+        self._count_pages(pages, relevant, places)
+        counted = _Counted(
+            lambda link: places[link],
+            lambda link: (pages[link], relevant[link]),
+            lru_cache(maxsize=_RECENT_PATHS)(self._path_to),
+        )
+        query, values = selection.query(self._origins)
+        values |= {"job": self.job, "first": self._ours[0], "last": self._ours[1]}
+        for (number,) in self.store.db.execute(query, values):
+            yield self._record(number - self._base, counted)
+
+    def around(self, link: int, most: int) -> tuple[list[PlacedPage], list[PlacedPage]]:
+        """Return the pages that were fetched just before a link's page, and just after.
+
+        Args:
+            link: id of a link that came to an end.
+            most: of either.
+        """
+        settled = self.store.db.execute(
+            "SELECT settled FROM link WHERE id = ?", (self._base + link,)
+        ).fetchone()[0]
+        place = self._pages_until(link)
+        earlier = self._placed("settled < ? ORDER BY settled DESC", settled, most)
+        later = self._placed("settled > ? ORDER BY settled", settled, most)
+        is_page = self.digest(link) is not None
+        first = place - is_page  # of those before it
+        return (
+            [replace(page, place=first - n) for n, page in enumerate(earlier)][::-1],
+            [replace(page, place=place + 1 + n) for n, page in enumerate(later)],
+        )
+
+    def ahead(self, link: int, most: int) -> tuple[int, list[PlacedPage], list[PlacedPage]]:
+        """Return how many waiting links stand before one; the first of them, and the last.
+
+        By priority and score, among equals by when they were found; which host may be asked, and
+        what kinds of blocks come later, is not known here. None is told of twice.
+
+        Args:
+            link: id of a link that waits and may be fetched.
+            most: of either.
+        """
+        priority, score = self.store.db.execute(
+            "SELECT priority, score FROM link WHERE id = ?", (self._base + link,)
+        ).fetchone()
+        before = (
+            "FROM link WHERE id >= ? AND id < ? AND status = 'W' AND score > ?"
+            " AND (priority, score, -id) > (?, ?, ?)"
+        )
+        values = (*self._ours, HELD, priority, score, -self._base - link)
+
+        def ordered(order: str, limit: int) -> list[PlacedPage]:
+            rows = self.store.db.execute(
+                f"SELECT host, path, score, 0 {before} ORDER BY {order} LIMIT ?", (*values, limit)
+            )
+            return [self._placed_page(*row) for row in rows]
+
+        count = int(self.store.db.execute(f"SELECT count(*) {before}", values).fetchone()[0])
+        first = ordered("priority DESC, score DESC, id", most)
+        last = ordered("priority, score, id DESC", min(most, count - len(first)))
+        return count, first, last[::-1]
+
+    def spelled(self, url: str) -> int | None:
+        """Return the id of the first link with exactly this address, None if there is none.
+
+        Refused links and requests that are told apart by more than their address are found so, in a
+        time that grows with the number of links.
+        """
+        origin, path = split_origin(url)
+        row = self.store.db.execute(
+            "SELECT min(link.id) FROM link JOIN host ON host.job = ? AND host.id = link.host"
+            " WHERE link.id >= ? AND link.id < ? AND origin = ? AND link.path = ?",
+            (self.job, *self._ours, origin, path),
+        ).fetchone()
+        return None if row[0] is None else int(row[0]) - self._base
+
+    def was_taken(self, link: int) -> bool:
+        """Tell whether a link's turn has come, whatever came of it."""
+        row = self.store.db.execute("SELECT settled FROM link WHERE id = ?", (self._base + link,))
+        return row.fetchone()[0] is not None
+
+    def hosts(self) -> set[str]:
+        """Return the names of the hosts that links lead to."""
+        return set(map(host_of, self._origins))
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _record(self, link: int, counted: _Counted) -> LinkRecord:
+        row = self.store.db.execute(_COLUMNS, (self._base + link,)).fetchone()
+        if row is None:
+            raise KeyError(link)
+        url, is_page, parent = self._origins[row[0]] + row[1], row[19] is not None, row[22]
+        anchors, urls = ((), ()) if parent is None else counted.path_to(parent - self._base)
+        pages, relevant = counted.through(link) if is_page else (0, 0)
+        return LinkRecord(
+            id=link,
+            url=url,
+            status=Status(row[2]),
+            place=counted.place(link) if is_page else None,
+            url_words=row[3],
+            anchor=row[4],
+            group_title=row[5],
+            score=row[6],
+            words_score=row[7],
+            structure_score=row[8],
+            logical_layer=row[9],
+            physical_layer=row[10],
+            error=row[11],
+            title=row[12] or "",
+            keywords=row[13] or "",
+            description=row[14] or "",
+            contains_media=bool(row[15]),
+            relevant=bool(row[16]),
+            internal_urls=tuple(self.url(child) for child in array("I", row[17] or b"")),
+            links_on_page=row[18] or 0,
+            visited_at=row[19],
+            path_score=relevant,
+            total_path_score=pages,
+            block=row[20],
+            priority=row[21],
+            anchor_path=(*anchors, row[4]) if row[4] else anchors,
+            url_path=(*urls, url),
+        )
+
+    def _placed(self, condition: str, settled: int, most: int) -> list[PlacedPage]:
+        rows = self.store.db.execute(
+            "SELECT link.host, link.path, score, relevant FROM link JOIN page USING (id)"  # noqa: S608 - our own words
+            f" WHERE id >= ? AND id < ? AND {condition} LIMIT ?",
+            (*self._ours, settled, most),
+        )
+        return [self._placed_page(*row) for row in rows]
+
+    def _placed_page(self, host: int, path: str, score: float, relevant: int) -> PlacedPage:
+        return PlacedPage(self._origins[host] + path, score, relevant=bool(relevant))
+
+    def _pages_until(self, link: int) -> int:
+        """Return how many pages were fetched by the time that a link came to an end."""
+        row = self.store.db.execute(
+            "SELECT count(*) FROM link JOIN page USING (id) WHERE id >= ? AND id < ?"
+            " AND settled <= (SELECT settled FROM link WHERE id = ?)",
+            (*self._ours, self._base + link),
+        )
+        return int(row.fetchone()[0])
+
+    def _count_pages(self, pages: Counts, relevant: Counts, places: Counts) -> None:
+        """Count over all links, by their ids.
+
+        Args:
+            pages: takes the pages reached through each.
+            relevant: takes how many of them are relevant.
+            places: takes at which place each page was fetched.
+        """
+        rows = self.store.db.execute(
+            "SELECT id, parent, relevant FROM link LEFT JOIN page USING (id)"
+            " WHERE id >= ? AND id < ? ORDER BY id DESC",  # a parent is found before its links
+            self._ours,
+        )
+        for number, parent, is_relevant in rows:
+            link = number - self._base
+            pages[link] += is_relevant is not None
+            relevant[link] += is_relevant or 0
+            if parent is not None:
+                pages[parent - self._base] += pages[link]
+                relevant[parent - self._base] += relevant[link]
+        rows = self.store.db.execute(
+            "SELECT id FROM link JOIN page USING (id) WHERE id >= ? AND id < ? ORDER BY settled",
+            self._ours,
+        )
+        for place, (number,) in enumerate(rows, 1):
+            places[number - self._base] = place
+
+    def _pages_through(self, link: int) -> tuple[int, int]:
+        """Return how many pages were crawled through a page, itself included; how many relevant."""
+        row = self.store.db.execute(
+            "WITH RECURSIVE found (id, parent) AS MATERIALIZED"
+            " (SELECT id, parent FROM link WHERE id >= :first AND id < :last),"
+            " below (id) AS (VALUES (:link) UNION"
+            " SELECT found.id FROM below JOIN found ON found.parent = below.id)"
+            " SELECT count(*), sum(relevant) FROM below JOIN page USING (id)",
+            {"link": self._base + link, "first": self._ours[0], "last": self._ours[1]},
+        ).fetchone()
+        return int(row[0]), int(row[1])
+
+    def _path_to(self, link: int) -> Path:
+        steps = self.steps(link)
+        return tuple(anchor for _, anchor in steps if anchor), tuple(url for url, _ in steps)
+
+    def steps(self, link: int) -> tuple[tuple[str, str], ...]:
+        """Return the addresses from the seed to a link, each with the anchor that led there."""
+        rows = self.store.db.execute(
+            "WITH RECURSIVE up (id, step) AS (VALUES (?, 0) UNION ALL SELECT link.parent, step + 1"
+            " FROM link JOIN up ON link.id = up.id WHERE link.parent IS NOT NULL)"
+            " SELECT anchor, host, path FROM up JOIN link USING (id) ORDER BY step DESC",
+            (self._base + link,),
+        ).fetchall()
+        return tuple((self._origins[row[1]] + row[2], row[0]) for row in rows)

@@ -1,0 +1,200 @@
+"""Rules for addresses that a person wrote, or a crawl has learnt: which links come first, or never.
+
+A rule is a glob or a regular expression, with a weight; the first rule that matches counts.
+
+A *glob* begins with ``http://``, which stands for ``https://`` too. ``*`` is any text without a
+slash, in a query without an ampersand; ``**`` at the end is whatever follows, if anything. A glob
+without a query is for addresses without one. So a learnt pattern is a glob (`glob_of`).
+
+A *regular expression* follows ``re:``, is in RE2's syntax, and is looked for anywhere in the
+address. RE2 takes time proportional to the length of the address, whatever a site makes of it.
+
+Both are for addresses in the form in which patterns are printed (`address_form`): host in small
+letters, query sorted, without fragment, ``*`` as ``%2A``.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from itertools import chain
+
+import re2
+from w3lib.url import safe_url_string
+
+from mmcrawl.scoring.patterns import ANY, url_parts
+
+REGEX = "re:"
+_SCHEMES = ("http://", "https://")
+_REST = "**"
+_MOST_MEMORY = 1 << 20  # bytes of a compiled expression: its size bounds the time a character takes
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedRule:
+    """One rule.
+
+    Attributes:
+        pattern: as it was written, with ``re:`` if it is a regular expression.
+        weight: links of a greater weight come first; 0 is never; at most
+            `mmcrawl.frontier.ranking.MOST_WEIGHT`.
+        topic: the only topic it is for, "" for any.
+        place: where it stands, as "FILE, line 3"; "" for nowhere.
+    """
+
+    pattern: str
+    weight: int = 1
+    topic: str = ""
+    place: str = ""
+
+    @property
+    def regex(self) -> str:
+        """What is looked for in addresses; ValueError for a glob that is none."""
+        is_regex = self.pattern.startswith(REGEX)
+        return self.pattern.removeprefix(REGEX) if is_regex else glob_regex(self.pattern)
+
+    @property
+    def host(self) -> str:
+        """The only host it is for, "" for any."""
+        if self.pattern.startswith(REGEX):
+            return ""
+        host = re.split("[/?]", _without_scheme(self.pattern), maxsplit=1)[0].lower()
+        return "" if ANY in host else host
+
+
+class PinnedRules:
+    """Rules in the order in which they are tried.
+
+    A look-up takes the rules of the address's own host, and those of any host, one by one.
+
+    Args:
+        rules: the rules.
+
+    Raises:
+        ValueError: a pattern is not understood.
+    """
+
+    def __init__(self, rules: Iterable[PinnedRule] = ()) -> None:
+        self.rules = tuple(rules)
+        self._compiled = [compiled(rule.regex) for rule in self.rules]
+        self._of_host: dict[str, list[int]] = defaultdict(list)
+        for number, rule in enumerate(self.rules):
+            self._of_host[rule.host].append(number)
+
+    def __bool__(self) -> bool:
+        return bool(self.rules)
+
+    @cached_property
+    def digest(self) -> str:
+        """What tells these rules from others, wherever they stand; "" for none."""
+        told = [(rule.regex, rule.weight) for rule in self.rules]
+        return sha256(repr(told).encode()).hexdigest()[:16] if told else ""
+
+    def matching(self, url: str) -> Iterator[PinnedRule]:
+        """Yield the rules that match an address; the first one counts."""
+        form = address_form(url)
+        host = form.partition("://")[2].partition("/")[0]
+        text = form.encode("utf-8", "replace")
+        for number in sorted(chain(self._of_host.get(host, ()), self._of_host.get("", ()))):
+            if self._compiled[number].search(text):
+                yield self.rules[number]
+
+    def weight_of(self, url: str) -> int | None:
+        """Return the weight of the rule for an address, None without one."""
+        return next((rule.weight for rule in self.matching(url)), None)
+
+
+def address_form(url: str) -> str:
+    """Return the form of an address that rules are for.
+
+    >>> address_form("https://H.test/show.php?b=2&a=*#top")
+    'https://h.test/show.php?a=%2A&b=2'
+    """
+    parts = url_parts(url)
+    if not parts.host:
+        return url
+    path, query = "/".join(parts.directories), "&".join(map("=".join, parts.query))
+    return f"{url.partition(':')[0].lower()}://{parts.host}/{path}" + (f"?{query}" if query else "")
+
+
+def compiled(regex: str) -> re2._Regexp:
+    """Return what looks for a regular expression in linear time.
+
+    Raises:
+        ValueError: it is none in RE2's syntax, or too large.
+    """
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _MOST_MEMORY
+    try:
+        return re2.compile(regex, options)
+    except re2.error as error:
+        why = error.args[0]
+        why = why.decode("utf-8", "replace") if isinstance(why, bytes) else why
+        raise ValueError(f"{why} (RE2 has no look-around and no back-references)") from None
+
+
+def glob_of(pattern: str) -> str:
+    """Return the glob that matches what a learnt pattern matches, given its text.
+
+    A learnt pattern that ends in ``/**`` is for addresses without a query.
+    """
+    return f"{pattern}?" if pattern.endswith(f"/{_REST}") else pattern
+
+
+def glob_regex(glob: str) -> str:
+    """Return the regular expression that matches what a glob matches.
+
+    >>> glob_regex("http://h.test/xy/*")
+    '^https?://h\\\\.test/xy/[^/?]*$'
+
+    Raises:
+        ValueError: it is no glob; the message says why, and what to do.
+    """
+    text = _without_scheme(glob)
+    if not text:
+        raise ValueError(f"begin it with {', '.join(_SCHEMES)} or {REGEX}")
+    if "#" in text:
+        raise ValueError("what follows # is not sent to the host; leave it out")
+    address, mark, query = text.partition("?")
+    host, slash, path = address.partition("/")
+    rest = path.endswith(_REST)
+    if _REST in host or _REST in path.removesuffix(_REST) or (_REST in query and query != _REST):
+        raise ValueError(f"{_REST} may stand at the end only; write {ANY} within")
+    if not host or not slash:
+        raise ValueError("write host and path, as http://h.test/ or http://h.test/**")
+    any_query = query == _REST or (rest and not mark)
+    end = (r"(?:\?.*)?" if any_query else _query_regex(query)) + "$"
+    whole = f"^https?://{_regex(host.lower(), '[^/]*')}"
+    if not rest:
+        return f"{whole}/{_regex(path, '[^/?]*')}{end}"
+    before = path.removesuffix(_REST)
+    if f"/{before}".endswith("/"):  # the directory itself is meant too
+        return f"{whole}{_regex(f'/{before}'.removesuffix('/'), '[^/?]*')}(?:/[^?]*)?{end}"
+    return f"{whole}/{_regex(before, '[^/?]*')}[^?]*{end}"
+
+
+def _query_regex(query: str) -> str:
+    pairs = [pair.partition("=") for pair in query.split("&") if pair]
+    if any(ANY in key for key, _, _ in pairs):
+        raise ValueError(
+            f"{ANY} may stand for values of a query only; write ?{_REST} for any query"
+        )
+    # Those of one key stay in order: learnt ones are sorted by the values they had.
+    pairs.sort(key=lambda pair: pair[0])
+    told = "&".join(f"{_regex(key, '')}={_regex(value, '[^&]*')}" for key, _, value in pairs)
+    return rf"\?{told}" if told else ""
+
+
+def _regex(text: str, any_text: str) -> str:
+    return any_text.join(re.escape(part) for part in text.split(ANY))
+
+
+def _without_scheme(glob: str) -> str:
+    """Return what follows the scheme, "" if there is none; as it is sent to a host."""
+    scheme = next((scheme for scheme in _SCHEMES if glob.startswith(scheme)), None)
+    if scheme is None:
+        return ""
+    return (glob if glob.isascii() else safe_url_string(glob)).removeprefix(scheme)

@@ -1,0 +1,235 @@
+"""`urlrule-2009`: search by URL patterns as printed (Yang 2009, chapter 4), in two stages a site.
+
+*Probing* looks where on a site media pages are: breadth first, whatever the scores say, every link
+of the seed page (4.3.2), and of other pages no more than NUM(n) of physical layer n::
+
+    NUM(n) = NUM(2) · (n − 1),  n ≤ 10                                                       (4.2)
+
+Patterns are learnt from what is found. When no probe is left or under way, the site is *guided*:
+links that match a pattern are fetched, the highest S of (4.8) first, and no others. Nothing more is
+learnt then, but ranks (4.6) go on being passed on.
+
+How the paper is read:
+
+* NUM(2) is "the number of pages crawled in layer 2". With `auto` it is the number of links seen
+  there, all of which are probed; it grows as probing goes on. Layer 1, for which (4.2) gives 0, has
+  as many probes as layer 2.
+* A slash at the end of a URL makes no difference, so that `/xy/jc/`, `/xy/wxs/` and `/xy/wz/` come
+  to `/xy/*` (4.3.1). In `urlrule` it does, as pages and lists of pages differ in it on many sites.
+* A site that was found on another one begins at the page it was found by.
+* The target of a redirect takes the place of the link that led to it; a link that turns out to be
+  another address of a known page gives its probe back; one that cannot be had was a probe.
+
+What else is read, (4.3) to (4.8), is said in `patterns.py` and `urlrule.py`. Cost: as there, with
+6 bytes of RAM a link in place of prospects, and 8 while it waits to be probed.
+"""
+
+from array import array
+from collections import Counter, defaultdict, deque
+from dataclasses import dataclass, field
+from math import inf
+from typing import ClassVar
+
+import numpy as np
+
+from mmcrawl.frontier.records import HELD, KnownLink
+from mmcrawl.scoring.base import AUTO, CrawledPage, LinkSource, Ranges, Words, check_ranges
+from mmcrawl.scoring.patterns import UrlParts, url_parts
+from mmcrawl.scoring.similarity import LinkSimilarity
+from mmcrawl.scoring.site_state import Ids, Numbers, Site
+from mmcrawl.scoring.urlrule import PatternSearch
+from mmcrawl.scoring.urlrule_order import LinkOrder
+
+_LAST_PROBED_LAYER = 10
+_UNKNOWN, _BACK, _PROBE, _DONE, _FAILED = range(5)
+_PROBES_FIRST = 1.0  # S is no more
+_MOST_NAMED = 5
+
+
+@dataclass(slots=True)
+class _Stage:
+    """How far the probing of a site is.
+
+    Attributes:
+        site: which it is.
+        seen: links of layer 2.
+        probed: probes, by physical layer.
+        under_way: probes that wait, or whose outcome is not known yet.
+        back: links that are no probes, by physical layer, in the order they were found.
+        guided: probing is over.
+    """
+
+    site: Site
+    seen: int = 0
+    probed: Counter[int] = field(default_factory=Counter)
+    under_way: int = 0
+    back: defaultdict[int, deque[int]] = field(default_factory=lambda: defaultdict(deque))
+    guided: bool = False
+
+
+class Probing(LinkOrder):
+    """The two stages of every site.
+
+    Args:
+        num2: NUM(2), pages probed in physical layer 2; `auto` for all that are seen there.
+    """
+
+    def __init__(self, num2: int | str) -> None:
+        self._num2 = num2
+        self._stages: dict[int, _Stage] = {}
+        self._state = bytearray()
+        self._layer = bytearray()
+        self._site = array("i")
+        self._seeds: set[int] = set()
+        self._page = -1
+        self._freed: list[int] = []
+
+    def registered(self, site: Site, link: int, known: KnownLink) -> None:
+        missing = link + 1 - len(self._state)
+        if missing > 0:
+            self._state.extend(bytes(missing))
+            self._layer.extend(bytes(missing))
+            self._site.extend([-1] * missing)
+        layer, parent = min(known.physical_layer, 255), known.parent
+        is_first = site.number not in self._stages
+        stage = self._stages.setdefault(site.number, _Stage(site))
+        self._layer[link], self._site[link], self._state[link] = layer, site.number, _BACK
+        redirected = parent is not None and self._state[parent] == _FAILED
+        if is_first or parent is None or (redirected and parent in self._seeds):
+            self._seeds.add(link)
+        stage.seen += layer == 2
+        if link in self._seeds or redirected:
+            self._probe(stage, link)
+        else:
+            stage.back[layer].append(link)
+        for other in sorted(stage.back) if layer == 2 else [layer]:
+            self._fill(stage, other)
+
+    def crawled(self, site: Site, page: CrawledPage) -> None:
+        self._end(site, page.id, _DONE)
+        self._page = page.id
+
+    def linked(self, links: Ids) -> None:
+        if self._page in self._seeds:
+            number = self._site[self._page]
+            for link in links.tolist():
+                if self._site[link] == number and self._state[link] == _BACK:
+                    self._probe(self._stages[number], link)
+
+    def failed(self, site: Site, link: int) -> None:
+        self._end(site, link, _FAILED if self._state[link] == _PROBE else _DONE)
+
+    def repeated(self, site: Site, link: int) -> None:
+        stage, layer = self._stages[site.number], self._layer[link]
+        self._end(site, link, _DONE)
+        stage.probed[layer] -= 1
+        self._fill(stage, layer)
+
+    def learns(self, site: Site) -> bool:
+        return not self._stages[site.number].guided
+
+    def freed(self) -> Ids:
+        freed, self._freed = np.array(self._freed, dtype=np.int64), []
+        return freed
+
+    def moved(self, site: Site) -> bool:
+        stage = self._stages[site.number]
+        before, stage.guided = stage.guided, not stage.under_way
+        return stage.guided != before
+
+    def remarks(self) -> list[str]:
+        barren = [
+            stage.site.host
+            for stage in self._stages.values()
+            if stage.guided and not any(learnt.urls for learnt in stage.site.patterns.learnt)
+        ]
+        if not barren:
+            return []
+        more = len(barren) - _MOST_NAMED
+        names = ", ".join(barren[:_MOST_NAMED]) + (f" and {more} more sites" if more > 0 else "")
+        return [
+            f"No pattern was learnt on {names}: after probing, nothing more was fetched there."
+            " A larger num2 probes more pages, a smaller m makes do with fewer media pages, and"
+            " algo=urlrule leaves no link out"
+        ]
+
+    def scores(self, site: Site, links: Ids, rate: Numbers, paper: Numbers) -> Numbers:
+        probes = np.frombuffer(self._state, dtype=np.uint8)[links] == _PROBE
+        others = np.where(rate > 0, paper, HELD) if self._stages[site.number].guided else HELD
+        return np.where(probes, _PROBES_FIRST, others)
+
+    def parts(self, site: Site, link: int, rate: float, paper: float) -> dict[str, float]:
+        if self._state[link] == _PROBE:
+            return {"as a probe": _PROBES_FIRST}
+        return {"S of (4.8)": paper}
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _allowed(self, stage: _Stage, layer: int) -> float:
+        """Return NUM(n) (4.2)."""
+        if layer > _LAST_PROBED_LAYER:
+            return 0
+        if self._num2 == AUTO:
+            return inf if layer <= 2 else stage.seen * (layer - 1)
+        return int(self._num2) * max(layer - 1, 1)
+
+    def _fill(self, stage: _Stage, layer: int) -> None:
+        """Let go as many probes of a layer as may be."""
+        back = stage.back[layer]
+        while back and not stage.guided and stage.probed[layer] < self._allowed(stage, layer):
+            link = back.popleft()
+            if self._state[link] == _BACK:
+                self._probe(stage, link)
+
+    def _probe(self, stage: _Stage, link: int) -> None:
+        self._state[link] = _PROBE
+        stage.probed[self._layer[link]] += 1
+        stage.under_way += 1
+        self._freed.append(link)
+
+    def _end(self, site: Site, link: int, state: int) -> None:
+        """Note what became of a link; one that was fetched without being a probe counts as one."""
+        stage = self._stages[site.number]
+        if self._state[link] == _PROBE:
+            stage.under_way -= 1
+        elif self._state[link] == _BACK:
+            stage.probed[self._layer[link]] += 1
+        self._state[link] = state
+
+
+class UrlRule2009(PatternSearch):
+    """Probe each site, then fetch what matches a learnt pattern, by S (4.8).
+
+    Args:
+        d: damping of (4.6), in (0, 1).
+        beta: weight of the anchor against the URL words in (4.7), in [0, 1].
+        alpha: weight of content against structure in (4.8), in [0, 1]; the paper's ∂.
+        m: a cluster of more than `m` media pages yields a pattern.
+        near: URLs are of one cluster if their distance (4.3) is below this; 5 lets them differ in
+            one directory or file name.
+        num2: NUM(2) of (4.2), pages probed in physical layer 2, from 0; `auto` for all that are
+            seen there. Layer n may have n − 1 times as many.
+    """
+
+    name: ClassVar[str] = "urlrule-2009"
+    ranges: ClassVar[Ranges] = {**PatternSearch.ranges, "num2": (0, inf)}
+    words: ClassVar[Words] = {"num2": AUTO}
+
+    def __init__(
+        self,
+        source: LinkSource,
+        similarity: LinkSimilarity,
+        *,
+        d: float = 0.85,
+        beta: float = 0.8,
+        alpha: float = 0.4,
+        m: int = 3,
+        near: int = 5,
+        num2: int | str = AUTO,
+    ) -> None:
+        check_ranges(self.ranges, locals(), self.words)
+        order = Probing(num2)
+        super().__init__(source, similarity, order, d=d, beta=beta, alpha=alpha, m=m, near=near)
+
+    def _parts(self, url: str) -> UrlParts:
+        return url_parts(url, slash=False)

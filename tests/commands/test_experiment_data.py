@@ -1,0 +1,56 @@
+"""`scrapy experiment --preset NAME --data DIR`: labelled pages measured from the command line."""
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.experiment.presets import LABELLED, quark
+from tests.commands.test_experiment import run
+
+BODY = b"<h1>Levers</h1><p>A bar.</p>"
+REGIONS = [{"start": 0, "end": 15, "kind": "title"}, {"start": 15, "end": 28, "kind": "topic"}]
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a labelled page."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    page = {"name": "levers", "source": "levers.html", "type": "topic", "regions": REGIONS}
+    (folder / "levers.html").write_bytes(BODY)
+    (folder / "pages.json").write_text(json.dumps({"pages": [page]}), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+@pytest.mark.parametrize("preset", ["wang2012", "quark"])
+def test_given_pages_are_measured(
+    data: Path, preset: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert preset in LABELLED
+    assert run("--preset", preset, "--data", str(data)) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    written = json.loads(Path(f"experiment-{preset}", "tables.json").read_text(encoding="utf-8"))
+    assert written
+    assert all(table["title"] in shown for table in written)
+    assert any("100.0%" in row for table in written for row in table["rows"])
+
+
+@pytest.mark.parametrize("preset", ["wang2012", "quark"])
+def test_a_folder_without_labelled_pages_is_told(
+    tmp_path: Path, preset: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = ("--out", str(tmp_path / "out"))
+    assert run("--preset", preset, "--data", str(tmp_path), *out) == 2
+    assert "has no pages.json that can be read" in capsys.readouterr().err
+
+
+def test_the_end_of_the_process_ends_a_measurement_as_ctrl_c_does(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(quark, "tables", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
+    assert run("--preset", "quark", "--data", str(data)) == 130
+    assert "stopped" in capsys.readouterr().err

@@ -1,0 +1,584 @@
+"""`scrapy links`: the link database of a crawl on either store, and why a page was fetched."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sqlite3
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pymongo import MongoClient
+from scrapy.cmdline import ScrapyArgumentParser
+from scrapy.settings import Settings
+
+from mmcrawl.commands import links as module
+from mmcrawl.crawling.job import CrawlJob
+from mmcrawl.crawling.link_table import COLUMNS
+from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.crawling.reports import FetchedPage, PageReport
+from mmcrawl.engine.crawls import make_job
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier import NewLink, SqliteFrontier, WaitingLink, open_store
+from mmcrawl.frontier.interlink import InterLink
+from mmcrawl.page import parse_page
+from mmcrawl.page.urls import physical_layer
+from mmcrawl.settings import declared
+from mmcrawl.sharing.crawl import SharedCrawl
+from mmcrawl.sharing.messages import Entry, Event, Failed, Fetched, Message, Redirected
+from mmcrawl.sharing.worker import SharedJob
+from mmcrawl.sharing.working_copy import opened_to_look
+from tests.warm import python
+
+ROOT = Path(__file__).parents[2]
+SERVER = "MMCRAWL_TEST_MONGODB"
+SITE = "http://site.test"
+FETCHED = 12
+
+
+def page(title: str, *links: str, film: str = "") -> str:
+    shown = f'<p><a href="{film}">film of a lens</a></p>' if film else ""
+    anchors = "".join(f'<p><a href="{link}">{link.strip("/")}</a></p>' for link in links)
+    return f'<title>{title}</title><meta name="keywords" content="light">{shown}{anchors}'
+
+
+LENSES = [f"/optics/lens{n}.htm" for n in range(20)]
+WEB = {
+    "/": page("school", "/news/", "/optics/", "/moved", "/gone", "http://other.test/lens"),
+    "/news/": page("news", *(f"/news/{n}.htm" for n in range(5))),
+    "/optics/": page("optics", *LENSES),
+    **{lens: page("optics of a lens", "/", film=f"{lens}.mp4") for lens in LENSES},
+    **{f"/news/{n}.htm": page("news") for n in range(5)},
+}
+
+
+def report(job: CrawlJob, url: str) -> PageReport | None:
+    body = WEB.get(url.removeprefix(SITE))
+    return body and job.reporter.report(FetchedPage(parse_page(body.encode(), url)), 1e9)
+
+
+def target() -> NewLink:
+    url = f"{SITE}/optics/"
+    return NewLink(url, logical_layer=2, physical_layer=physical_layer(url))
+
+
+def following(job: CrawlJob, number: int) -> WaitingLink | None:
+    """Take the next link; the second and the third are those that lead to no page."""
+    if number in (1, 2):
+        link = job.frontier.lookup(f"{SITE}/{['moved', 'gone'][number - 1]}")
+        assert link is not None
+        return job.start(link)
+    return job.next()
+
+
+def arguments(store: str, algo: str = "urlrule") -> FocusedParams:
+    return FocusedParams(
+        algo=algo,
+        keywords="optics, lens, light",
+        seeds=f"{SITE}/",
+        store=store,
+        archive="none",
+        job="school",
+    )
+
+
+def settings() -> Settings:
+    made = Settings()
+    made.setdict({name: setting.default for name, setting in declared.items()})
+    return made
+
+
+def crawl_alone(store: str, pages: int) -> None:
+    """Crawl into a file, a link after the other."""
+    job = make_job(arguments(store), settings(), None)
+    assert isinstance(job, CrawlJob)
+    for number in range(pages):
+        link = following(job, number)
+        if link is None:
+            break
+        told = report(job, link.url)
+        if told:
+            job.take_in(link.id, told)
+        elif link.url.endswith("/moved"):
+            job.redirected(link.id, target())
+        else:
+            job.failed(link.id, "HTTP 404")
+        job.commit()
+    job.close()
+
+
+def crawl_shared(store: str, pages: int, folder: Path) -> None:
+    """Crawl into a database, as one who coordinates writes it down; a snapshot lies half-way."""
+    worker = make_job(arguments(store), settings(), None)
+    assert isinstance(worker, SharedJob)
+    shared = worker._shared
+    with open_store(f"sqlite:///{folder}/working.db") as copy:
+        make = worker._coordinator._make_job
+        crawl = SharedCrawl(make(copy, copy.job(shared.job.name, shared.job.arguments)))
+
+        def write(entry: Entry) -> None:
+            assert shared.append(crawl.number, entry.encode())
+            crawl.advance(entry)
+
+        for number in range(pages):
+            known = crawl.known
+            link = following(crawl.job, number)
+            if link is None:
+                break
+            grant = crawl.give(link, "bob")
+            write(Entry(1, "ann", known, starts=(grant,)))
+            event: Event
+            told = report(crawl.job, link.url)
+            if told:
+                event = Fetched(link.id, grant.lease, told)
+            elif link.url.endswith("/moved"):
+                event = Redirected(link.id, grant.lease, target())
+            else:
+                event = Failed(link.id, grant.lease, "HTTP 404")
+            message = Message("bob", number, events=(event,))
+            known = crawl.known
+            crawl.take(Message.decode(message.encode()))
+            write(Entry(1, "ann", known, messages=(message.encode(),)))
+            if number == pages // 2:
+                path = folder / "snapshot.db"
+                with closing(sqlite3.connect(path)) as snapshot:
+                    copy.db.backup(snapshot)
+                shared.save_snapshot(crawl.number, path, crawl.state())
+                shared.trim(crawl.number)
+    shared.close()
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> str:
+    store = f"sqlite:///{tmp_path_factory.mktemp('alone')}/crawl.db"
+    crawl_alone(store, FETCHED)
+    return store
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    server = os.environ.get(SERVER)
+    if not server:
+        pytest.skip(f"no MongoDB: name a server in the variable {SERVER}")
+    name = f"mmcrawl_test_{uuid.uuid4().hex}"
+    store = f"{server.rstrip('/')}/{name}"
+    crawl_shared(store, FETCHED, tmp_path_factory.mktemp("shared"))
+    yield store
+    with MongoClient(server) as client:
+        client.drop_database(name)
+
+
+@pytest.fixture(params=["alone", "shared"])
+def store(request: pytest.FixtureRequest) -> str:
+    """The URI of a store that a crawl of some pages was left in."""
+    return str(request.getfixturevalue(request.param))
+
+
+class Said:
+    """What a run of the command came to."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+Run = Callable[..., Said]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Run the command in this process."""
+    monkeypatch.setenv("COLUMNS", "150")
+
+    def run(*args: str) -> Said:
+        command = module.Command()
+        command.settings = Settings()
+        parser = ScrapyArgumentParser(conflict_handler="resolve")
+        command.add_options(parser)
+        options, rest = parser.parse_known_args(args)
+        command.run(rest, options)
+        out, err = capfd.readouterr()
+        return Said(command.exitcode, out, err)
+
+    return run
+
+
+def paths(said: Said) -> list[str]:
+    return [row["url"].removeprefix(SITE) for row in said.rows]
+
+
+# -- the table --------------------------------------------------------------------------------
+
+
+def test_both_stores_tell_the_same_of_every_link(run: Run, alone: str, shared: str) -> None:
+    said = [run("-a", f"store={store}", "--format", "jsonl") for store in (alone, shared)]
+    assert [one.code for one in said] == [0, 0]
+    assert said[0].rows == said[1].rows
+    assert len(said[0].rows) == 25
+
+
+def test_the_columns_are_those_of_the_paper_and_ours(run: Run, store: str) -> None:
+    seed = run("-a", f"store={store}", "--format", "jsonl", "--limit", "1").rows[0]
+    assert list(seed) == list(COLUMNS)
+    assert len([column for column in COLUMNS.values() if column.paper]) == 24
+    relevant = run("-a", f"store={store}", "--format", "jsonl", "--with-media").rows
+    found = run("-a", f"store={store}", "--format", "jsonl", "--sort", "place").rows
+    pages = [row for row in found if row["place"]]
+    assert [row["place"] for row in pages] == list(range(1, len(pages) + 1))
+    assert (seed["url"], seed["place"], seed["status"]) == (f"{SITE}/", 1, "C")
+    assert (seed["path_score"], seed["total_path_score"]) == (len(relevant), len(pages))
+    assert seed["link_ratio"] == len(relevant) / len(pages)
+    assert seed["is_checked"]
+    assert seed["visited_at"] == "2001-09-09T01:46:40.000Z"
+    assert f"{SITE}/optics/" in seed["internal_urls"]
+    [lens] = [row for row in found if row["url"].endswith("lens0.htm")]
+    assert lens["url_path"] == [f"{SITE}/", f"{SITE}/optics/", f"{SITE}/optics/lens0.htm"]
+    assert lens["anchor_path"] == ["optics", "optics/lens0.htm"]
+
+
+def test_content_score_is_of_all_that_is_known_of_a_page(run: Run, store: str) -> None:
+    rows = {row["url"]: row for row in run("-a", f"store={store}", "--format", "jsonl").rows}
+    lens = [rows[SITE + lens] for lens in LENSES]
+    fetched = [row for row in lens if row["place"]]
+    waiting = [row for row in lens if row["state"] == "waiting"]
+    assert fetched
+    assert waiting
+    assert {row["content_score"] for row in fetched} == {1.0}  # optics, lens; light of the keywords
+    assert all(0 < row["content_score"] < 1 for row in waiting)
+    assert "light" in fetched[0]["content_intro"]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--status", "error"], ["/gone"]),
+        (["--match", "*/optics/", "--status", "fetched"], ["/optics/"]),
+        (["--match", f"{SITE}/mo?ed"], ["/moved"]),
+        (["--sort", "layer", "--limit", "2"], ["/", "/moved"]),
+        (["--min-score", "5"], ["/"]),
+        (["--host", "SITE.test", "--sort", "url", "--limit", "2"], ["/", "/gone"]),
+    ],
+)
+def test_links_are_chosen_and_put_in_order(
+    run: Run, store: str, options: list[str], expected: list[str]
+) -> None:
+    assert paths(run("-a", f"store={store}", "--format", "jsonl", *options)) == expected
+
+
+@pytest.mark.parametrize("order", ["score", "words", "structure"])
+def test_the_best_come_first(run: Run, alone: str, order: str) -> None:
+    column = {"score": "score", "words": "words_score", "structure": "structure_score"}[order]
+    rows = run("-a", f"store={alone}", "--format", "jsonl", "--sort", order).rows
+    values = [row[column] for row in rows]
+    assert values == sorted(values, reverse=True)
+    assert len(set(values)) > 2
+
+
+def test_all_formats_hold_the_same(run: Run, alone: str, tmp_path: Path) -> None:
+    rows = run("-a", f"store={alone}", "--format", "jsonl").rows
+    assert json.loads(run("-a", f"store={alone}", "--format", "json").out) == rows
+    assert json.loads(run("-a", f"store={alone}", "--format", "json", "--host", "x").out) == []
+    file = tmp_path / "links.csv"
+    assert run("-a", f"store={alone}", "--format", "csv", "-o", str(file)).out == ""
+    table = list(csv.DictReader(io.StringIO(file.read_text(encoding="utf-8"))))
+    assert [row["url"] for row in table] == [row["url"] for row in rows]
+    assert json.loads(table[0]["internal_urls"]) == rows[0]["internal_urls"]
+    shown = run("-a", f"store={alone}", "--limit", "0").out.splitlines()
+    assert [line.split("  ")[-1].split(" ")[0] for line in shown[1:]] != []
+    assert len(shown) == 1 + len(rows)
+
+
+def test_links_are_read_one_by_one(alone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    original = InterLink._record
+    monkeypatch.setattr(
+        InterLink, "_record", lambda self, link, how: read.append(link) or original(self, link, how)
+    )
+    with opened_to_look(alone) as (opened, job):
+        links = InterLink(opened, job.number)
+        assert [link.id for link in islice(links.records(), 3)] == read == [0, 1, 2]
+        for link in links.records():
+            assert link == links.record(link.id)
+
+
+def test_a_crawl_is_looked_at_while_it_runs(run: Run, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/crawl.db"
+    crawl_alone(store, 3)
+    job = make_job(arguments(store), settings(), None)
+    with closing(job):
+        link = job.next()
+        assert link is not None
+        assert run("-a", f"store={store}", "--status", "running").code == 1  # not committed
+        job.commit()
+        running = run("-a", f"store={store}", "--status", "running", "--format", "jsonl").rows
+        assert [row["url"] for row in running] == [link.url]
+        assert "it is being fetched" in run("why", link.url, "-a", f"store={store}").out.lower()
+
+
+def test_nothing_is_written_to_a_database(run: Run, shared: str) -> None:
+    def contents() -> dict[str, list[Any]]:
+        with MongoClient(os.environ[SERVER]) as client:
+            database = client[shared.rpartition("/")[2]]
+            return {
+                name: sorted(map(repr, database[name].find()))
+                for name in database.list_collection_names()
+            }
+
+    before = contents()
+    assert before["crawl_log"]
+    assert run("-a", f"store={shared}").code == 0
+    assert run("why", f"{SITE}/optics/", "-a", f"store={shared}").code == 0
+    assert contents() == before
+
+
+# -- why --------------------------------------------------------------------------------------
+
+
+def why(run: Run, store: str, path: str) -> dict[str, Any]:
+    said = run("why", SITE + path, "-a", f"store={store}", "--format", "json")
+    assert (said.code, said.err) == (0, "")
+    told: dict[str, Any] = json.loads(said.out)
+    return told
+
+
+def test_why_a_page_was_fetched_at_its_place(run: Run, store: str) -> None:
+    order = run("-a", f"store={store}", "--format", "jsonl", "--sort", "place").rows
+    pages = [row for row in order if row["place"]]
+    lenses = [row for row in pages if "/lens" in row["url"]]
+    last = lenses[-1]
+    told = why(run, store, last["url"].removeprefix(SITE))
+    place = last["place"]
+    assert told["outcome"] == f"it was fetched as page {place} of the crawl: relevant"
+    assert [page["url"] for page in told["before"]] == [
+        row["url"] for row in pages[place - 4 : place - 1]
+    ]
+    assert [page["place"] for page in told["before"]] == [place - 3, place - 2, place - 1]
+    assert [page["url"] for page in told["after"]] == [row["url"] for row in pages[place:][:3]]
+    assert told["steps"][:2] == [[f"{SITE}/", ""], [f"{SITE}/optics/", "optics"]]
+    assert told["link"]["score"] == last["score"]
+    assert sum(told["parts"].values()) == pytest.approx(last["score"], abs=1e-6)
+    assert f"rate of its pattern, {SITE}/optics/*" in told["parts"]
+
+
+def test_the_parts_are_of_the_score_a_page_was_fetched_with(run: Run, tmp_path: Path) -> None:
+    """It was under way while another page came, which would have scored it anew."""
+    store = f"sqlite:///{tmp_path}/crawl.db"
+    crawl_alone(store, 7)
+    job = make_job(arguments(store), settings(), None)
+    assert isinstance(job, CrawlJob)
+    with closing(job):
+        early, *others = [link for link in (job.next() for _ in range(4)) if link]
+        for link in (*others, early):
+            told = report(job, link.url)
+            assert told
+            job.take_in(link.id, told)
+        job.commit()
+    found = why(run, store, early.url.removeprefix(SITE))
+    assert sum(found["parts"].values()) == pytest.approx(found["link"]["score"], abs=1e-6)
+
+
+def test_why_another_page_still_waits(run: Run, store: str) -> None:
+    waiting = run(
+        *("-a", f"store={store}", "--format", "jsonl"),
+        *("--sort", "score", "--status", "waiting"),
+    ).rows
+    last = waiting[-1]
+    told = why(run, store, last["url"].removeprefix(SITE))
+    assert told["ahead"] == len(waiting) - 1
+    assert told["outcome"] == f"it waits; {told['ahead']} links stand before it"
+    assert [one["url"] for one in told["first"]] == [row["url"] for row in waiting[:3]]
+    shown = told["first"] + told["nearest"]
+    assert [one["url"] for one in shown[3:]] == [row["url"] for row in waiting[3:-1]][-3:]
+    assert sum(told["parts"].values()) == pytest.approx(last["score"], abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("path", "outcome"),
+    [
+        ("/gone", "it was given up after {} pages: HTTP 404"),
+        (
+            "/moved",
+            "it was fetched after {} pages and led to no page of its own: it redirects to"
+            f" {SITE}/optics/",
+        ),
+    ],
+)
+def test_why_a_link_led_to_no_page(run: Run, store: str, path: str, outcome: str) -> None:
+    told = why(run, store, path)
+    before = told["before"][-1]["place"]
+    assert told["outcome"] == outcome.format(before)
+    assert [page["place"] for page in told["after"]][:1] in ([before + 1], [])
+
+
+def test_why_is_a_page_of_text(run: Run, store: str) -> None:
+    said = run("why", f"{SITE}/optics/", "-a", f"store={store}")
+    for words in (
+        "It was fetched as page",
+        "Parts of the score",
+        "The way from the seed",
+        "in all",
+    ):
+        assert words in said.out
+    assert "→ http://site.test/optics/" in said.out
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        (f"{SITE}/optics/lens77.htm", f"like it are {SITE}/optics/lens7.htm"),
+        ("http://other.test/lens", "one would not have been followed: other site"),
+        (f"{SITE}/a/a/a/a/a/", "one would not have been followed: trap: repeating path"),
+    ],
+)
+def test_an_unknown_address_is_told_with_what_is_like_it(
+    run: Run, store: str, url: str, told: str
+) -> None:
+    said = run("why", url, "-a", f"store={store}")
+    assert (said.code, said.out) == (1, "")
+    assert f"the crawl has no link to {url}" in said.err
+    assert told in said.err
+
+
+def test_an_algorithm_that_adds_nothing_up_says_so(run: Run, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/crawl.db"
+    make_job(arguments(store, "breadth"), settings(), None).close()
+    told = why(run, store, "/")
+    assert (told["parts"], told["outcome"]) == ({}, "it waits; 0 links stand before it")
+    assert told["parts_note"] == "breadth does not add its scores up from parts"
+
+
+# -- what is wrong ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--status", "lost"], "there is no status 'lost'; there are waiting, held, running"),
+        (["--sort", "luck"], "there is no order 'luck'; there are found, place, score"),
+        (["--format", "xml"], "--format xml: there is none; there are table, json, jsonl, csv"),
+        (["--min-score", "good"], "--min-score good: give a number"),
+        (["--limit", "-1"], "--limit -1: give a whole number from 0"),
+        (["why", SITE, "--format", "csv"], "--format csv: `why` takes table or json"),
+        (["-a", "store=memory:"], "memory: keeps nothing"),
+    ],
+)
+def test_a_wrong_option_is_a_sentence(run: Run, options: list[str], told: str) -> None:
+    said = run(*options)
+    assert (said.code, said.out) == (2, "")
+    assert told in said.err
+
+
+def test_a_store_that_is_not_there_is_not_made(run: Run, tmp_path: Path) -> None:
+    said = run("-a", f"store={tmp_path}/none.db")
+    assert said.code == 1
+    assert f"there is no store {tmp_path}/none.db" in said.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_job_that_is_meant_must_be_said(run: Run, alone: str, tmp_path: Path) -> None:
+    said = run("-a", f"store={alone}", "-a", "job=college")
+    assert (said.code, "there is no job 'college'" in said.err) == (1, True)
+    assert "there are school" in said.err
+    store = f"sqlite:///{tmp_path}/crawl.db"
+    with open_store(store) as opened:
+        assert "there is no crawl in store" in run("-a", f"store={store}").err
+        opened.job("one", {})
+        opened.job("two", {})
+    assert (
+        "has several jobs: say -a job=NAME; there are one, two" in run("-a", f"store={store}").err
+    )
+
+
+def test_a_store_of_a_newer_version_is_told(run: Run, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/crawl.db"
+    crawl_alone(store, 1)
+    with closing(sqlite3.connect(tmp_path / "crawl.db")) as db:
+        db.execute("PRAGMA user_version = 99")
+    said = run("-a", f"store={store}")
+    assert (said.code, "was written by a newer version of mmcrawl" in said.err) == (1, True)
+
+
+def test_a_crawl_of_another_version_is_not_replayed(
+    run: Run, shared: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mmcrawl.sharing.working_copy.__version__", "99")
+    said = run("-a", f"store={shared}")
+    assert said.code == 1
+    assert "was begun by mmcrawl" in said.err
+
+
+def test_without_its_topic_a_crawl_is_listed_all_the_same(run: Run, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/crawl.db"
+    topic = tmp_path / "own.txt"
+    topic.write_text("lens\noptics\n", encoding="utf-8")
+    args = FocusedParams(topic=str(topic), seeds=f"{SITE}/", store=store, archive="none")
+    make_job(args, settings(), None).close()
+    topic.unlink()
+    said = run("-a", f"store={store}", "--format", "jsonl")
+    assert (said.code, said.rows[0]["content_score"]) == (0, None)
+    assert "there is no content_score: there is no topic file" in said.err
+    told = run("why", f"{SITE}/", "-a", f"store={store}")
+    assert (told.code, "Parts of the score: not known: there is no topic" in told.out) == (0, True)
+
+
+def test_a_job_of_other_arguments_is_listed_all_the_same(run: Run, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/crawl.db"
+    with open_store(store) as opened:
+        frontier = SqliteFrontier(opened, opened.job("made by hand", {"topic": 3}))
+        frontier.add([NewLink(f"{SITE}/"), NewLink(f"{SITE}/form", refused="body of 9 MB")])
+        frontier.commit()
+    said = run("-a", f"store={store}")
+    assert (said.code, f"{SITE}/" in said.out) == (0, True)
+    assert "the arguments that the store keeps of the job cannot be read" in said.err
+    assert "not let it be fetched" in run("why", f"{SITE}/", "-a", f"store={store}").out
+    refused = run("why", f"{SITE}/form", "-a", f"store={store}").out
+    assert "It was refused when it was found: body of 9 MB." in refused
+
+
+def test_ctrl_c_leaves_nothing_behind(
+    run: Run, shared: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(InterLink, "records", interrupted)
+    said = run("-a", f"store={shared}")
+    assert (said.code, said.out) == (130, "")
+    assert "stopped" in said.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_who_reads_may_stop_reading(alone: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = subprocess.run(
+        [python(), "-m", "scrapy", "links", "-a", f"store={alone}", "--format", "jsonl"],
+        cwd=ROOT,
+        stdout=writing,
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    os.close(writing)
+    assert (process.returncode, process.stderr) == (1, b"")
+
+
+def test_a_damaged_store_is_told(tmp_path: Path) -> None:
+    (tmp_path / "crawl.db").write_bytes(b"no database at all")
+    with (
+        pytest.raises(StoreError, match="is not a store of mmcrawl"),
+        opened_to_look(f"sqlite:///{tmp_path}/crawl.db"),
+    ):
+        pass

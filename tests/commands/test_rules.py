@@ -1,0 +1,181 @@
+"""`scrapy rules`: what a crawl has learnt is shown, exported, fed back; a URL is tried."""
+
+from __future__ import annotations
+
+import json
+import os
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from pymongo import MongoClient
+from scrapy.cmdline import ScrapyArgumentParser
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from mmcrawl.commands import rules as module
+from mmcrawl.crawling.reports import Totals
+from mmcrawl.crawling.rules_file import read_rules
+from mmcrawl.frontier import Findings, PatternRecord, open_store
+from mmcrawl.sharing.store import open_shared_store
+
+LEARNT = [
+    PatternRecord("h.test", "http://h.test/show.php?id=*", 7, 6, 2),
+    PatternRecord("h.test", "http://h.test/a/**", 4, 4, 0),
+]
+
+
+class Said(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Said]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Run the command in this process, in a folder of its own."""
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.chdir(tmp_path)
+
+    def run(*args: str) -> Said:
+        command = module.Command()
+        command.settings = Settings()
+        parser = ScrapyArgumentParser(conflict_handler="resolve")
+        command.add_options(parser)
+        options, rest = parser.parse_known_args(args)
+        command.run(rest, options)
+        return Said(command.exitcode, *capfd.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    """A store with one job that has learnt something."""
+    with open_store(f"sqlite:///{tmp_path}/crawl.db") as opened:
+        arguments = {"topic": "physics-senior", "seeds": [["http://h.test/", ""]]}
+        job = opened.job("films", arguments)
+        Findings(opened, job).keep_patterns(LEARNT)
+        opened.commit()
+    return f"sqlite:///{tmp_path}/crawl.db"
+
+
+def test_show_gives_both_notations_with_hits_and_misses(run: Run, store: str) -> None:
+    said = run("show")  # crawl.db is where a crawl is kept by itself
+    assert (said.code, said.err) == (0, "")
+    lines = [line.split() for line in said.out.splitlines()]
+    assert ["7", "6", "2", "75%", "http://h.test/show.php?id=*"] in lines
+    assert [r"re:^https?://h\.test/show\.php\?id=[^&]*$"] in lines
+    assert ["4", "4", "0", "100%", "http://h.test/a/**?"] in lines
+    told = [
+        json.loads(line) for line in run("show", "-a", f"store={store}", "--json").out.splitlines()
+    ]
+    assert told[0] == {
+        "host": "h.test",
+        "glob": "http://h.test/show.php?id=*",
+        "regex": r"^https?://h\.test/show\.php\?id=[^&]*$",
+        "pages": 7,
+        "hits": 6,
+        "misses": 2,
+        "rate": 0.75,
+    }
+
+
+def test_what_is_exported_is_a_file_of_rules(run: Run, store: str, tmp_path: Path) -> None:
+    assert run("export", "-o", "rules.txt") == Said(0, "", "")
+    text = (tmp_path / "rules.txt").read_text(encoding="utf-8")
+    assert text == run("export", "-a", f"store={store}").out
+    rules = read_rules("rules.txt").rules
+    assert [(rule.pattern, rule.weight, rule.topic) for rule in rules] == [
+        ("http://h.test/a/**?", 10, "physics-senior"),
+        ("http://h.test/show.php?id=*", 8, "physics-senior"),
+    ]
+
+
+def test_test_says_which_rules_match_and_what_follows(run: Run, store: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text(
+        "http://h.test/a/** never\nre:/b/ 3 topic=physics-senior\nhttp://h.test/** 9\n"
+    )
+    urls = [f"http://h.test/{path}" for path in ("a/b/1", "b/", "")]
+    said = run("test", *urls, "http://i.test/", "-a", "rules=mine.txt")
+    assert [line.strip() for line in said.out.splitlines()] == [
+        *(urls[0], "never fetched", "mine.txt, line 1: http://h.test/a/**"),
+        *("mine.txt, line 2: re:/b/", "mine.txt, line 3: http://h.test/**"),
+        *(
+            urls[1],
+            "comes before links without a rule, with weight 3, where physics-senior is looked for",
+        ),
+        *("mine.txt, line 2: re:/b/", "mine.txt, line 3: http://h.test/**"),
+        *(urls[2], "comes before links without a rule, with weight 9"),
+        "mine.txt, line 3: http://h.test/**",
+        "http://i.test/",
+        "no rule matches: it comes as the algorithm says, after links that a rule is for",
+    ]
+    said = run("test", "http://h.test/show.php?id=9", "--json", "--store", store)
+    assert json.loads(said.out) == {
+        "url": "http://h.test/show.php?id=9",
+        "rules": [
+            {"pattern": "http://h.test/show.php?id=*", "weight": 8, "place": "6 hits, 2 misses"}
+        ],
+        "follows": "comes before links without a rule, with weight 8",
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "say one of show, export, test"),
+        (["list"], "say one of show, export, test"),
+        (["test"], "it is scrapy rules test URL…"),
+        (["show", "x"], "'x' is not understood"),
+        (["show", "-a", "rules=x"], "scrapy rules show is of a crawl; test takes -a rules=FILE"),
+        (["test", "u", "--rules", "x", "--job", "y"], "give either a file, with -a rules=, or"),
+        (["show", "-o", "x"], "-o is for export"),
+        (["export", "--json"], "export writes rules, not JSON; show has --json"),
+    ],
+)
+def test_what_does_not_fit_is_told(run: Run, words: list[str], told: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        run(*words)
+    assert str(caught.value).startswith(told)
+
+
+def test_a_crawl_that_is_not_there_is_told(run: Run, store: str, tmp_path: Path) -> None:
+    assert run("show", "--store", "no.db") == Said(
+        1, "", "scrapy rules: there is no store no.db; name a crawl's with -a store=URI\n"
+    )
+    assert "there is no job 'x' in" in run("show", "--job", "x").err
+    with open_store(store) as opened:
+        opened.job("sound", {})
+    assert "crawl.db has several jobs; say which with -a job=NAME: films, sound" in run("show").err
+    shown = run("show", "--job", "sound").out
+    assert shown.startswith("Crawl sound has learnt no patterns: algorithms with urlrule in the")
+    (tmp_path / "other.db").write_text("text")
+    assert "other.db is not a store of mmcrawl" in run("export", "--store", "other.db").err
+    assert run("test", "u", "-a", "rules=none.txt").code == 2
+
+
+def test_rules_of_a_shared_crawl_are_shown_and_exported(run: Run) -> None:
+    server = os.environ.get("MMCRAWL_TEST_MONGODB")
+    if not server:
+        pytest.skip("no MongoDB: name a server in the variable MMCRAWL_TEST_MONGODB")
+    name = f"mmcrawl_test_{uuid.uuid4().hex}"
+    uri = f"{server.rstrip('/')}/{name}"
+    try:
+        shared = open_shared_store(uri, job="films", arguments={"topic": "a,b"})
+        shared.publish_patterns(LEARNT)
+        totals = Totals(pages=100, media_pages=75).as_plain()
+        shared.set_status({"totals": totals, "workers": {}, "errors": {}})
+        shared.close()
+        assert "http://h.test/a/**?" in run("show", "--store", uri).out
+        exported = run("export", "--store", uri, "--job", "films").out
+        assert "\nhttp://h.test/a/**?  10  # 4 hits, 0 misses; re:^https?" in exported
+        assert "\n# http://h.test/show.php?id=*  8  # 6 hits, 2 misses" in exported
+    finally:
+        with MongoClient(server) as client:
+            client.drop_database(name)

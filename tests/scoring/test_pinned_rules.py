@@ -1,0 +1,177 @@
+"""Rules for addresses: what a glob and a regular expression match, and which rule counts."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from mmcrawl.scoring.patterns import generalise, query_keys, url_parts
+from mmcrawl.scoring.pinned_rules import (
+    PinnedRule,
+    PinnedRules,
+    address_form,
+    glob_of,
+    glob_regex,
+)
+
+DIRECTORIES = st.lists(st.sampled_from(["", "a", "b.htm", "x*y", "%2A", "q.z"]), max_size=4)
+QUERIES = st.lists(st.sampled_from(["id=1", "id=2", "id=*", "p=a/b", "p", "k.=?"]), max_size=3)
+HOSTS = st.sampled_from(["h.test", "H.test", "hxtest", "h.test:81"])
+SCHEMES = st.sampled_from(["http", "https"])
+
+
+@st.composite
+def addresses(draw: st.DrawFn) -> str:
+    query = "&".join(draw(QUERIES))
+    path = "/".join(draw(DIRECTORIES))
+    return f"{draw(SCHEMES)}://{draw(HOSTS)}/{path}" + (f"?{query}" if query else "")
+
+
+def matches(pattern: str, url: str) -> bool:
+    return bool(list(PinnedRules([PinnedRule(pattern)]).matching(url)))
+
+
+@pytest.mark.parametrize(
+    ("glob", "yes", "no"),
+    [
+        ("http://h.test/xy/*", "/xy/1.htm /xy/ /xy/a#top", "/xy /xy/a/b /xy/a?b=1 /ab/1.htm"),
+        ("http://h.test/xy/l*n.htm", "/xy/ln.htm /xy/lesson.htm", "/xy/l/n.htm /xy/lnxhtm"),
+        ("http://h.test/xy/**", "/xy /xy/ /xy/a/b?c=1 /xy?c=1", "/xyz /a/xy/"),
+        ("http://h.test/xy/**?", "/xy /xy/a/b", "/xy/a?b=1 /xyz"),
+        ("http://h.test/le**", "/le /lesson/a?b=1", "/l /a/le"),
+        ("http://h.test/**", "/ /a/b?c=1", ""),
+        ("http://h.test/s.php?b=*&a=1", "/s.php?a=1&b=7 /s.php?b=&a=1", "/s.php /s.php?a=1"),
+        ("http://h.test/s.php?id=1*", "/s.php?id=12", "/s.php?id=21 /s.php?id=1&x=2"),
+        ("http://h.test/s.php?**", "/s.php /s.php?a=1&b=2", "/s.php/a /sxphp"),
+        ("http://h.test/s.php", "/s.php /s.php?", "/s.php?a=1 /S.php"),
+        ("http://H.test/物理/*", "/%E7%89%A9%E7%90%86/1.htm", "/%E7%89%A9/1.htm"),
+        ("re:/media/[0-9]+", "/a/media/12.htm", "/media/x"),
+        ("re:^https?://[^/]+/[a-z]$", "/a", "/ab /a/b"),
+    ],
+)
+def test_a_pattern_matches_some_addresses_and_not_others(glob: str, yes: str, no: str) -> None:
+    for scheme in ("http", "https"):
+        assert [url for url in yes.split() if not matches(glob, f"{scheme}://h.test{url}")] == []
+        assert [url for url in no.split() if matches(glob, f"{scheme}://h.test{url}")] == []
+    assert not matches(glob.replace("[^/]+", "h"), "http://other.test/nothing")
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "rules.md"
+
+
+ROWS = re.findall(r"(?m)^\| (`[^|]*\|[^|]*\|[^|]*) \|$", GUIDE.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_what_the_guide_says_of_patterns_is_so(row: str) -> None:
+    (pattern,), yes, no = (re.findall("`([^`]+)`", cell) for cell in row.split("|"))
+    assert yes
+    assert [matches(pattern, url) for url in yes] == [True] * len(yes)
+    assert [matches(pattern, url) for url in no] == [False] * len(no)
+
+
+@pytest.mark.parametrize(
+    ("glob", "told"),
+    [
+        ("h.test/xy/*", "begin it with http://, https:// or re:"),
+        ("http://h.test", "write host and path, as http://h.test/"),
+        ("http:///xy/*", "write host and path"),
+        ("http://h.test/**/a", r"\*\* may stand at the end only; write \* within"),
+        ("http://**/a", "at the end only"),
+        ("http://h.test/a?b=**", "at the end only"),
+        ("http://h.test/a?*=1", r"values of a query only; write \?\*\* for any"),
+        ("http://h.test/a#b", "what follows # is not sent"),
+    ],
+)
+def test_what_is_no_glob_is_told(glob: str, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        glob_regex(glob)
+
+
+@pytest.mark.parametrize(
+    "regex", ["(a", "(?=a)", "a{2000}", r"(a)\1", "((a{100}){100}){100}", "[a-"]
+)
+def test_what_needs_backtracking_or_too_much_memory_is_refused(regex: str) -> None:
+    with pytest.raises(ValueError, match="RE2 has no look-around and no back-references"):
+        PinnedRules([PinnedRule(f"re:{regex}")])
+
+
+@given(st.lists(addresses(), min_size=1, max_size=4), addresses())
+@example(["http://h.test/a", "http://h.test/a/b"], "http://h.test/a/b?id=1")
+@example(["http://h.test/?a=1&a=2", "http://h.test/?a=1&a=3"], "http://h.test/?a=2&a=1")
+def test_a_learnt_pattern_is_the_same_as_glob_and_as_regular_expression(
+    urls: list[str], other: str
+) -> None:
+    first = url_parts(urls[0])
+    alike = [parts for parts in map(url_parts, urls) if parts.host == first.host]
+    alike = [parts for parts in alike if query_keys(parts) == query_keys(first)]
+    pattern = generalise(alike)
+    glob = glob_of(str(pattern))
+    for url in (*urls, other):
+        expected = pattern.matches(url_parts(url))
+        assert matches(glob, url) is expected
+        assert matches(f"re:{glob_regex(glob)}", url) is expected
+        # What is printed may be used elsewhere too.
+        assert bool(re.search(glob_regex(glob), address_form(url))) is expected
+
+
+@given(st.text())
+def test_no_address_is_too_odd_to_be_looked_up(text: str) -> None:
+    rules = PinnedRules([PinnedRule("http://h.test/**"), PinnedRule("re:x\\.mp4$", 2)])
+    assert rules.weight_of(f"http://h.test/{text.replace('/', '')}") in {1, 2}
+    rules.weight_of(text)
+
+
+def test_the_first_rule_that_matches_counts_whatever_hosts_it_is_for() -> None:
+    rules = PinnedRules(
+        [
+            PinnedRule("http://h.test/a/b", 4),
+            PinnedRule("re:/a/", 0),
+            PinnedRule("http://h.test/a/*", 7),
+            PinnedRule("http://*.test/**", 2),
+        ]
+    )
+    places = ("h.test/a/b", "h.test/a/c", "h.test/d", "i.test/a/b", "i.test/d", "h.org/")
+    assert [rules.weight_of(f"http://{place}") for place in places] == [4, 0, 2, 0, 2, None]
+    assert [rule.weight for rule in rules.matching("http://h.test/a/c")] == [0, 7, 2]
+
+
+def test_rules_are_told_apart_by_what_they_do() -> None:
+    one, two = PinnedRule("http://h.test/a", 3, "", "x.txt, line 1"), PinnedRule("re:a", 0)
+    same = PinnedRule("https://H.test/a", 3, "", "y.txt, line 9")
+    assert PinnedRules([one, two]).digest == PinnedRules([same, two]).digest
+    others = ([two, one], [one], [PinnedRule("http://h.test/a", 2), two], [])
+    assert (
+        len({PinnedRules(rules).digest for rules in others} - {PinnedRules([one, two]).digest}) == 4
+    )
+    assert PinnedRules().digest == ""
+
+
+@pytest.mark.parametrize("regex", ["(a+)+$", "(a|a)*b$", "(.*a){20}b$", "^(([a-z])+.)+[A-Z]$"])
+def test_time_grows_with_the_length_of_an_address_and_no_faster(regex: str) -> None:
+    """Of `(a+)+$`, an engine that backtracks takes twice as long for each letter."""
+    rules = PinnedRules([PinnedRule(f"re:{regex}")])
+
+    def seconds(letters: int) -> float:
+        url = f"http://h.test/{'a' * letters}!"
+        taken = []
+        for _ in range(5):
+            began = time.process_time()
+            for _ in range(20):
+                rules.weight_of(url)
+            taken.append(time.process_time() - began)
+        return min(taken)
+
+    assert seconds(40_000) < 16 * max(seconds(5_000), 0.0002)
+
+
+def test_a_glob_of_many_stars_takes_no_longer_than_others() -> None:
+    rules = PinnedRules([PinnedRule(f"http://h.test/{'a*' * 30}b")])
+    began = time.process_time()
+    assert rules.weight_of(f"http://h.test/{'a' * 20_000}") is None
+    assert time.process_time() - began < 2

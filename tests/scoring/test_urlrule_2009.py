@@ -1,0 +1,225 @@
+"""Chapter 4 of the thesis as printed: probing (4.2), then nothing but what matches a pattern."""
+
+from collections import Counter
+
+import pytest
+
+from mmcrawl.errors import MmcrawlError
+from mmcrawl.frontier import HELD, PatternRecord
+from mmcrawl.scoring import make_scorer
+from mmcrawl.scoring.registry import parse_parameters
+
+VIDEOS = [f"/v/{n}" for n in range(20)]
+NEWS = [f"/n/{n}" for n in range(20)]
+
+
+def is_video(url):
+    return url.startswith("/v/")
+
+
+def deep(layer, count, name="p"):
+    return [f"{'/d' * (layer - 1)}/{name}{n}" for n in range(count)]
+
+
+@pytest.fixture
+def crawl(made_up_crawl):
+    """Make a crawl from `/`, which leads to `/list/` and that to all the pages named."""
+
+    def make(*links, relevant=is_video, web=(), **parameters):
+        pages = {"/": ["/list/"], "/list/": links, **dict(web)}
+        crawl = made_up_crawl("urlrule-2009", pages, relevant, **parameters)
+        crawl.seed("/")
+        return crawl
+
+    return make
+
+
+def let_go(crawl):
+    """Return the waiting links that are not held."""
+    return {url for url, score in crawl.scores().items() if score != HELD}
+
+
+# -- probing ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("num2", [1, 3])
+def test_probing_takes_num_n_pages_of_layer_n_down_to_the_tenth(crawl, num2):
+    made = crawl(*(link for layer in range(1, 13) for link in deep(layer, 10 * num2)), num2=num2)
+    made.run()
+    found = Counter(made.layers())
+    assert found[1] == max(num2, 1)  # the seed
+    assert found[2] == num2  # /list/
+    assert {n: found[n] for n in range(3, 13)} == {
+        n: num2 * (n - 1) if n <= 10 else 0 for n in range(3, 13)
+    }
+    assert set(made.scores().values()) == {HELD}
+
+
+@pytest.mark.parametrize("seen", [1, 4])
+def test_num2_is_the_number_of_links_seen_in_layer_2(crawl, seen):
+    links = [*deep(4, 100), *deep(3, 100), *deep(2, seen - 1), *deep(10, 100), *deep(11, 100)]
+    made = crawl(*links)
+    made.run()
+    assert made.layers() == {1: 1, 2: seen, 3: 2 * seen, 4: 3 * seen, 10: 9 * seen}
+
+
+def test_num2_grows_while_a_site_is_probed(crawl):
+    later = deep(2, 5)
+    made = crawl(*deep(3, 100), web={deep(3, 1)[0]: later})
+    made.run(2)
+    assert let_go(made) == set(deep(3, 2))
+    made.run(1)
+    assert let_go(made) == {*later, *deep(3, 12)[1:]}
+    made.run()
+    assert made.layers() == {1: 1, 2: 6, 3: 12}
+
+
+def test_probing_is_breadth_first_whatever_words_and_patterns_say(crawl):
+    links = [*NEWS, *VIDEOS, "/v/w/1"]
+    made = crawl(*links)
+    made.content = lambda url: float(url in VIDEOS[5:])
+    assert made.run() == ["/", "/list/", *links]
+
+
+def test_all_links_of_the_seed_page_are_probed(made_up_crawl):
+    web = {"/": deep(5, 40), deep(5, 1)[0]: deep(6, 40)}
+    made = made_up_crawl("urlrule-2009", web, num2=3)
+    made.seed("/")
+    made.run()
+    assert made.layers() == {1: 1, 5: 40, 6: 15}
+
+
+def test_a_redirect_of_the_seed_leads_to_the_page_probing_begins_at(made_up_crawl):
+    for home in ("/index.html", "http://www.h.test/"):
+        made = made_up_crawl("urlrule-2009", {home: deep(5, 40), "/d/d/d/d/p0": []}, num2=3)
+        made.seed("/")
+        made.redirect(made.start()[0], home)
+        assert made.run() == [home, *deep(5, 40)] if home[0] == "/" else [home, *deep(5, 12)]
+
+
+def test_a_site_found_on_another_begins_at_the_page_it_was_found_by(crawl):
+    far = [f"http://i.test{path}" for path in deep(12, 20)]
+    made = crawl(*far, web={far[0]: far[:5]})
+    assert made.run() == ["/", "/list/", *far[:5]]
+
+
+def test_probes_under_way_count_against_the_numbers(crawl):
+    made = crawl(*deep(3, 30), num2=4)
+    made.run(2)
+    under_way = list(iter(made.start, None))
+    assert len(under_way) == 8
+    made.fail(under_way[0][0])
+    for taken in under_way[1:]:
+        made.finish(*taken)
+        assert made.frontier.ready == 0
+
+
+def test_a_probe_that_leads_to_a_known_page_is_given_back(crawl):
+    made = crawl(*deep(3, 30), num2=1)
+    made.run(2)
+    link, _ = made.start()
+    made.frontier.leave(link, "known")
+    made.apply(made.scorer.repeated(link))
+    assert made.run() == deep(3, 3)[1:]
+
+
+def test_the_target_of_a_probe_takes_its_place(crawl):
+    made = crawl(*deep(4, 2), num2=0)
+    made.run()
+    assert made.scorer._sites[0].patterns.learnt == []
+    made = crawl(*deep(3, 2), num2=1, web={"/else/where/1": deep(2, 1)})
+    made.run(3)
+    made.redirect(made.start()[0], "/else/where/1")
+    assert made.run() == ["/else/where/1"]
+
+
+# -- guided search ------------------------------------------------------------------------------
+
+
+def test_when_probing_is_over_links_that_match_are_fetched_and_no_others(crawl):
+    links = [f"/a{url}" for pair in zip(NEWS, VIDEOS, strict=True) for url in pair]
+    made = crawl(*links, num2=5, relevant=lambda url: url.startswith("/a/v"))
+    probed = made.run(12)
+    assert probed == ["/", "/list/", *links[:10]]
+    assert sorted(made.run()) == sorted(url for url in links[10:] if "/v/" in url)
+    assert made.scores() == dict.fromkeys((url for url in links[10:] if "/n/" in url), HELD)
+    assert made.scorer.patterns() == [
+        PatternRecord("h.test", "http://h.test/a/v/*", 5, len(VIDEOS), 0)
+    ]
+
+
+def test_the_last_probe_that_fails_ends_probing_too(crawl):
+    links = [f"/a{url}" for url in VIDEOS]
+    made = crawl(*links, num2=2, m=2, relevant=lambda url: url.startswith("/a/v"))
+    made.run(5)
+    made.fail(made.start()[0])
+    assert sorted(made.run()) == sorted(links[4:])
+
+
+def test_no_pattern_is_learnt_in_guided_search(crawl):
+    links = [f"/a{url}" for url in VIDEOS]
+    new = [f"/a/v/9?id={n}" for n in range(8)]  # near what matches, but with a query
+    made = crawl(*links, num2=2, relevant=lambda url: True, web={links[9]: new})
+    made.run()
+    assert [pattern.pattern for pattern in made.scorer.patterns()] == ["http://h.test/a/v/*"]
+    assert made.scores() == dict.fromkeys(new, HELD)
+
+
+def test_a_new_seed_is_fetched_though_its_site_is_guided(crawl):
+    made = crawl(*deep(3, 5), num2=1)
+    made.run()
+    made.seed("/new/seed/page")
+    assert made.run() == ["/new/seed/page"]
+
+
+def test_sites_without_a_pattern_are_told_and_what_to_do(crawl):
+    hosts = [f"http://{name}.test/" for name in "abcdefg"]
+    made = crawl(*deep(3, 40), *hosts)
+    made.run(1)
+    assert made.scorer.remarks() == []
+    made.run()
+    [remark] = made.scorer.remarks()
+    assert "No pattern was learnt on h.test, a.test, b.test, c.test, d.test and 3 more" in remark
+    assert all(what in remark for what in ("num2", "smaller m", "algo=urlrule"))
+    with_pattern = crawl(*VIDEOS)
+    with_pattern.run()
+    assert with_pattern.scorer.remarks() == []
+
+
+@pytest.mark.parametrize("pages", [0, 5, 8, 13, 22, 26])
+def test_a_scorer_that_is_told_the_history_is_where_it_was(crawl, pages):
+    links = [f"/a{url}" for pair in zip(NEWS, VIDEOS, strict=True) for url in pair]
+    web = {page: ["/", links[3], f"{page}/more", "http://i.test/x"] for page in links}
+    made = crawl(*links, num2=9, relevant=lambda url: url.startswith("/a/v"), web=web)
+    made.run(pages // 2)
+    if pages:
+        made.fail(made.start()[0])
+    made.run(pages - pages // 2)
+    waiting = made.frontier.waiting()
+    scorer, scores = made.replayed()
+    assert waiting
+    assert [scores[link] for link in waiting] == [made.frontier.record(n).score for n in waiting]
+    assert scorer.patterns() == made.scorer.patterns()
+    assert scorer.started(waiting[0]) == made.scorer.started(waiting[0])
+
+
+def test_directories_come_to_the_pattern_of_the_paper(crawl):
+    directories = [f"/xy/{name}/" for name in ("jc", "wxs", "wz", "more")]
+    made = crawl(*directories, relevant=lambda url: url.startswith("/xy"), m=2, num2=3)
+    made.run()
+    assert [pattern.pattern for pattern in made.scorer.patterns()] == ["http://h.test/xy/*"]
+
+
+# -- its parameters -----------------------------------------------------------------------------
+
+
+def test_num2_may_be_a_number_or_auto():
+    assert parse_parameters("urlrule-2009", {"num2": "60"}) == {"num2": 60}
+    assert parse_parameters("urlrule-2009", {"num2": "auto"}) == {"num2": "auto"}
+    for wrong in ("all", "0.5", ""):
+        with pytest.raises(MmcrawlError, match="it may be a whole number or auto"):
+            parse_parameters("urlrule-2009", {"num2": wrong})
+    with pytest.raises(MmcrawlError, match="num2 must be a number from 0 up, not -1"):
+        parse_parameters("urlrule-2009", {"num2": "-1"})
+    with pytest.raises(MmcrawlError, match="num2 must be a number or auto, not 'all'"):
+        make_scorer("urlrule-2009", None, None, num2="all")
