@@ -124,7 +124,9 @@ class Command(MmcrawlCommand, ScrapyCommand):
             given = [name for name in _CRAWLING if getattr(opts, name) != self._unsaid[name]]
             if given:
                 option = given[0].replace("_", "-")
-                raise ExperimentError(f"--preset {opts.preset} takes --data and --out; leave out --{option}")
+                raise ExperimentError(
+                    f"--preset {opts.preset} takes --data and --out; leave out --{option}"
+                )
             return _labelled(opts)
         if opts.data:
             raise ExperimentError(f"--data is for --preset {' or '.join(LABELLED)}")
