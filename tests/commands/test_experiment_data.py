@@ -54,3 +54,23 @@ def test_the_end_of_the_process_ends_a_measurement_as_ctrl_c_does(
     monkeypatch.setattr(quark, "tables", lambda *_: os.kill(os.getpid(), signal.SIGTERM))
     assert run("--preset", "quark", "--data", str(data)) == 130
     assert "stopped" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--preset", "quark", "--algos", "breadth"), "takes --data and --out; leave out --algos"),
+        (("--preset", "song2008", "-a", "max_layer=3"), "--data and --out; leave out --max-layer"),
+        (
+            ("--preset", "yang2009", "--algos", "fish"),
+            "has algorithms of its own; leave out --algos",
+        ),
+        (("--preset", "yang2009", "--data", "x"), "--data is for --preset song2008 or wang2012"),
+        (("--data", "x"), "--data is for --preset song2008 or wang2012 or quark"),
+    ],
+)
+def test_options_that_a_preset_does_not_take_are_told(
+    arguments: tuple[str, ...], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*arguments) == 2
+    assert told in " ".join(capsys.readouterr().err.split())
