@@ -17,10 +17,16 @@ from rich.console import Console
 from scrapy.exceptions import UsageError
 
 from mmcrawl.crawling.archive_params import ArchiveParams
-from mmcrawl.crawling.params import FocusedParams, explain
+from mmcrawl.crawling.params import (
+    DEFAULT_STORE,
+    DEMO_STORE,
+    FocusedParams,
+    checked_store,
+    explain,
+)
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import SettingsLike, value_of
-from mmcrawl.stores.uris import is_server
+from mmcrawl.stores.uris import file_of, is_server
 from mmcrawl.terminal.program import complain
 
 PLACE = ("store", "archive")
@@ -129,6 +135,21 @@ def whole(text: str, option: str, least: int = 1, most: int | None = None) -> in
         to = "" if most is None else f" to {most}"
         raise ValueError(f"{option} {text}: give a whole number from {least}{to}")
     return number
+
+
+def store_named(named: str) -> str:
+    """Return the store that is meant; where none is named, crawl.db here, or else the demo's.
+
+    Raises:
+        ValueError: it is none that can be read.
+    """
+    own, demo = (os.path.exists(file_of(store)) for store in (DEFAULT_STORE, DEMO_STORE))
+    if not named and not own and demo:
+        print("There is no crawl.db here: this is what the demo found.", file=sys.stderr)
+    store = checked_store(named or (DEMO_STORE if demo and not own else DEFAULT_STORE))
+    if store == "memory:":
+        raise ValueError("memory: keeps nothing; name the file or the database of a crawl")
+    return store
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from scrapy.commands import ScrapyCommand
 
 from mmcrawl.archive.uris import shown
 from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, whole
-from mmcrawl.crawling.params import DEMO_STORE
+from mmcrawl.crawling.params import DEFAULT_STORE, DEMO_STORE
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.program import program
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mmcrawl.browse.context import Options
 
 _NEEDED = ("starlette", "jinja2", "uvicorn")
-_DEFAULT_STORE = "sqlite:///crawl.db"
+
 _OWN_CRAWL = ("crawl.db", "crawl-archive.db")
 _DEMO = shown(DEMO_STORE)
 _DEFAULT_REPORTS = "experiment"
@@ -89,7 +89,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             opts.store = DEMO_STORE
             print("There is no crawl.db here: this is what the demo found.", file=sys.stderr)
         params = archive_params(opts, self.settings)  # type: ignore[arg-type]
-        store = params.store or ("" if params.archive else _DEFAULT_STORE)
+        store = params.store or ("" if params.archive else DEFAULT_STORE)
         return params.archive_uri or "", store
 
     def _ruffle(self) -> Path | None:

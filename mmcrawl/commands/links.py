@@ -14,9 +14,8 @@ from typing import Any, TextIO
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.commands.base import MmcrawlCommand, console_of, whole
+from mmcrawl.commands.base import MmcrawlCommand, console_of, store_named, whole
 from mmcrawl.crawling.link_table import COLUMNS, content_model, rows
-from mmcrawl.crawling.params import DEMO_STORE, checked_store
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.crawling.why import Why, explain
 from mmcrawl.errors import MmcrawlError
@@ -24,11 +23,9 @@ from mmcrawl.frontier.interlink import InterLink
 from mmcrawl.frontier.records import LinkRecord
 from mmcrawl.frontier.selection import ORDERS, STATES, Selection
 from mmcrawl.sharing.working_copy import opened_to_look
-from mmcrawl.stores.uris import file_of
 from mmcrawl.terminal.links import link_lines, why_page
 
 _SHOWN = 20
-_DEFAULT_STORE = "sqlite:///crawl.db"
 _TABLE = "table"
 _Content = Callable[[LinkRecord], float] | None
 
@@ -63,7 +60,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         add("-o", "--output", metavar="FILE", help="where to (default: standard output)")
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int]:
-        store = _store(opts.store)
+        store = store_named(opts.store)
         if args and (args[0] != "why" or len(args) != 2):
             raise UsageError("give `why URL`, or options alone")
         if opts.format not in {_TABLE, *_WRITERS}:
@@ -111,16 +108,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
         except MmcrawlError as error:
             self.say(f"there is no content_score: {error}")
             return None
-
-
-def _store(named: str) -> str:
-    own, demo = (os.path.exists(file_of(store)) for store in (_DEFAULT_STORE, DEMO_STORE))
-    if not named and not own and demo:
-        print("There is no crawl.db here: this is what the demo found.", file=sys.stderr)
-    store = checked_store(named or (DEMO_STORE if demo and not own else _DEFAULT_STORE))
-    if store == "memory:":
-        raise ValueError("memory: keeps nothing; name the file or the database of a crawl")
-    return store
 
 
 def _selection(opts: argparse.Namespace) -> Selection:

@@ -14,17 +14,16 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.commands.base import MmcrawlCommand, console_of
-from mmcrawl.crawling.params import checked_store
+from mmcrawl.commands.base import MmcrawlCommand, console_of, store_named
 from mmcrawl.crawling.rules_file import learnt_rules, read_rules, rules_text
-from mmcrawl.errors import StoreError
-from mmcrawl.frontier.database import reading
-from mmcrawl.frontier.findings import PatternRecord
+from mmcrawl.frontier.findings import Findings, PatternRecord
 from mmcrawl.frontier.reading import JOB_SHIFT
+from mmcrawl.frontier.store import open_store
 from mmcrawl.scoring.pinned_rules import REGEX, PinnedRule, PinnedRules, glob_of, glob_regex
 from mmcrawl.sharing.observing import Observer
 from mmcrawl.sharing.store import open_shared_store
-from mmcrawl.stores.uris import file_of, is_server
+from mmcrawl.sharing.working_copy import chosen_job
+from mmcrawl.stores.uris import is_server
 from mmcrawl.terminal.crawl import literal
 
 _SUBCOMMANDS = ("show", "export", "test")
@@ -102,29 +101,22 @@ def _checked(args: list[str], opts: argparse.Namespace) -> str:
 
 def _learnt(opts: argparse.Namespace) -> _Learnt:
     """Return what the crawl that is meant has learnt so far; it may go on meanwhile."""
-    uri = checked_store(opts.store or "sqlite:///crawl.db")
+    uri = store_named(opts.store)
     if is_server(uri):
         return _shared_learnt(uri, opts.job)
-    path = Path(file_of(uri))
-    if not path.is_file():
-        raise StoreError(f"there is no store {path}; name a crawl's with -a store=URI")
-    with reading(path) as db:
-        rows = db.execute("SELECT name, id, arguments FROM job ORDER BY id").fetchall()
-        job = _only([row[0] for row in rows], opts.job, str(path))
-        number, arguments = next(row[1:] for row in rows if row[0] == job)
-        patterns = db.execute(
-            "SELECT host, pattern, urls, hits, misses FROM pattern WHERE job = ?", (number,)
-        )
-        records = [PatternRecord(*row) for row in patterns]
+    with open_store(uri, read_only=True) as store:
+        jobs = {job.name: job for job in store.jobs()}
+        job = jobs[chosen_job(list(jobs), opts.job, store.name)]
+        findings = Findings(store, job)
         pages = "SELECT count(*) FROM page WHERE id >> ? = ?"
-        fetched = db.execute(pages, (JOB_SHIFT, number)).fetchone()[0]
-        found = db.execute("SELECT count(*) FROM media_page WHERE job = ?", (number,)).fetchone()[0]
-    return _of(job, json.loads(arguments), records, found, fetched)
+        fetched = store.db.execute(pages, (JOB_SHIFT, job.number)).fetchone()[0]
+        found = findings.counts()["pages"]
+        return _of(job.name, job.arguments, findings.patterns(), found, fetched)
 
 
 def _shared_learnt(uri: str, wanted: str) -> _Learnt:
     with Observer(uri) as observer:
-        job = _only(observer.jobs(), wanted, observer.name)
+        job = chosen_job(observer.jobs(), wanted, observer.name)
     shared = open_shared_store(uri, job=job, arguments=None)
     try:
         totals = (shared.status() or {}).get("totals", {})
@@ -142,16 +134,6 @@ def _of(
     one = topic and not set(topic) & set(", \t")
     best = sorted(patterns, key=lambda record: (-record.hits, record.pattern))
     return _Learnt(job, topic if one else "", best, found / pages if pages else 0.0)
-
-
-def _only(jobs: list[str], wanted: str, store: str) -> str:
-    """Return the job that is meant."""
-    if wanted in jobs or (len(jobs) == 1 and not wanted):
-        return wanted or jobs[0]
-    if not jobs:
-        raise StoreError(f"there is no job in {store}")
-    what = f"there is no job {wanted!r} in {store}" if wanted else f"{store} has several jobs"
-    raise StoreError(f"{what}; say which with -a job=NAME: {', '.join(jobs)}")
 
 
 # -- what is shown ----------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from mmcrawl.topic.topic import MEDIA_KINDS, Topic
 
 DEMO_TOPIC = "physics-senior"
 DEMO_STORE = "sqlite:///demo.db"
+DEFAULT_STORE = "sqlite:///crawl.db"
 _ALL, _ON_TOPIC, _SCORE = "all", "on-topic", "score:"  # of `expand`
 _KIND_NAMES = {"swf": "animation", "flash": "animation"}
 
@@ -226,7 +227,7 @@ class FocusedParams(BaseModel):
     @property
     def store_uri(self) -> str:
         """Where the crawl is kept."""
-        return self.store or (DEMO_STORE if self.is_demo else "sqlite:///crawl.db")
+        return self.store or (DEMO_STORE if self.is_demo else DEFAULT_STORE)
 
     @property
     def made_afresh(self) -> bool:

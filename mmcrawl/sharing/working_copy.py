@@ -86,10 +86,10 @@ def opened_to_look(uri: str, name: str = "") -> Iterator[tuple[SqliteStore, Job]
     if not is_server(uri):
         with open_store(uri, read_only=True) as store:
             jobs = {job.name: job for job in store.jobs()}
-            yield store, jobs[_chosen(list(jobs), name, store.name)]
+            yield store, jobs[chosen_job(list(jobs), name, store.name)]
         return
     with Observer(uri) as observer:
-        name = _chosen(observer.jobs(), name, observer.name)
+        name = chosen_job(observer.jobs(), name, observer.name)
     with working_folder() as folder:
         with closing(open_shared_store(uri, job=name, arguments=None)) as shared:
             path = _copied(shared, folder)
@@ -97,7 +97,7 @@ def opened_to_look(uri: str, name: str = "") -> Iterator[tuple[SqliteStore, Job]
             yield store, store.jobs()[0]
 
 
-def _chosen(names: list[str], name: str, store: str) -> str:
+def chosen_job(names: list[str], name: str, store: str) -> str:
     """Return the name of the job that is meant."""
     if name in names or (not name and len(names) == 1):
         return name or names[0]

@@ -147,7 +147,9 @@ def test_what_does_not_fit_is_told(run: Run, words: list[str], told: str) -> Non
 
 def test_a_crawl_that_is_not_there_is_told(run: Run, store: str, tmp_path: Path) -> None:
     assert run("show", "--store", "no.db") == Said(
-        1, "", "scrapy rules: there is no store no.db; name a crawl's with -a store=URI\n"
+        1,
+        "",
+        "scrapy rules: there is no store no.db; name the file of a crawl (-a store=FILE.db)\n",
     )
     assert "there is no job 'x' in" in run("show", "--job", "x").err
     with open_store(store) as opened:
