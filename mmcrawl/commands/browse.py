@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from mmcrawl.browse.context import Options
 
 _NEEDED = ("starlette", "jinja2", "uvicorn")
-
 _OWN_CRAWL = ("crawl.db", "crawl-archive.db")
 _DEMO = shown(DEMO_STORE)
 _DEFAULT_REPORTS = "experiment"

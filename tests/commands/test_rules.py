@@ -154,7 +154,7 @@ def test_a_crawl_that_is_not_there_is_told(run: Run, store: str, tmp_path: Path)
     assert "there is no job 'x' in" in run("show", "--job", "x").err
     with open_store(store) as opened:
         opened.job("sound", {})
-    assert "crawl.db has several jobs; say which with -a job=NAME: films, sound" in run("show").err
+    assert "crawl.db has several jobs: say -a job=NAME; there are films, sound" in run("show").err
     shown = run("show", "--job", "sound").out
     assert shown.startswith("Crawl sound has learnt no patterns: algorithms with urlrule in the")
     (tmp_path / "other.db").write_text("text")
