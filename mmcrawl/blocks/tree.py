@@ -22,6 +22,7 @@ import codecs
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from html import unescape
 
 import numpy as np
@@ -49,10 +50,12 @@ class MarkupView:
     Attributes:
         markup: The bytes to tokenize.
         unit: Bytes of the body for each byte of `markup`.
+        is_body: Whether it is the body, in which bytes below 128 are ASCII wherever they stand.
     """
 
     markup: bytes
     unit: int = 1
+    is_body: bool = False
 
 
 def markup_view(body: bytes, encoding: str) -> MarkupView:
@@ -65,7 +68,7 @@ def markup_view(body: bytes, encoding: str) -> MarkupView:
         return MarkupView(_masked(_ISO_2022, body))
     if encoding == "hz":
         return MarkupView(_masked(_HZ, body))
-    return MarkupView(body)
+    return MarkupView(body, is_body=True)
 
 
 def codec_name(name: str, body: bytes) -> str:
@@ -115,6 +118,7 @@ class PageTree:
         view = markup_view(body, encoding)
         self._markup = view.markup
         self._unit = view.unit
+        self._is_markup = view.is_body
         size = len(view.markup)
         self.tags: list[str] = [ROOT]
         self.parents: list[int] = [-1]
@@ -132,7 +136,7 @@ class PageTree:
             self.ends[0] = self.inner_ends[0] = len(body)
         self._texts: dict[int, str] = {}
         self._steps: dict[int, str] = {}  # of the paths asked for
-        self._attributes: dict[int, Mapping[str, str]] = {}
+        self._attributes: dict[bytes, Mapping[str, str]] = {}  # by start tag
 
     def __len__(self) -> int:
         return len(self.tags)
@@ -156,7 +160,7 @@ class PageTree:
         """Return the text of a run with its white space; "" for an element."""
         if self.tags[node] != TEXT:
             return ""
-        return self._decoded(self.starts[node], self.ends[node])
+        return self._raw_texts[node]
 
     def raw_content(self, node: int) -> str:
         """Return what stands between the tags of a raw element (script, style, title, …)."""
@@ -169,9 +173,10 @@ class PageTree:
 
     def attributes(self, node: int) -> Mapping[str, str]:
         """Return the attributes of an element; of one given twice, the first counts."""
-        known = self._attributes.get(node)
+        tag = self.body[self.starts[node] : self.inner_starts[node]]
+        known = self._attributes.get(tag)
         if known is None:
-            known = self._attributes[node] = self._read_attributes(node)
+            known = self._attributes[tag] = self._read_attributes(node)
         return known
 
     def path(self, node: int) -> str:
@@ -195,6 +200,20 @@ class PageTree:
             name = "text()" if self.tags[child] == TEXT else self.tags[child]
             count = seen[name] = seen.get(name, 0) + 1
             self._steps[child] = f"{name}[{count}]" if count > 1 else name
+
+    @cached_property
+    def _raw_texts(self) -> dict[int, str]:
+        """The texts of all runs: most are short, and one call decodes them together."""
+        body, starts, ends = self.body, self.starts, self.ends
+        runs = [node for node, tag in enumerate(self.tags) if tag == TEXT]
+        if self._is_markup:
+            text = b"\0".join([body[starts[node] : ends[node]] for node in runs])
+            decoded = text.decode(self.encoding, "replace")
+            # A broken character may take the NUL behind it along, and a run have one of its own.
+            if "\ufffd" not in decoded and decoded.count("\0") == len(runs) - 1:
+                texts = unescape(decoded).replace("\ufeff", "").split("\0")
+                return dict(zip(runs, texts, strict=True))
+        return {node: self._decoded(starts[node], ends[node]) for node in runs}
 
     def _decoded(self, start: int, end: int) -> str:
         text = self.body[start:end].decode(self.encoding, "replace")

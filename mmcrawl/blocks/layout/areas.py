@@ -13,7 +13,7 @@ import numpy as np
 
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.block_words import AREAS, area_of_names
-from mmcrawl.blocks.layout.measures import Measures, Sums
+from mmcrawl.blocks.layout.measures import Measures, Sums, count_between
 from mmcrawl.blocks.tags import HEADINGS
 from mmcrawl.blocks.tree import PageTree
 
@@ -68,12 +68,12 @@ class PageAreas:
 
     def __init__(self, tree: PageTree, measures: Measures) -> None:
         self._tree = tree
-        self._chars = measures.chars
-        self._headings = measures.counts["headings"]
-        self._link_chars = measures.link_chars
+        self._chars: list[int] = measures.chars.tolist()
+        self._link_chars: list[int] = measures.link_chars.tolist()
+        self._headings = measures.elements(HEADINGS)
         self._known: dict[int, str] = {0: ""}
-        self._all = int(measures.chars[-1])
-        self._all_text = self._all - int(measures.link_chars[-1])
+        self._all: int = self._chars[-1]
+        self._all_text: int = self._all - self._link_chars[-1]
 
     def of(self, node: int) -> str:
         """Return the area of a node, "" where nothing names one."""
@@ -114,7 +114,7 @@ class PageAreas:
             return True
         if self._tree.tags[node] in ("main", "article") and area not in _BOXES_OF_ARTICLES:
             return False
-        if area == "meta" and self._headings[self._tree.after[node]] > self._headings[node]:
+        if area == "meta" and count_between(self._headings, node, self._tree.after[node]):
             return False
         chars, text = self._held(node)
         if area not in _BOXES_WITH_TEXT and text > _LONG_TEXT and text > _MOSTLY_TEXT * chars:
@@ -124,8 +124,8 @@ class PageAreas:
     def _held(self, node: int) -> tuple[int, int]:
         """Return the characters in an element, and those outside of links."""
         after = self._tree.after[node]
-        chars = int(self._chars[after] - self._chars[node])
-        return chars, chars - int(self._link_chars[after] - self._link_chars[node])
+        chars = self._chars[after] - self._chars[node]
+        return chars, chars - (self._link_chars[after] - self._link_chars[node])
 
     def text_in(self, node: int) -> int:
         """Return the characters in an element that stand outside of links."""

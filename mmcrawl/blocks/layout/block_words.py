@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
@@ -26,6 +27,7 @@ AREAS = (
 """What the class and id of an element may say that it is for; the first of several counts."""
 
 _FOLDER = "block_words"
+_LISTS = ("navigation", "noise", "onward", "tags")  # whose words are looked for as whole texts
 _LONGEST_NAMES = 1000  # characters
 _LONGEST_TEXT = 200
 # Words of style, not of purpose: a page *with* a side bar, content that is justified.
@@ -77,14 +79,27 @@ def _begins_with(kind: str, text: str) -> bool:
     return _anywhere(kind).match(_bare(text)) is not None
 
 
-def is_all(kind: str, text: str) -> bool:
-    """Whether a text is a word of the list of a kind, but for punctuation and digits."""
-    return len(text) <= _LONGEST_TEXT and _is_all(kind, text)
+def lists_of(text: str) -> frozenset[str]:
+    """Return the kinds whose list has a text for a word, but for punctuation and digits.
+
+    >>> sorted(lists_of("« Home"))
+    ['navigation']
+    """
+    return _lists_of(text) if len(text) <= _LONGEST_TEXT else frozenset()
 
 
 @lru_cache(maxsize=8192)
-def _is_all(kind: str, text: str) -> bool:
-    return _bare(text) in _words(kind)
+def _lists_of(text: str) -> frozenset[str]:
+    return _all_words().get(_bare(text), frozenset())
+
+
+@cache
+def _all_words() -> dict[str, frozenset[str]]:
+    kinds: dict[str, frozenset[str]] = defaultdict(frozenset)
+    for kind in _LISTS:
+        for word in _words(kind):
+            kinds[word] |= {kind}
+    return dict(kinds)
 
 
 def _bare(text: str) -> str:
