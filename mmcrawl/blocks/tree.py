@@ -35,9 +35,11 @@ _MASK = 0xFF
 _ISO_2022 = re.compile(rb"\x1b(?:\$[@ABCD()*]|\([^BJ]).*?(?=\x1b\([BJ]|\Z)", re.DOTALL)
 _HZ = re.compile(rb"~~|~\{.*?(?=~\}|\n|\Z)", re.DOTALL)
 _UTF16 = {"utf-16": "<u2", "utf-16-le": "<u2", "utf-16-be": ">u2"}
-_ATTRIBUTE = re.compile(
-    rb"""([^\s/>=][^\s/>=]*+)\s*+(?:=\s*+(?:"([^"]*+)(?:"|\Z)|'([^']*+)(?:'|\Z)|([^\s>]*+)))?+"""
+_ATTRIBUTE = (
+    r"""([^\s/>=][^\s/>=]*+)\s*+(?:=\s*+(?:"([^"]*+)(?:"|\Z)|'([^']*+)(?:'|\Z)|([^\s>]*+)))?+"""
 )
+_ATTRIBUTE_IN_BYTES = re.compile(_ATTRIBUTE.encode())
+_ATTRIBUTE_IN_TEXT = re.compile(_ATTRIBUTE, re.ASCII)
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _NAME = re.compile(rb"<[^\s/>]*+")
 _LONGEST_PATH = 100  # steps
@@ -134,7 +136,6 @@ class PageTree:
             for offsets in (self.starts, self.inner_starts, self.inner_ends, self.ends):
                 offsets[:] = [offset * view.unit for offset in offsets]
             self.ends[0] = self.inner_ends[0] = len(body)
-        self._texts: dict[int, str] = {}
         self._steps: dict[int, str] = {}  # of the paths asked for
         self._attributes: dict[bytes, Mapping[str, str]] = {}  # by start tag
 
@@ -151,16 +152,11 @@ class PageTree:
 
     def text(self, node: int) -> str:
         """Return the text of a run, white space collapsed; "" for an element."""
-        known = self._texts.get(node)
-        if known is None:
-            known = self._texts[node] = " ".join(self.raw_text(node).split())
-        return known
+        return self.texts.get(node, "")
 
     def raw_text(self, node: int) -> str:
         """Return the text of a run with its white space; "" for an element."""
-        if self.tags[node] != TEXT:
-            return ""
-        return self._raw_texts[node]
+        return self._raw_texts.get(node, "")
 
     def raw_content(self, node: int) -> str:
         """Return what stands between the tags of a raw element (script, style, title, …)."""
@@ -176,7 +172,9 @@ class PageTree:
         tag = self.body[self.starts[node] : self.inner_starts[node]]
         known = self._attributes.get(tag)
         if known is None:
-            known = self._attributes[tag] = self._read_attributes(node)
+            is_plain = self._is_markup and tag.isascii()
+            known = _plain_attributes(tag) if is_plain else self._read_attributes(node)
+            self._attributes[tag] = known
         return known
 
     def path(self, node: int) -> str:
@@ -200,6 +198,11 @@ class PageTree:
             name = "text()" if self.tags[child] == TEXT else self.tags[child]
             count = seen[name] = seen.get(name, 0) + 1
             self._steps[child] = f"{name}[{count}]" if count > 1 else name
+
+    @cached_property
+    def texts(self) -> Mapping[int, str]:
+        """The text of each run, white space collapsed."""
+        return {node: " ".join(text.split()) for node, text in self._raw_texts.items()}
 
     @cached_property
     def _raw_texts(self) -> dict[int, str]:
@@ -230,7 +233,7 @@ class PageTree:
         found: dict[str, str] = {}
         if name is None:
             return found
-        for match in _ATTRIBUTE.finditer(self._markup, name.end(), end):
+        for match in _ATTRIBUTE_IN_BYTES.finditer(self._markup, name.end(), end):
             key = match[1].decode("latin-1").lower()
             if key not in found:
                 found[key] = self._value(match)
@@ -242,6 +245,22 @@ class PageTree:
             return ""
         start, end = match.span(group)
         return self._decoded(start * self._unit, end * self._unit)
+
+
+def _plain_attributes(tag: bytes) -> Mapping[str, str]:
+    """Return the attributes of a start tag in ASCII, as nearly all are."""
+    name = _NAME.match(tag)
+    if name is None:
+        return {}
+    found: dict[str, str] = {}
+    for key, *values in _ATTRIBUTE_IN_TEXT.findall(tag.decode(), name.end()):
+        found.setdefault(key.lower(), "".join(values))
+    if b"&" in tag or b"\0" in tag:
+        return {
+            key: unescape(value).replace("\0", "").replace("\ufeff", "")
+            for key, value in found.items()
+        }
+    return found
 
 
 def read_tree(

@@ -72,6 +72,7 @@ class PageAreas:
         self._link_chars: list[int] = measures.link_chars.tolist()
         self._headings = measures.elements(HEADINGS)
         self._known: dict[int, str] = {0: ""}
+        self._named: dict[bytes, tuple[str, str]] = {}  # by start tag
         self._all: int = self._chars[-1]
         self._all_text: int = self._all - self._link_chars[-1]
 
@@ -92,21 +93,28 @@ class PageAreas:
 
     def _own(self, node: int) -> str:
         tree = self._tree
-        tag = tree.tags[node]
-        if tag in (TEXT, "html", "body"):
-            return ""
-        named = _TAGS.get(tag, "")
-        if tree.inner_starts[node] - tree.starts[node] > len(tag) + 2:
-            attributes = tree.attributes(node)
-            named = _ROLES.get(attributes.get("role", ""), named)
-            # The id of a heading is made of its words, whatever these are.
-            key = "" if tag in HEADINGS else attributes.get("id", "")
-            by_name = attributes.get("class", ""), key
-            area = area_of_names(" ".join(by_name)) if any(by_name) else ""
-            # Of tag and class, the one that says more: a nav that is a box for sharing.
-            if area and (not named or _RANKS[area] < _RANKS[named]) and self._may_be(node, area):
-                named = area
-        return named
+        start_tag = tree.body[tree.starts[node] : tree.inner_starts[node]]
+        known = self._named.get(start_tag)
+        if known is None:
+            known = self._named[start_tag] = self._names(node)
+        by_tag, by_class = known
+        return by_class if by_class and self._may_be(node, by_class) else by_tag
+
+    def _names(self, node: int) -> tuple[str, str]:
+        """Return the area that tag and role of an element name, and that its class and id do.
+
+        The latter is "" where it says no more: of a nav that is a box for sharing, it does.
+        """
+        tag, attributes = self._tree.tags[node], self._tree.attributes(node)
+        if tag in ("html", "body"):
+            return "", ""
+        by_tag = _ROLES.get(attributes.get("role", ""), _TAGS.get(tag, ""))
+        # The id of a heading is made of its words, whatever these are.
+        key = "" if tag in HEADINGS else attributes.get("id", "")
+        by_class = area_of_names(f"{attributes.get('class', '')} {key}")
+        if by_tag and by_class and _RANKS[by_tag] <= _RANKS[by_class]:
+            by_class = ""
+        return by_tag, by_class
 
     def _may_be(self, node: int, area: str) -> bool:
         """Whether an element may be what its class or id says: bars are no articles."""

@@ -66,7 +66,9 @@ def _area_of_names(names: str) -> str:
 
 def holds(kind: str, text: str) -> bool:
     """Whether a text holds a word of the list of a kind anywhere."""
-    return _anywhere(kind).search(unify(text)) is not None
+    plain = unify(text)
+    # Most texts hold none: this is faster to see than with the pattern.
+    return any(map(plain.__contains__, _words(kind))) and _anywhere(kind).search(plain) is not None
 
 
 def begins_with(kind: str, text: str) -> bool:
@@ -76,7 +78,8 @@ def begins_with(kind: str, text: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def _begins_with(kind: str, text: str) -> bool:
-    return _anywhere(kind).match(_bare(text)) is not None
+    bare = _bare(text)
+    return bare.startswith(_words(kind)) and _anywhere(kind).match(bare) is not None
 
 
 def lists_of(text: str) -> frozenset[str]:
@@ -107,8 +110,10 @@ def _bare(text: str) -> str:
 
 
 @cache
-def _words(kind: str) -> frozenset[str]:
-    return frozenset(unify(line.strip()) for line in data_lines(_FOLDER, f"{kind}.txt"))
+def _words(kind: str) -> tuple[str, ...]:
+    """Return the words of a list, the longest first."""
+    found = {unify(line.strip()) for line in data_lines(_FOLDER, f"{kind}.txt")}
+    return tuple(sorted(found, key=len, reverse=True))
 
 
 @cache
@@ -116,7 +121,7 @@ def _anywhere(kind: str) -> re.Pattern[str]:
     # A Latin word ends where no letter follows; Chinese has no such ends.
     alternatives = (
         rf"(?<![a-z]){re.escape(word)}(?![a-z])" if word[-1].isascii() else re.escape(word)
-        for word in sorted(_words(kind), key=len, reverse=True)
+        for word in _words(kind)
     )
     return re.compile("|".join(alternatives))
 

@@ -115,13 +115,13 @@ class PageText:
         self._texts: list[str] = []  # of each run, with a space before it where there is one
         line_of = _line_numbers(tree, measures)
         line, space = 0, False
-        for node in measures.nodes.get(TEXT, ()):
+        for node, text in tree.texts.items():
             if measures.hidden[node]:
                 continue
             raw = tree.raw_text(node)
             space = space or line_of[node] != line or node in tree.spaced or raw[:1].isspace()
             line = line_of[node]
-            if text := tree.text(node):
+            if text:
                 self._runs.append(node)
                 self._texts.append(f" {text}" if space else text)
                 space = False

@@ -17,7 +17,6 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.tags import HIDDEN
 from mmcrawl.blocks.tree import PageTree
 
@@ -44,9 +43,9 @@ class Measures:
         self.in_link = self._inside(("a",))
         """Of each node: whether it is a link or stands inside of one."""
         chars = [0] * len(tree)
-        for node in self.nodes.get(TEXT, ()):
+        for node, text in tree.texts.items():
             if not self.hidden[node]:
-                chars[node] = len(tree.text(node))
+                chars[node] = len(text)
         self._hide_fallbacks(chars)
         counted = np.array(chars, dtype=np.int64)
         self.chars: Sums = _running(counted)
