@@ -107,7 +107,7 @@ def _named_kind(blocks: PageBlocks, index: int, heading: str) -> Judgement | Non
 def _wordless(blocks: PageBlocks, index: int) -> Judgement:
     """Judge pictures, flash, icons and controls: a picture in the middle is no noise."""
     near = blocks.is_near(index)
-    if blocks.images[index]:
+    if blocks.facts[index].count("images"):
         if near or not blocks.links[index]:
             return "image", _LIKELY if near else _GUESSED
         return "advertisement", _LIKELY

@@ -11,7 +11,6 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
-from urllib.parse import urljoin, urlsplit
 
 from mmcrawl.blocks.layout.block_words import TopicWords, begins_with, holds
 from mmcrawl.blocks.layout.features import PageFacts, is_topic_page
@@ -28,7 +27,6 @@ _LAST, _LONGEST_FOOT = 3, 400  # blocks, characters
 _ALL_OF = re.compile(r"\s*(?:所有|全部|(?:all|alle|todas?|todos?)\b)\s*", re.IGNORECASE)
 _FORWARD = re.compile(r"\s*\d\s*[;,]\s*url\s*=", re.IGNORECASE)  # in less than ten seconds
 _LONGEST_FORWARD = 400  # characters
-_FRONT = re.compile(r"/?(?:(?:index|default|home)\.\w{3,5})?", re.IGNORECASE)
 _BOX = 300  # characters outside of links
 _BARS = frozenset({"side", "foot", "comments", "advertisement", "navigation"})
 
@@ -44,7 +42,7 @@ class PageBlocks:
         facts: What is known of each block by itself.
         areas: What each block's part of the page is for, see :class:`PageAreas`; "" if unnamed.
         chars, text_chars: Visible characters, and those of them outside of links.
-        links, images: How many.
+        links: How many.
         levels: 0, or how deep a heading the block is: see :meth:`Headlines.level`.
         is_topic_page: Whether the page is there for its text.
         headline: Index of the block that is the page's headline, or -1.
@@ -61,7 +59,6 @@ class PageBlocks:
         self.chars = [block.chars for block in self.facts]
         self.text_chars = [block.text_chars for block in self.facts]
         self.links = [block.links for block in self.facts]
-        self.images = [block.images for block in self.facts]
         self.is_topic_page = is_topic_page(measures, LINK_TEXT_RATIO)
         self._name_foot()
         weights = measures.chars - measures.link_chars if self.is_topic_page else measures.chars
@@ -155,7 +152,7 @@ class PageBlocks:
         for index, level in enumerate(self.levels):
             if not level or self._blocks[index].start >= self._middle.stop:
                 continue
-            if self.areas[index] not in ("", "content", "head") or self._leads_to_front(index):
+            if self.areas[index] not in ("", "content", "head") or self.facts[index].leads_to_front:
                 continue
             score = {1: 2.0, 2: 1.0}.get(level, 0.5)
             score += 2 * self._page.headlines.agreement(self.text(index))
@@ -175,14 +172,6 @@ class PageBlocks:
             if free and self._page.headlines.agreement(self.text(index)) >= _AGREES:
                 return index
         return -1
-
-    def _leads_to_front(self, index: int) -> bool:
-        """Whether a block is a link to the site's front page, and the page another: its name."""
-        url = self._page.url
-        if not url or _is_front(url):
-            return False
-        hrefs = self.facts[index].hrefs
-        return bool(hrefs) and all(_is_front(urljoin(url, href)) for href in hrefs)
 
     def _name_foot(self) -> None:
         """Name the foot of a page that no tag or class names, by its notice of rights."""
@@ -230,12 +219,3 @@ class PageBlocks:
         while after < len(self) and self.areas[after] not in _BARS:
             after += 1
         return range(self.headline + 1, after)
-
-
-def _is_front(url: str) -> bool:
-    """Whether an address is that of a site's front page."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
-    return bool(parts.netloc) and not parts.query and _FRONT.fullmatch(parts.path) is not None

@@ -28,6 +28,7 @@ AREAS = (
 
 _FOLDER = "block_words"
 _LISTS = ("navigation", "noise", "onward", "tags")  # whose words are looked for as whole texts
+_NO_RANK = len(AREAS)
 _LONGEST_NAMES = 1000  # characters
 _LONGEST_TEXT = 200
 # Words of style, not of purpose: a page *with* a side bar, content that is justified.
@@ -55,13 +56,21 @@ def area_of_names(names: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _area_of_names(names: str) -> str:
-    bare = _CAMEL_CASE.sub(" ", _NO_PURPOSE.sub(" ", names)).lower()
+    if "-" in names:
+        names = _NO_PURPOSE.sub(" ", names)
+    words = _WORD.findall(_CAMEL_CASE.sub(" ", names).lower())
+    rank = min(map(_rank, words), default=_NO_RANK)
+    return AREAS[rank] if rank < _NO_RANK else ""
+
+
+@lru_cache(maxsize=8192)
+def _rank(word: str) -> int:
+    """Return the rank of the area that a word of a class names."""
     exact, patterns = _class_words()
-    ranks = [exact[word] for word in _WORD.findall(bare) if word in exact]
-    for word in _WORD.findall(bare):
-        if word not in exact and (match := patterns.fullmatch(word)):
-            ranks.append((match.lastindex or 1) - 1)
-    return AREAS[min(ranks)] if ranks else ""
+    if word in exact:
+        return exact[word]
+    match = patterns.fullmatch(word)
+    return (match.lastindex or 1) - 1 if match else _NO_RANK
 
 
 def holds(kind: str, text: str) -> bool:

@@ -13,7 +13,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from mmcrawl.blocks.layout.areas import PageAreas
 from mmcrawl.blocks.layout.block_words import lists_of
@@ -76,6 +76,7 @@ FEATURES = (
 and height, or shares of the height of a window."""
 
 _LENGTH = re.compile(r"\s*(\d{1,5}(?:\.\d+)?)\s*(px|%|$)")
+_FRONT = re.compile(r"/?(?:(?:index|default|home)\.\w{3,5})?", re.IGNORECASE)
 _CSS_WIDTH = re.compile(r"(?:^|[;\s])width\s*:([^;]*)")
 
 
@@ -193,7 +194,8 @@ class BlockFacts:
         nodes: Those of the page's tree.
         element: The element that the block is, or stands in.
         chars, text_chars, link_chars: Visible characters, those outside of links, those in them.
-        links, images: How many.
+        links: How many.
+        is_links: Whether links are most of it, or of each short item of several.
     """
 
     def __init__(self, page: PageFacts, nodes: range) -> None:
@@ -204,8 +206,10 @@ class BlockFacts:
         self.chars = page.chars[after] - page.chars[first]
         self.link_chars = page.link_chars[after] - page.link_chars[first]
         self.text_chars = self.chars - self.link_chars
-        self.links = self.count("links")
-        self.images = self.count("images")
+        self.links = links = self.count("links")
+        has_items = links >= 2 and self.chars <= _SHORT_ITEM * links
+        share = _LINK_BLOCK_OF_ITEMS if has_items else _LINK_BLOCK
+        self.is_links = links > 0 and self.link_chars >= share * self.chars
 
     def count(self, name: str) -> int:
         """Return how many elements of a sort (:data:`COUNTED`) it holds."""
@@ -215,13 +219,6 @@ class BlockFacts:
     def text(self) -> str:
         """The visible text."""
         return self._page.texts.of(self.nodes)
-
-    @cached_property
-    def is_links(self) -> bool:
-        """Whether links are most of it, or of each short item of several."""
-        links, chars = self.links, self.chars
-        share = _LINK_BLOCK if links < 2 or chars > _SHORT_ITEM * links else _LINK_BLOCK_OF_ITEMS
-        return links > 0 and self.link_chars >= share * chars
 
     @cached_property
     def anchors(self) -> list[str]:
@@ -250,6 +247,14 @@ class BlockFacts:
         """Whether all links lead to other sites; False if the page's is not known."""
         host = self._page.host
         return bool(host) and all(host_of(href) not in ("", host) for href in self.hrefs)
+
+    @cached_property
+    def leads_to_front(self) -> bool:
+        """Whether it is links to the site's front page, and the page another: the site's name."""
+        url, hrefs = self._page.url, self.hrefs
+        if not url or not hrefs or _is_front(url):
+            return False
+        return all(_is_front(urljoin(url, href)) for href in hrefs)
 
     @cached_property
     def heading_level(self) -> int:
@@ -281,7 +286,7 @@ class BlockFacts:
             min(height / page_height, 1.0),
             y / WINDOW_HEIGHT,
             height / WINDOW_HEIGHT,
-            self.images,
+            self.count("images"),
             image_area,
             self.links,
             self.text_chars,
@@ -308,6 +313,15 @@ def host_of(url: str) -> str:
         return urlsplit(url.strip()).hostname or ""
     except ValueError:
         return ""
+
+
+def _is_front(url: str) -> bool:
+    """Whether an address is that of a site's front page."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return bool(parts.netloc) and not parts.query and _FRONT.fullmatch(parts.path) is not None
 
 
 def pixels(length: str, around: float) -> float:

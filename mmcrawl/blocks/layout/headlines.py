@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
@@ -86,11 +87,16 @@ class Headlines:
         for node in reversed(chain):
             tag, attributes = self._tree.tags[node], self._tree.attributes(node)
             style = attributes.get("style", "")
-            if tag in _BOLD or "bold" in style or _CLASS.search(attributes.get("class", "")):
+            if tag in _BOLD or "bold" in style or _names_heading(attributes.get("class", "")):
                 return True
             if style or tag in STYLED_TAGS:
                 look = look_of(tag, attributes, look)
         return look.size > PLAIN.size
+
+
+@lru_cache(maxsize=8192)
+def _names_heading(names: str) -> bool:
+    return _CLASS.search(names) is not None
 
 
 def _bare(text: str) -> str:
