@@ -167,6 +167,10 @@ class PageTree:
         unit = self._unit
         return self._markup[self.starts[node] // unit : self.inner_starts[node] // unit]
 
+    def written(self, node: int) -> bytes:
+        """Return the bytes of an element's start tag: what they say has to be found but once."""
+        return self.body[self.starts[node] : self.inner_starts[node]]
+
     def attributes(self, node: int) -> Mapping[str, str]:
         """Return the attributes of an element; of one given twice, the first counts."""
         tag = self.body[self.starts[node] : self.inner_starts[node]]

@@ -92,8 +92,7 @@ class PageAreas:
         return area
 
     def _own(self, node: int) -> str:
-        tree = self._tree
-        start_tag = tree.body[tree.starts[node] : tree.inner_starts[node]]
+        start_tag = self._tree.written(node)
         known = self._named.get(start_tag)
         if known is None:
             known = self._named[start_tag] = self._names(node)
