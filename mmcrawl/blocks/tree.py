@@ -176,8 +176,10 @@ class PageTree:
         tag = self.body[self.starts[node] : self.inner_starts[node]]
         known = self._attributes.get(tag)
         if known is None:
-            is_plain = self._is_markup and tag.isascii()
-            known = _plain_attributes(tag) if is_plain else self._read_attributes(node)
+            if self._is_markup and tag.isascii():
+                known = _plain_attributes(tag.decode(), len(self.tags[node]) + 1)
+            else:
+                known = self._read_attributes(node)
             self._attributes[tag] = known
         return known
 
@@ -251,19 +253,16 @@ class PageTree:
         return self._decoded(start * self._unit, end * self._unit)
 
 
-def _plain_attributes(tag: bytes) -> Mapping[str, str]:
-    """Return the attributes of a start tag in ASCII, as nearly all are."""
-    name = _NAME.match(tag)
-    if name is None:
-        return {}
+def _plain_attributes(tag: str, start: int) -> Mapping[str, str]:
+    """Return the attributes of a start tag in ASCII, as nearly all are, from behind its name on."""
     found: dict[str, str] = {}
-    for key, *values in _ATTRIBUTE_IN_TEXT.findall(tag.decode(), name.end()):
-        found.setdefault(key.lower(), "".join(values))
-    if b"&" in tag or b"\0" in tag:
-        return {
-            key: unescape(value).replace("\0", "").replace("\ufeff", "")
-            for key, value in found.items()
-        }
+    for name, double_quoted, single_quoted, bare in _ATTRIBUTE_IN_TEXT.findall(tag, start):
+        key = name.lower()
+        if key not in found:
+            found[key] = double_quoted or single_quoted or bare
+    if "&" in tag or "\0" in tag:
+        for key, value in found.items():
+            found[key] = unescape(value).replace("\0", "").replace("\ufeff", "")
     return found
 
 

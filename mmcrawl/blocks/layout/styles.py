@@ -39,6 +39,7 @@ LONGEST_SHEET = 1_000_000
 
 RULES_PER_KEY = 128
 _LONGEST_SELECTOR = 8  # parts
+_REMEMBERED = 4096  # start tags of a page
 
 _BOLD_TAGS = HEADINGS | frozenset("b strong th".split())
 _LOOKED_AT = STYLED_TAGS | _BOLD_TAGS
@@ -81,6 +82,8 @@ def node_styles(tree: PageTree, sheets: Sheets = ()) -> list[Style]:
         start_tag = tree.written(node)
         element = elements.get(start_tag)
         if element is None:
+            if len(elements) > _REMEMBERED:
+                elements.clear()
             element = elements[start_tag] = matcher.element(tags[node], tree.attributes(node))
         styles[node] = around
         if element.states or element.is_looked_at:
@@ -300,12 +303,18 @@ class _Matcher:
 
     def element(self, tag: str, attributes: Mapping[str, str]) -> _Element:
         """Return what is known of the elements with a start tag."""
+        states = self._states(tag, attributes) if self._by_key else []
+        declared = declarations(attributes.get("style", ""))
+        is_looked_at = declared != NOTHING or tag in _LOOKED_AT or "bgcolor" in attributes
+        return _Element(tag, attributes, states, declared, is_looked_at)
+
+    def _states(self, tag: str, attributes: Mapping[str, str]) -> list[_State]:
         names_of, own_id = attributes.get("class", "").split(), attributes.get("id", "").strip()
         classes = frozenset(names_of)
         keys = [tag, "*", *(f".{name}" for name in dict.fromkeys(names_of))]
         if own_id:
             keys.append(f"#{own_id}")
-        states = [
+        return [
             state
             for key in keys
             for state in self._by_key.get(key, ())
@@ -313,9 +322,6 @@ class _Matcher:
             and (not state.part.id or state.part.id == own_id)
             and state.part.classes <= classes
         ]
-        declared = declarations(attributes.get("style", ""))
-        is_looked_at = declared != NOTHING or tag in _LOOKED_AT or "bgcolor" in attributes
-        return _Element(tag, attributes, states, declared, is_looked_at)
 
     def enter(self, tree: PageTree, node: int, states: Sequence[_State]) -> Declared:
         """Return what the sheets declare for the next element with any states."""
