@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from math import inf
 from typing import Self
 
 from mmcrawl.archive.backend import Backend, PackRow, UrlRow, VersionRow
+from mmcrawl.archive.changes import Pair, noted_changes
 from mmcrawl.archive.checking import Checker, stats_of
 from mmcrawl.archive.comparison import difference
 from mmcrawl.archive.format.cutting import ArchivedPage, cut_entries
@@ -259,6 +260,18 @@ class Archive:
             StoreError, BlockError: as :meth:`blocks_of`.
         """
         return difference(self.page(old), self.page(new))
+
+    def changed_kinds(self, url: str, pairs: Collection[Pair]) -> dict[Pair, frozenset[str]]:
+        """Return the kinds of blocks that changed between versions of a URL, by their numbers.
+
+        See :mod:`mmcrawl.archive.changes`. What is found is noted, to be found once, unless the
+        archive was opened for reading only.
+        """
+        row = self._known_url(url)
+        with self._writing:
+            return noted_changes(
+                self._backend, row.id, lambda number: self.page(self.version(url, number)), pairs
+            )
 
     # -- upkeep -------------------------------------------------------------------------------
 

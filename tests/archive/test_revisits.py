@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from itertools import pairwise
 from math import exp, log
@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.archive import Visit
+from mmcrawl.archive.changes import Pair
 from mmcrawl.archive.revisits import DAY, NO_ANSWER, RevisitRules, change_rate, due, next_visit
 
 RULES = RevisitRules(default=DAY, shortest=3_600, longest=30 * DAY)
@@ -29,13 +30,16 @@ def visits(*found: bool | int, every: float = DAY) -> list[Visit]:
 
 
 class Visited(dict[str, list[Visit]]):
-    """What is asked of an archive."""
+    """What is asked of an archive; each version changed the text of the one before."""
 
     def urls(self) -> Iterator[str]:
         return iter(self)
 
     def visits(self, url: str) -> list[Visit]:
         return self[url]
+
+    def changed_kinds(self, url: str, pairs: Collection[Pair]) -> dict[Pair, frozenset[str]]:
+        return dict.fromkeys(pairs, frozenset({"topic"}))
 
 
 @pytest.mark.parametrize(("n", "x"), [(1, 0), (1, 1), (5, 0), (5, 2), (5, 5), (100, 37)])
