@@ -53,9 +53,9 @@ def atom_feed(
     return written
 
 
-def feed_title(where: str, kinds: Iterable[str], css: str) -> str:
-    """Return what is watched: where (a URL, a host, "" for all), which kinds, which elements."""
-    return ": ".join(filter(None, ("Changes", where, ", ".join(kinds), css)))
+def feed_title(where: str, kinds: str, css: str) -> str:
+    """Return what is watched: where (a URL, a host), which kinds, which elements; "" for all."""
+    return ": ".join(filter(None, ("Changes", where, kinds, css)))
 
 
 def _entry(change: WatchedChange, name: str, browser: str) -> etree._Element:

@@ -65,6 +65,7 @@ def watched_changes(
     *,
     read: Callable[[Version], ArchivedPage] | None = None,
     failed: Callable[[str], object] = logger.warning,
+    stop: Callable[[float], bool] = lambda _: False,
 ) -> Iterator[WatchedChange]:
     """Yield the changes of pages, the newest first.
 
@@ -77,6 +78,7 @@ def watched_changes(
         watch: What is looked for.
         read: Returns a version with its bytes and blocks; by default the archive does.
         failed: Is told of versions that cannot be compared.
+        stop: Is asked with the time of a change before versions are compared; True ends it all.
 
     Raises:
         SearchError: the selector cannot be asked of a page.
@@ -86,6 +88,8 @@ def watched_changes(
         (time, url, old, new) for url in urls for time, old, new in _steps(archive, url, watch)
     ]
     for time, url, old, new in sorted(steps, key=lambda step: (-step[0], step[1:])):
+        if stop(time):
+            return
         try:
             pages = read(archive.version(url, old)), read(archive.version(url, new))
             blocks = tuple(_watched(*pages, watch))

@@ -138,8 +138,8 @@ def texts(element: etree._Element, name: str) -> list[str]:
 
 def test_a_feed_has_what_atom_demands(watched: Archive) -> None:
     changes = [*watched_changes(watched, watched.urls(), Watch())]
-    root = feed(changes, feed_title("physics.test", ("topic", "title"), "p > b"))
-    assert texts(root, "title") == ["Changes: physics.test: topic, title: p > b"]
+    root = feed(changes, feed_title("physics.test", "topic,title", "p > b"))
+    assert texts(root, "title") == ["Changes: physics.test: topic,title: p > b"]
     entries = root.findall(ATOM + "entry")
     assert len(entries) == 3
     assert root.find(f"{ATOM}author/{ATOM}name").text == "mmcrawl"

@@ -133,7 +133,7 @@ def _write_feed(found: Sequence[WatchedChange], options: Options, console: Conso
     css = options.css.css if options.css else ""
     feed = atom_feed(
         found,
-        title=feed_title("".join(options.args) or options.host or "", options.kinds, css),
+        title=feed_title("".join(options.args) or options.host or "", ",".join(options.kinds), css),
         archive=shown(options.uri),
         browser=options.browser or _BROWSER,
     )
