@@ -15,7 +15,6 @@ from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import BlockChange, StoredBlock, Version, WordChange
 from mmcrawl.archive.revisits import is_answer
 from mmcrawl.blocks.selecting import ElementSelector
-from mmcrawl.blocks.tree import read_tree
 from mmcrawl.errors import BlockError, StoreError
 
 logger = logging.getLogger(__name__)
@@ -87,17 +86,23 @@ def watched_changes(
     steps = [
         (time, url, old, new) for url in urls for time, old, new in _steps(archive, url, watch)
     ]
-    for time, url, old, new in sorted(steps, key=lambda step: (-step[0], step[1:])):
+    last: dict[tuple[str, int], ArchivedPage] = {}
+    for time, url, *numbers in sorted(steps, key=lambda step: (-step[0], step[1:])):
         if stop(time):
             return
         try:
-            pages = read(archive.version(url, old)), read(archive.version(url, new))
-            blocks = tuple(_watched(*pages, watch))
+            last = {
+                (url, number): last.get((url, number)) or read(archive.version(url, number))
+                for number in numbers
+            }
+            before, after = (last[url, number] for number in numbers)
+            blocks = tuple(_watched(before, after, watch))
         except (StoreError, BlockError) as error:
-            failed(f"what changed from version {old} to {new} of {url} cannot be told: {error}")
+            between = " to ".join(map(str, numbers))
+            failed(f"what changed from version {between} of {url} cannot be told: {error}")
             continue
         if blocks:
-            yield WatchedChange(time, pages[0].version, pages[1].version, blocks)
+            yield WatchedChange(time, before.version, after.version, blocks)
 
 
 def _steps(archive: Archive, url: str, watch: Watch) -> Iterator[tuple[float, int, int]]:
@@ -120,9 +125,7 @@ def _watched(old: ArchivedPage, new: ArchivedPage, watch: Watch) -> Iterator[Blo
 
 
 def _matched(page: ArchivedPage, selector: ElementSelector) -> list[tuple[int, int]]:
-    if not page.version.method:
-        return []
-    return selector.ranges(read_tree(page.body, encoding=page.version.encoding))
+    return selector.ranges(page.tree) if page.version.method else []
 
 
 def _overlaps(block: StoredBlock | None, ranges: Iterable[tuple[int, int]]) -> bool:

@@ -7,6 +7,7 @@ that repairs the page would not know where an element stands.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from contextlib import suppress
 
 from lxml import etree
@@ -19,6 +20,7 @@ from mmcrawl.errors import SearchError
 LONGEST_SELECTOR = 200
 """Characters of a selector: a long one can take very long on a large page."""
 
+_ATTRIBUTE = re.compile(r"@([\w.-]+)")  # in XPath
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -43,6 +45,7 @@ class ElementSelector:
                 f"{css!r} is no CSS selector ({error}); give one as 'main p' or '#news'"
             ) from None
         self.css = css
+        self._attributes = {name.encode() for name in _ATTRIBUTE.findall(self._matches.path)}
 
     def ranges(self, tree: PageTree) -> list[tuple[int, int]]:
         """Return the bytes of each element that matches, with its tags, in order.
@@ -50,7 +53,7 @@ class ElementSelector:
         Raises:
             SearchError: too much would have to be looked at.
         """
-        elements = _elements(tree)
+        elements = _elements(tree, self._attributes)
         try:
             found = self._matches(elements[0])
         except etree.XPathError as error:
@@ -59,8 +62,8 @@ class ElementSelector:
         return [(tree.starts[node], tree.ends[node]) for node in map(numbers.__getitem__, found)]
 
 
-def _elements(tree: PageTree) -> dict[int, etree._Element]:
-    """Return the elements of a page, made for lxml, by node."""
+def _elements(tree: PageTree, attributes: Collection[bytes]) -> dict[int, etree._Element]:
+    """Return the elements of a page, made for lxml, by node; of attributes only some."""
     made: dict[int, etree._Element] = {}
     for node, tag in enumerate(tree.tags):
         parent = made.get(tree.parents[node])
@@ -71,6 +74,9 @@ def _elements(tree: PageTree) -> dict[int, etree._Element]:
         made[node] = element = _element("page" if tag == ROOT else tag)
         if parent is not None:
             parent.append(element)
+        start_tag = tree.start_tag(node).lower() if attributes else b""
+        if not any(name in start_tag for name in attributes):
+            continue
         for name, value in tree.attributes(node).items():
             with suppress(ValueError):  # no name that a selector could say
                 element.set(name, _NO_XML.sub("", value))
