@@ -36,7 +36,7 @@ def watched(archive: Archive) -> Archive:
     return archive
 
 
-def found(archive: Archive, *args: object, **watch: object) -> list[tuple[float, str]]:
+def found(archive: Archive, **watch: object) -> list[tuple[float, str]]:
     changes = watched_changes(archive, archive.urls(), Watch(**watch))  # type: ignore[arg-type]
     return [(change.time, change.url) for change in changes]
 
@@ -55,6 +55,20 @@ def test_a_selector_watches_the_blocks_that_its_elements_overlap(watched: Archiv
     assert found(watched, selector=ElementSelector("#main p")) == [(4, OTHER), (3, URL)]
     assert found(watched, selector=ElementSelector(".advert")) == [(2, URL)]
     assert found(watched, selector=ElementSelector("#main"), kinds={"title"}) == []
+
+
+@pytest.mark.parametrize("css", ["p.narrow", "p.wide"])
+def test_an_element_of_either_version_will_do(archive: Archive, css: str) -> None:
+    archive.store(lesson(1, style="narrow"))
+    archive.store(lesson(2, style="wide", text=CAMERA))
+    assert found(archive, selector=ElementSelector(css)) == [(2, URL)]
+
+
+def test_an_answer_that_is_a_failure_is_no_change(archive: Archive) -> None:
+    for time, status in ((1, 200), (2, 503), (3, 200)):
+        text = CAMERA if status == 503 else EYE
+        archive.store(lesson(time, status=status, text=text))
+    assert found(archive) == []
 
 
 def test_a_time_begins_with_its_first_moment_and_ends_before_its_last(watched: Archive) -> None:
@@ -175,8 +189,8 @@ def test_an_entry_keeps_its_id_when_others_come(watched: Archive) -> None:
         return [entry.find(f"{ATOM}id").text for entry in feed(changes).iter(f"{ATOM}entry")]
 
     before = ids()
-    watched.store(lesson(5, text="and so on."))
-    watched.store(lesson(6, text=CAMERA))  # the same change of words, at another time
+    for time, text in ((5, EYE), (6, CAMERA)):  # the same change again, at another time
+        watched.store(lesson(time, advert="Buy mirrors", text=text))
     after = ids()
     assert after[2:] == before
     assert len({*after}) == len(after)
