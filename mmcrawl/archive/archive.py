@@ -9,7 +9,7 @@ from math import inf
 from typing import Self
 
 from mmcrawl.archive.backend import Backend, PackRow, UrlRow, VersionRow
-from mmcrawl.archive.changes import Pair, noted_changes
+from mmcrawl.archive.change_kinds import noted_changes
 from mmcrawl.archive.checking import Checker, stats_of
 from mmcrawl.archive.comparison import difference
 from mmcrawl.archive.format.cutting import ArchivedPage, cut_entries
@@ -33,6 +33,7 @@ from mmcrawl.archive.model import (
     as_unix_time,
 )
 from mmcrawl.archive.purging import purge
+from mmcrawl.archive.revisits import Pair
 from mmcrawl.archive.timeline import events_of, head_of, last_seen, next_seen
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.errors import StoreError
@@ -264,14 +265,15 @@ class Archive:
     def changed_kinds(self, url: str, pairs: Collection[Pair]) -> dict[Pair, frozenset[str]]:
         """Return the kinds of blocks that changed between versions of a URL, by their numbers.
 
-        See :mod:`mmcrawl.archive.changes`. What is found is noted, to be found once, unless the
-        archive was opened for reading only.
+        What :mod:`mmcrawl.archive.change_kinds` finds is noted, to be found once; not in an
+        archive that was opened for reading only.
         """
         row = self._known_url(url)
-        with self._writing:
-            return noted_changes(
-                self._backend, row.id, lambda number: self.page(self.version(url, number)), pairs
-            )
+
+        def read(number: int) -> ArchivedPage:
+            return self.page(self.version(row.url, number))
+
+        return noted_changes(self._backend, row.id, pairs, read, difference)
 
     # -- upkeep -------------------------------------------------------------------------------
 

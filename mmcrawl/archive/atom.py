@@ -87,16 +87,17 @@ def _told(blocks: Iterable[BlockChange]) -> Iterator[etree._Element]:
 
 
 def _words(words: Sequence[WordChange]) -> Iterator[etree._Element | str]:
+    tags = {"removed": "del", "added": "ins"}
     for index, word in enumerate(words):
         text = _clean(word.text)
-        if word.change == "same":
-            if len(text) > 2 * _AROUND:
-                before, after = text[:_AROUND] * (index > 0), text[-_AROUND:]
-                text = f"{before} … {after * (index + 1 < len(words))}"
-            yield text
+        if word.change in tags:
+            shown = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+            yield _X(tags[word.change], shown)
             continue
-        shown = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
-        yield _X("del" if word.change == "removed" else "ins", shown)
+        if len(text) > 2 * _AROUND:
+            before, after = text[:_AROUND] * (index > 0), text[-_AROUND:]
+            text = f"{before} … {after * (index + 1 < len(words))}"
+        yield text
 
 
 def _clean(text: str) -> str:

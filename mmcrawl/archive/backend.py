@@ -342,7 +342,7 @@ class Backend(Protocol):
         ...
 
     def note_changes(self, url: int, changes: Mapping[tuple[int, int], frozenset[str]]) -> None:
-        """Note what :func:`mmcrawl.archive.changes.changed_kinds` found; it goes with a version."""
+        """Note the kinds of blocks that changed between versions; it goes when they do."""
         ...
 
     def add_visits(self, visits: Sequence[VisitRow]) -> None:

@@ -27,13 +27,20 @@ from math import exp, expm1
 from time import time
 from typing import Protocol
 
-from mmcrawl.archive.changes import Pair, counts
 from mmcrawl.archive.model import Visit, as_unix_time
-from mmcrawl.blocks.kinds import KEPT
 
 DAY = 86_400.0
 NO_ANSWER = 0
 """Status of a visit that nobody answered."""
+
+COUNTED = frozenset({"title", "topic", "related-links", "image", "small"})
+"""Kinds of blocks whose changes count as changes of the page: what it is there for."""
+
+WHOLE = "body"
+"""Stands among kinds for what is no page, and for status and target of an answer; counts always."""
+
+Pair = tuple[int, int]
+"""Numbers of two versions, the older one first."""
 
 _GONE = (404, 410)
 _VISITS = 200  # the last ones, from which a rate is estimated
@@ -49,7 +56,7 @@ class RevisitRules:
         default: After a first visit.
         shortest, longest: Never sooner or later than this.
         growth: How many times the longest interval so far the next may be.
-        kinds: Of the blocks whose changes count (:mod:`mmcrawl.archive.changes`); None if any
+        kinds: Of the blocks whose changes count (:mod:`mmcrawl.archive.change_kinds`); None if any
             other byte does.
     """
 
@@ -57,7 +64,7 @@ class RevisitRules:
     shortest: float = 3_600.0
     longest: float = 30 * DAY
     growth: float = 2.0
-    kinds: frozenset[str] | None = KEPT
+    kinds: frozenset[str] | None = COUNTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +226,7 @@ def _slight_changes(
     steps = _steps([visit for visit in visits if is_answer(visit.status)])
     pairs = {(old, new) for _, _, pair in steps if pair for old, new in [pair] if old and new}
     changed = archive.changed_kinds(url, pairs) if pairs else {}
-    return {pair for pair, kinds in changed.items() if not counts(kinds, rules.kinds)}
+    return {pair for pair, kinds in changed.items() if not kinds & {*rules.kinds, WHOLE}}
 
 
 def _by_rate(

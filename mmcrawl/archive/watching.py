@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import inf
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.changes import is_change
+from mmcrawl.archive.change_kinds import is_change
 from mmcrawl.archive.comparison import difference
 from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import BlockChange, StoredBlock, Version, WordChange

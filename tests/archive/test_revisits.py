@@ -13,8 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.archive import Visit
-from mmcrawl.archive.changes import Pair
-from mmcrawl.archive.revisits import DAY, NO_ANSWER, RevisitRules, change_rate, due, next_visit
+from mmcrawl.archive.revisits import (
+    COUNTED,
+    DAY,
+    NO_ANSWER,
+    Pair,
+    RevisitRules,
+    change_rate,
+    due,
+    next_visit,
+)
+from mmcrawl.blocks.kinds import KEPT
+from mmcrawl.settings import declared
 
 RULES = RevisitRules(default=DAY, shortest=3_600, longest=30 * DAY)
 URL = "http://a.test/"
@@ -181,3 +191,8 @@ def test_an_older_version_found_again_is_a_change() -> None:
 def test_visits_at_the_same_time_do_no_harm() -> None:
     twice = [Visit(0.0, True, 1, 200), Visit(0.0, True, 2, 200)]
     assert next_visit(URL, twice, RULES).rate is None
+
+
+def test_what_the_page_is_there_for_counts() -> None:
+    assert KEPT == COUNTED
+    assert frozenset(declared["MMCRAWL_REVISIT_KINDS"].default.split(",")) == COUNTED

@@ -15,7 +15,7 @@ from rich.console import Console, RenderableType
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Version
 from mmcrawl.archive.revisits import RevisitRules
-from mmcrawl.archive.search import ORDERS
+from mmcrawl.archive.search.finding import ORDERS
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.blocks.selecting import ElementSelector
 from mmcrawl.commands.base import whole

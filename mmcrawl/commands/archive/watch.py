@@ -126,7 +126,9 @@ def change_lines(change: WatchedChange) -> Iterator[Text]:
 
 
 def _shortened(word: WordChange) -> WordChange:
-    return word if word.change == "same" else replace(word, text=printable(word.text, _LONGEST))
+    if word.change not in ("removed", "added"):
+        return word
+    return replace(word, text=printable(word.text, _LONGEST))
 
 
 def _write_feed(found: Sequence[WatchedChange], options: Options, console: Console) -> None:
@@ -145,8 +147,8 @@ def _write_feed(found: Sequence[WatchedChange], options: Options, console: Conso
 WATCH = Subcommand(
     name="watch",
     run=_run,
-    what="changes of pages in blocks that are watched, the newest first",
-    arguments="[URL|--host H] [--kinds KINDS] [--css SELECTOR] [--since TIME] [--atom FILE]",
+    what="what changed in blocks that you watch, newest first",
+    arguments="[URL|--host H] [--kinds KINDS|--css SELECTOR]",
     most=1,
     options="host kinds css since limit atom browser json",
 )

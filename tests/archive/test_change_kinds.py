@@ -8,7 +8,7 @@ from contextlib import closing
 import pytest
 
 from mmcrawl.archive import Archive, open_archive
-from mmcrawl.archive import changes as module
+from mmcrawl.archive import archive as module
 from mmcrawl.archive.revisits import DAY, RevisitRules, due
 from tests.archive.conftest import URL, lesson
 

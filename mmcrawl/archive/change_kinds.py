@@ -8,27 +8,25 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection
+from typing import TypeVar
 
 from mmcrawl.archive.backend import Backend
-from mmcrawl.archive.comparison import difference
-from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import BlockChange, Difference
+from mmcrawl.archive.revisits import WHOLE, Pair
 from mmcrawl.errors import BlockError, StoreError
+
+_Page = TypeVar("_Page")
 
 logger = logging.getLogger(__name__)
 
-Pair = tuple[int, int]
-"""Numbers of two versions, the older one first."""
-
-WHOLE = "body"
-"""Stands for the whole of what is no page, and for the status and where a redirect leads."""
-
 
 def is_change(change: BlockChange) -> bool:
-    """Return whether a block came, went, or has other words; what is no page, or other bytes."""
-    if change.change == "changed":
-        return bool(change.words) or not change.kind
-    return change.change in ("added", "removed")
+    """Return whether a block came, went, or has other words; what is no page, other bytes."""
+    if change.change in ("added", "removed"):
+        return True
+    if not change.kind:
+        return change.change == "changed"
+    return any(word.change in ("added", "removed") for word in change.words)
 
 
 def changed_kinds(difference: Difference) -> frozenset[str]:
@@ -42,7 +40,11 @@ def changed_kinds(difference: Difference) -> frozenset[str]:
 
 
 def noted_changes(
-    backend: Backend, url: int, read: Callable[[int], ArchivedPage], pairs: Collection[Pair]
+    backend: Backend,
+    url: int,
+    pairs: Collection[Pair],
+    read: Callable[[int], _Page],
+    compare: Callable[[_Page, _Page], Difference],
 ) -> dict[Pair, frozenset[str]]:
     """Return the kinds of blocks that changed between versions of a URL, and note what is new.
 
@@ -50,25 +52,21 @@ def noted_changes(
 
     Args:
         backend, url: Where it is noted.
-        read: Returns a version by its number.
         pairs: Asked for.
+        read: Returns a version by its number.
+        compare: Tells what became of its blocks.
     """
     known = backend.changes(url)
     missing = sorted(pair for pair in pairs if pair not in known)
     new: dict[Pair, frozenset[str]] = {}
-    last: dict[int, ArchivedPage] = {}
+    last: dict[int, _Page] = {}
     for pair in missing:
         try:
             last = {number: last.get(number) or read(number) for number in pair}
-            new[pair] = changed_kinds(difference(*(last[number] for number in pair)))
+            new[pair] = changed_kinds(compare(*(last[number] for number in pair)))
         except (StoreError, BlockError) as error:
             logger.warning("What changed cannot be told: %s", error)
     if new and not backend.read_only:
         backend.note_changes(url, new)
     found = {**dict.fromkeys(missing, frozenset({WHOLE})), **known, **new}
     return {pair: found[pair] for pair in pairs}
-
-
-def counts(changed: Collection[str], kinds: Collection[str]) -> bool:
-    """Return whether what changed is of a kind that counts."""
-    return WHOLE in changed or any(kind in kinds for kind in changed)
