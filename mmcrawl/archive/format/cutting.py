@@ -20,7 +20,7 @@ from mmcrawl.archive.format.manifest import Entry
 from mmcrawl.archive.format.reading import Reader, live_entry
 from mmcrawl.archive.model import StoredBlock, Version, digest_of
 from mmcrawl.blocks.partition import Block, Partition, partition
-from mmcrawl.blocks.tree import PageTree, read_tree
+from mmcrawl.blocks.tree import read_tree
 from mmcrawl.errors import BlockError
 
 logger = logging.getLogger(__name__)
@@ -64,9 +64,9 @@ class ArchivedPage:
         return Block(self._cut, block.start, block.end, block.level, node=0).text
 
     @property
-    def tree(self) -> PageTree:
-        """Its elements and texts, of a page."""
-        return self._cut.tree
+    def parsed(self) -> Partition:
+        """The tree of the page, and what of it is visible."""
+        return self._cut
 
     @cached_property
     def _cut(self) -> Partition:

@@ -50,9 +50,6 @@ class Options:
     version: int | None = None
     body: bool = False
     kinds: tuple[str, ...] = ()
-    css: ElementSelector | None = None
-    atom: str = ""
-    browser: str = ""
     all: bool = False
     output: str = ""
     limit: int | None = None
@@ -69,6 +66,9 @@ class Options:
     near: float | None = None
     bodies: bool = False
     json: bool = False
+    css: ElementSelector | None = None
+    atom: str = ""
+    browser: str = ""
     rules: RevisitRules = field(default_factory=RevisitRules)
     uri: str = ""
 
@@ -170,17 +170,6 @@ OPTIONS = {
     "kinds": Option(
         "--kinds", f"diff, watch: only these kinds of blocks: {','.join(KINDS)}", "", _kinds
     ),
-    "css": Option(
-        "--css", "watch: only blocks that elements of this CSS selector overlap", "SELECTOR", _css
-    ),
-    "atom": Option("--atom", "watch: write an Atom feed, - for standard output", "FILE"),
-    "browser": Option(
-        "--browser",
-        "watch: where `scrapy browse` answers, which the feed leads to (default:"
-        " http://127.0.0.1:8000/)",
-        "ADDRESS",
-        _address,
-    ),
     "all": Option("--all", "diff: unchanged blocks and advertisements too"),
     "output": Option("-o", "rebuild: where to, - for standard output", "FILE"),
     "limit": Option("--limit", "search, due, watch, duplicates: most results", "N", whole),
@@ -200,6 +189,17 @@ OPTIONS = {
         "--before", "purge: versions that were replaced before this time", "TIME", _time
     ),
     "yes": Option("--yes", "purge: do not ask"),
+    "css": Option(
+        "--css", "watch: only blocks that elements of this CSS selector overlap", "SELECTOR", _css
+    ),
+    "atom": Option("--atom", "watch: write an Atom feed, - for standard output", "FILE"),
+    "browser": Option(
+        "--browser",
+        "watch: where `scrapy browse` answers, which the feed leads to (default:"
+        " http://127.0.0.1:8000/)",
+        "ADDRESS",
+        _address,
+    ),
     "json": Option("--json", "for programs: a line of JSON for each result"),
 }
 
