@@ -271,19 +271,6 @@ def _resolved(reference: re.Match[str]) -> str:
     return unescape(reference[0]) if name is None else html5.get(name, reference[0])
 
 
-def _plain_attributes(tag: str, start: int) -> Mapping[str, str]:
-    """Return the attributes of a start tag in ASCII, as nearly all are, from behind its name on."""
-    found: dict[str, str] = {}
-    for name, double_quoted, single_quoted, bare in _ATTRIBUTE_IN_TEXT.findall(tag, start):
-        key = name.lower()
-        if key not in found:
-            found[key] = double_quoted or single_quoted or bare
-    if "&" in tag or "\0" in tag:
-        for key, value in found.items():
-            found[key] = unescape(value).replace("\0", "").replace("\ufeff", "")
-    return found
-
-
 def read_tree(
     body: bytes, *, encoding: str | None = None, content_type: str | None = None
 ) -> PageTree:
