@@ -9,6 +9,7 @@ from math import inf
 from typing import Self
 
 from mmcrawl.archive.backend import Backend, PackRow, UrlRow, VersionRow
+from mmcrawl.archive.changes import Difference
 from mmcrawl.archive.checking import Checker, stats_of
 from mmcrawl.archive.comparison import difference
 from mmcrawl.archive.format.cutting import ArchivedPage, cut_entries
@@ -21,7 +22,6 @@ from mmcrawl.archive.model import (
     ArchiveStats,
     Capture,
     CheckReport,
-    Difference,
     Purged,
     Stored,
     StoredBlock,

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
+from mmcrawl.archive.changes import BlockChange, Difference
 from mmcrawl.archive.comparison import difference
 from mmcrawl.archive.format.cutting import ArchivedPage
-from mmcrawl.archive.model import BlockChange, Difference, StoredBlock, Version, leaves
+from mmcrawl.archive.model import StoredBlock, Version, leaves
 from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context, numbers_of
 from mmcrawl.browse.rendering import page
