@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from mmcrawl.archive.changes import BlockChange, Difference, WordChange
 from mmcrawl.archive.compared_page import ComparedPage, compared_pages
@@ -55,7 +55,8 @@ class _Comparison:
 
     Attributes:
         in_place, moved: Old blocks by new ones.
-        recut: Pairs of old and new blocks that share text, either None.
+        recut: Old blocks that are cut otherwise, with new ones that have most of their text or None
+            if the layout has; and new blocks with old ones.
         layout_words: What changed of the text between the blocks.
     """
 
@@ -63,6 +64,7 @@ class _Comparison:
         self.before, self.after = before, after
         self.in_place: dict[int, int] = {}
         self.moved: dict[int, int] = {}
+        self._taken: set[int] = set()  # old blocks that are paired
         self._bags: tuple[dict[int, Counter[str]], dict[int, Counter[str]]] = ({}, {})
         self._align(before.identities, after.identities, once=True)
         self._align(before.texts, after.texts, once=True)
@@ -72,33 +74,34 @@ class _Comparison:
         self._find_moved(before.texts, after.texts)
         gaps = self._gaps()
         for gap in gaps:
-            self.in_place |= self._alike(*gap, _NEARLY_SAME)
+            self._place(self._alike(*gap, _NEARLY_SAME))
         self._find_moved_and_changed()
         for gap_old, gap_new in gaps:  # of what has no text, the place is all that tells
-            self.in_place |= self._same_path(
-                [i for i in gap_old if not before.runs[i]],
-                [i for i in gap_new if not after.runs[i]],
+            old, new = (
+                [i for i in gap if not page.runs[i]]
+                for page, gap in ((before, gap_old), (after, gap_new))
             )
+            self._place(self._same_path(old, new))
         self._shared = SharedText(before, after, self.in_place | self.moved)
-        self.recut = [*self._shared.recut()]
-        done_old, done_new = ({pair[side] for pair in self.recut} for side in (0, 1))
-        for gap_old, gap_new in gaps:
-            gap = (
-                [i for i in gap_old if i not in done_old],
-                [i for i in gap_new if i not in done_new],
-            )
-            self.in_place |= self._same_path(*gap)
-            self.in_place |= self._alike(*gap, _ALIKE)
+        self.recut = self._shared.recut(0), self._shared.recut(1)
+        for sides in gaps:
+            old, new = ([i for i in sides[n] if i not in self.recut[n]] for n in (0, 1))
+            self._place(self._same_path(old, new))
+            self._place(self._alike(old, new, _ALIKE))
         self.layout_words = self._shared.layout_words()
         self._places = sorted(self.in_place)
 
-    def _taken(self) -> set[int]:
-        return {*self.in_place.values(), *self.moved.values()}
+    def _place(self, pairs: Mapping[int, int]) -> None:
+        self.in_place.update(pairs)
+        self._taken.update(pairs.values())
+
+    def _move(self, pairs: Mapping[int, int]) -> None:
+        self.moved.update(pairs)
+        self._taken.update(pairs.values())
 
     def _left(self) -> tuple[list[int], list[int]]:
-        taken = self._taken()
         return (
-            [i for i in range(len(self.before)) if i not in taken],
+            [i for i in range(len(self.before)) if i not in self._taken],
             [i for i in range(len(self.after)) if i not in self.in_place and i not in self.moved],
         )
 
@@ -122,23 +125,20 @@ class _Comparison:
                 gap_old = [i for i in gap_old if counts[0][old[i]] == 1 == counts[1][old[i]]]
                 gap_new = [i for i in gap_new if counts[0][new[i]] == 1 == counts[1][new[i]]]
             pairs = [*_equal(old, new, gap_old, gap_new)]
-            self.in_place |= {
-                pairs[i][0]: pairs[i][1] for i in _longest_rise([of for _, of in pairs])
-            }
+            self._place(dict(pairs[i] for i in _longest_rise([of for _, of in pairs])))
 
     def _find_moved(self, old: Sequence[str], new: Sequence[str]) -> None:
-        self.moved |= dict(_equal(old, new, *self._left()))
+        self._move(dict(_equal(old, new, *self._left())))
 
     def _find_moved_and_changed(self) -> None:
         old, new = (
             [i for i in left if self._bag(side, i).total() >= _FEWEST_WORDS]
             for side, left in enumerate(self._left())
         )
-        self.moved |= self._alike(old, new, _NEARLY_SAME)
+        self._move(self._alike(old, new, _NEARLY_SAME))
 
     def _same_path(self, gap_old: Iterable[int], gap_new: Iterable[int]) -> dict[int, int]:
-        taken = self._taken()
-        at = {self.before.blocks[i].path: i for i in gap_old if i not in taken}
+        at = {self.before.blocks[i].path: i for i in gap_old if i not in self._taken}
         pairs = {}
         for index in gap_new:
             if index in self.in_place or index in self.moved:
@@ -150,8 +150,7 @@ class _Comparison:
 
     def _alike(self, old: Iterable[int], new: Iterable[int], least: float) -> dict[int, int]:
         """Pair blocks by the share of words that they have in common, those nearest first."""
-        taken = self._taken()
-        old = [i for i in old if i not in taken]
+        old = [i for i in old if i not in self._taken]
         new = [i for i in new if i not in self.in_place and i not in self.moved]
         if len(old) * len(new) > _MOST_PAIRS:
             return {}
@@ -168,6 +167,7 @@ class _Comparison:
                 if alike >= least:
                     found.append((alike, index, of))
         pairs: dict[int, int] = {}
+        taken = set()
         for _, index, of in sorted(found, reverse=True):
             if index not in pairs and of not in taken:
                 pairs[index] = of
@@ -183,24 +183,23 @@ class _Comparison:
 
     def changes(self) -> Iterator[BlockChange]:
         """Yield the changes in the order of the newer; what is gone behind what stood before it."""
-        recut_old = {of: index for of, index in reversed(self.recut) if of is not None}
-        recut_new = {index: of for of, index in reversed(self.recut) if index is not None}
-        told = self._taken() | (recut_old.keys() & recut_new.values())
+        recut_old, recut_new = self.recut
+        told = self._taken | (recut_old.keys() & recut_new.values())
         waiting = deque(i for i in range(len(self.before)) if i not in told)
         for index in range(len(self.after)):
             of = self.in_place.get(index)
             while of is not None and waiting and waiting[0] < of:
-                yield self._gone(waiting.popleft(), recut_old)
+                yield self._gone(waiting.popleft())
             if index in recut_new:
                 yield self._recut(recut_new[index], index)
             else:
                 yield self._of_new(index)
         for of in waiting:
-            yield self._gone(of, recut_old)
+            yield self._gone(of)
 
-    def _gone(self, of: int, recut: dict[int, int | None]) -> BlockChange:
-        if of in recut:
-            return self._recut(of, recut[of])
+    def _gone(self, of: int) -> BlockChange:
+        if of in self.recut[0]:
+            return self._recut(of, self.recut[0][of])
         return BlockChange("removed", self.before.blocks[of], None, self._shared.own_words(0, of))
 
     def _recut(self, of: int | None, index: int | None) -> BlockChange:

@@ -8,7 +8,7 @@ order; what is left of those is what was added and removed in truth.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from mmcrawl.archive.changes import WordChange
@@ -48,21 +48,24 @@ class SharedText:
         occurring = [Counter(chain(*side.runs, side.layout_runs)) for side in (before, after)]
         self._once = {run for run in shared if occurring[0][run] == 1 == occurring[1][run]}
 
-    def recut(self) -> Iterator[tuple[_Owner, _Owner]]:
-        """Yield blocks of nothing but matched text with those that have most of it.
+    def recut(self, side: int) -> dict[int, _Owner]:
+        """Return blocks of nothing but matched text, with those that have most of it.
 
         A block without text is there as well if all its pictures and links are.
+
+        Args:
+            side: 0 for old blocks, 1 for new ones.
         """
-        for side, compared in enumerate(self._sides):
-            for index in sorted(self._unpaired[side]):
-                runs = compared.runs[index]
-                if (
-                    Counter(runs) == self._matched_in(side, index)
-                    if runs
-                    else self._sides[1 - side].all_targets.issuperset(compared.targets(index))
-                ):
-                    partner = self._partners[side].get(index)
-                    yield (index, partner) if side == 0 else (partner, index)
+        compared, other = self._sides[side], self._sides[1 - side]
+        found: dict[int, _Owner] = {}
+        for index in self._unpaired[side]:
+            if runs := compared.runs[index]:
+                there = Counter(runs) == self._matched_in(side, index)
+            else:
+                there = other.all_targets.issuperset(compared.targets(index))
+            if there:
+                found[index] = self._partners[side].get(index)
+        return found
 
     def is_sure(self, of: int, index: int) -> bool:
         """Whether two blocks share text that occurs once in either page."""
