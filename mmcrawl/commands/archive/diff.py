@@ -97,7 +97,7 @@ def _view(difference: Difference, shown: Difference, *, everything: bool) -> Ren
         if everything or not quiet:
             lines += _block_lines(change)
     if difference.layout_words:
-        lines += [Text("~ text beside the blocks", "yellow"), _words(difference.layout_words)]
+        lines += [Text("~ text beside the blocks", "yellow"), shown_words(difference.layout_words)]
     return Group(*lines)
 
 
@@ -139,11 +139,11 @@ def _block_lines(change: BlockChange) -> list[RenderableType]:
     head.append(f"  {short_path(block.path)}", "dim")
     head.no_wrap, head.overflow = True, "ellipsis"
     if change.words:
-        return [head, _words(change.words)]
+        return [head, shown_words(change.words)]
     return [head, Text("    only markup differs", "dim")] if change.markup_only else [head]
 
 
-def _words(words: Sequence[WordChange]) -> Text:
+def shown_words(words: Sequence[WordChange]) -> Text:
     """Return the text of a changed block, unchanged stretches shortened."""
     text = Text("    ")
     for index, word in enumerate(words):
