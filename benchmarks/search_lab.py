@@ -26,18 +26,22 @@ import pickle
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from statistics import mean
+from types import MappingProxyType
 from typing import Any
 from unittest.mock import patch
 from urllib.parse import urljoin
 
 from scrapy.settings import Settings
 
+import mmcrawl
+from mmcrawl.blocks.link_kinds import BEST_FIRST, link_kinds
+from mmcrawl.blocks.partition import partition
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.crawling.reports import FetchedPage
 from mmcrawl.engine.crawls import make_job
@@ -48,6 +52,7 @@ from mmcrawl.experiment.stores import StoredPage, read_pages
 from mmcrawl.experiment.truth import truth_of
 from mmcrawl.frontier.records import NewLink
 from mmcrawl.frontier.urls import page_digest
+from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.page.urls import physical_layer, resource_key
 from mmcrawl.replay.handler import replay_settings
@@ -73,6 +78,9 @@ GRID = (
     "flat=1,media=0.01",
     "flat=1,media=0.03,menu=300",
 )
+CUT = "bwap", 3
+"""How pages are cut: method and level."""
+LARGEST = 1 << 20
 PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml")
 
 
@@ -106,14 +114,30 @@ class Run:
     seconds: float
 
 
+class _Kept(dict[str, Any]):
+    """What is known of addresses, kept in a file between runs."""
+
+    def __init__(self, folder: Path, *made_of: str) -> None:
+        stamp = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
+        self._path = folder / f"{stamp}.pickle"
+        super().__init__(pickle.loads(self._path.read_bytes()) if self._path.exists() else {})
+        self._written = len(self)
+
+    def keep(self) -> None:
+        """Write down what is new, all or nothing."""
+        if len(self) > self._written:
+            new = self._path.with_suffix(f".{os.getpid()}")
+            new.write_bytes(pickle.dumps(dict(self), pickle.HIGHEST_PROTOCOL))
+            new.replace(self._path)
+            self._written = len(self)
+
+
 class Pages:
-    """The answers of a web, parsed; kept in a file between runs."""
+    """The answers of a web, parsed, and the kinds of the blocks that links stand in."""
 
     def __init__(self, web: Web, cache: Path) -> None:
-        stamp = hashlib.sha256(json.dumps([web.spec, web.name, _code()]).encode()).hexdigest()[:16]
-        self._path = cache / f"{stamp}.pickle"
-        self._known = pickle.loads(self._path.read_bytes()) if self._path.exists() else {}
-        self._changed = False
+        self._known = _Kept(cache, web.spec, web.name, _code("page", "frontier/urls.py"))
+        self._kinds = _Kept(cache, web.spec, web.name, _code("page", "blocks"), *map(str, CUT))
         self.web = open_web(web.spec)
 
     def get(self, url: str) -> tuple:
@@ -121,8 +145,28 @@ class Pages:
         answer = self._known.get(url)
         if answer is None:
             answer = self._known[url] = self._ask(url)
-            self._changed = True
         return answer
+
+    def kinds(self, page: Page) -> dict[str, str]:
+        """Return the kind of the block that each link of a page stands in, by its address."""
+        kinds = self._kinds.get(page.url)
+        if kinds is None:
+            kinds = self._kinds[page.url] = self._cut(page)
+        numbers = zip(page.links, kinds, strict=True)
+        return {link.url: BEST_FIRST[number - 1] for link, number in numbers if number}
+
+    def _cut(self, page: Page) -> bytes:
+        """Return the kind for each link of a page, as its place in `BEST_FIRST` from 1, 0 for none."""
+        answer = self.web.get(page.url)
+        if answer is None or len(answer.body) > LARGEST:
+            return bytes(len(page.links))
+        method, level = CUT
+        blocks = partition(
+            answer.body, method=method, level=level, encoding=page.encoding, url=page.url
+        )
+        kinds = link_kinds(blocks, page.url, page.encoding)
+        number = {kind: number for number, kind in enumerate(BEST_FIRST, 1)}
+        return bytes(number.get(kinds.get(link.url, ""), 0) for link in page.links)
 
     def _ask(self, url: str) -> tuple:
         answer = self.web.get(url)
@@ -141,12 +185,9 @@ class Pages:
         return "page", page, digest
 
     def keep(self) -> None:
-        """Write down what was asked, all or nothing."""
-        if self._changed:
-            new = self._path.with_suffix(f".{os.getpid()}")
-            new.write_bytes(pickle.dumps(self._known, pickle.HIGHEST_PROTOCOL))
-            new.replace(self._path)
-            self._changed = False
+        """Write down what was asked."""
+        self._known.keep()
+        self._kinds.keep()
 
 
 @lru_cache(maxsize=1)
@@ -155,13 +196,10 @@ def _pages(web: Web, cache: Path) -> Pages:
     return Pages(web, cache)
 
 
-def _code() -> str:
-    """Return what tells one state of the parser, and of digests, from another."""
-    import mmcrawl.frontier.urls
-    import mmcrawl.page
-
-    files = sorted(Path(mmcrawl.page.__file__).parent.glob("*.py"))
-    files.append(Path(mmcrawl.frontier.urls.__file__))
+def _code(*places: str) -> str:
+    """Return what tells one state of some modules and packages of ours from another."""
+    roots = [Path(mmcrawl.__file__).parent / place for place in places]
+    files = [file for root in roots for file in (sorted(root.rglob("*.py")) or [root])]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
 
 
@@ -173,12 +211,24 @@ def crawl(
     *,
     store: str = "memory:",
     scorer: ScorerMaker = make_scorer,
+    blocks: bool = False,
+    change: Mapping[str, Any] = MappingProxyType({}),
 ) -> Run:
-    """Crawl all of a web; `scorer` is called as `make_scorer` is."""
+    """Crawl all of a web.
+
+    Args:
+        web: what is crawled.
+        algo, task: see above.
+        cache: folder for parsed pages.
+        store: where the crawl is kept.
+        scorer: is called as `make_scorer` is.
+        blocks: links know the kinds of the blocks they stand in.
+        change: settings of the crawl.
+    """
     pages = _pages(web, cache)
     settings = Settings()
     settings.setmodule("mmcrawl.settings")
-    settings.setdict(replay_settings(web.spec), priority="spider")
+    settings.setdict(replay_settings(web.spec) | dict(change), priority="spider")
     args = FocusedParams.model_validate(web.arguments(algo, task, store))
     with patch("mmcrawl.crawling.parts.make_scorer", scorer):
         job = make_job(args, settings, pages.web)
@@ -199,7 +249,9 @@ def crawl(
         else:
             page, digest = answer
             verdict = job.judge(page, digest)
-            relevant = job.crawled(link.id, FetchedPage(page, 200, digest, verdict))
+            kinds = partial(pages.kinds, page) if blocks else None
+            fetched = FetchedPage(page, 200, digest, verdict, link_kinds=kinds)
+            relevant = job.crawled(link.id, fetched)
             done.append(StoredPage(link.id, page.url, relevant, digest, physical_layer(page.url)))
             found = {resource_key(resource.url) for resource in verdict.media if relevant}
             media.append(frozenset(found))
