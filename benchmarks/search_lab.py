@@ -15,33 +15,29 @@ distinct media instead of pages, and CPU time a page. Algorithms are given with 
 `scrapy experiment`: `urlrule:lift=0;s=0`. `hindsight` is `learned` that knows from the start what
 it knew at its end: what its features could tell. `--priors FOLDER` takes the weights of the
 evidence for each web from FOLDER/WEB.json: those that the other webs give (search_prior.py).
+`--blocks` cuts the pages into blocks, so that links know in what kind of block they stand; a page
+is cut once and that is kept as well. `breadth:links=related` follows no links off topic then.
 `--check` crawls the webs by `scrapy crawl` as well and compares the order of the pages.
 """
 
 import argparse
-import hashlib
 import json
 import os
-import pickle
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from statistics import mean
-from types import MappingProxyType
 from typing import Any
 from unittest.mock import patch
-from urllib.parse import urljoin
 
+from _lab_pages import METHOD, Pages
 from scrapy.settings import Settings
 
-import mmcrawl
-from mmcrawl.blocks.link_kinds import BEST_FIRST, link_kinds
-from mmcrawl.blocks.partition import partition
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.crawling.reports import FetchedPage
 from mmcrawl.engine.crawls import make_job
@@ -51,12 +47,8 @@ from mmcrawl.experiment.plan import ExperimentError, algorithms_of
 from mmcrawl.experiment.stores import StoredPage, read_pages
 from mmcrawl.experiment.truth import truth_of
 from mmcrawl.frontier.records import NewLink
-from mmcrawl.frontier.urls import page_digest
-from mmcrawl.page.model import Page
-from mmcrawl.page.parse import parse_page
 from mmcrawl.page.urls import physical_layer, resource_key
 from mmcrawl.replay.handler import replay_settings
-from mmcrawl.replay.opening import open_web
 from mmcrawl.scoring.base import LinkSource, Scorer
 from mmcrawl.scoring.evidence import prior_of
 from mmcrawl.scoring.prospects import Prospects
@@ -78,10 +70,6 @@ GRID = (
     "flat=1,media=0.01",
     "flat=1,media=0.03,menu=300",
 )
-CUT = "bwap", 3
-"""How pages are cut: method and level."""
-LARGEST = 1 << 20
-PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml")
 
 
 @dataclass(frozen=True)
@@ -114,93 +102,10 @@ class Run:
     seconds: float
 
 
-class _Kept(dict[str, Any]):
-    """What is known of addresses, kept in a file between runs."""
-
-    def __init__(self, folder: Path, *made_of: str) -> None:
-        stamp = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
-        self._path = folder / f"{stamp}.pickle"
-        super().__init__(pickle.loads(self._path.read_bytes()) if self._path.exists() else {})
-        self._written = len(self)
-
-    def keep(self) -> None:
-        """Write down what is new, all or nothing."""
-        if len(self) > self._written:
-            new = self._path.with_suffix(f".{os.getpid()}")
-            new.write_bytes(pickle.dumps(dict(self), pickle.HIGHEST_PROTOCOL))
-            new.replace(self._path)
-            self._written = len(self)
-
-
-class Pages:
-    """The answers of a web, parsed, and the kinds of the blocks that links stand in."""
-
-    def __init__(self, web: Web, cache: Path) -> None:
-        self._known = _Kept(cache, web.spec, web.name, _code("page", "frontier/urls.py"))
-        self._kinds = _Kept(cache, web.spec, web.name, _code("page", "blocks"), *map(str, CUT))
-        self.web = open_web(web.spec)
-
-    def get(self, url: str) -> tuple:
-        """Return ("page", Page, digest), ("redirect", URL) or ("error", reason)."""
-        answer = self._known.get(url)
-        if answer is None:
-            answer = self._known[url] = self._ask(url)
-        return answer
-
-    def kinds(self, page: Page) -> dict[str, str]:
-        """Return the kind of the block that each link of a page stands in, by its address."""
-        kinds = self._kinds.get(page.url)
-        if kinds is None:
-            kinds = self._kinds[page.url] = self._cut(page)
-        numbers = zip(page.links, kinds, strict=True)
-        return {link.url: BEST_FIRST[number - 1] for link, number in numbers if number}
-
-    def _cut(self, page: Page) -> bytes:
-        """Return the kind for each link of a page, as its place in `BEST_FIRST` from 1, 0 for none."""
-        answer = self.web.get(page.url)
-        if answer is None or len(answer.body) > LARGEST:
-            return bytes(len(page.links))
-        method, level = CUT
-        blocks = partition(
-            answer.body, method=method, level=level, encoding=page.encoding, url=page.url
-        )
-        kinds = link_kinds(blocks, page.url, page.encoding)
-        number = {kind: number for number, kind in enumerate(BEST_FIRST, 1)}
-        return bytes(number.get(kinds.get(link.url, ""), 0) for link in page.links)
-
-    def _ask(self, url: str) -> tuple:
-        answer = self.web.get(url)
-        if answer is None:
-            return "error", "host not found"
-        if location := answer.header("Location"):
-            return "redirect", urljoin(url, location)
-        if not 200 <= answer.status < 300:
-            return "error", f"HTTP {answer.status}"
-        declared = answer.header("Content-Type") or ""
-        kind = declared.partition(";")[0].strip().lower()
-        if kind and kind not in PAGE_TYPES:
-            return "error", f"no page: {kind}"
-        page = parse_page(answer.body, url, declared)
-        digest = page_digest(url, answer.body, (resource.url for resource in page.media))
-        return "page", page, digest
-
-    def keep(self) -> None:
-        """Write down what was asked."""
-        self._known.keep()
-        self._kinds.keep()
-
-
 @lru_cache(maxsize=1)
 def _pages(web: Web, cache: Path) -> Pages:
     """Return the pages of a web; they are read once for all algorithms."""
-    return Pages(web, cache)
-
-
-def _code(*places: str) -> str:
-    """Return what tells one state of some modules and packages of ours from another."""
-    roots = [Path(mmcrawl.__file__).parent / place for place in places]
-    files = [file for root in roots for file in (sorted(root.rglob("*.py")) or [root])]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    return Pages(web.spec, web.name, cache)
 
 
 def crawl(
@@ -212,7 +117,6 @@ def crawl(
     store: str = "memory:",
     scorer: ScorerMaker = make_scorer,
     blocks: bool = False,
-    change: Mapping[str, Any] = MappingProxyType({}),
 ) -> Run:
     """Crawl all of a web.
 
@@ -223,12 +127,11 @@ def crawl(
         store: where the crawl is kept.
         scorer: is called as `make_scorer` is.
         blocks: links know the kinds of the blocks they stand in.
-        change: settings of the crawl.
     """
     pages = _pages(web, cache)
     settings = Settings()
     settings.setmodule("mmcrawl.settings")
-    settings.setdict(replay_settings(web.spec) | dict(change), priority="spider")
+    settings.setdict(replay_settings(web.spec), priority="spider")
     args = FocusedParams.model_validate(web.arguments(algo, task, store))
     with patch("mmcrawl.crawling.parts.make_scorer", scorer):
         job = make_job(args, settings, pages.web)
@@ -249,9 +152,8 @@ def crawl(
         else:
             page, digest = answer
             verdict = job.judge(page, digest)
-            kinds = partial(pages.kinds, page) if blocks else None
-            fetched = FetchedPage(page, 200, digest, verdict, link_kinds=kinds)
-            relevant = job.crawled(link.id, fetched)
+            page = pages.in_blocks(page) if blocks else page
+            relevant = job.crawled(link.id, FetchedPage(page, 200, digest, verdict))
             done.append(StoredPage(link.id, page.url, relevant, digest, physical_layer(page.url)))
             found = {resource_key(resource.url) for resource in verdict.media if relevant}
             media.append(frozenset(found))
@@ -286,7 +188,14 @@ class _Hindsight:
 
 
 def measure(
-    web: Web, algos: list[str], task: str, cache: Path, *, share: float, priors: Path | None
+    web: Web,
+    algos: list[str],
+    task: str,
+    cache: Path,
+    *,
+    share: float,
+    priors: Path | None,
+    blocks: bool,
 ) -> dict:
     """Return what each algorithm did on a web."""
     if priors is not None:
@@ -302,24 +211,30 @@ def measure(
     row = {"web": web.name, "pages": number, "relevant": wanted, "media": len(all_media)}
     row["algorithms"] = {}
     for algo in algos:
-        run = whole if algo == "breadth" else _run(web, algo, task, cache)
+        run = (
+            whole
+            if algo == "breadth" and not blocks
+            else _run(web, algo, task, cache, blocks=blocks)
+        )
         series = truth.judge(map(truth.kind, run.pages))
         after = max(1, round(share * number))
         row["algorithms"][algo] = {
             "area": area_share(series, best, wanted, number),
             "recall": found_after(series, after)[after] / wanted if wanted else None,
             "media": _media_area(run.media, all_media, number),
+            "found": found_after(series, number)[number] / wanted if wanted else None,
+            "fetched": len(run.pages) / number,
             "ms_a_page": 1000 * run.seconds / max(len(run.pages), 1),
         }
     return row
 
 
-def _run(web: Web, algo: str, task: str, cache: Path) -> Run:
+def _run(web: Web, algo: str, task: str, cache: Path, *, blocks: bool) -> Run:
     if algo != "hindsight":
-        return crawl(web, algo, task, cache)
+        return crawl(web, algo, task, cache, blocks=blocks)
     twice = _Hindsight()
-    crawl(web, "learned", task, cache, scorer=twice)
-    return crawl(web, "learned", task, cache, scorer=twice)
+    crawl(web, "learned", task, cache, scorer=twice, blocks=blocks)
+    return crawl(web, "learned", task, cache, scorer=twice, blocks=blocks)
 
 
 def _media_area(media: list[frozenset[str]], wanted: frozenset[str], pages: int) -> float | None:
@@ -366,14 +281,15 @@ def table(rows: list[dict], algos: list[str], measure_name: str) -> None:
     print("| mean | | | |", " | ".join(f"{mean(columns[algo] or [0]):.3f}" for algo in algos), "|")
 
 
-def check(web: Web, algo: str, task: str, cache: Path) -> None:
+def check(web: Web, algo: str, task: str, cache: Path, *, blocks: bool) -> None:
     """Crawl a web by Scrapy as well, and see that the pages come in the same order."""
+    settings = {"MMCRAWL_BLOCKS": METHOD if blocks else "off"}
     with tempfile.TemporaryDirectory() as folder:
-        run = CrawlProcess(Path(folder) / "crawl", web.arguments(algo, task, ""), {})
+        run = CrawlProcess(Path(folder) / "crawl", web.arguments(algo, task, ""), settings)
         while not run.ended():
             time.sleep(0.1)
         scrapys = [page.url for page in read_pages(run.files.store)]
-    own = [page.url for page in crawl(web, algo, task, cache).pages]
+    own = [page.url for page in crawl(web, algo, task, cache, blocks=blocks).pages]
     pairs = enumerate(zip(own, scrapys, strict=False))
     alike = next((n for n, (mine, other) in pairs if mine != other), min(len(own), len(scrapys)))
     print(f"{web.name}, {algo}: {len(own)} pages, {len(scrapys)} by Scrapy, first {alike} alike")
@@ -391,6 +307,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="names of webs, parted by commas")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--priors", type=Path, help="folder of weights, a file a web")
+    parser.add_argument("--blocks", action="store_true", help="links know their blocks")
     parser.add_argument("--check", action="store_true", help="compare with crawls by Scrapy")
     parser.add_argument("--json", type=Path, help="write all that was measured here")
     args = parser.parse_args()
@@ -412,16 +329,12 @@ def main() -> None:
     if args.check:
         for web in webs:
             for algo in algos:
-                check(web, algo, args.task, args.cache)
+                check(web, algo, args.task, args.cache, blocks=args.blocks)
         return
+    options = {"share": args.share, "priors": args.priors, "blocks": args.blocks}
     begun = time.monotonic()
     with ProcessPoolExecutor(max(1, args.jobs)) as pool:
-        tasks = [
-            pool.submit(
-                measure, web, algos, args.task, args.cache, share=args.share, priors=args.priors
-            )
-            for web in webs
-        ]
+        tasks = [pool.submit(measure, web, algos, args.task, args.cache, **options) for web in webs]
         rows = [task.result() for task in tasks]
     titles = {
         "area": "Area under recall, as a share of the oracle's",
@@ -429,6 +342,8 @@ def main() -> None:
         "media": "Area under the recall of distinct media",
         "ms_a_page": "CPU, ms a page",
     }
+    if any("links=" in algo for algo in algos):
+        titles |= {"found": "Recall at the end", "fetched": "Share of the pages fetched"}
     for name, title in titles.items():
         print(f"\n{title}, task {args.task}\n")
         table(rows, algos, name)
