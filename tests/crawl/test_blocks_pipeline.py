@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pydantic import ValidationError
 from scrapy.settings import Settings
 
 from mmcrawl.archive.model import digest_of
 from mmcrawl.blocks import partition
 from mmcrawl.crawling.cutting import CutPage, Cutter, UncutPage, cut_page
 from mmcrawl.crawling.job import CrawlJob
+from mmcrawl.crawling.params import FocusedParams, explain
 from mmcrawl.crawling.reports import FetchedPage, Reporter
-from mmcrawl.engine.crawls import check_settings
+from mmcrawl.engine.crawls import check_settings, make_job
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier import (
     Limits,
@@ -298,3 +300,23 @@ def test_a_page_frees_the_links_it_has_in_its_text() -> None:
         taken = crawl.next()
         assert taken is not None
         assert taken.url == offer.url
+
+
+def test_related_links_are_refused_where_no_page_is_cut() -> None:
+    args = FocusedParams(seeds=URL, keywords="optics", store="memory:", links="related")
+    with pytest.raises(MmcrawlError, match=r"links=related goes by .*MMCRAWL_BLOCKS is off"):
+        make_job(args, Settings({"MMCRAWL_BLOCKS": "off"}), None)
+
+
+def test_another_word_for_links_is_answered_with_those_there_are() -> None:
+    with pytest.raises(ValidationError) as told:
+        FocusedParams(seeds=URL, keywords="optics", links="none")
+    assert explain(told.value) == ["links: 'none' is not allowed; it may be all or related"]
+
+
+def test_which_links_are_followed_does_not_tell_crawls_apart() -> None:
+    related, all_links = (
+        FocusedParams(seeds=URL, keywords="optics", links=links) for links in ("related", "all")
+    )
+    assert related.job_name == all_links.job_name
+    assert related.identity() == all_links.identity()
