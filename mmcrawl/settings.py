@@ -163,6 +163,12 @@ declared = {
             *_HOURS,
         ),
         Setting("MMCRAWL_REVISIT_SHORTEST", 1.0, "fewest hours between two visits", *_HOURS),
+        Setting(
+            "MMCRAWL_REVISIT_KINDS",
+            "title,topic,related-links,image,small",
+            "kinds of blocks whose changes count for the rate at which a page changes; `all` lets"
+            " any other byte count",
+        ),
         Setting("MMCRAWL_REVISIT_LONGEST", 720.0, "most hours between two visits", *_HOURS),
         Setting(
             "MMCRAWL_LEASE_SECONDS",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from math import inf
 from typing import Self
 
 from mmcrawl.archive.backend import Backend, PackRow, UrlRow, VersionRow
+from mmcrawl.archive.change_kinds import noted_changes
 from mmcrawl.archive.checking import Checker, stats_of
 from mmcrawl.archive.comparison import difference
 from mmcrawl.archive.format.cutting import ArchivedPage, cut_entries
@@ -32,6 +33,7 @@ from mmcrawl.archive.model import (
     as_unix_time,
 )
 from mmcrawl.archive.purging import purge
+from mmcrawl.archive.revisits import Pair
 from mmcrawl.archive.timeline import events_of, head_of, last_seen, next_seen
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.errors import StoreError
@@ -259,6 +261,19 @@ class Archive:
             StoreError, BlockError: as :meth:`blocks_of`.
         """
         return difference(self.page(old), self.page(new))
+
+    def changed_kinds(self, url: str, pairs: Collection[Pair]) -> dict[Pair, frozenset[str]]:
+        """Return the kinds of blocks that changed between versions of a URL, by their numbers.
+
+        What :mod:`mmcrawl.archive.change_kinds` finds is noted, to be found once; not in an
+        archive that was opened for reading only.
+        """
+        row = self._known_url(url)
+
+        def read(number: int) -> ArchivedPage:
+            return self.page(self.version(row.url, number))
+
+        return noted_changes(self._backend, row.id, pairs, read, difference)
 
     # -- upkeep -------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """From arguments and settings to an open crawl."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -9,6 +9,7 @@ from mmcrawl import __version__
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.archive.uris import archive_beside, archive_uri, shown
+from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.blocks.metadata_rules import MetadataRules
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.crawling.job import CrawlJob
@@ -28,6 +29,8 @@ from mmcrawl.stores.uris import file_of, is_server
 
 _ARCHIVE = "MMCRAWL_ARCHIVE"
 _LEASE = "MMCRAWL_LEASE_SECONDS"
+_REVISIT_KINDS = "MMCRAWL_REVISIT_KINDS"
+_ALL_KINDS = "all"
 _HOUR = 3_600.0
 
 Crawl: TypeAlias = CrawlJob | SharedJob
@@ -55,10 +58,10 @@ def archive_uri_of(argument: str, store: str, settings: SettingsLike) -> str | N
 
 
 def revisit_rules(settings: SettingsLike) -> RevisitRules:
-    """Return the bounds of the time between two visits.
+    """Return the bounds of the time between two visits, and what counts as a change.
 
     Raises:
-        MmcrawlError: a setting is no number, or they contradict each other.
+        MmcrawlError: a setting is no number, names no kind of blocks, or contradicts another.
     """
     names = ("DEFAULT", "SHORTEST", "LONGEST")
     hours = {name: value_of(settings, f"MMCRAWL_REVISIT_{name}") for name in names}
@@ -68,7 +71,19 @@ def revisit_rules(settings: SettingsLike) -> RevisitRules:
         default=hours["DEFAULT"] * _HOUR,
         shortest=hours["SHORTEST"] * _HOUR,
         longest=hours["LONGEST"] * _HOUR,
+        kinds=_revisit_kinds(value_of(settings, _REVISIT_KINDS)),
     )
+
+
+def _revisit_kinds(given: str | Sequence[str]) -> frozenset[str] | None:
+    names = given.split(",") if isinstance(given, str) else given
+    kinds = frozenset(name.strip() for name in names)
+    if kinds == {_ALL_KINDS}:
+        return None
+    if not kinds <= {*KINDS}:
+        known = ", ".join((*KINDS, _ALL_KINDS))
+        raise MmcrawlError(f"{_REVISIT_KINDS} {given}: name kinds of blocks of {known}")
+    return kinds
 
 
 def check_settings(settings: SettingsLike) -> None:

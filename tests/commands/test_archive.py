@@ -235,6 +235,12 @@ def test_what_is_due(run) -> None:  # type: ignore[no-untyped-def]
         OTHER,
     ]
     assert len(run("due", "--at", "2025-01-01", "--limit", "1", "--json").lines()) == 1
+    for kinds, changed in (("all", "1 of 2 visits, "), ("advertisement", "0 of 2 visits, at 1 mo")):
+        said = run("due", "--at", "2025-01-01", MMCRAWL_REVISIT_KINDS=kinds)
+        assert f"Changed at {changed}" in said.words
+    wrong = run("due", MMCRAWL_REVISIT_KINDS="topic, poems")
+    assert (wrong.code, wrong.out, wrong.err.count("\n")) == (2, "", 1)
+    assert "MMCRAWL_REVISIT_KINDS topic, poems: name kinds of blocks of title, topic" in wrong.err
     later = run("due", "--at", "2024-03-03", MMCRAWL_REVISIT_DEFAULT=72)
     assert later.words == "0 due at 2024-03-03 00:00:00 UTC"
 

@@ -63,6 +63,11 @@ class ArchivedPage:
             return ""
         return Block(self._cut, block.start, block.end, block.level, node=0).text
 
+    @property
+    def parsed(self) -> Partition:
+        """The tree of the page, and what of it is visible."""
+        return self._cut
+
     @cached_property
     def _cut(self) -> Partition:
         """The page in blocks, or in none if those are kept already: then only texts are asked."""

@@ -30,6 +30,7 @@ from mmcrawl.commands.archive.subcommand import (
     given_options,
 )
 from mmcrawl.commands.archive.versions import VERSIONS
+from mmcrawl.commands.archive.watch import WATCH
 from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, console_of, ended_by_signal
 from mmcrawl.engine.crawls import revisit_rules
 from mmcrawl.errors import MmcrawlError, SearchError
@@ -40,7 +41,7 @@ __all__ = ["Command"]
 SUBCOMMANDS = {
     each.name: each
     for each in (
-        *(LIST, VERSIONS, SHOW, DIFF, REBUILD, SEARCH, STATS, CHECK, DUE),
+        *(LIST, VERSIONS, SHOW, DIFF, REBUILD, SEARCH, STATS, CHECK, DUE, WATCH),
         *(IMPORT_WARC, EXPORT_WARC, EXPORT_PARQUET, DUPLICATES, CLASSES, PACK, PURGE),
     )
 }

@@ -98,10 +98,10 @@ def _block_lines(change: BlockChange) -> list[RenderableType]:
         return [head]
     if not change.words:
         return [head, Text("    only markup differs", "dim")]
-    return [head, _words(change.words)]
+    return [head, shown_words(change.words)]
 
 
-def _words(words: Sequence[WordChange]) -> Text:
+def shown_words(words: Sequence[WordChange]) -> Text:
     """Return the text of a changed block, unchanged stretches shortened."""
     text = Text("    ")
     for index, word in enumerate(words):

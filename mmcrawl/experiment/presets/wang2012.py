@@ -247,10 +247,11 @@ def crawls(web: str, arguments: dict[str, str], progress: Told) -> PaperTable:
             parallel=2,
             console=Console(file=io.StringIO()),
         )
-    rows = []
+    found: dict[str, tuple[str, ...]] = {}
     for row in outcome.results["algorithms"]:
         shares = (row[name]["mean"] for name in ("precision", "recall", "area_share"))
-        rows.append((row["label"], f"{row['fetched']['mean']:g}", *map(_percent, shares)))
+        found[row["label"]] = (f"{row['fetched']['mean']:g}", *map(_percent, shares))
+    rows = [(algorithm.label, *found[algorithm.label]) for algorithm in _ALGORITHMS]
     return PaperTable(
         f"Section 4: crawls of the web {web}, with and without links of blocks off topic",
         ("crawl", "pages", "precision", "recall", "area"),
