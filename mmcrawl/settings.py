@@ -179,18 +179,6 @@ declared = {
             lambda value: 4 <= value < inf,
         ),
         Setting(
-            "MMCRAWL_LINK_BLOCKS",
-            False,
-            "take links in navigation, noise, advertisements and notices of rights after others of"
-            " equal score",
-        ),
-        Setting(
-            "MMCRAWL_LINK_BLOCK_FACTORS",
-            {},
-            "multiply the scores of such links with numbers from 0 to 1, by the kind of the block:"
-            ' `{"navigation": 0.8}`',
-        ),
-        Setting(
             "MMCRAWL_RUFFLE",
             None,
             "folder with the web build of Ruffle (ruffle.js), for swf in `scrapy browse`",
