@@ -19,7 +19,7 @@ from mmcrawl.blocks.layout.lines import LinkTexts, joined_text
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL, Cut
 from mmcrawl.blocks.partitioners.registry import make_method
-from mmcrawl.blocks.topics import TopicRules, block_topic
+from mmcrawl.blocks.topics import PageTopics, TopicRules
 from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.errors import BlockError
 
@@ -101,7 +101,7 @@ class Block:
     @cached_property
     def topic(self) -> str:
         """What the block is about, in a few words (Song et al. 2008, section 2.2)."""
-        return block_topic(self.page.tree, self.nodes, self.page.topics)
+        return self.page.block_topics.of(self.nodes)
 
 
 class Partition:
@@ -159,6 +159,11 @@ class Partition:
     def link_texts(self) -> LinkTexts:
         """What the links of the page say."""
         return LinkTexts(self.tree, self.measures)
+
+    @cached_property
+    def block_topics(self) -> PageTopics:
+        """What tells the topics of the blocks."""
+        return PageTopics(self.tree, self.topics)
 
     @cached_property
     def layout(self) -> tuple[bytes, ...]:

@@ -7,7 +7,7 @@ import pytest
 
 from mmcrawl.blocks.export import partition_json, partition_record
 from mmcrawl.blocks.kinds import BlockKind
-from mmcrawl.blocks.partition import Partition
+from mmcrawl.blocks.partition import Block, Partition
 from mmcrawl.blocks.partitioners.base import Cut
 from mmcrawl.blocks.tree import read_tree
 
@@ -25,7 +25,7 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         module, "block_kinds", lambda tree, measures, blocks, url: [kind for _ in blocks]
     )
-    monkeypatch.setattr(module, "block_topic", lambda tree, nodes, rules: "光学")
+    monkeypatch.setattr(Block, "topic", "光学")
 
 
 def nested(encoding: str = "utf-8", url: str | None = None) -> Partition:
