@@ -33,9 +33,7 @@ def topics(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(
         module,
         "block_kinds",
-        lambda tree, measures, blocks, url: [
-            BlockKind(KINDS[i % len(KINDS)], 0.5, {}) for i, _ in enumerate(blocks)
-        ],
+        lambda page, blocks: [BlockKind(KINDS[i % len(KINDS)], 0.5) for i, _ in enumerate(blocks)],
     )
     monkeypatch.setattr(Block, "topic", property(lambda block: topic[0]))
     return topic

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 
 from mmcrawl.archive.backend import Backend, PackRow, VersionRow
 from mmcrawl.archive.format.facts import as_version
@@ -52,7 +53,9 @@ class ArchivedPage:
         """
         if self.kept is not None:
             return [*self.kept]
-        return self._labelled() if self.version.method else _whole_body(self.body)
+        if not self.version.method:
+            return _whole_body(self.body)
+        return stored_blocks(self._cut, self.before)
 
     def text(self, block: StoredBlock) -> str:
         """Return the visible text of one of the blocks; "" of what is no page."""
@@ -75,17 +78,26 @@ class ArchivedPage:
             url=version.url,
         )
 
-    def _labelled(self) -> list[StoredBlock]:
-        blocks = []
-        for block in self._cut:
-            digest = digest_of(block.content)
-            before = self.before.get(digest)
-            kind = before.kind if before is not None else block.kind
-            topic = before.topic if before is not None else " ".join(block.topic.split())
-            blocks.append(
-                StoredBlock(block.start, block.end, kind, topic, block.level, block.path, digest)
-            )
-        return blocks
+
+def stored_blocks(
+    page: Partition, before: Mapping[str, StoredBlock] = MappingProxyType({})
+) -> list[StoredBlock]:
+    """Return the blocks of a page as the archive has them, each before those inside of it.
+
+    Args:
+        page: Cut.
+        before: Blocks of the version before, by digest: equal ones are labelled as they were.
+    """
+    blocks = []
+    for block in page:
+        digest = digest_of(block.content)
+        known = before.get(digest)
+        kind = known.kind if known is not None else block.kind
+        topic = known.topic if known is not None else " ".join(block.topic.split())
+        blocks.append(
+            StoredBlock(block.start, block.end, kind, topic, block.level, block.path, digest)
+        )
+    return blocks
 
 
 def cut_entries(backend: Backend, reader: Reader, pack: PackRow) -> list[Entry] | None:
