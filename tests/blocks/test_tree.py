@@ -154,6 +154,12 @@ class TestTags:
     def test_a_quote_that_is_no_value_does_not_hide_the_end(self) -> None:
         assert shape("<p title=a\">b</p><p '>c") == "p(b) p(c)"
 
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le"])
+    def test_elements_that_may_have_one_are_found_without_reading_any(self, encoding: str) -> None:
+        html = "<p STYLE=a>style<!-- style --><b>style</b><i data-style></i><script>style</script>"
+        tree = read_tree(html.encode(encoding), encoding=encoding)
+        assert [tree.tags[node] for node in tree.mentioning(b"style")] == ["p", "i"]
+
     def test_texts_and_roots_have_no_attributes(self) -> None:
         tree = read_tree(b"<p id=x>a")
         assert tree.attributes(0) == {}
