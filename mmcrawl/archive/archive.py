@@ -49,13 +49,18 @@ class Archive:
 
     A URL is kept as given. Looking one up finds it under any spelling that the frontier holds for
     the same page (:func:`mmcrawl.frontier.urls.canonical`), the exact one first.
+
+    Args:
+        backend: Where it is kept.
+        keep_blocks: Whether layout and labelled blocks of a version are kept when it is stored;
+            those of others are cut whenever they are asked for, until :meth:`pack`.
     """
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, *, keep_blocks: bool = True) -> None:
         self._backend = backend
         self._reader = Reader(backend)
         self._sealer = Sealer(backend, self._reader, cut_entries)
-        self._writer = Writer(backend, self._reader, self._sealer)
+        self._writer = Writer(backend, self._reader, self._sealer, keep_blocks=keep_blocks)
         self._writing = threading.RLock()
         self._closed = False
 
@@ -237,7 +242,7 @@ class Archive:
             StoreError: it is damaged, or was purged.
         """
         entry, body = self._read(version)
-        return ArchivedPage(version, body, entry.blocks(body))
+        return ArchivedPage(version, body, entry.blocks(body, version.encoding))
 
     def blocks_of(self, version: Version) -> list[StoredBlock]:
         """Return the blocks of a version in order, each before those inside of it.
@@ -283,10 +288,9 @@ class Archive:
         return stats_of(self._backend, self._reader)
 
     def pack(self) -> None:
-        """Cut and label the blocks of every version, compress all, and give free space back.
+        """Compress all, cut the pages whose blocks are not kept, and give free space back.
 
-        Until then, blocks are cut whenever they are asked for. It stays so for pages that are to
-        be cut by a partitioner that is not installed here.
+        Pages that are to be cut by a partitioner that is not installed here stay as they are.
         """
         with self._writing:
             self._sealer.seal_all()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from math import isnan
@@ -12,6 +12,44 @@ LARGEST_BODY = 512 << 20
 """Bytes of a body that an archive keeps; what is larger is refused."""
 
 Headers = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBlock:
+    """A block of a version: a byte range of its body, and what it is.
+
+    Attributes:
+        start, end: Byte range.
+        kind: One of :data:`mmcrawl.blocks.kinds.KINDS`, the paper's label; "" for what is no page.
+        topic: What it is about, in a few words.
+        level: 1 for a block of the page, n + 1 for one inside of a block of level n.
+        path: DOM path of the element it was cut from.
+        digest: First 16 hex digits of the SHA-256 of its bytes: equal for equal blocks of any
+            versions.
+    """
+
+    start: int
+    end: int
+    kind: str
+    topic: str
+    level: int
+    path: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageBlocks:
+    """The blocks of a page, and how it was cut.
+
+    Attributes:
+        method: Of :func:`mmcrawl.blocks.partition`, with its options if any.
+        level: From 1.
+        blocks: In order, each before those inside of it.
+    """
+
+    method: str
+    level: int
+    blocks: tuple[StoredBlock, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +64,8 @@ class Capture:
         headers: Names and values in the order received; names may repeat.
         reason: Of the status line.
         content_type: "" takes it from the headers.
+        blocks: The blocks of the page, if it was cut already; None has the archive cut it. Those of
+            another method or level than the archive wants are not taken.
     """
 
     url: str
@@ -35,6 +75,7 @@ class Capture:
     headers: Headers = ()
     reason: str = ""
     content_type: str = ""
+    blocks: PageBlocks | None = field(default=None, repr=False, compare=False)
 
     def header(self, name: str) -> str:
         """Return the first header of that name, case folded, or ""."""
@@ -144,29 +185,6 @@ class Stored:
     new_chunks: int = 0
     new_bytes: int = 0
     noted: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class StoredBlock:
-    """A block of a version: a byte range of its body, and what it is.
-
-    Attributes:
-        start, end: Byte range.
-        kind: One of :data:`mmcrawl.blocks.kinds.KINDS`, the paper's label; "" for what is no page.
-        topic: What it is about, in a few words.
-        level: 1 for a block of the page, n + 1 for one inside of a block of level n.
-        path: DOM path of the element it was cut from.
-        digest: First 16 hex digits of the SHA-256 of its bytes: equal for equal blocks of any
-            versions.
-    """
-
-    start: int
-    end: int
-    kind: str
-    topic: str
-    level: int
-    path: str
-    digest: str
 
 
 def leaves(blocks: Sequence[StoredBlock]) -> list[StoredBlock]:

@@ -42,7 +42,8 @@ serve()
 """
 _CLOSE = None
 _LENGTH = struct.Struct("<Q")
-_OPENING = PlainForm[tuple[str, bool, str | None, int]](tuple[str, bool, str | None, int])
+_Opening = tuple[str, bool, str | None, bool, int]
+_OPENING = PlainForm[_Opening](_Opening)
 _VISITS = PlainForm[list[Visited]](list[Visited])
 _ANSWERS = PlainForm[Answers](Answers)
 _FAILURE = PlainForm[StoreError | None](StoreError | None)
@@ -54,14 +55,15 @@ class ProcessStore:
     What is logged there is logged here with the next answer.
 
     Args:
-        uri, create: As :func:`~mmcrawl.archive.open_archive` takes them.
-        method: How pages are cut, as :class:`ArchiveStore` takes it.
+        uri, create, method, keep_blocks: As :meth:`ArchiveStore.open` takes them.
 
     Raises:
         StoreError: as :func:`~mmcrawl.archive.open_archive` does, or the process does not start.
     """
 
-    def __init__(self, uri: str, *, create: bool, method: str | None = None) -> None:
+    def __init__(
+        self, uri: str, *, create: bool, method: str | None = None, keep_blocks: bool = True
+    ) -> None:
         self._name = shown(uri)
         try:
             self._process = subprocess.Popen(  # noqa: S603 - this interpreter, this program
@@ -78,7 +80,8 @@ class ProcessStore:
         self._questions = cast("BinaryIO", self._process.stdin)
         self._answers = cast("BinaryIO", self._process.stdout)
         # The URI may hold a password, which the list of processes must not show.
-        opening = (uri, create, method, logging.getLogger().getEffectiveLevel())
+        level = logging.getLogger().getEffectiveLevel()
+        opening = (uri, create, method, keep_blocks, level)
         failure = self._ask(_OPENING.write(opening), _FAILURE)
         if failure is not None:
             self._end()
@@ -183,7 +186,7 @@ def serve() -> None:
 
 
 def _serve(questions: BinaryIO, answers: BinaryIO) -> None:
-    uri, create, method, level = _OPENING.read(_received(questions)[0])
+    uri, create, method, keep_blocks, level = _OPENING.read(_received(questions)[0])
     logged: queue.SimpleQueue[logging.LogRecord] = queue.SimpleQueue()
     logging.getLogger().addHandler(QueueHandler(logged))  # without a format: the crawl has one
     logging.getLogger().setLevel(level)
@@ -192,7 +195,7 @@ def _serve(questions: BinaryIO, answers: BinaryIO) -> None:
         _send([what, [_plain_record(logged.get()) for _ in range(logged.qsize())]], answers)
 
     try:
-        store = ArchiveStore.open(uri, create=create, method=method)
+        store = ArchiveStore.open(uri, create=create, method=method, keep_blocks=keep_blocks)
     except StoreError as error:
         answer(_FAILURE.write(error))
         return
