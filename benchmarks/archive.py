@@ -1,13 +1,15 @@
 """The archive on series of versions, beside other ways to keep them.
 
-    python benchmarks/archive.py FOLDER [--only archive,warc] [--growth]
+    python benchmarks/archive.py FOLDER [--only archive,warc] [--web] [--growth]
 
 FOLDER holds a folder for each page with its versions as `<unix time>.html`, or is a folder (or the
 variable MMCRAWL_CORPORA) with `series/` or `series.tar.zst` in it. All pages are stored in the
-order of time, as a crawl would, each version durable before the next.
+order of time, as a crawl would, each version durable before the next. With `--web`, it is a stored
+web: each of its files that begins as markup does is a page, and has one version.
 
-* archive: sealed as it was written; `packed` with the labelled blocks of every version kept;
-  `repacked` compressed anew at level 19;
+* archive: with the layout and the labelled blocks of every version, sealed as it was written;
+  `unblocked` without these; `packed` after `scrapy archive pack`; `repacked` compressed anew at
+  level 19;
 * warc: gzip'd WARC by warcio, revisit records for bodies that are equal to the one before;
 * zstd: each page alone at level 12; patches: against the version before, a chain from the first;
 * git: a commit a version, `git repack -adf --window 50 --depth 50`.
@@ -48,7 +50,17 @@ from warcio.warcwriter import WARCWriter
 
 from mmcrawl.archive import Archive, Capture, open_archive
 
-MEASURES = ("ratio", "MB/s", "MB/CPU s", "median ms", "p99 ms", "memory MB", "missed", "false")
+MEASURES = (
+    "size kB",
+    "ratio",
+    "MB/s",
+    "MB/CPU s",
+    "median ms",
+    "p99 ms",
+    "memory MB",
+    "missed",
+    "false",
+)
 
 
 @dataclass(frozen=True)
@@ -92,6 +104,15 @@ def series(folder: Path, scratch: Path) -> Path:
         raise FileNotFoundError(f"there is neither {folder / 'series'} nor {archive}")
     subprocess.run(["tar", "-C", scratch, "--zstd", "-xf", archive], check=True)
     return scratch / "series"
+
+
+def web(folder: Path) -> list[Event]:
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    pages = (path for path in paths if path.read_bytes()[:1_000].lstrip().startswith(b"<"))
+    return [
+        Event(f"https://{path.relative_to(folder.parent)}", time, path)
+        for time, path in enumerate(pages, 1_000_000_000)
+    ]
 
 
 def events_in(folder: Path) -> list[Event]:
@@ -154,10 +175,16 @@ class Clock:
         self.cpu += time.process_time() - self._start[1]
 
 
-def archived(events: list[Event], folder: Path, finish: Callable[[Archive], None]) -> Result:
+def archived(
+    events: list[Event],
+    folder: Path,
+    finish: Callable[[Archive], None] = lambda archive: None,
+    *,
+    keep_blocks: bool = True,
+) -> Result:
     uri = f"sqlite:///{folder / 'archive.db'}"
     storing, closing = Clock(), Clock()
-    archive = open_archive(uri)
+    archive = open_archive(uri, keep_blocks=keep_blocks)
     for capture in captures(events):
         with storing:
             archive.store(capture)
@@ -187,7 +214,11 @@ def changes_missed(events: list[Event], kept: set[tuple[str, float]]) -> tuple[i
 
 
 def sealed(events: list[Event], folder: Path) -> Result:
-    return archived(events, folder, lambda archive: None)
+    return archived(events, folder)
+
+
+def unblocked(events: list[Event], folder: Path) -> Result:
+    return archived(events, folder, keep_blocks=False)
 
 
 def packed(events: list[Event], folder: Path) -> Result:
@@ -293,6 +324,7 @@ def git(events: list[Event], folder: Path) -> Result:
 
 WAYS = {
     "archive": sealed,
+    "unblocked": unblocked,
     "packed": packed,
     "repacked": repacked,
     "warc": warc,
@@ -321,6 +353,7 @@ def measured(name: str, events: list[Event]) -> Result:
 
 
 def cells(result: Result, raw: int) -> Iterator[str]:
+    yield f"{result.size / 1e3:,.0f}"
     yield f"{raw / result.size:.2f}"
     yield f"{raw / 1e6 / result.seconds:.1f}"
     yield f"{raw / 1e6 / result.cpu:.1f}" if result.cpu else "-"
@@ -356,6 +389,7 @@ def arguments() -> argparse.Namespace:
         help="folder with the series (default: the variable MMCRAWL_CORPORA)",
     )
     parser.add_argument("--only", default=",".join(WAYS), help="ways, parted by ,")
+    parser.add_argument("--web", action="store_true", help="the folder is a stored web")
     parser.add_argument("--growth", action="store_true", help="size by number of versions")
     given = parser.parse_args()
     if given.folder is None:
@@ -369,7 +403,8 @@ def main() -> int:
     given = arguments()
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            events = events_in(series(Path(given.folder), Path(scratch)))
+            folder = Path(given.folder)
+            events = web(folder) if given.web else events_in(series(folder, Path(scratch)))
         except FileNotFoundError as error:
             print(f"{error}.", file=sys.stderr)
             return 2

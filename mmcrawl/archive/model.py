@@ -321,9 +321,10 @@ class ArchiveStats:
     Attributes:
         urls, versions: Stored.
         visits: Requests noted, those that found a new version included.
-        blocks: Of all versions whose blocks are kept, nested ones included.
+        blocks, layouts: Of all versions whose blocks are kept, nested ones included.
+        distinct_blocks, distinct_layouts: Different ones of them.
         uncut: Pages whose blocks are cut whenever they are asked for, until
-            :meth:`Archive.pack` keeps them: not counted in `blocks`.
+            :meth:`Archive.pack` keeps them: not counted before.
         chunks: Distinct runs of blocks and layout that are stored.
         raw_bytes: Of all bodies, as received.
         chunk_bytes: Of all chunks, before compression.
@@ -335,6 +336,9 @@ class ArchiveStats:
     versions: int
     visits: int
     blocks: int
+    distinct_blocks: int
+    layouts: int
+    distinct_layouts: int
     uncut: int
     chunks: int
     raw_bytes: int

@@ -27,7 +27,8 @@ class Outline(NamedTuple):
     """What is known of the blocks of a version without its body.
 
     Attributes:
-        marks: The first bytes of their digests, in order.
+        marks: The first bytes of their digests, in order: with the size, hardly ever the same for
+            blocks that differ.
         sizes: In bytes.
         levels: As :attr:`StoredBlock.level`.
         layout: Digest of the layout.
@@ -39,17 +40,10 @@ class Outline(NamedTuple):
     layout: bytes
 
     @property
-    def keys(self) -> list[tuple[bytes, int]]:
-        """Of each block a mark and a size: the same for equal blocks, hardly ever for others."""
-        return list(zip(self.marks, self.sizes, strict=True))
-
-    @property
-    def leaves(self) -> list[tuple[bytes, int]]:
-        """The keys of the blocks that have none inside of them."""
-        levels, keys = [*self.levels, 0], self.keys
-        return [
-            key for key, (own, next_) in zip(keys, pairwise(levels), strict=True) if next_ <= own
-        ]
+    def leaves(self) -> list[int]:
+        """Which blocks have none inside of them."""
+        levels = pairwise([*self.levels, 0])
+        return [index for index, (own, behind) in enumerate(levels) if behind <= own]
 
 
 class BlockColumns(NamedTuple):
@@ -112,7 +106,7 @@ class BlockColumns(NamedTuple):
         """
         try:
             return list(self._read(body, encoding))
-        except ValueError as error:  # columns of several lengths, or what is no text
+        except (ValueError, LookupError) as error:  # of lengths, of text, of its encoding
             raise StoreError(f"a manifest is damaged ({error})") from error
 
     def _read(self, body: bytes, encoding: str) -> Iterator[StoredBlock]:

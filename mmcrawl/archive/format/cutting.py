@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from mmcrawl.archive.backend import Backend, PackRow, VersionRow
-from mmcrawl.archive.format.blocks import BlockColumns
-from mmcrawl.archive.format.facts import as_version
+from mmcrawl.archive.format.blocks import BlockColumns, Outline
+from mmcrawl.archive.format.facts import as_version, encoding_of
 from mmcrawl.archive.format.manifest import Entry
 from mmcrawl.archive.format.reading import Reader, live_entry
 from mmcrawl.archive.model import Capture, StoredBlock, Version, digest_of
 from mmcrawl.blocks.partition import Block, Partition, partition
 from mmcrawl.blocks.tree import read_tree
-from mmcrawl.errors import BlockError, raise_if_fatal
+from mmcrawl.errors import BlockError, StoreError, raise_if_fatal
 
 logger = logging.getLogger(__name__)
 
@@ -131,6 +131,28 @@ def _are_of(blocks: Sequence[StoredBlock], body: bytes) -> bool:
             return False
         open_.append(block)
     return True
+
+
+def are_blocks_of(columns: BlockColumns, body: bytes, encoding: str) -> bool:
+    """Return whether blocks, as kept, are blocks of a body, with the digests that are kept."""
+    try:
+        blocks = columns.read(body, encoding)
+    except StoreError:
+        return False
+    marks = BlockColumns.of(blocks, body, encoding).marks if columns.marks else b""
+    return _are_of(blocks, body) and columns.marks == marks
+
+
+def outline_of(reader: Reader, entry: Entry) -> Outline | None:
+    """Return what is known of the blocks of a version, None if they are not kept.
+
+    Its page is read only where that is not kept with them, as in archives of before.
+    """
+    columns = entry.columns
+    if columns is None or columns.marks:
+        return columns.outline() if columns is not None else None
+    body, encoding = reader.body(entry.runs), encoding_of(entry)
+    return BlockColumns.of(columns.read(body, encoding), body, encoding).outline()
 
 
 def cut_entries(backend: Backend, reader: Reader, pack: PackRow) -> list[Entry] | None:

@@ -166,6 +166,12 @@ def cut_by(entry: Entry) -> tuple[str, int]:
     return facts[4], facts[5]
 
 
+def encoding_of(entry: Entry) -> str:
+    """Return the encoding of a version, "" if it is no page."""
+    encoding: str = _read(entry.facts)[3]
+    return encoding
+
+
 def _head_of(facts: list[Any]) -> list[Any]:
     return [facts[0], facts[1], facts[6]]
 

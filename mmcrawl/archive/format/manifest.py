@@ -149,6 +149,7 @@ class Manifest:
             raise StoreError("a manifest is damaged (its lengths)")
         planes = np.frombuffer(body, np.uint8, offset=position).reshape(4, chunks)
         sizes = np.ascontiguousarray(planes.T).view("<u4").ravel()
+        self._written: list[int] | None = None
         self.offsets: list[int] = [0, *np.cumsum(sizes, dtype=np.int64).tolist()]
 
     def __len__(self) -> int:
@@ -200,16 +201,18 @@ class Manifest:
         Args:
             first: Place of the pack's first chunk.
         """
-        found, behind = [], 0
+        if self._written is None:
+            self._written = list(self._read_written(first))
+        return self._written
+
+    def _read_written(self, first: int) -> Iterator[int]:
+        behind = 0
         for start, end in pairwise(self._cells[_RUNS]):
             runs = _read_runs(self._body[start:end])
-            ends = (
-                place + count - first for place, count in runs if place >> SHIFT == first >> SHIFT
-            )
+            ends = (at + count - first for at, count in runs if at >> SHIFT == first >> SHIFT)
             last = min(max(ends, default=0), len(self.offsets) - 1)
-            found.append(max(0, self.offsets[max(0, last)] - self.offsets[behind]))
+            yield self.offsets[max(behind, last)] - self.offsets[behind]
             behind = max(behind, last)
-        return found
 
     def entries(self) -> list[Entry]:
         """Return all entries in order."""
