@@ -8,6 +8,7 @@ order of time, as a crawl would, each version durable before the next. With `--w
 web: each of its files that begins as markup does is a page, and has one version.
 
 * archive: with the layout and the labelled blocks of every version, sealed as it was written;
+  `given` the same, where pages come with their blocks, as from a crawl that has cut them;
   `unblocked` without these; `packed` after `scrapy archive pack`; `repacked` compressed anew at
   level 19;
 * warc: gzip'd WARC by warcio, revisit records for bodies that are equal to the one before;
@@ -38,7 +39,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -48,7 +49,9 @@ import zstandard
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from mmcrawl.archive import Archive, Capture, open_archive
+from mmcrawl.archive import Archive, Capture, PageBlocks, open_archive
+from mmcrawl.archive.format.cutting import stored_blocks
+from mmcrawl.blocks import partition
 
 MEASURES = (
     "size kB",
@@ -181,13 +184,15 @@ def archived(
     finish: Callable[[Archive], None] = lambda archive: None,
     *,
     keep_blocks: bool = True,
+    given: bool = False,
 ) -> Result:
     uri = f"sqlite:///{folder / 'archive.db'}"
     storing, closing = Clock(), Clock()
     archive = open_archive(uri, keep_blocks=keep_blocks)
     for capture in captures(events):
+        page = with_blocks(capture) if given else capture
         with storing:
-            archive.store(capture)
+            archive.store(page)
     with closing:
         archive.close()
     cpu = storing.cpu + closing.cpu
@@ -199,6 +204,12 @@ def archived(
         reads = timed_reads(events, lambda e: archive.rebuild(versions[e.url, e.time]).body)
     missed, false = changes_missed(events, set(versions))
     return Result(bytes_under(folder), storing.seconds, cpu, reads, memory, missed, false)
+
+
+def with_blocks(capture: Capture) -> Capture:
+    page = partition(capture.body, url=capture.url)
+    blocks = PageBlocks(page.method, page.level, tuple(stored_blocks(page)))
+    return replace(capture, blocks=blocks)
 
 
 def changes_missed(events: list[Event], kept: set[tuple[str, float]]) -> tuple[int, int]:
@@ -215,6 +226,10 @@ def changes_missed(events: list[Event], kept: set[tuple[str, float]]) -> tuple[i
 
 def sealed(events: list[Event], folder: Path) -> Result:
     return archived(events, folder)
+
+
+def given(events: list[Event], folder: Path) -> Result:
+    return archived(events, folder, given=True)
 
 
 def unblocked(events: list[Event], folder: Path) -> Result:
@@ -324,6 +339,7 @@ def git(events: list[Event], folder: Path) -> Result:
 
 WAYS = {
     "archive": sealed,
+    "given": given,
     "unblocked": unblocked,
     "packed": packed,
     "repacked": repacked,

@@ -6,6 +6,7 @@ acknowledged before it is durable. A :class:`Search` finds its blocks by what th
 """
 
 from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.lives import BlockLife, BlockPage, StoredAnew
 from mmcrawl.archive.model import (
     LARGEST_BODY,
     ArchiveStats,
@@ -15,6 +16,7 @@ from mmcrawl.archive.model import (
     Difference,
     Fault,
     HostStats,
+    PageBlocks,
     Purged,
     Stored,
     StoredBlock,
@@ -44,6 +46,8 @@ __all__ = [
     "ArchiveStats",
     "ArchivedHit",
     "BlockChange",
+    "BlockLife",
+    "BlockPage",
     "Capture",
     "CheckReport",
     "Counts",
@@ -52,11 +56,13 @@ __all__ = [
     "Hit",
     "HostStats",
     "IndexStats",
+    "PageBlocks",
     "Purged",
     "Results",
     "Search",
     "Snippet",
     "Stored",
+    "StoredAnew",
     "StoredBlock",
     "Unchanged",
     "Updated",

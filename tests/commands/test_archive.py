@@ -194,7 +194,7 @@ def test_the_life_of_a_block(run) -> None:  # type: ignore[no-untyped-def]
     assert run("block", menu, "--text").words == "Home Lessons Tests"
     assert run("block", menu, "--body").out.startswith("<ul>")
     [left] = run("block", gone, "--json").json()["pages"]
-    assert (left["versions"], left["last_seen"], left["gone"]) == (
+    assert (left["versions"], left["until"], left["gone"]) == (
         [1],
         "2024-03-01T00:00:00.000Z",
         "2024-05-01T00:00:00.000Z",

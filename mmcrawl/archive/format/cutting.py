@@ -48,7 +48,7 @@ class ArchivedPage:
         """
         if self.kept is not None:
             return [*self.kept]
-        return _labelled(self._cut) if self.version.method else _whole_body(self.body)
+        return stored_blocks(self._cut) if self.version.method else _whole_body(self.body)
 
     def text(self, block: StoredBlock) -> str:
         """Return the visible text of one of the blocks; "" of what is no page."""
@@ -72,7 +72,8 @@ class ArchivedPage:
         )
 
 
-def _labelled(page: Partition) -> list[StoredBlock]:
+def stored_blocks(page: Partition) -> list[StoredBlock]:
+    """Return the blocks of a page that was cut, as an archive keeps them."""
     return [
         StoredBlock(
             block.start,
@@ -102,7 +103,7 @@ def columns_of(capture: Capture, encoding: str, method: str, level: int) -> Bloc
         logger.warning("The blocks that %s came with are not its own: it is cut again", capture.url)
     try:
         page = partition(body, method=method, level=level, encoding=encoding, url=capture.url)
-        return BlockColumns.of(_labelled(page), body, encoding)
+        return BlockColumns.of(stored_blocks(page), body, encoding)
     except BlockError as error:
         logger.warning("The blocks of %s are not kept: %s", capture.url, error)
     except Exception as error:

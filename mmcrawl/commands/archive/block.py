@@ -54,9 +54,8 @@ def _record(life: BlockLife, page: ArchivedPage) -> dict[str, Any]:
 
 
 def _page_record(page: BlockPage) -> dict[str, Any]:
-    dates = {"first_seen": as_date(page.since), "last_seen": as_date(page.until)}
-    dates["gone"] = as_date(page.gone) if page.gone is not None else None
-    return asdict(page) | dates
+    gone = as_date(page.gone) if page.gone is not None else None
+    return asdict(page) | {"since": as_date(page.since), "until": as_date(page.until), "gone": gone}
 
 
 def _lines(life: BlockLife, page: ArchivedPage) -> Iterator[Text]:
