@@ -51,14 +51,14 @@ class PageFacts:
 def facts_of_page(capture: Capture) -> PageFacts:
     """Find out what a body is, without reading all of it as a tree."""
     declared = capture.header("content-language").partition(",")[0].strip().lower()[:64]
-    if not _is_page(capture):
+    if not is_page(capture):
         return PageFacts(False, declared, "")
     encoding = page_encoding(capture.body, capture.media_type or None)
     return PageFacts(True, _language(capture.body[:_HEAD], encoding) or declared, encoding)
 
 
-def _is_page(capture: Capture) -> bool:
-    """Whether a body is HTML: as declared, or by its first bytes where nothing useful is."""
+def is_page(capture: Capture) -> bool:
+    """Return whether a body is HTML: as declared, or by its first bytes where nothing useful is."""
     if not capture.body or len(capture.body) > _LARGEST_PAGE:
         return False
     declared = capture.media_type.partition(";")[0].strip().lower()

@@ -33,7 +33,7 @@ from zlib import crc32
 
 from mmcrawl.archive.backend import CHUNK_DIGEST, Backend, UrlRow, VersionRow
 from mmcrawl.archive.format.cutting import columns_of
-from mmcrawl.archive.format.facts import as_version, facts_of_page
+from mmcrawl.archive.format.facts import as_version, facts_of_page, is_page
 from mmcrawl.archive.format.manifest import Entry
 from mmcrawl.archive.format.packing import Batch
 from mmcrawl.archive.format.planning import (
@@ -259,17 +259,11 @@ class _Before(NamedTuple):
 
 
 def _cut_ahead(backend: Backend, items: Sequence[Item]) -> list[Item]:
-    """Cut the pages that seem to be new, before anybody has to wait for it."""
-    times = {item.visit.url: item.visit.time for item in reversed(items) if item.digest}
-    rows = backend.urls_named(times) if times else {}
-    last = backend.last_versions(list(rows.values())) if rows else {}
-    before: dict[str, _Before] = {}
-    for url, row in rows.items():
-        version = last.get(row.id)
-        if version is not None and version.time > times[url]:
-            version = backend.version_at(row.id, times[url])
-        if version is not None:
-            before[url] = _Before(version.digest, version.method, version.level)
+    """Cut the pages that seem to be new, before anybody has to wait for it.
+
+    The store is asked what was there before only if there is a page to cut.
+    """
+    before = _before(backend, items) if any(map(_is_uncut, items)) else {}
     cut = []
     for item in items:
         known = before.get(item.visit.url, _Before())
@@ -281,6 +275,26 @@ def _cut_ahead(backend: Backend, items: Sequence[Item]) -> list[Item]:
         how = (blocks.method, blocks.level) if blocks is not None else (known.method, known.level)
         before[item.visit.url] = _Before(item.digest, *how)
     return cut
+
+
+def _is_uncut(item: Item) -> bool:
+    visit = item.visit
+    return isinstance(visit, Capture) and visit.blocks is None and is_page(visit)
+
+
+def _before(backend: Backend, items: Sequence[Item]) -> dict[str, _Before]:
+    """Return by URL what was seen last before the first visit of a batch."""
+    times = {item.visit.url: item.visit.time for item in reversed(items) if item.digest}
+    rows = backend.urls_named(times)
+    last = backend.last_versions(list(rows.values())) if rows else {}
+    before = {}
+    for url, row in rows.items():
+        version = last.get(row.id)
+        if version is not None and version.time > times[url]:
+            version = backend.version_at(row.id, times[url])
+        if version is not None:
+            before[url] = _Before(version.digest, version.method, version.level)
+    return before
 
 
 def _with_blocks(item: Item, capture: Capture, before: _Before) -> Item:
