@@ -114,7 +114,7 @@ def main() -> None:
     for web in webs(args):
         for name, options in web.experiments.items():
             without = areas(args, name, options, ["MMCRAWL_LINK_BLOCKS=0"])
-            settings = ["MMCRAWL_LINK_BLOCKS=1", *args.set]
+            settings = ["MMCRAWL_BLOCKS=bwap", "MMCRAWL_LINK_BLOCKS=1", *args.set]
             with_blocks = areas(args, f"{name}-blocks", options, settings)
             rows.setdefault(web.name, []).append((without, with_blocks))
     print_table(args.algos.split(","), rows)

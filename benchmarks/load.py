@@ -4,11 +4,11 @@
 
 How long the reactor is held at most, by the clock and in CPU time of its thread, and CPU seconds of
 the whole process, while a page of so many links is taken in, also with all of them
-(MMCRAWL_LINKS_PER_PAGE=0), and one of so many blocks whose kinds are asked for
-(MMCRAWL_LINK_BLOCKS): crawls of one page from a stored web, each in a process of its own, in which
-a call that is due every 5 ms notes the longest time between two. CPU µs a page of the frontier on a
-chain of pages each of which leads to the next. CPU µs a page of `urlrule` and `learned`, the
-frontier included, for the first thousand pages found on a hub of so many links.
+(MMCRAWL_LINKS_PER_PAGE=0), and one of so many blocks: crawls of one page from a stored web, each in
+a process of its own, in which a call that is due every 5 ms notes the longest time between two. CPU
+µs a page of the frontier on a chain of pages each of which leads to the next. CPU µs a page of
+`urlrule` and `learned`, the frontier included, for the first thousand pages found on a hub of so
+many links.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def main() -> None:
     print(f"  with all of them: {holds(links, MMCRAWL_LINKS_PER_PAGE=0)}", flush=True)
     blocks = page_of_blocks(given.blocks)
     for method in ("quark", "bwap"):
-        cut = {"MMCRAWL_LINK_BLOCKS": True, "MMCRAWL_BLOCKS_METHOD": method}
+        cut = {"MMCRAWL_BLOCKS": method}
         print(f"a page of {given.blocks:,} blocks ({method}): {holds(blocks, **cut)}", flush=True)
     print(f"a page on a chain of {given.chain:,}: {chain(given.chain):,.0f} µs")
     for algorithm in ("urlrule", "learned"):

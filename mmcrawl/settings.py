@@ -144,10 +144,11 @@ declared = {
             " the same MongoDB database), and nowhere for a crawl in memory",
         ),
         Setting(
-            "MMCRAWL_ARCHIVE_METHOD",
+            "MMCRAWL_BLOCKS",
             None,
-            "how archived pages are cut into blocks, with options as `bwap:min_size=0.5;theta=9`;"
-            " None cuts a page as its last version, a new one by `bwap`",
+            "how pages are cut into blocks, with options as `bwap:min_size=0.5;theta=9`"
+            " (`scrapy blocks --help` names the methods); None cuts them by `bwap`, for the archive"
+            " as a page's last version was; `off` cuts none",
         ),
         Setting(
             "MMCRAWL_METADATA",
@@ -174,8 +175,8 @@ declared = {
         Setting(
             "MMCRAWL_LINK_BLOCKS",
             False,
-            "cut pages with new links into blocks, and take links in navigation, noise,"
-            " advertisements and notices of rights after others of equal score",
+            "take links in navigation, noise, advertisements and notices of rights after others of"
+            " equal score",
         ),
         Setting(
             "MMCRAWL_LINK_BLOCK_FACTORS",
@@ -183,13 +184,6 @@ declared = {
             "multiply the scores of such links with numbers from 0 to 1, by the kind of the block:"
             ' `{"navigation": 0.8}`',
         ),
-        Setting(
-            "MMCRAWL_BLOCKS_METHOD",
-            "quark",
-            "how pages are cut into blocks for MMCRAWL_LINK_BLOCKS; `scrapy blocks --help` names"
-            " the methods; with options of one as `quark:min_text=50;custom_tags=h1 h2`",
-        ),
-        Setting("MMCRAWL_BLOCKS_LEVEL", 1, "how often blocks are cut again", *_COUNT),
         Setting(
             "MMCRAWL_RUFFLE",
             None,

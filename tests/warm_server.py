@@ -37,12 +37,12 @@ def warm() -> None:
         for module in pkgutil.walk_packages(folder, f"{package}."):
             if not module.name.startswith(NOT_WARMED):
                 importlib.import_module(module.name)
-    from mmcrawl.archive import writer_process
     from mmcrawl.experiment import crawl
+    from mmcrawl.stores import child_process
     from mmcrawl.text import segment, translate_url
     from tests.warm import starts_warm
 
-    for module in (writer_process, crawl):  # they start processes themselves
+    for module in (child_process, crawl):  # they start processes themselves
         starts_warm(module, str(Path(sys.argv[1]).with_name("python")))
     segment("光学")
     translate_url("http://h.test/guangxue/")

@@ -44,12 +44,13 @@ class PageBlocks:
     Attributes:
         method: Of :func:`mmcrawl.blocks.partition`, with its options if any.
         level: From 1.
-        blocks: In order, each before those inside of it.
+        blocks: In order, each before those inside of it; None if it could not be cut, so that it
+            is not tried again before somebody asks for them.
     """
 
     method: str
     level: int
-    blocks: tuple[StoredBlock, ...]
+    blocks: tuple[StoredBlock, ...] | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import unescape
+from html.entities import html5
 
 import numpy as np
 
@@ -35,10 +36,13 @@ _ISO_2022 = re.compile(rb"\x1b(?:\$[@ABCD()*]|\([^BJ]).*?(?=\x1b\([BJ]|\Z)", re.
 _HZ = re.compile(rb"~~|~\{.*?(?=~\}|\n|\Z)", re.DOTALL)
 _UTF16 = {"utf-16": "<u2", "utf-16-le": "<u2", "utf-16-be": ">u2"}
 _ATTRIBUTE = re.compile(
-    rb"""([^\s/>=][^\s/>=]*+)\s*+(?:=\s*+(?:"([^"]*+)(?:"|\Z)|'([^']*+)(?:'|\Z)|([^\s>]*+)))?+"""
+    r"""([^\s/>=][^\s/>=]*+)\s*+(?:=\s*+(?:"([^"]*+)(?:"|\Z)|'([^']*+)(?:'|\Z)|([^\s>]*+)))?+""",
+    re.ASCII,
 )
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
-_NAME = re.compile(rb"<[^\s/>]*+")
+_NAME = re.compile(r"<[^\s/>]*+", re.ASCII)
+_REFERENCE = re.compile(r"&(?:#[0-9]++;?|#[xX][0-9a-fA-F]++;?|([a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=))))")
+_ESCAPABLE = frozenset({"title", "textarea"})  # raw elements with character references
 _LONGEST_PATH = 100  # steps
 
 
@@ -132,7 +136,7 @@ class PageTree:
             self.ends[0] = self.inner_ends[0] = len(body)
         self._texts: dict[int, str] = {}
         self._steps: dict[int, str] = {}  # of the paths asked for
-        self._attributes: dict[int, Mapping[str, str]] = {}
+        self._attributes: dict[bytes, Mapping[str, str]] = {}  # by start tag: many are alike
 
     def __len__(self) -> int:
         return len(self.tags)
@@ -160,7 +164,8 @@ class PageTree:
 
     def raw_content(self, node: int) -> str:
         """Return what stands between the tags of a raw element (script, style, title, …)."""
-        return self._decoded(self.inner_starts[node], self.inner_ends[node])
+        start, end = self.inner_starts[node], self.inner_ends[node]
+        return self._decoded(start, end, escaped=self.tags[node] in _ESCAPABLE)
 
     def start_tag(self, node: int) -> bytes:
         """Return the start tag of an element as written (in UTF-16, its ASCII letters)."""
@@ -169,9 +174,10 @@ class PageTree:
 
     def attributes(self, node: int) -> Mapping[str, str]:
         """Return the attributes of an element; of one given twice, the first counts."""
-        known = self._attributes.get(node)
+        start_tag = self.start_tag(node)
+        known = self._attributes.get(start_tag)
         if known is None:
-            known = self._attributes[node] = self._read_attributes(node)
+            known = self._attributes[start_tag] = self._read_attributes(node)
         return known
 
     def path(self, node: int) -> str:
@@ -196,33 +202,53 @@ class PageTree:
             count = seen[name] = seen.get(name, 0) + 1
             self._steps[child] = f"{name}[{count}]" if count > 1 else name
 
-    def _decoded(self, start: int, end: int) -> str:
+    def _decoded(self, start: int, end: int, *, escaped: bool = True) -> str:
         text = self.body[start:end].decode(self.encoding, "replace")
-        if "&" in text:
+        if escaped and "&" in text:
             text = unescape(text)
-        return text.replace("\x00", "").replace("\ufeff", "")
+        return _clean(text)
 
     def _read_attributes(self, node: int) -> Mapping[str, str]:
-        if node == 0 or self.tags[node] == TEXT:
-            return {}
-        unit = self._unit
-        start, end = self.starts[node] // unit, self.inner_starts[node] // unit
-        name = _NAME.match(self._markup, start)
         found: dict[str, str] = {}
-        if name is None:
+        if node == 0 or self.tags[node] == TEXT:
             return found
-        for match in _ATTRIBUTE.finditer(self._markup, name.end(), end):
-            key = match[1].decode("latin-1").lower()
-            if key not in found:
-                found[key] = self._value(match)
+        if self._markup is self.body:
+            written = _clean(self.start_tag(node).decode(self.encoding, "replace"))
+            for name, *values in _ATTRIBUTE.findall(written, _end_of_name(written)):
+                found.setdefault(name.lower(), _unescape_value("".join(values)))
+            return found
+        # What is masked in the view is no name and no quote, and is decoded by itself.
+        start, written = self.starts[node], self.start_tag(node).decode("latin-1")
+        for match in _ATTRIBUTE.finditer(written, _end_of_name(written)):
+            group = match.lastindex or 1
+            first, last = match.span(group) if group > 1 else (0, 0)
+            value = self.body[start + first * self._unit : start + last * self._unit]
+            value_text = _clean(value.decode(self.encoding, "replace"))
+            found.setdefault(match[1].lower(), _unescape_value(value_text))
         return found
 
-    def _value(self, match: re.Match[bytes]) -> str:
-        group = match.lastindex or 1
-        if group == 1:
-            return ""
-        start, end = match.span(group)
-        return self._decoded(start * self._unit, end * self._unit)
+
+def _end_of_name(start_tag: str) -> int:
+    name = _NAME.match(start_tag)
+    return name.end() if name is not None else len(start_tag)
+
+
+def _clean(text: str) -> str:
+    return text.replace("\x00", "").replace("\ufeff", "")
+
+
+def _unescape_value(text: str) -> str:
+    """Resolve character references as HTML has it in attributes: ``?a=1&region=2`` has none.
+
+    >>> _unescape_value("?a=1&amp;b&region=2&copy;&reg")
+    '?a=1&b&region=2©®'
+    """
+    return _REFERENCE.sub(_resolved, text) if "&" in text else text
+
+
+def _resolved(reference: re.Match[str]) -> str:
+    name = reference[1]
+    return unescape(reference[0]) if name is None else html5.get(name, reference[0])
 
 
 def read_tree(

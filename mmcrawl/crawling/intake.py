@@ -5,7 +5,7 @@ Whether pages are relevant, as far as the crawl knows: media of a whole site cou
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from mmcrawl.crawling.reports import PageReport
@@ -60,7 +60,6 @@ class LinkIntake:
         report: PageReport,
         parent: int,
         requests: Sequence[NewLink],
-        kinds_of: Callable[[], Mapping[str, str]],
     ) -> list[int]:
         """Add the links of a page that may be followed; return the ids of all such links.
 
@@ -68,8 +67,6 @@ class LinkIntake:
             report: of the page.
             parent: id of the link that led to it.
             requests: further links, which the spider asked for.
-            kinds_of: gives the kind of the block that a link stands in, by its address; asked only
-                if there are new links.
         """
         if report.links_left:
             self.refused["too many on one page"] += report.links_left
@@ -79,18 +76,15 @@ class LinkIntake:
                 len(report.page.links) + report.links_left,
                 report.links_left,
             )
-        links = self._links_of(report.page, parent, lambda: report.kinds or kinds_of())
+        links = self._links_of(report.page, parent)
         links += [number for number, _ in self._frontier.add(list(requests), parent)]
         return list(dict.fromkeys(links))
 
-    def _links_of(
-        self, page: Page, parent: int, kinds_of: Callable[[], Mapping[str, str]]
-    ) -> list[int]:
+    def _links_of(self, page: Page, parent: int) -> list[int]:
         if self._obey_nofollow and page.nofollow:
             self.refused["nofollow"] += len(page.links)
             return []
         known, new = [], []
-        kinds: Mapping[str, str] | None = None
         layer = self._frontier.known(parent).logical_layer + 1
         for link in page.links:
             number = self._frontier.lookup(link.url)
@@ -103,9 +97,8 @@ class LinkIntake:
             depth = physical_layer(link.url)
             reason = self._admission.refuse(link.url, depth, layer)
             if reason is None:
-                kinds = kinds_of() if kinds is None else kinds
                 title = page.groups[link.group].title if link.group >= 0 else ""
-                new.append(self._new_link(link, title, depth, layer, kinds.get(link.url, "")))
+                new.append(self._new_link(link, title, depth, layer))
             else:
                 self.refused[reason] += 1
         may_be_known = self._twins.known(link.url for link in new)
@@ -118,7 +111,7 @@ class LinkIntake:
             self._twins.add(number, added.url)
         return known + numbers
 
-    def _new_link(self, link: Link, title: str, depth: int, layer: int, block: str) -> NewLink:
+    def _new_link(self, link: Link, title: str, depth: int, layer: int) -> NewLink:
         words = LinkText(link.anchor, url_text(link.url), title, link.from_script)
         return NewLink(
             url=link.url,
@@ -128,7 +121,7 @@ class LinkIntake:
             logical_layer=layer,
             physical_layer=depth,
             content_score=self._scorer.content(words),
-            block=block,
+            block=link.block,
             tag_path=link.tag_path,
         )
 

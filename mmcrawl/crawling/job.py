@@ -237,9 +237,7 @@ class CrawlJob:
             ItemError: what pipelines added cannot be kept; nothing was taken in.
         """
         report = self.reporter.report(fetched, time.time())
-        return self.take_in(
-            link, report, requests, fetched.verdict, lambda: self.reporter.kinds(fetched)
-        )
+        return self.take_in(link, report, requests, fetched.verdict)
 
     def take_in(
         self,
@@ -247,7 +245,6 @@ class CrawlJob:
         report: PageReport,
         requests: Sequence[NewLink] = (),
         verdict: Verdict | None = None,
-        link_kinds: Callable[[], Mapping[str, str]] = dict,
     ) -> bool:
         """Take in the report of a page; for the rest see `crawled`."""
         page = report.page
@@ -262,7 +259,7 @@ class CrawlJob:
         if not self._admission.expands(verdict.score, self.frontier.known(link).logical_layer):
             self.refused["page off topic"] += len(page.links) + report.links_left
             report = replace(report, page=replace(page, links=()), links_left=0)
-        links = self._intake.take(report, link, requests, link_kinds)
+        links = self._intake.take(report, link, requests)
         self.frontier.complete(link, page_record(report, verdict, new_media), links)
         self._twins.crawled(link, self.frontier.url(link))
         self._admission.crawled(page.url, relevant=verdict.relevant)

@@ -31,8 +31,6 @@ class FetchedPage:
         http_status: status it came with.
         digest: `page_digest` of its body, 0 if that is not known.
         verdict: what the topic test says of it, None if it was not asked.
-        link_kinds: gives the kind of the block that each link stands in, by its address; asked only
-            if there are new links.
         extra: what pipelines added for the feeds, plain values by name.
     """
 
@@ -40,7 +38,6 @@ class FetchedPage:
     http_status: int = 200
     digest: int = 0
     verdict: Verdict | None = None
-    link_kinds: Callable[[], Mapping[str, str]] | None = field(default=None, repr=False)
     extra: dict[str, Any] = field(default_factory=dict)
 
 
@@ -56,7 +53,6 @@ class PageReport:
         words: its words, for the similarity of links.
         signs: what of the topic stands on it apart from its media.
         links_left: how many more links it has, which are left out.
-        kinds: of the blocks that links stand in, by address; empty if that is not known.
         extra: what pipelines added for the feeds, a JSON object; "" for nothing.
     """
 
@@ -67,7 +63,6 @@ class PageReport:
     words: list[str]
     signs: Signs
     links_left: int = 0
-    kinds: Mapping[str, str] = field(default_factory=dict)
     extra: str = ""
 
 
@@ -107,11 +102,6 @@ class Reporter:
             links_left=len(page.links) - len(links),
             extra=_as_json(fetched.extra),
         )
-
-    def kinds(self, fetched: FetchedPage) -> Mapping[str, str]:
-        """Return the kinds of blocks that links stand in, by the addresses they are told under."""
-        kinds = fetched.link_kinds() if fetched.link_kinds else {}
-        return {self.real(url): kind for url, kind in kinds.items()}
 
     def real(self, url: str) -> str:
         """Return `url` under the real name of its host."""

@@ -56,8 +56,8 @@ FOCUSED: Mapping[str, Any] = {
         "mmcrawl.engine.dynamic_links.DynamicLinksMiddleware": 900,
     },
     "ITEM_PIPELINES": {
+        "mmcrawl.pipelines.blocks.BlocksPipeline": 50,
         "mmcrawl.pipelines.archive.ArchivePipeline": 100,
-        "mmcrawl.pipelines.blocks.BlocksPipeline": 200,
         "mmcrawl.pipelines.media.MediaPipeline": 900,
         "mmcrawl.pipelines.metadata.MetadataPipeline": 950,
     },

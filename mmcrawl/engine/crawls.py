@@ -78,11 +78,12 @@ def later_link_blocks(settings: SettingsLike) -> dict[str, float]:
 
     Raises:
         MmcrawlError: MMCRAWL_LINK_BLOCK_FACTORS names another kind, or a factor is out of range;
-            pages cannot be cut as MMCRAWL_BLOCKS_METHOD and MMCRAWL_BLOCKS_LEVEL say.
+            pages are not cut into blocks.
     """
     if not value_of(settings, "MMCRAWL_LINK_BLOCKS"):
         return {}
-    make_partitioner(value_of(settings, "MMCRAWL_BLOCKS_METHOD"))
+    if value_of(settings, "MMCRAWL_BLOCKS") == "off":
+        raise MmcrawlError("MMCRAWL_LINK_BLOCKS needs blocks, and MMCRAWL_BLOCKS is off")
     given = value_of(settings, _FACTORS) or {}
     try:
         own = dict(json.loads(given) if isinstance(given, str) else given)
@@ -103,7 +104,7 @@ def check_settings(settings: SettingsLike) -> None:
     for setting in declared.values():
         setting.of(settings)
     archive_uri_of("", "memory:", settings)
-    if method := value_of(settings, "MMCRAWL_ARCHIVE_METHOD"):
+    if (method := value_of(settings, "MMCRAWL_BLOCKS")) not in (None, "off"):
         make_partitioner(method)
     MetadataRules.read(value_of(settings, "MMCRAWL_METADATA"))
     revisit_rules(settings)

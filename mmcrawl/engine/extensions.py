@@ -256,8 +256,10 @@ def _ending(spider: Spider, job: Crawl, reason: str, store_error: str) -> str:
         )
     if reason == "finished":
         held = job.totals().held
+        rules = getattr(getattr(spider, "args", None), "rules", "")
+        who = f"a rule or {job.algorithm}" if rules else job.algorithm
         return "Finished: every link that may be followed was fetched" + (
-            f", but for {held} that {job.algorithm} leaves out." if held else "."
+            f", but for {held} that {who} leaves out." if held else "."
         )
     if reason == "already_finished":
         return (

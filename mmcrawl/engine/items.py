@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from mmcrawl.archive.model import Capture
+from mmcrawl.archive.model import Capture, StoredBlock
 from mmcrawl.crawling.reports import FetchedPage
 from mmcrawl.frontier.findings import MediaPageRecord
 
@@ -19,14 +19,15 @@ class PageItem(FetchedPage):
         http_status: status it came with.
         digest: `page_digest` of its body.
         verdict: what the topic test says of it; set by the media pipeline.
-        link_kinds: gives the kind of the block that each link stands in, by its address; set by
-            the blocks pipeline.
         extra: further columns of the page's row in the feeds, for pipelines to add: plain values
             (text, numbers, truth values, lists and dictionaries of them) by name.
         capture: what the server answered, for the archive.
+        blocks: the blocks of the page, each before those inside of it; set by the blocks pipeline,
+            None where the page was not cut.
     """
 
     capture: Capture | None = field(default=None, repr=False)
+    blocks: tuple[StoredBlock, ...] | None = field(default=None, repr=False)
 
 
 @dataclass(slots=True)

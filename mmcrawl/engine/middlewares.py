@@ -29,9 +29,7 @@ from mmcrawl.page.model import Page
 
 logger = logging.getLogger(__name__)
 
-# What takes 50 ms or more: to add so many links, to cut so many bytes into blocks.
-_MANY_LINKS = 500
-_MANY_BYTES = 50_000
+_MANY_LINKS = 500  # to add so many takes 50 ms or more
 
 
 @dataclass(slots=True)
@@ -148,10 +146,7 @@ class FrontierMiddleware:
 
 def _takes_long(item: PageItem | None) -> bool:
     """Tell whether the reactor should not wait until a page is taken in."""
-    if item is None:
-        return False
-    cut = len(item.capture.body) if item.link_kinds and item.capture else 0
-    return len(item.page.links) > _MANY_LINKS or cut > _MANY_BYTES
+    return item is not None and len(item.page.links) > _MANY_LINKS
 
 
 def _tell(job: Crawl, link: int, outcome: _Outcome, scheduler: FocusedScheduler) -> None:

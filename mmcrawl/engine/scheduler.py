@@ -398,3 +398,11 @@ def scheduler_of(crawler: Crawler) -> FocusedScheduler | None:
     scheduler = crawler.engine.scheduler if crawler.engine else None
     ours = FocusedScheduler in type(scheduler).mro()
     return cast("FocusedScheduler", scheduler) if ours else None
+
+
+def has_something_to_do(crawler: Crawler) -> bool:
+    """Tell whether a crawl was not refused, and is not over before it begins."""
+    scheduler = scheduler_of(crawler)
+    if scheduler is None:
+        return True
+    return scheduler.job is not None and scheduler.job.job.finished_at is None

@@ -1,8 +1,12 @@
 """Between threads and the reactor: waiting for what takes its time, without holding up Scrapy."""
 
+import os
+import sys
+from collections import deque
 from collections.abc import Callable
-from threading import Thread
-from typing import ParamSpec, TypeVar
+from concurrent.futures import Future
+from threading import Lock, Thread
+from typing import Generic, ParamSpec, TypeVar
 
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
@@ -40,3 +44,46 @@ def in_reactor(call: Callable[P, object]) -> Callable[P, None]:
         reactor.callFromThread(call, *arguments, **keywords)
 
     return hand_over
+
+
+class News(Generic[T]):
+    """Brings what a thread says of futures to the reactor's, all that is new at a time."""
+
+    def __init__(self) -> None:
+        self._ended: deque[tuple[Future[T], Deferred[T]]] = deque()
+        self._lock = Lock()
+
+    def of(self, future: Future[T]) -> Deferred[T]:
+        """Return a deferred that ends in the reactor's thread when a future does."""
+        deferred: Deferred[T] = Deferred()
+        future.add_done_callback(lambda _: self._add(future, deferred))
+        return deferred
+
+    def _add(self, future: Future[T], deferred: Deferred[T]) -> None:
+        from twisted.internet import reactor
+
+        with self._lock:
+            self._ended.append((future, deferred))
+            is_first = len(self._ended) == 1
+        if is_first:  # else the reactor has been called already
+            reactor.callFromThread(self._tell)
+
+    def _tell(self) -> None:
+        while self._ended:
+            # What is told leaves the queue afterwards: one that is empty calls the reactor.
+            future, deferred = self._ended[0]
+            error = future.exception()
+            if error is None:
+                deferred.callback(future.result())
+            else:
+                deferred.errback(error)
+            self._ended.popleft()
+
+
+def has_another_core() -> bool:
+    """Tell whether another process could run beside this one."""
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    return bool(sys.executable) and cores > 1

@@ -12,6 +12,7 @@ from mmcrawl.errors import MmcrawlError
 from mmcrawl.experiment.recorder import CLOCK_SETTING, RECORDER
 from mmcrawl.experiment.stores import read_end
 
+_DEFAULTS = {"MMCRAWL_BLOCKS": "off"}
 # One page at a time, from request to report: what is fetched depends on the algorithm alone.
 _SETTINGS = {
     "MMCRAWL_DISPLAY": "0",
@@ -54,7 +55,8 @@ class CrawlProcess:
         self._read = 0
         self._rest = b""
         arguments = {**arguments, "store": f"sqlite:///{self.files.store.resolve()}"}
-        settings = {**settings, **_SETTINGS, CLOCK_SETTING: str(self.files.clock.resolve())}
+        settings = _DEFAULTS | {**settings, **_SETTINGS}
+        settings[CLOCK_SETTING] = str(self.files.clock.resolve())
         command = [sys.executable, "-m", "scrapy", "crawl", "focused"]
         command += [word for n, v in arguments.items() for word in ("-a", f"{n}={v}")]
         command += [word for n, v in settings.items() for word in ("-s", f"{n}={v}")]

@@ -21,6 +21,8 @@ class Link:
         nofollow: Whether every occurrence says ``rel`` nofollow, ugc or sponsored.
         tag_path: The innermost elements it stands in and its own, outermost first, parted by
             spaces: ``div#side ul.menu li a``, numbers in names written as 0; at most 8 of them.
+        block: Kind of the block it stands in (see `mmcrawl.blocks.KINDS`); "" where the page was
+            not cut into blocks.
     """
 
     url: str
@@ -29,6 +31,7 @@ class Link:
     group: int = -1
     nofollow: bool = False
     tag_path: str = ""
+    block: str = ""
 
     @property
     def from_script(self) -> bool:

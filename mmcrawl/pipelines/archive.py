@@ -1,11 +1,7 @@
 """Puts every page into the block archive."""
 
 import logging
-import os
-import sys
 from collections import deque
-from concurrent.futures import Future
-from threading import Lock
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
@@ -18,7 +14,8 @@ from mmcrawl.archive.intake import ArchiveStore, GroupStore, Intake, RefusedErro
 from mmcrawl.archive.model import Capture, Stored, Unchanged
 from mmcrawl.archive.writer_process import ProcessStore
 from mmcrawl.engine.items import PageItem, VisitItem
-from mmcrawl.engine.scheduler import scheduler_of
+from mmcrawl.engine.scheduler import has_something_to_do, scheduler_of
+from mmcrawl.engine.threads import News, has_another_core
 from mmcrawl.errors import StoreError
 from mmcrawl.settings import value_of
 
@@ -45,7 +42,7 @@ class ArchivePipeline:
         self.crawler = crawler
         self._intake: Intake | None = None
         self._room = _Room(_MOST_PAGES, _MOST_BYTES)
-        self._news = _News()
+        self._news: News[Stored] = News()
         self._failed = False
 
     @classmethod
@@ -55,12 +52,16 @@ class ArchivePipeline:
     async def open_spider(self) -> None:
         """Open the archive, if there is to be one; one that cannot be closes the spider."""
         uri: str | None = getattr(self.crawler.spider, "archive_uri", None)
-        if uri is None or self._nothing_to_do:
+        if uri is None or not has_something_to_do(self.crawler):
             return
         create: bool = getattr(self.crawler.spider, "creates_archive", True)
         try:
-            method = value_of(self.crawler.settings, "MMCRAWL_ARCHIVE_METHOD")
-            store = await run_in_thread(_opened, uri, create=create, method=method)
+            method = value_of(self.crawler.settings, "MMCRAWL_BLOCKS")
+            keep = method != "off"
+            method = method if keep else None
+            store = await run_in_thread(
+                _opened, uri, create=create, method=method, keep_blocks=keep
+            )
         except StoreError as error:
             self._stop(error, closing=True)
             raise CloseSpider("store_error") from None
@@ -97,14 +98,6 @@ class ArchivePipeline:
         except StoreError as error:
             if not self._failed:  # else it was said
                 logger.error("%s", error)  # noqa: TRY400 - for a person, not for a debugger
-
-    @property
-    def _nothing_to_do(self) -> bool:
-        """Whether the crawl was refused, or is over before it begins."""
-        scheduler = scheduler_of(self.crawler)
-        if scheduler is None:
-            return False
-        return scheduler.job is None or scheduler.job.job.finished_at is not None
 
     def _stop(self, error: StoreError, *, closing: bool = False) -> None:
         """Stop the crawl; `closing` if it closes by itself."""
@@ -172,49 +165,7 @@ def _visit_of(item: Any) -> Capture | Unchanged | None:
     return None
 
 
-class _News:
-    """Brings what a thread says of futures to the reactor's, all that is new at a time."""
-
-    def __init__(self) -> None:
-        self._ended: deque[tuple[Future[Stored], Deferred[Stored]]] = deque()
-        self._lock = Lock()
-
-    def of(self, future: Future[Stored]) -> Deferred[Stored]:
-        """Return a deferred that ends in the reactor's thread when a future does."""
-        deferred: Deferred[Stored] = Deferred()
-        future.add_done_callback(lambda _: self._add(future, deferred))
-        return deferred
-
-    def _add(self, future: Future[Stored], deferred: Deferred[Stored]) -> None:
-        from twisted.internet import reactor
-
-        with self._lock:
-            self._ended.append((future, deferred))
-            is_first = len(self._ended) == 1
-        if is_first:  # else the reactor has been called already
-            reactor.callFromThread(self._tell)
-
-    def _tell(self) -> None:
-        while self._ended:
-            # What is told leaves the queue afterwards: one that is empty calls the reactor.
-            future, deferred = self._ended[0]
-            error = future.exception()
-            if error is None:
-                deferred.callback(future.result())
-            else:
-                deferred.errback(error)
-            self._ended.popleft()
-
-
-def _opened(uri: str, *, create: bool, method: str | None) -> GroupStore:
+def _opened(uri: str, *, create: bool, method: str | None, keep_blocks: bool) -> GroupStore:
     """Open an archive in another process, where one can run beside this one, else here."""
-    if sys.executable and _cores() > 1:
-        return ProcessStore(uri, create=create, method=method)
-    return ArchiveStore.open(uri, create=create, method=method)
-
-
-def _cores() -> int:
-    """Return on how many cores this process may run."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    kind = ProcessStore if has_another_core() else ArchiveStore.open
+    return kind(uri, create=create, method=method, keep_blocks=keep_blocks)

@@ -1,57 +1,75 @@
-"""Cuts pages into blocks, for those who want to know where on a page something stands."""
+"""Cuts every page into blocks, for all that comes after."""
 
 from collections.abc import Mapping
-from functools import partial
+from dataclasses import replace
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
+from scrapy.utils.asyncio import run_in_thread
+from scrapy.utils.defer import maybe_deferred_to_future
 
-from mmcrawl.archive.model import Capture
-from mmcrawl.blocks.link_kinds import link_kinds
-from mmcrawl.blocks.partition import partition
+from mmcrawl.archive.model import PageBlocks
+from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
+from mmcrawl.crawling.cutting import CutPage, Cutter, UncutPage
 from mmcrawl.engine.items import PageItem
+from mmcrawl.engine.scheduler import has_something_to_do
+from mmcrawl.engine.threads import News, has_another_core
 from mmcrawl.page.model import Page
 from mmcrawl.settings import value_of
 
-_LARGEST = 1 << 20
+_LARGEST = 4 << 20
 
 
 class BlocksPipeline:
-    """Lets the frontier ask in what kinds of blocks the links of a page stand.
+    """Gives an item the blocks of its page, and each of its links the kind of the block around it.
 
-    The frontier takes in a page's links when all pipelines are done with it, so the kinds count
-    from a link's first score on. It asks for those of pages with new links only, and only then a
-    page is cut: on large sites one in ten. Pages of more than a megabyte, which would hold up the
-    crawl, are not cut; their links stand in blocks of unknown kind.
+    It stands before all other pipelines, and the frontier takes in a page's links when all
+    pipelines are done with it: blocks are known wherever a page is seen, and to a link's first
+    score. A page is cut once, beside the crawl; with MMCRAWL_BLOCKS=off none is. One of more than
+    4 MB, which would keep others waiting, and one that cannot be cut go on without blocks.
 
-    Args:
-        method, level: how pages are cut, see `mmcrawl.blocks.partition`; level 0 counts as 1.
+    Stats: `mmcrawl/blocks/` `pages` that were cut, `blocks` of them, `uncut` pages.
     """
 
-    def __init__(self, method: str, level: int) -> None:
-        self.method, self.level = method, max(level, 1)
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self._method = value_of(crawler.settings, "MMCRAWL_BLOCKS") or DEFAULT_METHOD
+        self._cutter: Cutter | None = None
+        self._news: News[CutPage] = News()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        settings = crawler.settings
-        if not value_of(settings, "MMCRAWL_LINK_BLOCKS"):
-            raise NotConfigured
-        method = value_of(settings, "MMCRAWL_BLOCKS_METHOD")
-        return cls(method, value_of(settings, "MMCRAWL_BLOCKS_LEVEL"))
+        return cls(crawler)
 
-    def process_item(self, item: Any) -> Any:
-        """Let a page's links be asked for."""
-        if isinstance(item, PageItem) and item.capture and len(item.capture.body) <= _LARGEST:
-            item.link_kinds = partial(self._link_kinds, item.page, item.capture)
+    def open_spider(self) -> None:
+        """Get ready to cut, unless that is off."""
+        if self._method != "off" and has_something_to_do(self.crawler):
+            self._cutter = Cutter(self._method, beside=has_another_core())
+
+    async def process_item(self, item: Any) -> Any:
+        """Cut a page."""
+        if self._cutter is None or not isinstance(item, PageItem) or item.capture is None:
+            return item
+        if len(item.capture.body) <= _LARGEST:
+            page = UncutPage(item.page.url, item.page.encoding, item.capture.body)
+            cut = await maybe_deferred_to_future(self._news.of(self._cutter.cut(page)))
+            item.blocks = cut.blocks
+            item.page = _with_kinds(item.page, cut.link_kinds)
+        blocks = PageBlocks(self._method, DEFAULT_LEVEL, item.blocks)
+        item.capture = replace(item.capture, blocks=blocks)  # the archive does not cut it again
+        stats = self.crawler.stats
+        stats.inc_value(f"mmcrawl/blocks/{'uncut' if item.blocks is None else 'pages'}")
+        stats.inc_value("mmcrawl/blocks/blocks", len(item.blocks or ()))
         return item
 
-    def _link_kinds(self, page: Page, capture: Capture) -> Mapping[str, str]:
-        blocks = partition(
-            capture.body,
-            method=self.method,
-            level=self.level,
-            encoding=page.encoding,
-            url=page.url,
-        )
-        return link_kinds(blocks, page.url, page.encoding)
+    async def close_spider(self) -> None:
+        """End the cutting."""
+        if self._cutter is not None:
+            await run_in_thread(self._cutter.close)
+
+
+def _with_kinds(page: Page, kinds: Mapping[str, str]) -> Page:
+    if not kinds:
+        return page
+    links = (replace(link, block=kinds.get(link.url, "")) for link in page.links)
+    return replace(page, links=tuple(links))

@@ -195,11 +195,8 @@ class SharedJob:
         if fetched.verdict is None:
             fetched.verdict = self.judge(fetched.page, fetched.digest)
         report = self._reporter.report(fetched, time.time())
-        report = replace(
-            report,
-            page=replace(report.page, text="", headings=""),  # they were read, and may be long
-            kinds=self._reporter.kinds(fetched),
-        )
+        # Text and headings were read, and may be long.
+        report = replace(report, page=replace(report.page, text="", headings=""))
         self._end(link, lambda lease: Fetched(link, lease, report, tuple(requests)))
         return fetched.verdict.relevant
 

@@ -128,7 +128,7 @@ def test_blocks_that_are_not_those_of_the_page_are_not_kept(archive, page, cuts,
     cuts.clear()
     version = archive.store(replace(capture, url=OTHER, blocks=wrong)).version
     assert cuts == [OTHER]
-    assert "are not its own" in caplog.text
+    assert "are not its: it is cut again" in caplog.text
     assert archive.page(version).kept == wanted
 
 
@@ -147,6 +147,11 @@ def test_a_page_that_cannot_be_cut_is_stored_all_the_same(
     assert archive.stats().uncut == 1
     archive.pack()
     assert archive.stats().uncut == 0
+
+
+def test_a_page_that_could_not_be_cut_before_is_not_tried_again(archive, page, cuts):
+    archive.store(replace(page(), blocks=PageBlocks("bwap", 3, None)))
+    assert (cuts, archive.stats().uncut) == ([], 1)
 
 
 @pytest.mark.parametrize("keep", [True, False])

@@ -137,6 +137,10 @@ class TestTags:
             ("<p a=1/>", {"a": "1/"}),
             ("<p/a/b=2>", {"a": "", "b": "2"}),
             ("<p a=&quot;&eacute; b='&#x4e2d;'>", {"a": '"é', "b": "中"}),
+            (
+                "<p a='?x&region=1&copy=2&reg' b='&notit;&amp;c'>",
+                {"a": "?x&region=1&copy=2®", "b": "&notit;&c"},
+            ),
             ("<p a=it's b=o\"k>", {"a": "it's", "b": 'o"k'}),
             ("<p\n\ta\n=\n'b\nc'>", {"a": "b\nc"}),
             ("<p a='b", {"a": "b"}),

@@ -23,9 +23,10 @@ from mmcrawl.archive import Archive, Capture, Stored, open_archive
 from mmcrawl.archive.intake import Answers, ArchiveStore, Intake, RefusedError, Visited
 from mmcrawl.archive.model import Unchanged
 from mmcrawl.archive.writer_process import ProcessStore
+from mmcrawl.engine.threads import News
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import canonical
-from mmcrawl.pipelines.archive import _News, _Room
+from mmcrawl.pipelines.archive import _Room
 from mmcrawl.replay import open_web
 from tests.warm import python
 
@@ -44,7 +45,7 @@ from mmcrawl.spiders.focused import FocusedSpider
 store_many, crawled = Archive.store_many, CrawlJob.crawled
 archive_of, state = [], {"calls": 0, "stored": 0, "crawler": None}
 intake.Intake.__init__.__kwdefaults__["waits"] = (0.01, 0.01)
-mmcrawl.pipelines.archive._cores = lambda: 1
+mmcrawl.pipelines.archive.has_another_core = lambda: False
 
 class Spider(FocusedSpider):
     @classmethod
@@ -157,7 +158,7 @@ def test_pages_are_cut_as_the_settings_say(tools: Any, own_process: bool) -> Non
     server.pages["/"] = "<h1>Levers</h1><p>A lever moves the world.</p>"
     method = "quark:custom_tags=h1;theta=1"
     other = {} if own_process else {"spider": spider("")}
-    settings = {"MMCRAWL_ARCHIVE_METHOD": method}
+    settings = {"MMCRAWL_BLOCKS": method}
     [outcome] = tools.crawl({"seeds": server.url()}, settings=settings, **other)
     with archive_of(outcome.store) as archive:
         [version] = archive.all_versions()
@@ -260,7 +261,7 @@ from mmcrawl.spiders.focused import FocusedSpider as Spider
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, resource.RLIM_INFINITY))
-mmcrawl.pipelines.archive._cores = lambda: CORES
+mmcrawl.pipelines.archive.has_another_core = lambda: CORES > 1
 """
 
 
@@ -302,7 +303,7 @@ asked = writer_process.ProcessStore.store
 
 def deserted(store, visits):
     if seen:
-        os.kill(store._process.pid, signal.SIGKILL)
+        os.kill(store._child.process.pid, signal.SIGKILL)
     seen.append(len(visits))
     return asked(store, visits)
 
@@ -468,7 +469,7 @@ from mmcrawl.archive import Capture
 from mmcrawl.archive.writer_process import ProcessStore
 
 store = ProcessStore(sys.argv[1], create=True)
-print(store._process.pid, flush=True)
+print(store._child.process.pid, flush=True)
 store.store([Capture("http://a.test/", b"page", 1.0)])
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -681,7 +682,7 @@ def test_the_reactor_is_called_once_for_all_that_a_thread_has_to_tell(
     calls: list[Any] = []
     reactor = SimpleNamespace(callFromThread=calls.append)
     monkeypatch.setattr(twisted.internet, "reactor", reactor, raising=False)
-    news, told = _News(), []
+    news, told = News(), []
     futures: list[Future[Stored]] = [Future() for _ in range(10)]
     for number, future in enumerate(futures):
         news.of(future).addBoth(lambda _, number=number: told.append(number))

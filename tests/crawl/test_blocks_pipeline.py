@@ -1,28 +1,33 @@
-"""A crawl takes links of bars and boxes after others that it thinks as good."""
+"""A crawl cuts its pages into blocks, and takes links of bars after others that are as good."""
 
 from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy.settings import Settings
 
-from mmcrawl.archive import Capture
+from mmcrawl.archive import open_archive
+from mmcrawl.archive.model import digest_of
+from mmcrawl.blocks import partition
+from mmcrawl.crawling.cutting import CutPage, Cutter, UncutPage, cut_page
 from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.crawling.reports import FetchedPage, Reporter
 from mmcrawl.engine.crawls import check_settings
-from mmcrawl.engine.items import PageItem
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier import Limits, LinkScores, NewLink, SqliteFrontier, open_store
 from mmcrawl.page import parse_page
-from mmcrawl.pipelines.blocks import BlocksPipeline
 from mmcrawl.scoring import LinkSimilarity, TopicTest, later_blocks, make_scorer
+from mmcrawl.stores.child_process import ChildProcess
 from mmcrawl.topic import topic_from_keywords
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tests.crawl.conftest import Tools
 
 URL = "http://h.test/"
@@ -30,11 +35,6 @@ BAR = "<nav><ul><li><a href=/home>Home</a><li><a href=/news>News</a></ul></nav>"
 TEXT = f"<p>{'A lever is a beam on a pivot. ' * 9}<a href=/oar>Oars</a>, <a href=/crane>cranes</a>"
 PAGE = f"<title>Levers</title><body>{BAR}<main><h1>Levers</h1>{TEXT}</main>"
 ON = {"MMCRAWL_LINK_BLOCKS": True, "MMCRAWL_ARCHIVE": "none", "CONCURRENT_REQUESTS": 1}
-
-
-def item(html: str, url: str = URL) -> PageItem:
-    body = html.encode()
-    return PageItem(parse_page(body, url), 200, capture=Capture(url, body, 0.0))
 
 
 def stored_blocks(store: Path) -> dict[str, str]:
@@ -67,7 +67,7 @@ def test_links_of_the_text_are_fetched_before_those_of_the_bar(tools: Tools) -> 
 def test_links_come_as_they_stand_where_blocks_do_not_matter(tools: Tools) -> None:
     paths, store = asked(tools, {"/": PAGE}, MMCRAWL_LINK_BLOCKS=False)
     assert paths == ["/", "/home", "/news", "/oar", "/crane"]
-    assert set(stored_blocks(store).values()) == {""}
+    assert stored_blocks(store)["/home"] == "navigation"
 
 
 def test_a_factor_puts_links_behind_better_ones_too(tools: Tools) -> None:
@@ -85,34 +85,155 @@ def test_a_factor_puts_links_behind_better_ones_too(tools: Tools) -> None:
     assert order({"navigation": 0}) == ["/", "/oar", "/crane"]
 
 
-# -- the pipeline by itself -----------------------------------------------------------------------
+# -- every crawl ----------------------------------------------------------------------------------
+
+SEEN = """
+from mmcrawl.spiders.focused import FocusedSpider
+
+class After:
+    def process_item(self, item):
+        kinds = {link.url.rpartition("/")[2]: link.block for link in item.page.links}
+        blocks = None
+        if item.blocks is not None:
+            blocks = [[b.start, b.end, b.kind, b.topic, b.level, b.digest] for b in item.blocks]
+        seen.append([item.page.url.rpartition("/")[2], blocks, kinds])
+        return item
+
+class Spider(FocusedSpider):
+    custom_settings = {"ITEM_PIPELINES": {After: 60}, "CONCURRENT_REQUESTS": 1}
+"""
 
 
-def test_a_page_is_cut_when_it_is_asked_for_and_not_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    cut: list[str] = []
-    monkeypatch.setattr(
-        "mmcrawl.pipelines.blocks.partition", lambda body, **more: cut.append(more["url"])
+def seen_by_the_next_pipeline(tools: Tools, pages: dict[str, str], **settings: Any) -> list[Any]:
+    server = tools.serve()
+    server.pages |= pages
+    crawl = {"seeds": server.url(), "settings": {"MMCRAWL_ARCHIVE": "none"} | settings}
+    [outcome] = tools.crawl(crawl, spider=SEEN)
+    assert "Traceback" not in outcome.log
+    assert outcome.finished
+    seen: list[Any] = outcome.seen
+    return seen
+
+
+@pytest.mark.parametrize("method", ["bwap", "quark:theta=3"])
+def test_pipelines_see_the_blocks_of_every_page_and_the_kind_of_each_link(
+    tools: Tools, method: str
+) -> None:
+    pages = {"/": PAGE, "/oar": PAGE.replace("Levers", "Oars")}
+    seen = seen_by_the_next_pipeline(tools, pages, MMCRAWL_BLOCKS=method)
+    for address, blocks, kinds in seen[:2]:
+        body = pages[f"/{address}"].encode()
+        told = partition(body, method=method, url=f"http://h.test/{address}")
+        assert blocks == [
+            [b.start, b.end, b.kind, " ".join(b.topic.split()), b.level, digest_of(b.content)]
+            for b in told
+        ]
+        assert kinds["home"] == "navigation"
+        assert kinds["crane"] == "topic"
+
+
+def test_no_page_is_cut_where_that_is_off(tools: Tools) -> None:
+    for _, blocks, kinds in seen_by_the_next_pipeline(tools, {"/": PAGE}, MMCRAWL_BLOCKS="off"):
+        assert blocks is None
+        assert set(kinds.values()) <= {""}
+
+
+@pytest.mark.parametrize("method", ["quark", "off"])
+def test_the_archive_keeps_the_blocks_that_the_crawl_cut_or_none(
+    tools: Tools, tmp_path: Path, method: str
+) -> None:
+    server = tools.serve()
+    server.pages |= {"/": PAGE}
+    uri = f"sqlite:///{tmp_path / 'kept.db'}"
+    settings = {"MMCRAWL_ARCHIVE": uri, "MMCRAWL_BLOCKS": method}
+    [outcome] = tools.crawl({"seeds": server.url(), "settings": settings})
+    assert outcome.finished
+    with open_archive(uri, read_only=True) as archive:
+        version = archive.get(server.url())
+        kept = archive.page(version).kept
+    if method == "off":
+        assert kept is None
+    else:
+        cut = cut_page(UncutPage(version.url, version.encoding, PAGE.encode()), method)
+        assert (version.method, tuple(kept or ())) == (method, cut.blocks)
+
+
+def test_very_large_pages_go_on_uncut(tools: Tools) -> None:
+    pages = {"/": PAGE + " " * (4 << 20), "/oar": PAGE}
+    (_, large, _), *others = seen_by_the_next_pipeline(tools, pages)
+    assert large is None
+    assert all(blocks for _, blocks, _ in others)
+
+
+# -- the cutter by itself -------------------------------------------------------------------------
+
+
+def uncut(n: int, html: str = PAGE) -> UncutPage:
+    return UncutPage(f"http://h.test/{n}", "utf-8", html.encode())
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_each_page_gets_its_own_blocks(beside: bool) -> None:
+    cutter = Cutter("bwap", beside=beside)
+    pages = [uncut(n, f"{PAGE}<p>{n}</p>") for n in range(20)]
+    waiting = [cutter.cut(page) for page in pages]
+    cutter.close()
+    assert [future.result() for future in waiting] == [cut_page(page, "bwap") for page in pages]
+
+
+def test_a_page_that_a_method_fails_at_is_named_and_goes_on_uncut(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("mmcrawl.crawling.cutting.partition", failing)
+    cutter = Cutter("bwap", beside=False)
+    future = cutter.cut(uncut(1))
+    cutter.close()
+    assert future.result() == CutPage()
+    assert "http://h.test/1 is not cut into blocks" in caplog.text
+
+
+class Killed(ChildProcess):
+    """A process that is killed when it is given page 3."""
+
+    def send(self, question: object, bodies: Sequence[bytes] = ()) -> None:
+        if "http://h.test/3" in str(question):
+            self.process.kill()
+            self.process.wait()
+        super().send(question, bodies)
+
+
+def test_when_the_process_dies_one_page_goes_on_uncut_and_the_others_are_cut(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mmcrawl.crawling.cutting.ChildProcess", Killed)
+    cutter = Cutter("bwap")
+    waiting = [cutter.cut(uncut(n)) for n in range(6)]
+    cutter.close()
+    assert [n for n, future in enumerate(waiting) if future.result().blocks is None] == [3]
+    [record] = caplog.records
+    assert "http://h.test/3 is not cut into blocks: the process that did so ended" in (
+        record.getMessage()
     )
-    monkeypatch.setattr(
-        "mmcrawl.pipelines.blocks.link_kinds", lambda *given: {"http://h.test/a": "topic"}
-    )
-    page = BlocksPipeline("quark", 1).process_item(item(PAGE))
-    assert not cut
-    assert page.link_kinds() == {"http://h.test/a": "topic"}
-    assert cut == [URL]
 
 
-def test_very_large_pages_are_not_cut() -> None:
-    pipeline = BlocksPipeline("quark", 1)
-    assert pipeline.process_item(item(PAGE)).link_kinds is not None
-    assert pipeline.process_item(item(PAGE + " " * (1 << 20))).link_kinds is None
+def test_where_no_process_can_start_the_crawl_cuts_the_pages_itself(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(_: str) -> ChildProcess:
+        raise OSError(12, "Cannot allocate memory")
+
+    monkeypatch.setattr("mmcrawl.crawling.cutting.ChildProcess", none)
+    cutter = Cutter("bwap")
+    waiting = [cutter.cut(uncut(n)) for n in range(3)]
+    cutter.close()
+    assert all(future.result().blocks for future in waiting)
+    assert caplog.text.count("does not start (Cannot allocate memory)") == 1
 
 
-def test_other_items_pass() -> None:
-    pipeline = BlocksPipeline("quark", 1)
-    assert pipeline.process_item({"a": 1}) == {"a": 1}
-    bare = PageItem(parse_page(b"", URL), 200)
-    assert pipeline.process_item(bare).link_kinds is None
+# -- settings -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -123,10 +244,10 @@ def test_other_items_pass() -> None:
         ({"MMCRAWL_LINK_BLOCK_FACTORS": {"topic": 0.5}}, "navigation, noise-links, copyright"),
         ({"MMCRAWL_LINK_BLOCK_FACTORS": "navigation=1"}, "numbers from 0 to 1"),
         ({"MMCRAWL_LINK_BLOCK_FACTORS": "[1]"}, "numbers from 0 to 1"),
-        ({"MMCRAWL_BLOCKS_METHOD": "sieve"}, "unknown partitioner 'sieve'"),
-        ({"MMCRAWL_BLOCKS_METHOD": "quark:least=1"}, "no option 'least'"),
-        ({"MMCRAWL_ARCHIVE_METHOD": "bwap:min_size=x"}, "min_size must be a number"),
-        ({"MMCRAWL_BLOCKS_LEVEL": "two"}, "MMCRAWL_BLOCKS_LEVEL must be a whole number"),
+        ({"MMCRAWL_BLOCKS": "sieve"}, "unknown partitioner 'sieve'"),
+        ({"MMCRAWL_BLOCKS": "quark:least=1"}, "no option 'least'"),
+        ({"MMCRAWL_BLOCKS": "bwap:min_size=x"}, "min_size must be a number"),
+        ({"MMCRAWL_BLOCKS": "off"}, "MMCRAWL_LINK_BLOCKS needs blocks, and MMCRAWL_BLOCKS is off"),
     ],
 )
 def test_a_wrong_setting_is_told(settings: dict[str, Any], says: str) -> None:
@@ -161,22 +282,11 @@ def fetch(crawl: CrawlJob, html: str = PAGE) -> str:
     """Fetch the next link as pipeline and scheduler do; return its path."""
     link = crawl.next()
     assert link is not None
-    page = BlocksPipeline("quark", 1).process_item(item(html, link.url))
-    crawl.crawled(link.id, page)
+    kinds = cut_page(UncutPage(link.url, "utf-8", html.encode()), "bwap").link_kinds
+    page = parse_page(html.encode(), link.url)
+    links = tuple(replace(found, block=kinds[found.url]) for found in page.links)
+    crawl.crawled(link.id, FetchedPage(replace(page, links=links)))
     return link.url.removeprefix("http://h.test")
-
-
-def test_a_page_without_new_links_is_not_cut() -> None:
-    asked: list[str] = []
-    crawl = job()
-    with crawl.store:
-        for _ in range(3):
-            link = crawl.next()
-            assert link is not None
-            page = FetchedPage(parse_page(PAGE.encode(), link.url))
-            page.link_kinds = lambda url=link.url: asked.append(url) or {}
-            crawl.crawled(link.id, page)
-    assert asked == [URL]
 
 
 @pytest.mark.parametrize("algo", ["breadth", "topicrank", "shark-improved", "learned", "urlrule"])

@@ -279,7 +279,7 @@ class Spider(FocusedSpider):
         ("".join(f"<p><a href=/{n}>lens {n}</a></p>" for n in range(8_000)), {}),
         (
             "<a href=/next>next</a>" + "<div><p>lens of optics</p></div>" * 8_000,
-            {"MMCRAWL_LINK_BLOCKS": True, "MMCRAWL_BLOCKS_METHOD": "bwap"},
+            {"MMCRAWL_LINK_BLOCKS": True},
         ),
     ],
     ids=["links", "blocks"],

@@ -308,3 +308,13 @@ def test_a_site_without_a_pattern_is_named_and_what_is_left_out_is_counted(
     assert run.code == 0
     assert "WARNING: urlrule-2009: No pattern was learnt on 127.0.0.1" in run.words
     assert "followed was fetched, but for 5 that urlrule-2009 leaves out." in run.words
+
+
+def test_links_that_a_rule_leaves_out_are_counted(site: Site, desk: Desk) -> None:
+    site.page("/", "All", "/a/1", "/a/2", "/b/1")
+    (desk.folder / "rules.txt").write_text("re:/a/ never\n", encoding="utf-8")
+    run = desk.crawl(
+        "algo=breadth", TOPIC, f"seeds={site.url()}", "store=crawl.db", "rules=rules.txt"
+    )
+    assert run.code == 0
+    assert "but for 2 that a rule or breadth leaves out." in run.words

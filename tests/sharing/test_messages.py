@@ -64,7 +64,6 @@ reports = st.builds(
     digest=st.integers(-(1 << 63), (1 << 63) - 1),
     words=st.lists(text, max_size=3),
     signs=st.dictionaries(text, st.dictionaries(text, st.floats(0, 2), max_size=2), max_size=2),
-    kinds=st.dictionaries(text, text, max_size=2),
 )
 some_links = st.lists(new_links, max_size=2).map(tuple)
 events = st.one_of(

@@ -43,11 +43,11 @@ from .test_shared_crawl import Laboratory, events_of
 LINK = NewLink("http://a.test/", "a", "g", "w", 2, 3, 0.5, 1, b"{}", True, b"POST", "b", "r")
 PAGE = Page(
     *("http://a.test/", "utf-8", "t", "k", "d", "en"),
-    links=(Link("http://a.test/b", "b", "a", 0, True),),
+    links=(Link("http://a.test/b", "b", "a", 0, True, "p a", "topic"),),
     groups=(LinkGroup("g", 1),),
     media=(MediaResource("http://a.test/f.mp4", "video", "a", "t"),),
 )
-REPORT = PageReport(PAGE, 1.5, 200, 7, ["w"], {"a": {"b": 1}}, kinds={"http://a.test/b": "x"})
+REPORT = PageReport(PAGE, 1.5, 200, 7, ["w"], {"a": {"b": 1}})
 EVENTS = (
     Fetched(1, 2, REPORT, (LINK,)),
     Failed(1, 2, "HTTP 404", (LINK,)),

@@ -92,15 +92,19 @@ def columns_of(capture: Capture, encoding: str, method: str, level: int) -> Bloc
     """Return the blocks of a page that is to be stored; None if it cannot be cut.
 
     Args:
-        capture: The page; if it brings blocks of this method and level, it is not cut again.
+        capture: The page; if it brings blocks of this method and level, or says that it could not
+            be cut, it is not cut again.
         encoding: Python codec name.
         method, level: How it is to be cut.
     """
     body, given = capture.body, capture.blocks
-    if given is not None and (given.method, given.level) == (method, level):
-        if _are_of(given.blocks, body):
-            return BlockColumns.of(given.blocks, body, encoding)
-        logger.warning("The blocks that %s came with are not its own: it is cut again", capture.url)
+    if given is not None:
+        if given.blocks is None:
+            return None
+        if (given.method, given.level) == (method, level):
+            if _are_of(given.blocks, body):
+                return BlockColumns.of(given.blocks, body, encoding)
+            logger.warning("The blocks that %s came with are not its: it is cut again", capture.url)
     try:
         page = partition(body, method=method, level=level, encoding=encoding, url=capture.url)
         return BlockColumns.of(stored_blocks(page), body, encoding)

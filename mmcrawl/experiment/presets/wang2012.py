@@ -80,7 +80,7 @@ _BLOCKS: dict[str, dict[str, str]] = {
     "all links alike": {},
     "off-topic blocks last": {
         "MMCRAWL_LINK_BLOCKS": "1",
-        "MMCRAWL_BLOCKS_METHOD": "spcola",
+        "MMCRAWL_BLOCKS": "spcola",
         "MMCRAWL_LINK_BLOCK_FACTORS": json.dumps(
             dict.fromkeys(("noise-links", "advertisement", "copyright"), 0)
         ),
