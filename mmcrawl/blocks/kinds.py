@@ -12,14 +12,13 @@ site's order and not to the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from mmcrawl.blocks.layout.block_words import begins_with, holds, is_all
+from mmcrawl.blocks.layout.block_words import begins_with, holds, lists_of
+from mmcrawl.blocks.layout.features import PageFacts
 from mmcrawl.blocks.layout.headlines import LONGEST_HEADING
-from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.page_blocks import PageBlocks
-from mmcrawl.blocks.tree import PageTree
 from mmcrawl.text.scripts import has_han
 
 Judgement = tuple[str, float]
@@ -108,11 +107,11 @@ def _named_kind(blocks: PageBlocks, index: int, heading: str) -> Judgement | Non
 def _wordless(blocks: PageBlocks, index: int) -> Judgement:
     """Judge pictures, flash, icons and controls: a picture in the middle is no noise."""
     near = blocks.is_near(index)
-    if blocks.images[index]:
+    if blocks.facts[index].count("images"):
         if near or not blocks.links[index]:
             return "image", _LIKELY if near else _GUESSED
         return "advertisement", _LIKELY
-    if blocks.features.flash[index]:
+    if blocks.facts[index].count("flash"):
         return ("topic", _GUESSED) if near else ("advertisement", _LIKELY)
     return ("navigation", _LIKELY) if blocks.links[index] else ("small", _GUESSED)
 
@@ -152,8 +151,8 @@ def _worded_links(blocks: PageBlocks, index: int, heading: str) -> Judgement | N
     label = text.replace("：", ":").partition(":")[0]
     above = (heading, label)
     own = blocks.is_topic_page and blocks.is_near(index)
-    own_tags = own and any(is_all("tags", words) for words in above)
-    if not own_tags and any(is_all("navigation", words) for words in above):
+    own_tags = own and any("tags" in lists_of(words) for words in above)
+    if not own_tags and any("navigation" in lists_of(words) for words in above):
         return "navigation", _SURE
     for kind, name in (("navigation", "navigation"), ("noise", "noise-links")):
         if blocks.share_of_words(kind, index) >= _ALL_WORDS:
@@ -217,7 +216,7 @@ def _is_partner_list(blocks: PageBlocks, index: int) -> bool:
     in_text = blocks.is_topic_page and blocks.is_in_content(index)
     if in_text or blocks.is_middle(index) or blocks.links[index] < 2:
         return False
-    return blocks.all_leave(index) and not blocks.is_topical(index)
+    return blocks.facts[index].all_leave and not blocks.is_topical(index)
 
 
 def _is_byline(blocks: PageBlocks, index: int) -> bool:
@@ -309,27 +308,18 @@ def _settle_repeated(blocks: PageBlocks, found: list[Judgement]) -> None:
             found[index] = barred.get(blocks.text(index), found[index])
 
 
-@dataclass(frozen=True, slots=True)
-class BlockKind:
-    """The kind of a block, how surely, and what it was found from."""
+class BlockKind(NamedTuple):
+    """The kind of a block, and how surely it is of it, in (0, 1]."""
 
     name: str
     score: float
-    features: Mapping[str, float]
 
 
-def block_kinds(
-    tree: PageTree, measures: Measures, blocks: Sequence[range], url: str | None = None
-) -> list[BlockKind]:
+def block_kinds(page: PageFacts, blocks: Sequence[range]) -> list[BlockKind]:
     """Return the kind of each block, given as ranges of nodes, in order and not overlapping.
 
     Args:
-        tree, measures: The page.
+        page: The page.
         blocks: The blocks, by any method; together they need not be the whole page.
-        url: Of the page: tells links within the site from those that leave it.
     """
-    among = PageBlocks(tree, measures, blocks, url)
-    return [
-        BlockKind(name, score, features)
-        for (name, score), features in zip(judge(among), among.features.rows(), strict=True)
-    ]
+    return [BlockKind(*found) for found in judge(PageBlocks(page, blocks))]

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.kinds import BlockKind, block_kinds
-from mmcrawl.blocks.layout.lines import LinkTexts, joined_text
+from mmcrawl.blocks.layout.features import PageFacts
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL, Cut
 from mmcrawl.blocks.partitioners.registry import make_method
@@ -70,18 +69,17 @@ class Block:
     @cached_property
     def text(self) -> str:
         """The visible text, white space collapsed."""
-        tree, hidden = self.page.tree, self.page.measures.hidden
-        return joined_text(tree, (i for i in self.nodes if tree.tags[i] == TEXT and not hidden[i]))
+        return self.page.facts.texts.of(self.nodes)
 
     @cached_property
     def links(self) -> tuple[BlockLink, ...]:
         """The links (``a`` and ``area`` with href) that begin inside of the block."""
-        tree, texts, stop = self.page.tree, self.page.link_texts, self.nodes.stop
-        found = []
-        for node in self.nodes:
-            if tree.tags[node] in ("a", "area") and (href := tree.attributes(node).get("href")):
-                found.append(BlockLink(href.strip(), texts.of(node, stop)))
-        return tuple(found)
+        facts, attributes, stop = self.page.facts, self.page.tree.attributes, self.nodes.stop
+        return tuple(
+            BlockLink(href.strip(), facts.texts.of_link(node, stop))
+            for node in facts.among("links", self.nodes)
+            if (href := attributes(node).get("href"))
+        )
 
     @property
     def kind(self) -> str:
@@ -96,7 +94,7 @@ class Block:
     @property
     def features(self) -> Mapping[str, float]:
         """What the kind was found from: spatial, content and tag features."""
-        return self.page.kind_of(self).features
+        return self.page.facts.block(self.nodes).features
 
     @cached_property
     def topic(self) -> str:
@@ -156,9 +154,9 @@ class Partition:
         return Measures(self.tree)
 
     @cached_property
-    def link_texts(self) -> LinkTexts:
-        """What the links of the page say."""
-        return LinkTexts(self.tree, self.measures)
+    def facts(self) -> PageFacts:
+        """What is known of the page and its blocks."""
+        return PageFacts(self.tree, self.measures, self.url)
 
     @cached_property
     def layout(self) -> tuple[bytes, ...]:
@@ -175,7 +173,7 @@ class Partition:
         return b"".join(pieces)
 
     def kind_of(self, block: Block) -> BlockKind:
-        """Return the kind of a block of this page, with its score and features."""
+        """Return the kind of a block of this page, with its score."""
         return self._kinds[id(block)]
 
     @cached_property
@@ -185,7 +183,7 @@ class Partition:
         blocks = list(self)
         for level in sorted({block.level for block in blocks}):
             peers = [b for b in blocks if b.level == level or (b.level < level and not b.children)]
-            found = block_kinds(self.tree, self.measures, [b.nodes for b in peers], self.url)
+            found = block_kinds(self.facts, [b.nodes for b in peers])
             kinds.update({id(b): k for b, k in zip(peers, found, strict=True) if b.level == level})
         return kinds
 

@@ -22,6 +22,7 @@ import codecs
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from html import unescape
 from html.entities import html5
 
@@ -134,7 +135,6 @@ class PageTree:
             for offsets in (self.starts, self.inner_starts, self.inner_ends, self.ends):
                 offsets[:] = [offset * view.unit for offset in offsets]
             self.ends[0] = self.inner_ends[0] = len(body)
-        self._texts: dict[int, str] = {}
         self._steps: dict[int, str] = {}  # of the paths asked for
         self._attributes: dict[bytes, Mapping[str, str]] = {}  # by start tag: many are alike
 
@@ -151,16 +151,11 @@ class PageTree:
 
     def text(self, node: int) -> str:
         """Return the text of a run, white space collapsed; "" for an element."""
-        known = self._texts.get(node)
-        if known is None:
-            known = self._texts[node] = " ".join(self.raw_text(node).split())
-        return known
+        return self.texts.get(node, "")
 
     def raw_text(self, node: int) -> str:
         """Return the text of a run with its white space; "" for an element."""
-        if self.tags[node] != TEXT:
-            return ""
-        return self._decoded(self.starts[node], self.ends[node])
+        return self._raw_texts.get(node, "")
 
     def raw_content(self, node: int) -> str:
         """Return what stands between the tags of a raw element (script, style, title, …)."""
@@ -172,12 +167,16 @@ class PageTree:
         unit = self._unit
         return self._markup[self.starts[node] // unit : self.inner_starts[node] // unit]
 
+    def written(self, node: int) -> bytes:
+        """Return the bytes of an element's start tag: what they say has to be found but once."""
+        return self.body[self.starts[node] : self.inner_starts[node]]
+
     def attributes(self, node: int) -> Mapping[str, str]:
         """Return the attributes of an element; of one given twice, the first counts."""
-        start_tag = self.start_tag(node)
-        known = self._attributes.get(start_tag)
+        written = self.written(node)
+        known = self._attributes.get(written)
         if known is None:
-            known = self._attributes[start_tag] = self._read_attributes(node)
+            known = self._attributes[written] = self._read_attributes(node)
         return known
 
     def path(self, node: int) -> str:
@@ -202,6 +201,25 @@ class PageTree:
             count = seen[name] = seen.get(name, 0) + 1
             self._steps[child] = f"{name}[{count}]" if count > 1 else name
 
+    @cached_property
+    def texts(self) -> Mapping[int, str]:
+        """The text of each run, white space collapsed."""
+        return {node: " ".join(text.split()) for node, text in self._raw_texts.items()}
+
+    @cached_property
+    def _raw_texts(self) -> dict[int, str]:
+        """The texts of all runs: most are short, and one call decodes them together."""
+        body, starts, ends = self.body, self.starts, self.ends
+        runs = [node for node, tag in enumerate(self.tags) if tag == TEXT]
+        text = b"\0".join([body[starts[node] : ends[node]] for node in runs])
+        if self._markup is body and b"\x1b" not in text:
+            decoded = text.decode(self.encoding, "replace")
+            # A broken character may take the NUL behind it along, and a run have one of its own.
+            if "\ufffd" not in decoded and decoded.count("\0") == len(runs) - 1:
+                texts = unescape(decoded).replace("\ufeff", "").split("\0")
+                return dict(zip(runs, texts, strict=True))
+        return {node: self._decoded(starts[node], ends[node]) for node in runs}
+
     def _decoded(self, start: int, end: int, *, escaped: bool = True) -> str:
         text = self.body[start:end].decode(self.encoding, "replace")
         if escaped and "&" in text:
@@ -215,7 +233,9 @@ class PageTree:
         if self._markup is self.body:
             written = _clean(self.start_tag(node).decode(self.encoding, "replace"))
             for name, *values in _ATTRIBUTE.findall(written, _end_of_name(written)):
-                found.setdefault(name.lower(), _unescape_value("".join(values)))
+                found.setdefault(name.lower(), "".join(values))
+            if "&" in written:
+                return {name: _unescape_value(value) for name, value in found.items()}
             return found
         # What is masked in the view is no name and no quote, and is decoded by itself.
         start, written = self.starts[node], self.start_tag(node).decode("latin-1")
@@ -249,6 +269,19 @@ def _unescape_value(text: str) -> str:
 def _resolved(reference: re.Match[str]) -> str:
     name = reference[1]
     return unescape(reference[0]) if name is None else html5.get(name, reference[0])
+
+
+def _plain_attributes(tag: str, start: int) -> Mapping[str, str]:
+    """Return the attributes of a start tag in ASCII, as nearly all are, from behind its name on."""
+    found: dict[str, str] = {}
+    for name, double_quoted, single_quoted, bare in _ATTRIBUTE_IN_TEXT.findall(tag, start):
+        key = name.lower()
+        if key not in found:
+            found[key] = double_quoted or single_quoted or bare
+    if "&" in tag or "\0" in tag:
+        for key, value in found.items():
+            found[key] = unescape(value).replace("\0", "").replace("\ufeff", "")
+    return found
 
 
 def read_tree(

@@ -162,7 +162,7 @@ def _media(cut: Partition, url: str, blocks: Iterable[BlockRecord]) -> Iterator[
 
 def _anchor(cut: Partition, node: int) -> str:
     tree = cut.tree
-    if text := cut.link_texts.of(node, tree.after[node]):
+    if text := cut.facts.texts.of_link(node, tree.after[node]):
         return text
     texts = [tree.attributes(node).get("title", "")]
     for inner in range(node, min(tree.after[node], node + _LOOKED_AT)):

@@ -13,7 +13,7 @@ import numpy as np
 
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.block_words import AREAS, area_of_names
-from mmcrawl.blocks.layout.measures import Measures, Sums
+from mmcrawl.blocks.layout.measures import Measures, Sums, count_between
 from mmcrawl.blocks.tags import HEADINGS
 from mmcrawl.blocks.tree import PageTree
 
@@ -68,12 +68,13 @@ class PageAreas:
 
     def __init__(self, tree: PageTree, measures: Measures) -> None:
         self._tree = tree
-        self._chars = measures.chars
-        self._headings = measures.counts["headings"]
-        self._link_chars = measures.link_chars
+        self._chars: list[int] = measures.chars.tolist()
+        self._link_chars: list[int] = measures.link_chars.tolist()
+        self._headings = measures.elements(HEADINGS)
         self._known: dict[int, str] = {0: ""}
-        self._all = int(measures.chars[-1])
-        self._all_text = self._all - int(measures.link_chars[-1])
+        self._named: dict[bytes, tuple[str, str]] = {}  # by start tag
+        self._all: int = self._chars[-1]
+        self._all_text: int = self._all - self._link_chars[-1]
 
     def of(self, node: int) -> str:
         """Return the area of a node, "" where nothing names one."""
@@ -91,22 +92,28 @@ class PageAreas:
         return area
 
     def _own(self, node: int) -> str:
-        tree = self._tree
-        tag = tree.tags[node]
-        if tag in (TEXT, "html", "body"):
-            return ""
-        named = _TAGS.get(tag, "")
-        if tree.inner_starts[node] - tree.starts[node] > len(tag) + 2:
-            attributes = tree.attributes(node)
-            named = _ROLES.get(attributes.get("role", ""), named)
-            # The id of a heading is made of its words, whatever these are.
-            key = "" if tag in HEADINGS else attributes.get("id", "")
-            by_name = attributes.get("class", ""), key
-            area = area_of_names(" ".join(by_name)) if any(by_name) else ""
-            # Of tag and class, the one that says more: a nav that is a box for sharing.
-            if area and (not named or _RANKS[area] < _RANKS[named]) and self._may_be(node, area):
-                named = area
-        return named
+        start_tag = self._tree.written(node)
+        known = self._named.get(start_tag)
+        if known is None:
+            known = self._named[start_tag] = self._names(node)
+        by_tag, by_class = known
+        return by_class if by_class and self._may_be(node, by_class) else by_tag
+
+    def _names(self, node: int) -> tuple[str, str]:
+        """Return the area that tag and role of an element name, and that its class and id do.
+
+        The latter is "" where it says no more: of a nav that is a box for sharing, it does.
+        """
+        tag, attributes = self._tree.tags[node], self._tree.attributes(node)
+        if tag in ("html", "body"):
+            return "", ""
+        by_tag = _ROLES.get(attributes.get("role", ""), _TAGS.get(tag, ""))
+        # The id of a heading is made of its words, whatever these are.
+        key = "" if tag in HEADINGS else attributes.get("id", "")
+        by_class = area_of_names(f"{attributes.get('class', '')} {key}")
+        if by_tag and by_class and _RANKS[by_tag] <= _RANKS[by_class]:
+            by_class = ""
+        return by_tag, by_class
 
     def _may_be(self, node: int, area: str) -> bool:
         """Whether an element may be what its class or id says: bars are no articles."""
@@ -114,7 +121,7 @@ class PageAreas:
             return True
         if self._tree.tags[node] in ("main", "article") and area not in _BOXES_OF_ARTICLES:
             return False
-        if area == "meta" and self._headings[self._tree.after[node]] > self._headings[node]:
+        if area == "meta" and count_between(self._headings, node, self._tree.after[node]):
             return False
         chars, text = self._held(node)
         if area not in _BOXES_WITH_TEXT and text > _LONG_TEXT and text > _MOSTLY_TEXT * chars:
@@ -124,8 +131,8 @@ class PageAreas:
     def _held(self, node: int) -> tuple[int, int]:
         """Return the characters in an element, and those outside of links."""
         after = self._tree.after[node]
-        chars = int(self._chars[after] - self._chars[node])
-        return chars, chars - int(self._link_chars[after] - self._link_chars[node])
+        chars = self._chars[after] - self._chars[node]
+        return chars, chars - (self._link_chars[after] - self._link_chars[node])
 
     def text_in(self, node: int) -> int:
         """Return the characters in an element that stand outside of links."""

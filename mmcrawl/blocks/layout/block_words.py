@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
@@ -26,6 +27,8 @@ AREAS = (
 """What the class and id of an element may say that it is for; the first of several counts."""
 
 _FOLDER = "block_words"
+_LISTS = ("navigation", "noise", "onward", "tags")  # whose words are looked for as whole texts
+_NO_RANK = len(AREAS)
 _LONGEST_NAMES = 1000  # characters
 _LONGEST_TEXT = 200
 # Words of style, not of purpose: a page *with* a side bar, content that is justified.
@@ -53,18 +56,28 @@ def area_of_names(names: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _area_of_names(names: str) -> str:
-    bare = _CAMEL_CASE.sub(" ", _NO_PURPOSE.sub(" ", names)).lower()
+    if "-" in names:
+        names = _NO_PURPOSE.sub(" ", names)
+    words = _WORD.findall(_CAMEL_CASE.sub(" ", names).lower())
+    rank = min(map(_rank, words), default=_NO_RANK)
+    return AREAS[rank] if rank < _NO_RANK else ""
+
+
+@lru_cache(maxsize=8192)
+def _rank(word: str) -> int:
+    """Return the rank of the area that a word of a class names."""
     exact, patterns = _class_words()
-    ranks = [exact[word] for word in _WORD.findall(bare) if word in exact]
-    for word in _WORD.findall(bare):
-        if word not in exact and (match := patterns.fullmatch(word)):
-            ranks.append((match.lastindex or 1) - 1)
-    return AREAS[min(ranks)] if ranks else ""
+    if word in exact:
+        return exact[word]
+    match = patterns.fullmatch(word)
+    return (match.lastindex or 1) - 1 if match else _NO_RANK
 
 
 def holds(kind: str, text: str) -> bool:
     """Whether a text holds a word of the list of a kind anywhere."""
-    return _anywhere(kind).search(unify(text)) is not None
+    plain = unify(text)
+    # Most texts hold none: this is faster to see than with the pattern.
+    return any(map(plain.__contains__, _words(kind))) and _anywhere(kind).search(plain) is not None
 
 
 def begins_with(kind: str, text: str) -> bool:
@@ -74,17 +87,31 @@ def begins_with(kind: str, text: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def _begins_with(kind: str, text: str) -> bool:
-    return _anywhere(kind).match(_bare(text)) is not None
+    bare = _bare(text)
+    return bare.startswith(_words(kind)) and _anywhere(kind).match(bare) is not None
 
 
-def is_all(kind: str, text: str) -> bool:
-    """Whether a text is a word of the list of a kind, but for punctuation and digits."""
-    return len(text) <= _LONGEST_TEXT and _is_all(kind, text)
+def lists_of(text: str) -> frozenset[str]:
+    """Return the kinds whose list has a text for a word, but for punctuation and digits.
+
+    >>> sorted(lists_of("« Home"))
+    ['navigation']
+    """
+    return _lists_of(text) if len(text) <= _LONGEST_TEXT else frozenset()
 
 
 @lru_cache(maxsize=8192)
-def _is_all(kind: str, text: str) -> bool:
-    return _bare(text) in _words(kind)
+def _lists_of(text: str) -> frozenset[str]:
+    return _all_words().get(_bare(text), frozenset())
+
+
+@cache
+def _all_words() -> dict[str, frozenset[str]]:
+    kinds: dict[str, frozenset[str]] = defaultdict(frozenset)
+    for kind in _LISTS:
+        for word in _words(kind):
+            kinds[word] |= {kind}
+    return dict(kinds)
 
 
 def _bare(text: str) -> str:
@@ -92,8 +119,10 @@ def _bare(text: str) -> str:
 
 
 @cache
-def _words(kind: str) -> frozenset[str]:
-    return frozenset(unify(line.strip()) for line in data_lines(_FOLDER, f"{kind}.txt"))
+def _words(kind: str) -> tuple[str, ...]:
+    """Return the words of a list, the longest first."""
+    found = {unify(line.strip()) for line in data_lines(_FOLDER, f"{kind}.txt")}
+    return tuple(sorted(found, key=len, reverse=True))
 
 
 @cache
@@ -101,7 +130,7 @@ def _anywhere(kind: str) -> re.Pattern[str]:
     # A Latin word ends where no letter follows; Chinese has no such ends.
     alternatives = (
         rf"(?<![a-z]){re.escape(word)}(?![a-z])" if word[-1].isascii() else re.escape(word)
-        for word in sorted(_words(kind), key=len, reverse=True)
+        for word in _words(kind)
     )
     return re.compile("|".join(alternatives))
 

@@ -1,4 +1,4 @@
-"""What is known of a block: where it is, what it holds, what its tags say.
+"""What is known of a block by itself: where it is, what it holds, what its tags say.
 
 Wang & Zhu 2012, section 2.2.2. Nothing is rendered: a page is taken to be :data:`PAGE_WIDTH` wide
 and to be filled with its text from top to bottom, so that the place of a block is its place in the
@@ -9,12 +9,16 @@ side.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
+from functools import cached_property
+from types import MappingProxyType
+from urllib.parse import urljoin, urlsplit
 
 from mmcrawl.blocks.layout.areas import PageAreas
+from mmcrawl.blocks.layout.block_words import lists_of
+from mmcrawl.blocks.layout.headlines import LONGEST_HEADING, Headlines
+from mmcrawl.blocks.layout.lines import PageText
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import PageTree
 
@@ -27,8 +31,26 @@ WINDOW_HEIGHT = 768.0
 CHARACTER_AREA = 200.0
 """Square pixels that a character takes, with its share of the space between lines."""
 
+COUNTED: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "links": frozenset("a area".split()),
+        "anchors": frozenset("a".split()),
+        "images": frozenset("img image".split()),
+        "flash": frozenset("object embed applet".split()),
+        "inputs": frozenset("input select textarea button".split()),
+        "forms": frozenset("form".split()),
+        "headings": frozenset("h1 h2 h3 h4 h5 h6".split()),
+    }
+)
+"""Sorts of elements that are counted, with their tags."""
+
 _PICTURE_HEIGHT = 60.0  # of one that declares no size
 _LARGEST = 4000.0
+_LINK_BLOCK = 0.5  # from this share of link text on
+_LINK_BLOCK_OF_ITEMS = 0.3
+_SHORT_ITEM = 20  # characters
+_LINKS_OF_HEADING = 2
+_LOOKED_AT = 50  # links of a block whose words are read
 
 FEATURES = (
     "x",
@@ -54,6 +76,7 @@ FEATURES = (
 and height, or shares of the height of a window."""
 
 _LENGTH = re.compile(r"\s*(\d{1,5}(?:\.\d+)?)\s*(px|%|$)")
+_FRONT = re.compile(r"/?(?:(?:index|default|home)\.\w{3,5})?", re.IGNORECASE)
 _CSS_WIDTH = re.compile(r"(?:^|[;\s])width\s*:([^;]*)")
 
 
@@ -69,87 +92,63 @@ def is_topic_page(measures: Measures, link_text_ratio: float) -> bool:
     return link_chars < link_text_ratio * (int(measures.chars[-1]) - link_chars)
 
 
-class BlockFeatures:
-    """The features of the blocks of a page, one array for each.
+class PageFacts:
+    """What is known of a page, whichever way it is cut into blocks. What is not asked is not found.
 
     Args:
         tree, measures: The page.
-        blocks: Ranges of nodes, in order.
-        areas: What the page's parts are for; says which element each block is.
+        url: Of the page, or None.
+
+    Attributes:
+        url, host: "" if it is not known.
+        chars, link_chars: As the page's :class:`Measures` have them.
     """
 
-    def __init__(
-        self, tree: PageTree, measures: Measures, blocks: Sequence[range], areas: PageAreas
-    ) -> None:
-        self._tree = tree
-        self._first = np.array([block.start for block in blocks], dtype=np.int64)
-        self._after = np.array([max(b.stop, b.start) for b in blocks], dtype=np.int64)
-        self.elements = [areas.element(block) for block in blocks]
-        """The element that each block is, or stands in."""
-        chars = self._held(measures.chars)
-        self.link_chars = self._held(measures.link_chars)
-        self.text_chars = chars - self.link_chars
-        counts = measures.counts
-        self.links = self._held(counts["links"])
-        self.images = self._held(counts["images"])
-        self.flash = self._held(counts["flash"])
-        self.inputs = self._held(counts["inputs"])
-        self.forms = self._held(counts["forms"])
-        self.headings = self._held(counts["headings"])
-        self.image_area = self._image_areas(blocks)
+    def __init__(self, tree: PageTree, measures: Measures, url: str | None = None) -> None:
+        self.tree = tree
+        self.measures = measures
+        self.url = url or ""
+        self.host = host_of(url) if url else ""
+        self.chars: list[int] = measures.chars.tolist()
+        self.link_chars: list[int] = measures.link_chars.tolist()
+        self._elements: dict[str, Sequence[int]] = {}
         self._places: dict[int, tuple[float, float]] = {0: (0.0, PAGE_WIDTH)}
-        places = np.array([self._place(node) for node in self.elements]).reshape(-1, 2)
-        self.width = np.maximum(places[:, 1], 1.0)
-        self.x = places[:, 0] + self.width / 2
-        self.height = (chars * CHARACTER_AREA + self.image_area) / self.width
-        before = measures.chars[self._first] * CHARACTER_AREA / PAGE_WIDTH
-        self.y = before + chars * CHARACTER_AREA / PAGE_WIDTH / 2
-        self._page_height = max(float(measures.chars[-1]) * CHARACTER_AREA / PAGE_WIDTH, 1.0)
+        self._blocks: dict[tuple[int, int], BlockFacts] = {}
 
-    def rows(self) -> list[Mapping[str, float]]:
-        """Return the features of each block by name."""
-        columns = (
-            self.x,
-            self.y,
-            self.width,
-            self.height,
-            self.x / PAGE_WIDTH,
-            self.y / self._page_height,
-            self.width / PAGE_WIDTH,
-            np.minimum(self.height / self._page_height, 1.0),
-            self.y / WINDOW_HEIGHT,
-            self.height / WINDOW_HEIGHT,
-            self.images,
-            self.image_area,
-            self.links,
-            self.text_chars,
-            self.link_chars,
-            self.inputs,
-            self.forms,
-            self.headings,
-        )
-        table = np.stack([column.astype(np.float64) for column in columns], axis=1)
-        return [dict(zip(FEATURES, row, strict=True)) for row in table.tolist()]
+    def block(self, nodes: range) -> BlockFacts:
+        """Return what is known of a block; a block of several levels is looked at once."""
+        key = nodes.start, nodes.stop
+        known = self._blocks.get(key)
+        if known is None:
+            known = self._blocks[key] = BlockFacts(self, nodes)
+        return known
 
-    def _held(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
-        return sums[self._after] - sums[self._first]
+    @cached_property
+    def texts(self) -> PageText:
+        """The visible text."""
+        return PageText(self.tree, self.measures)
 
-    def _image_areas(self, blocks: Sequence[range]) -> NDArray[np.float64]:
-        areas = np.zeros(len(blocks))
-        tags = self._tree.tags
-        for index in np.flatnonzero(self.images).tolist():
-            block = blocks[index]
-            areas[index] = sum(self._image_area(i) for i in block if tags[i] in ("img", "image"))
-        return areas
+    @cached_property
+    def areas(self) -> PageAreas:
+        """What the parts of the page are for."""
+        return PageAreas(self.tree, self.measures)
 
-    def _image_area(self, node: int) -> float:
-        attributes = self._tree.attributes(node)
-        height = pixels(attributes.get("height", ""), PAGE_WIDTH) or _PICTURE_HEIGHT
-        return height * (pixels(attributes.get("width", ""), PAGE_WIDTH) or height)
+    @cached_property
+    def headlines(self) -> Headlines:
+        """What is a heading."""
+        return Headlines(self.tree, self.measures)
 
-    def _place(self, node: int) -> tuple[float, float]:
+    def among(self, name: str, nodes: range) -> Sequence[int]:
+        """Return the elements of a sort (:data:`COUNTED`) that are among some nodes, in order."""
+        elements = self._elements.get(name)
+        if elements is None:
+            elements = self._elements[name] = self.measures.elements(COUNTED[name])
+        first = bisect_left(elements, nodes.start)
+        return elements[first : bisect_left(elements, nodes.stop, first)]
+
+    def place(self, node: int) -> tuple[float, float]:
         """Return where an element begins, from the left, and how wide it is."""
-        known, parents = self._places, self._tree.parents
+        known, parents = self._places, self.tree.parents
         above: list[int] = []
         while node not in known:
             above.append(node)
@@ -161,10 +160,10 @@ class BlockFeatures:
 
     def _place_in(self, node: int, around: tuple[float, float]) -> tuple[float, float]:
         left, width = around
-        tag = self._tree.tags[node]
+        tag = self.tree.tags[node]
         if tag in ("td", "th"):
             if node not in self._places:
-                self._place_cells(self._tree.parents[node], around)
+                self._place_cells(self.tree.parents[node], around)
             return self._places[node]
         if tag not in ("table", "div", "section", "main", "aside", "article"):
             return around
@@ -174,7 +173,7 @@ class BlockFeatures:
     def _place_cells(self, row: int, around: tuple[float, float]) -> None:
         """Put the cells of a row side by side, those without a declared width sharing the rest."""
         left, width = around
-        cells = [i for i in self._tree.children(row) if self._tree.tags[i] in ("td", "th")]
+        cells = [i for i in self.tree.children(row) if self.tree.tags[i] in ("td", "th")]
         declared = [self._declared_width(cell, width) for cell in cells]
         rest = max(width - sum(declared), 0.0) / max(declared.count(0.0), 1)
         for cell, own in zip(cells, declared, strict=True):
@@ -182,10 +181,147 @@ class BlockFeatures:
             left += own or rest
 
     def _declared_width(self, node: int, around: float) -> float:
-        attributes = self._tree.attributes(node)
+        attributes = self.tree.attributes(node)
         if found := _CSS_WIDTH.search(attributes.get("style", "").lower()):
             return pixels(found[1], around)
         return pixels(attributes.get("width", ""), around)
+
+
+class BlockFacts:
+    """What is known of one block of a page by itself.
+
+    Attributes:
+        nodes: Those of the page's tree.
+        element: The element that the block is, or stands in.
+        chars, text_chars, link_chars: Visible characters, those outside of links, those in them.
+        links: How many.
+        is_links: Whether links are most of it, or of each short item of several.
+    """
+
+    def __init__(self, page: PageFacts, nodes: range) -> None:
+        first, after = nodes.start, nodes.stop
+        self._page = page
+        self.nodes = nodes
+        self.element = page.areas.element(nodes)
+        self.chars = page.chars[after] - page.chars[first]
+        self.link_chars = page.link_chars[after] - page.link_chars[first]
+        self.text_chars = self.chars - self.link_chars
+        self.links = links = self.count("links")
+        has_items = links >= 2 and self.chars <= _SHORT_ITEM * links
+        share = _LINK_BLOCK_OF_ITEMS if has_items else _LINK_BLOCK
+        self.is_links = links > 0 and self.link_chars >= share * self.chars
+
+    def count(self, name: str) -> int:
+        """Return how many elements of a sort (:data:`COUNTED`) it holds."""
+        return len(self._page.among(name, self.nodes))
+
+    @cached_property
+    def text(self) -> str:
+        """The visible text."""
+        return self._page.texts.of(self.nodes)
+
+    @cached_property
+    def anchors(self) -> list[str]:
+        """The texts of the first links."""
+        texts, stop = self._page.texts, self.nodes.stop
+        return [texts.of_link(node, stop) for node in self._first_anchors]
+
+    @cached_property
+    def _lists(self) -> list[frozenset[str]]:
+        return [lists_of(anchor) for anchor in self.anchors]
+
+    def share_of_words(self, kind: str) -> float:
+        """Return the share of the links that are words of a list."""
+        return (
+            sum(kind in lists for lists in self._lists) / len(self._lists) if self._lists else 0.0
+        )
+
+    @property
+    def hrefs(self) -> list[str]:
+        """Where the first links lead, as written."""
+        attributes = self._page.tree.attributes
+        return [attributes(node).get("href", "") for node in self._first_anchors]
+
+    @cached_property
+    def all_leave(self) -> bool:
+        """Whether all links lead to other sites; False if the page's is not known."""
+        host = self._page.host
+        return bool(host) and all(host_of(href) not in ("", host) for href in self.hrefs)
+
+    @cached_property
+    def leads_to_front(self) -> bool:
+        """Whether it is links to the site's front page, and the page another: the site's name."""
+        url, hrefs = self._page.url, self.hrefs
+        if not url or not hrefs or _is_front(url):
+            return False
+        return all(_is_front(urljoin(url, href)) for href in hrefs)
+
+    @cached_property
+    def heading_level(self) -> int:
+        """0, or how deep a heading it is: see :meth:`Headlines.level`."""
+        if not 0 < self.chars <= LONGEST_HEADING or self.links > _LINKS_OF_HEADING:
+            return 0
+        return self._page.headlines.level(self.nodes)
+
+    @property
+    def features(self) -> Mapping[str, float]:
+        """The features by name."""
+        page = self._page
+        left, width = page.place(self.element)
+        width = max(width, 1.0)
+        x = left + width / 2
+        image_area = sum(map(self._image_area, page.among("images", self.nodes)))
+        height = (self.chars * CHARACTER_AREA + image_area) / width
+        before = page.chars[self.nodes.start] * CHARACTER_AREA / PAGE_WIDTH
+        y = before + self.chars * CHARACTER_AREA / PAGE_WIDTH / 2
+        page_height = max(float(page.chars[-1]) * CHARACTER_AREA / PAGE_WIDTH, 1.0)
+        values = (
+            x,
+            y,
+            width,
+            height,
+            x / PAGE_WIDTH,
+            y / page_height,
+            width / PAGE_WIDTH,
+            min(height / page_height, 1.0),
+            y / WINDOW_HEIGHT,
+            height / WINDOW_HEIGHT,
+            self.count("images"),
+            image_area,
+            self.links,
+            self.text_chars,
+            self.link_chars,
+            self.count("inputs"),
+            self.count("forms"),
+            self.count("headings"),
+        )
+        return dict(zip(FEATURES, map(float, values), strict=True))
+
+    def _image_area(self, node: int) -> float:
+        attributes = self._page.tree.attributes(node)
+        height = pixels(attributes.get("height", ""), PAGE_WIDTH) or _PICTURE_HEIGHT
+        return height * (pixels(attributes.get("width", ""), PAGE_WIDTH) or height)
+
+    @property
+    def _first_anchors(self) -> Sequence[int]:
+        return self._page.among("anchors", self.nodes)[:_LOOKED_AT]
+
+
+def host_of(url: str) -> str:
+    """Return the host that a URL names, or ""."""
+    try:
+        return urlsplit(url.strip()).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _is_front(url: str) -> bool:
+    """Whether an address is that of a site's front page."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return bool(parts.netloc) and not parts.query and _FRONT.fullmatch(parts.path) is not None
 
 
 def pixels(length: str, around: float) -> float:

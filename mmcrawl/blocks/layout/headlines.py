@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tags import BLOCK_TAGS, HEADINGS
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.page.looks import PLAIN, Look, look_of
+from mmcrawl.page.looks import PLAIN, STYLED_TAGS, look_of
 from mmcrawl.text.scripts import unify
 
 LONGEST_HEADING = 160
@@ -32,7 +33,7 @@ class Headlines:
     def __init__(self, tree: PageTree, measures: Measures) -> None:
         self._tree = tree
         self._hidden = measures.hidden
-        node = tree.tags.index("title") if "title" in tree.tags else 0
+        node = next(iter(measures.nodes.get("title", ())), 0)
         self.title = " ".join(tree.raw_content(node).split())[:500] if node else ""
         self._bare_title = _bare(self.title)
         self._parts = [part for part in map(_bare, _PARTS.split(self.title)) if len(part) > 1]
@@ -82,14 +83,20 @@ class Headlines:
         return 7 if self._looks_so(chain) else 0
 
     def _looks_so(self, chain: list[int]) -> bool:
-        look, bold, named = PLAIN, False, False
+        look = PLAIN
         for node in reversed(chain):
             tag, attributes = self._tree.tags[node], self._tree.attributes(node)
-            look = look_of(tag, attributes, look)
             style = attributes.get("style", "")
-            bold = bold or tag in _BOLD or "bold" in style
-            named = named or bool(_CLASS.search(attributes.get("class", "")))
-        return bold or named or look.size > Look().size
+            if tag in _BOLD or "bold" in style or _names_heading(attributes.get("class", "")):
+                return True
+            if style or tag in STYLED_TAGS:
+                look = look_of(tag, attributes, look)
+        return look.size > PLAIN.size
+
+
+@lru_cache(maxsize=8192)
+def _names_heading(names: str) -> bool:
+    return _CLASS.search(names) is not None
 
 
 def _bare(text: str) -> str:

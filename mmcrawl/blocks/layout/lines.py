@@ -1,4 +1,4 @@
-"""The lines of a page, what stands between two breaks of its text; and the texts of its links.
+"""The lines of a page, what stands between two breaks of its text; and the text of its parts.
 
 A line is a run of text within one block-level element, without a ``<br>``: a paragraph, a heading,
 an item of a list, a cell, a link of a menu. Text of hidden elements (scripts, forms' options, …)
@@ -8,8 +8,8 @@ is left out.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
@@ -90,64 +90,55 @@ class PageLines:
             self.breaks.append(breaks)
 
 
-def joined_text(tree: PageTree, runs: Iterable[int]) -> str:
-    """Return the text of runs, given in order, white space collapsed.
-
-    Inline elements do not part words; lines are parted by a space. Each element is passed once,
-    however deep it stands.
-
-    >>> from mmcrawl.blocks.tree import read_tree
-    >>> tree = read_tree(b"<p><b>H</b>ello <i>you</i><p>there")
-    >>> joined_text(tree, (node for node, tag in enumerate(tree.tags) if tag == TEXT))
-    'Hello you there'
-    """
-    pieces: list[str] = []
-    before = -1
-    for node in runs:
-        if before >= 0 and (node in tree.spaced or is_break(tree, before, node)):
-            pieces.append(" ")
-        pieces.append(tree.raw_text(node))
-        before = node
-    return " ".join("".join(pieces).split())
-
-
-def is_break(tree: PageTree, before: int, run: int) -> bool:
-    """Whether a line ends, or another begins, between two runs of text."""
-    tags, parents, after = tree.tags, tree.parents, tree.after
-    if any(tags[node] in _BREAKS for node in range(before + 1, run)):
-        return True
-    node = parents[before]
-    while after[node] <= run:
-        if tags[node] in _BREAKS:
-            return True
-        node = parents[node]
-    return False
-
-
 LONGEST_LINK_TEXT = 300
 """Characters that are read of a link's text."""
 
 
-class LinkTexts:
-    """The visible texts of links, white space collapsed, joined as lines are.
+class PageText:
+    """The visible text of any part of a page, white space collapsed.
 
-    Links may stand in each other, as when a table parts them. Each is read as far as
-    :data:`LONGEST_LINK_TEXT`, from a list of the page's visible runs that is made once: all the
-    links of a page take time proportional to the page.
+    Inline elements do not part words; lines are parted by a space. The runs of text are read once,
+    each with the space before it: the text of a part is that of its runs, put together.
 
     Args:
         tree, measures: The page.
+
+    >>> from mmcrawl.blocks.tree import read_tree
+    >>> tree = read_tree(b"<p><b>H</b>ello <i>you</i><p>there")
+    >>> PageText(tree, Measures(tree)).of(range(len(tree)))
+    'Hello you there'
     """
 
     def __init__(self, tree: PageTree, measures: Measures) -> None:
         self._tree = tree
-        self._hidden = measures.hidden
         self._runs: list[int] = []
         self._texts: list[str] = []  # of each run, with a space before it where there is one
-        self._read_runs()
+        line_of = _line_numbers(tree, measures)
+        line, space = 0, False
+        for node, text in tree.texts.items():
+            if measures.hidden[node]:
+                continue
+            raw = tree.raw_text(node)
+            space = space or line_of[node] != line or node in tree.spaced or raw[:1].isspace()
+            line = line_of[node]
+            if text:
+                self._runs.append(node)
+                self._texts.append(f" {text}" if space else text)
+                space = False
+            space = space or raw[-1:].isspace()
 
-    def of(self, link: int, stop: int) -> str:
-        """Return the text of a link as far as it stands before the node `stop`."""
+    def of(self, nodes: range) -> str:
+        """Return the text of some nodes."""
+        first = bisect_left(self._runs, nodes.start)
+        after = bisect_left(self._runs, nodes.stop, first)
+        return "".join(self._texts[first:after]).strip()
+
+    def of_link(self, link: int, stop: int) -> str:
+        """Return the text of a link as far as it stands before the node `stop`.
+
+        Links may stand in each other, as when a table parts them. Each is read as far as
+        :data:`LONGEST_LINK_TEXT`: all the links of a page take time proportional to the page.
+        """
         position = bisect_left(self._runs, link + 1)
         end = bisect_left(self._runs, min(self._tree.after[link], stop), position)
         pieces: list[str] = []
@@ -158,18 +149,10 @@ class LinkTexts:
             position += 1
         return "".join(pieces).strip()[:LONGEST_LINK_TEXT].rstrip()
 
-    def _read_runs(self) -> None:
-        tree = self._tree
-        before, space = -1, False
-        for node, tag in enumerate(tree.tags):
-            if tag != TEXT or self._hidden[node]:
-                continue
-            raw = tree.raw_text(node)
-            space = space or node in tree.spaced or raw[:1].isspace()
-            space = space or (before >= 0 and is_break(tree, before, node))
-            if text := tree.text(node):
-                self._runs.append(node)
-                self._texts.append(f" {text}" if space else text)
-                space = False
-            space = space or raw[-1:].isspace()
-            before = node
+
+def _line_numbers(tree: PageTree, measures: Measures) -> list[int]:
+    """Return numbers of which two runs of text have the same if they stand in one line."""
+    breaks = bytearray(len(tree) + 1)
+    for node in measures.elements(_BREAKS):
+        breaks[node] = breaks[tree.after[node]] = 1
+    return list(accumulate(breaks))

@@ -25,6 +25,7 @@ IMAGE_SIDE = 60.0
 """Width and height of an image, player or control that declares none."""
 
 _LARGEST = 20_000.0
+_NO_SIZE = 0.0, 0.0
 _PLACED = frozenset(
     """
     img image svg canvas video audio object embed applet iframe frame input select textarea button
@@ -62,13 +63,23 @@ def declared_size(
         node: An element.
         around: Size of its parent, for percentages; 0 is unknown.
     """
+    return _size(_declared(tree, node), around)
+
+
+def _declared(tree: PageTree, node: int) -> tuple[str, str]:
+    """Return width and height as an element declares them, "" where it declares none."""
     if not start_tag_has(tree, node, (b"width", b"height")):
-        return 0.0, 0.0
+        return "", ""
     attributes = tree.attributes(node)
     found = {name: attributes.get(name, "") for name in ("width", "height")}
     if style := attributes.get("style"):
         found.update(_STYLE.findall(style.lower()))
-    return _pixels(found["width"], around[0]), _pixels(found["height"], around[1])
+    return found["width"], found["height"]
+
+
+def _size(declared: tuple[str, str], around: tuple[float, float]) -> tuple[float, float]:
+    width, height = declared
+    return _pixels(width, around[0]), _pixels(height, around[1])
 
 
 def start_tag_has(tree: PageTree, node: int, words: tuple[bytes, ...]) -> bool:
@@ -86,7 +97,7 @@ def start_tag_has(tree: PageTree, node: int, words: tuple[bytes, ...]) -> bool:
 
 
 def _pixels(length: str, around: float) -> float:
-    match = _LENGTH.match(length)
+    match = _LENGTH.match(length) if length else None
     if match is None:
         return 0.0
     factor = around / 100 if match[2] == "%" else _UNITS[match[2] or ""]
@@ -104,6 +115,7 @@ class _Estimate:
         self._tree = tree
         self._hidden = measures.hidden
         self._chars: list[int] = (measures.chars[1:] - measures.chars[:-1]).tolist()
+        self._declared: dict[bytes, tuple[str, str]] = {}  # by start tag
         self.widths = [0.0] * len(tree)
         self.heights = [0.0] * len(tree)
         self.widths[0] = PAGE_WIDTH
@@ -121,7 +133,7 @@ class _Estimate:
                 continue
             if tags[node] in _CELLS and widths[node]:
                 continue  # placed with its row
-            width, height = declared_size(tree, node, (around, heights[parents[node]]))
+            width, height = self._size(node, (around, heights[parents[node]]))
             default = min(IMAGE_SIDE, around) if tags[node] in _PLACED else around
             widths[node], heights[node] = width or default, height
             if tags[node] == "tr":
@@ -131,11 +143,18 @@ class _Estimate:
         """Put the cells of a row side by side; those that declare no width share the rest."""
         tree, around = self._tree, (self.widths[row], self.heights[row])
         cells = [cell for cell in tree.children(row) if tree.tags[cell] in _CELLS]
-        declared = [declared_size(tree, cell, around) for cell in cells]
+        declared = [self._size(cell, around) for cell in cells]
         open_cells = sum(not width for width, _ in declared)
         rest = max(around[0] - sum(width for width, _ in declared), 0.0) / max(open_cells, 1)
         for cell, (width, height) in zip(cells, declared, strict=True):
             self.widths[cell], self.heights[cell] = width or rest, height
+
+    def _size(self, node: int, around: tuple[float, float]) -> tuple[float, float]:
+        tag = self._tree.written(node)
+        known = self._declared.get(tag)
+        if known is None:
+            known = self._declared[tag] = _declared(self._tree, node)
+        return _size(known, around) if any(known) else _NO_SIZE
 
     def stack(self) -> None:
         """Find the heights that are not declared."""

@@ -39,6 +39,7 @@ LONGEST_SHEET = 1_000_000
 
 RULES_PER_KEY = 128
 _LONGEST_SELECTOR = 8  # parts
+_REMEMBERED = 4096  # start tags of a page
 
 _BOLD_TAGS = HEADINGS | frozenset("b strong th".split())
 _LOOKED_AT = STYLED_TAGS | _BOLD_TAGS
@@ -70,27 +71,27 @@ def node_styles(tree: PageTree, sheets: Sheets = ()) -> list[Style]:
         sheets: The linked style sheets, as far as the caller has them: nothing is fetched.
     """
     matcher = _Matcher(_rules(_sheet_texts(tree, sheets)))
+    elements: dict[bytes, _Element] = {}  # by start tag
     styles = [Style()] * len(tree)
     tags, parents = tree.tags, tree.parents
     for node in range(1, len(tree)):
-        tag, around = tags[node], styles[parents[node]]
-        if tag == TEXT:
+        around = styles[parents[node]]
+        if tags[node] == TEXT:
             styles[node] = around
             continue
-        attributes = tree.attributes(node) if _has_attributes(tree, node) else {}
-        declared = matcher.enter(tree, node, attributes)
-        if own := attributes.get("style"):
-            declared = declared.overridden_by(declarations(own))
-        if declared == NOTHING and tag not in _LOOKED_AT and "bgcolor" not in attributes:
-            styles[node] = around
-            continue
-        look = look_of(tag, attributes, around.look, declared)
-        styles[node] = Style(look, _is_bold(tag, declared.weight, around.bold))
+        start_tag = tree.written(node)
+        element = elements.get(start_tag)
+        if element is None:
+            if len(elements) > _REMEMBERED:
+                elements.clear()
+            element = elements[start_tag] = matcher.element(tags[node], tree.attributes(node))
+        styles[node] = around
+        if element.states or element.is_looked_at:
+            declared = matcher.enter(tree, node, element.states).overridden_by(element.declared)
+            if declared != NOTHING or element.is_looked_at:
+                look = look_of(element.tag, element.attributes, around.look, declared)
+                styles[node] = Style(look, _is_bold(element.tag, declared.weight, around.bold))
     return styles
-
-
-def _has_attributes(tree: PageTree, node: int) -> bool:
-    return tree.inner_starts[node] - tree.starts[node] > len(tree.tags[node]) + 2
 
 
 def _is_bold(tag: str, weight: str | None, around: bool) -> bool:
@@ -259,6 +260,22 @@ class _State:
                 self.orders[index] = order
 
 
+class _Element(NamedTuple):
+    """What is known of all elements with one start tag, wherever they stand.
+
+    Attributes:
+        states: The beginnings of selectors whose last part it matches.
+        declared: What its ``style`` declares.
+        is_looked_at: Whether it may look other than what is around it, whatever the sheets say.
+    """
+
+    tag: str
+    attributes: Mapping[str, str]
+    states: list[_State]
+    declared: Declared
+    is_looked_at: bool
+
+
 class _Matcher:
     """Finds the declarations for the nodes of a page, entered in document order.
 
@@ -284,27 +301,14 @@ class _Matcher:
         self._innermost: dict[int, int] = {0: -1}
         self._open: list[tuple[int, list[tuple[int, int | None]]]] = []  # (after, what to restore)
 
-    def enter(self, tree: PageTree, node: int, attributes: Mapping[str, str]) -> Declared:
-        """Return what the sheets declare for the next element."""
-        if not self._by_key:
-            return NOTHING
-        innermost = self._innermost
-        while self._open and self._open[-1][0] <= node:
-            for number, before in reversed(self._open.pop()[1]):
-                if before is None:
-                    del innermost[number]
-                else:
-                    innermost[number] = before
-        found = self._matching(tree, node, attributes)
-        if not found:
-            return NOTHING
-        self._open.append((tree.after[node], [(s.number, innermost.get(s.number)) for s in found]))
-        for state in found:
-            innermost[state.number] = node
-        return _winners([state for state in found if state.declared != NOTHING])
+    def element(self, tag: str, attributes: Mapping[str, str]) -> _Element:
+        """Return what is known of the elements with a start tag."""
+        states = self._states(tag, attributes) if self._by_key else []
+        declared = declarations(attributes.get("style", ""))
+        is_looked_at = declared != NOTHING or tag in _LOOKED_AT or "bgcolor" in attributes
+        return _Element(tag, attributes, states, declared, is_looked_at)
 
-    def _matching(self, tree: PageTree, node: int, attributes: Mapping[str, str]) -> list[_State]:
-        tag, parent = tree.tags[node], tree.parents[node]
+    def _states(self, tag: str, attributes: Mapping[str, str]) -> list[_State]:
         names_of, own_id = attributes.get("class", "").split(), attributes.get("id", "").strip()
         classes = frozenset(names_of)
         keys = [tag, "*", *(f".{name}" for name in dict.fromkeys(names_of))]
@@ -314,12 +318,33 @@ class _Matcher:
             state
             for key in keys
             for state in self._by_key.get(key, ())
-            if (above := self._innermost.get(state.parent)) is not None
-            and (not state.part.child or above == parent)
-            and state.part.tag in ("*", tag)
+            if state.part.tag in ("*", tag)
             and (not state.part.id or state.part.id == own_id)
             and state.part.classes <= classes
         ]
+
+    def enter(self, tree: PageTree, node: int, states: Sequence[_State]) -> Declared:
+        """Return what the sheets declare for the next element with any states."""
+        innermost = self._innermost
+        while self._open and self._open[-1][0] <= node:
+            for number, before in reversed(self._open.pop()[1]):
+                if before is None:
+                    del innermost[number]
+                else:
+                    innermost[number] = before
+        parent = tree.parents[node]
+        found = [
+            state
+            for state in states
+            if (above := innermost.get(state.parent)) is not None
+            and (not state.part.child or above == parent)
+        ]
+        if not found:
+            return NOTHING
+        self._open.append((tree.after[node], [(s.number, innermost.get(s.number)) for s in found]))
+        for state in found:
+            innermost[state.number] = node
+        return _winners([state for state in found if state.declared != NOTHING])
 
 
 def _winners(states: list[_State]) -> Declared:

@@ -15,7 +15,7 @@ from operator import itemgetter
 
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.features import is_topic_page
-from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.layout.measures import Measures, count_between
 from mmcrawl.blocks.layout.runs import content_runs, shown_nodes
 from mmcrawl.blocks.layout.sizes import node_sizes
 from mmcrawl.blocks.layout.styles import Sheets, Style, node_styles
@@ -71,21 +71,20 @@ class ElementRules:
         self._merges_links = merges_links
         self._chars = measures.chars.tolist()
         self._link_chars = measures.link_chars.tolist()
-        hidden, in_link, tags = measures.hidden, measures.in_link, tree.tags
-        shown = [not hidden[max(parent, 0)] for parent in tree.parents]
-        self._pictures = _running(shown[i] and tag in _PICTURES for i, tag in enumerate(tags))
-        self._bare_pictures = _running(
-            shown[i] and tag in _PICTURES and not in_link[i] for i, tag in enumerate(tags)
-        )
-        self._flash = _running(tag in _FLASH for tag in tags)
-        self._other = _running(shown[i] and tag in _OTHER_CONTENT for i, tag in enumerate(tags))
-        self._links = _running(shown[i] and tag == "a" for i, tag in enumerate(tags))
-        self._split_tags = _running(tag in SPLIT_TAGS for tag in tags)
-        self._items = _running(tag in _ITEMS for tag in tags)
-        self._crowded = _running(
-            tag in _SECTION_TAGS | _LIST_TAGS and self._between(self._links, node) > 1
-            for node, tag in enumerate(tags)
-        )
+
+        def shown(tags: Iterable[str]) -> list[int]:
+            found = measures.elements(tags)
+            return [node for node in found if not measures.hidden[tree.parents[node]]]
+
+        self._pictures = shown(_PICTURES)
+        self._bare_pictures = [node for node in self._pictures if not measures.in_link[node]]
+        self._flash = measures.elements(_FLASH)
+        self._other = shown(_OTHER_CONTENT)
+        self._links = shown(("a",))
+        self._split_tags = measures.elements(SPLIT_TAGS)
+        self._items = measures.elements(_ITEMS)
+        boxes = measures.elements(_SECTION_TAGS | _LIST_TAGS)
+        self._crowded = [node for node in boxes if self._count(self._links, node) > 1]
         self._styles = node_styles(tree, sheets)
         self._texts = _Changes(_text_looks(tree, measures, self._styles))
         self._boxes = _Changes(_box_keys(tree))
@@ -99,7 +98,7 @@ class ElementRules:
 
         One with much more in it is a link that somebody forgot to close.
         """
-        if not self._between(self._split_tags, node):
+        if not self._count(self._split_tags, node):
             return False
         is_short = self._between(self._chars, node) <= _LONGEST_LINK
         return is_short and bool(self._tree.attributes(node).get("href"))
@@ -114,9 +113,9 @@ class ElementRules:
         """
         if self._links_in(node) and not self._merges_links:
             return False
-        if self._between(self._pictures, node) or self._between(self._flash, node):
+        if self._count(self._pictures, node) or self._count(self._flash, node):
             return False
-        if self._between(self._other, node):
+        if self._count(self._other, node):
             return False
         after = self._tree.after[node]
         look = self._texts.key_of(node, after)
@@ -131,12 +130,12 @@ class ElementRules:
 
         Plain text needs no rule: there is no tag in it to split at.
         """
-        if self._between(self._other, node):
+        if self._count(self._other, node):
             return False
         chars = self._between(self._chars, node)
         if not chars:
-            return bool(self._between(self._pictures, node) or self._between(self._flash, node))
-        if self._between(self._flash, node) or self._between(self._bare_pictures, node):
+            return bool(self._count(self._pictures, node) or self._count(self._flash, node))
+        if self._count(self._flash, node) or self._count(self._bare_pictures, node):
             return False
         return self._is_link_list(node, chars)
 
@@ -146,20 +145,19 @@ class ElementRules:
             return False
         share = self._between(self._link_chars, node) / chars
         if self._tree.tags[node] in _LIST_TAGS:
-            items = self._between(self._items, node)
+            items = self._count(self._items, node)
             return share >= _LINK_LIST or (share >= _LINKED_ITEMS and links >= items)
-        crowded = self._crowded[self._tree.after[node]] - self._crowded[node + 1]
-        return share >= _LINK_LIST and not crowded
+        inside = node + 1, self._tree.after[node]
+        return share >= _LINK_LIST and not count_between(self._crowded, *inside)
 
     def _links_in(self, node: int) -> int:
-        return self._between(self._links, node)
+        return self._count(self._links, node)
+
+    def _count(self, nodes: Sequence[int], node: int) -> int:
+        return count_between(nodes, node, self._tree.after[node])
 
     def _between(self, sums: list[int], node: int) -> int:
         return sums[self._tree.after[node]] - sums[node]
-
-
-def _running(values: Iterable[int]) -> list[int]:
-    return list(accumulate(values, initial=0))
 
 
 class _Changes:
@@ -200,7 +198,7 @@ def _text_looks(
             firsts.setdefault(around, node)
             looks = counts.setdefault(around, {})
             look = (styles[node], measures.in_link[node])
-            looks[look] = looks.get(look, 0) + len(tree.text(node))
+            looks[look] = looks.get(look, 0) + len(tree.texts[node])
     for around, looks in counts.items():
         yield firsts[around], max(looks, key=looks.__getitem__)
 
