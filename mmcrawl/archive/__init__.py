@@ -7,6 +7,7 @@ acknowledged before it is durable. A :class:`Search` finds its blocks by what th
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.changes import BlockChange, Difference, WordChange
+from mmcrawl.archive.lives import BlockLife, BlockPage, StoredAnew
 from mmcrawl.archive.model import (
     LARGEST_BODY,
     ArchiveStats,
@@ -14,6 +15,7 @@ from mmcrawl.archive.model import (
     CheckReport,
     Fault,
     HostStats,
+    PageBlocks,
     Purged,
     Stored,
     StoredBlock,
@@ -42,6 +44,8 @@ __all__ = [
     "ArchiveStats",
     "ArchivedHit",
     "BlockChange",
+    "BlockLife",
+    "BlockPage",
     "Capture",
     "CheckReport",
     "Counts",
@@ -50,11 +54,13 @@ __all__ = [
     "Hit",
     "HostStats",
     "IndexStats",
+    "PageBlocks",
     "Purged",
     "Results",
     "Search",
     "Snippet",
     "Stored",
+    "StoredAnew",
     "StoredBlock",
     "Unchanged",
     "Updated",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from math import isnan
@@ -12,6 +12,45 @@ LARGEST_BODY = 512 << 20
 """Bytes of a body that an archive keeps; what is larger is refused."""
 
 Headers = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBlock:
+    """A block of a version: a byte range of its body, and what it is.
+
+    Attributes:
+        start, end: Byte range.
+        kind: One of :data:`mmcrawl.blocks.kinds.KINDS`, the paper's label; "" for what is no page.
+        topic: What it is about, in a few words.
+        level: 1 for a block of the page, n + 1 for one inside of a block of level n.
+        path: DOM path of the element it was cut from.
+        digest: First 16 hex digits of the SHA-256 of its bytes: equal for equal blocks of any
+            versions.
+    """
+
+    start: int
+    end: int
+    kind: str
+    topic: str
+    level: int
+    path: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageBlocks:
+    """The blocks of a page, and how it was cut.
+
+    Attributes:
+        method: Of :func:`mmcrawl.blocks.partition`, with its options if any.
+        level: From 1.
+        blocks: In order, each before those inside of it; None if it could not be cut, so that it
+            is not tried again before somebody asks for them.
+    """
+
+    method: str
+    level: int
+    blocks: tuple[StoredBlock, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +65,8 @@ class Capture:
         headers: Names and values in the order received; names may repeat.
         reason: Of the status line.
         content_type: "" takes it from the headers.
+        blocks: The blocks of the page, if it was cut already; None has the archive cut it. Those of
+            another method or level than the archive wants are not taken.
     """
 
     url: str
@@ -35,6 +76,7 @@ class Capture:
     headers: Headers = ()
     reason: str = ""
     content_type: str = ""
+    blocks: PageBlocks | None = field(default=None, repr=False, compare=False)
 
     def header(self, name: str) -> str:
         """Return the first header of that name, case folded, or ""."""
@@ -146,29 +188,6 @@ class Stored:
     noted: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class StoredBlock:
-    """A block of a version: a byte range of its body, and what it is.
-
-    Attributes:
-        start, end: Byte range.
-        kind: One of :data:`mmcrawl.blocks.kinds.KINDS`, the paper's label; "" for what is no page.
-        topic: What it is about, in a few words.
-        level: 1 for a block of the page, n + 1 for one inside of a block of level n.
-        path: DOM path of the element it was cut from.
-        digest: First 16 hex digits of the SHA-256 of its bytes: equal for equal blocks of any
-            versions.
-    """
-
-    start: int
-    end: int
-    kind: str
-    topic: str
-    level: int
-    path: str
-    digest: str
-
-
 def leaves(blocks: Sequence[StoredBlock]) -> list[StoredBlock]:
     """Return the blocks that have none inside of them: with the layout between, they are the page.
 
@@ -241,9 +260,10 @@ class ArchiveStats:
     Attributes:
         urls, versions: Stored.
         visits: Requests noted, those that found a new version included.
-        blocks: Of all versions whose blocks are kept, nested ones included.
+        blocks, layouts: Of all versions whose blocks are kept, nested ones included.
+        distinct_blocks, distinct_layouts: Different ones of them.
         uncut: Pages whose blocks are cut whenever they are asked for, until
-            :meth:`Archive.pack` keeps them: not counted in `blocks`.
+            :meth:`Archive.pack` keeps them: not counted before.
         chunks: Distinct runs of blocks and layout that are stored.
         raw_bytes: Of all bodies, as received.
         chunk_bytes: Of all chunks, before compression.
@@ -255,6 +275,9 @@ class ArchiveStats:
     versions: int
     visits: int
     blocks: int
+    distinct_blocks: int
+    layouts: int
+    distinct_layouts: int
     uncut: int
     chunks: int
     raw_bytes: int

@@ -12,6 +12,7 @@ import pytest
 from pydantic import ValidationError
 from scrapy.settings import Settings
 
+from mmcrawl.archive import open_archive
 from mmcrawl.archive.model import digest_of
 from mmcrawl.blocks import partition
 from mmcrawl.crawling.cutting import CutPage, Cutter, UncutPage, cut_page
@@ -144,6 +145,26 @@ def test_no_page_is_cut_where_that_is_off(tools: Tools) -> None:
     for _, blocks, kinds in seen_by_the_next_pipeline(tools, {"/": PAGE}, MMCRAWL_BLOCKS="off"):
         assert blocks is None
         assert set(kinds.values()) <= {""}
+
+
+@pytest.mark.parametrize("method", ["quark", "off"])
+def test_the_archive_keeps_the_blocks_that_the_crawl_cut_or_none(
+    tools: Tools, tmp_path: Path, method: str
+) -> None:
+    server = tools.serve()
+    server.pages |= {"/": PAGE}
+    uri = f"sqlite:///{tmp_path / 'kept.db'}"
+    settings = {"MMCRAWL_ARCHIVE": uri, "MMCRAWL_BLOCKS": method}
+    [outcome] = tools.crawl({"seeds": server.url(), "settings": settings})
+    assert outcome.finished
+    with open_archive(uri, read_only=True) as archive:
+        version = archive.get(server.url())
+        kept = archive.page(version).kept
+    if method == "off":
+        assert kept is None
+    else:
+        cut = cut_page(UncutPage(version.url, version.encoding, PAGE.encode()), method)
+        assert (version.method, tuple(kept or ())) == (method, cut.blocks)
 
 
 def test_very_large_pages_go_on_uncut(tools: Tools) -> None:

@@ -49,6 +49,8 @@ class Options:
     at: float | None = None
     version: int | None = None
     body: bool = False
+    blocks: bool = False
+    text: bool = False
     kinds: tuple[str, ...] = ()
     all: bool = False
     output: str = ""
@@ -166,7 +168,9 @@ class Option:
 OPTIONS = {
     "at": Option("--at", f"the version of that time, {_TIME}", "TIME", _time),
     "version": Option("--version", "the version of that number", "N", whole),
-    "body": Option("--body", "show: write the page as it was received"),
+    "body": Option("--body", "show, block: write the bytes as they were received"),
+    "blocks": Option("--blocks", "show: the layout too, and what each block says and is"),
+    "text": Option("--text", "block: all its visible text"),
     "kinds": Option(
         "--kinds", f"diff, watch: only these kinds of blocks: {','.join(KINDS)}", "", _kinds
     ),
