@@ -6,13 +6,12 @@ acknowledged before it is durable. A :class:`Search` finds its blocks by what th
 """
 
 from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.changes import BlockChange, Difference, WordChange
 from mmcrawl.archive.model import (
     LARGEST_BODY,
     ArchiveStats,
-    BlockChange,
     Capture,
     CheckReport,
-    Difference,
     Fault,
     HostStats,
     Purged,
@@ -21,7 +20,6 @@ from mmcrawl.archive.model import (
     Unchanged,
     Version,
     Visit,
-    WordChange,
     leaves,
 )
 from mmcrawl.archive.opening import open_archive

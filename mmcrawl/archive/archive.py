@@ -10,6 +10,7 @@ from typing import Self
 
 from mmcrawl.archive.backend import Backend, PackRow, UrlRow, VersionRow
 from mmcrawl.archive.change_kinds import noted_changes
+from mmcrawl.archive.changes import Difference
 from mmcrawl.archive.checking import Checker, stats_of
 from mmcrawl.archive.comparison import difference
 from mmcrawl.archive.format.cutting import ArchivedPage, cut_entries
@@ -22,7 +23,6 @@ from mmcrawl.archive.model import (
     ArchiveStats,
     Capture,
     CheckReport,
-    Difference,
     Purged,
     Stored,
     StoredBlock,

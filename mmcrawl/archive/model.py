@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from math import isnan
@@ -180,68 +180,6 @@ def leaves(blocks: Sequence[StoredBlock]) -> list[StoredBlock]:
         for index, block in enumerate(blocks)
         if index + 1 == len(blocks) or blocks[index + 1].level <= block.level
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class WordChange:
-    """A run of words of a changed block: ``same``, ``removed`` or ``added``."""
-
-    change: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class BlockChange:
-    """What became of a block.
-
-    Attributes:
-        change: ``kept`` (same bytes, same order), ``moved`` (same bytes elsewhere), ``changed``
-            (took the place of `old`), ``added`` or ``removed``.
-        old, new: The block in either version; None where it has none.
-        words: For ``changed``: the text of both, word by word; empty if the text is the same and
-            only markup differs.
-    """
-
-    change: str
-    old: StoredBlock | None
-    new: StoredBlock | None
-    words: tuple[WordChange, ...] = ()
-
-    @property
-    def kind(self) -> str:
-        """Kind of the block, of the newer version where it has one."""
-        block = self.new or self.old
-        return block.kind if block is not None else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Two versions, block by block, in the order of the newer; removed ones where they were.
-
-    Attributes:
-        old, new: The versions.
-        blocks: What became of each block that has none inside of it.
-        layout_changed: Whether the bytes between the blocks differ.
-    """
-
-    old: Version
-    new: Version
-    blocks: tuple[BlockChange, ...]
-    layout_changed: bool
-
-    @property
-    def same(self) -> bool:
-        """Whether both have the same bytes."""
-        return self.old.digest == self.new.digest
-
-    def without(self, kinds: Iterable[str] = ("advertisement",)) -> Difference:
-        """Return the difference as seen without blocks of some kinds; the archive keeps them."""
-        hidden = frozenset(kinds)
-        return replace(self, blocks=tuple(b for b in self.blocks if b.kind not in hidden))
-
-    def count(self, change: str) -> int:
-        """Return how many blocks are ``kept``, ``moved``, ``changed``, ``added`` or ``removed``."""
-        return sum(block.change == change for block in self.blocks)
 
 
 @dataclass(frozen=True, slots=True)

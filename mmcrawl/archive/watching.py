@@ -10,9 +10,10 @@ from math import inf
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.change_kinds import is_change
+from mmcrawl.archive.changes import BlockChange, WordChange
 from mmcrawl.archive.comparison import difference
 from mmcrawl.archive.format.cutting import ArchivedPage
-from mmcrawl.archive.model import BlockChange, StoredBlock, Version, WordChange
+from mmcrawl.archive.model import StoredBlock, Version
 from mmcrawl.archive.revisits import is_answer
 from mmcrawl.blocks.selecting import ElementSelector
 from mmcrawl.errors import BlockError, StoreError

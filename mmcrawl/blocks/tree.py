@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -166,6 +167,19 @@ class PageTree:
         """Return the start tag of an element as written (in UTF-16, its ASCII letters)."""
         unit = self._unit
         return self._markup[self.starts[node] // unit : self.inner_starts[node] // unit]
+
+    def mentioning(self, word: bytes) -> Iterator[int]:
+        """Yield the elements in whose start tags a word (lower case, ASCII) stands, in order.
+
+        Most elements have no such attribute: this finds those that may without reading any.
+        """
+        markup, unit = self._markup.lower(), self._unit
+        place = markup.find(word)
+        while place >= 0:
+            node = bisect_right(self.starts, place * unit) - 1
+            if place * unit < self.inner_starts[node]:
+                yield node
+            place = markup.find(word, place + 1)
 
     def written(self, node: int) -> bytes:
         """Return the bytes of an element's start tag: what they say has to be found but once."""

@@ -14,7 +14,7 @@ from lxml import html as lxml_html
 
 from mmcrawl.blocks.drawing import KIND_COLOURS, draw, printable, short_path
 from mmcrawl.blocks.kinds import KINDS, BlockKind
-from mmcrawl.blocks.partition import Partition
+from mmcrawl.blocks.partition import Block, Partition
 from mmcrawl.blocks.partitioners.base import Cut
 from mmcrawl.blocks.safe_copy import safe_copy
 from mmcrawl.blocks.tree import PageTree, read_tree
@@ -35,7 +35,7 @@ def topics(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         "block_kinds",
         lambda page, blocks: [BlockKind(KINDS[i % len(KINDS)], 0.5) for i, _ in enumerate(blocks)],
     )
-    monkeypatch.setattr(module, "block_topic", lambda tree, nodes, rules: topic[0])
+    monkeypatch.setattr(Block, "topic", property(lambda block: topic[0]))
     return topic
 
 

@@ -25,7 +25,7 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "block_kinds", lambda page, blocks: [kind for _ in blocks])
     features = {"links": 2, "x": float("inf"), "y": 0.5}
     monkeypatch.setattr(module.Block, "features", property(lambda block: features))
-    monkeypatch.setattr(module, "block_topic", lambda tree, nodes, rules: "光学")
+    monkeypatch.setattr(module.Block, "topic", "光学")
 
 
 def nested(encoding: str = "utf-8", url: str | None = None) -> Partition:

@@ -185,6 +185,37 @@ def test_a_difference_shows_changed_blocks_with_their_words(run) -> None:  # typ
     assert "the same, byte for byte" in run("diff", URL, "1", "1").out
 
 
+def test_a_difference_begins_with_what_changed_by_kind(run) -> None:  # type: ignore[no-untyped-def]
+    said = run("diff", URL, "1", "2")
+    record = run("diff", URL, "1", "2", "--json").json()
+    (kind,) = record["summary"]["changed"]
+    assert f"blocks: 1 changed ({kind})" in said.words
+    assert said.out.index("blocks:") < said.out.index("[-open-]")
+    assert record["verdict"] == "content"
+    assert sum(sum(kinds.values()) for kinds in record["summary"].values()) >= len(record["blocks"])
+
+
+def test_a_change_of_markup_or_encoding_is_one_line(run) -> None:  # type: ignore[no-untyped-def]
+    said = {}
+    old = page("Füße", "Fließend")
+    for name, new in (
+        ("markup", old.replace(b"<p>", b"<p class=x>").replace(b"<div>", b"<div id=y>")),
+        ("encoding", old.decode().encode("cp1252")),
+    ):
+        url = f"http://{name}.test/"
+        with open_archive("sqlite:///crawl-archive.db") as archive:
+            for time, body in enumerate((old, new), 1):
+                charset = "utf-8" if body == old or name == "markup" else "windows-1252"
+                content_type = f"text/html; charset={charset}"
+                archive.store(Capture(url, body, time, content_type=content_type))
+        said[name] = run("diff", url)
+    assert "only markup differs, text the same" in said["markup"].words
+    assert "encoding changed from utf-8 to cp1252, text the same" in said["encoding"].words
+    for one in said.values():
+        assert "[-" not in one.out
+        assert "~" not in one.out
+
+
 def test_advertisements_are_left_out_of_a_difference_unless_wished(run) -> None:  # type: ignore[no-untyped-def]
     for number, offer in enumerate(("Buy lenses now", "Buy mirrors now")):
         with open_archive("sqlite:///crawl-archive.db") as archive:
