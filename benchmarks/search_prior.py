@@ -199,7 +199,7 @@ def samples_of(
         ) -> Any:
             return Watch(make_scorer(name, source, *more, **given), source, truth, kept)
 
-        crawl(web, name, task, cache, scorer=watched, blocks=True)
+        crawl(web, name, task, cache, scorer=watched)
     return samples
 
 
