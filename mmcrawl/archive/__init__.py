@@ -6,7 +6,7 @@ acknowledged before it is durable. A :class:`Search` finds its blocks by what th
 """
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.changes import BlockChange, Difference, WordChange
+from mmcrawl.archive.comparing.changes import BlockChange, Difference, WordChange
 from mmcrawl.archive.lives import BlockLife, BlockPage, StoredAnew
 from mmcrawl.archive.model import (
     LARGEST_BODY,

@@ -9,10 +9,10 @@ from math import inf
 from typing import Self
 
 from mmcrawl.archive.backend import Backend, UrlRow
-from mmcrawl.archive.change_kinds import noted_changes
-from mmcrawl.archive.changes import Difference
 from mmcrawl.archive.checking import Checker, stats_of
-from mmcrawl.archive.comparison import difference
+from mmcrawl.archive.comparing.change_kinds import noted_changes
+from mmcrawl.archive.comparing.changes import Difference
+from mmcrawl.archive.comparing.comparison import difference
 from mmcrawl.archive.format.cutting import ArchivedPage, cut_entries
 from mmcrawl.archive.format.manifest import Entry
 from mmcrawl.archive.format.reading import Reader
@@ -294,8 +294,8 @@ class Archive:
     def changed_kinds(self, url: str, pairs: Collection[Pair]) -> dict[Pair, frozenset[str]]:
         """Return the kinds of blocks that changed between versions of a URL, by their numbers.
 
-        What :mod:`mmcrawl.archive.change_kinds` finds is noted, to be found once; not in an
-        archive that was opened for reading only.
+        What :mod:`mmcrawl.archive.comparing.change_kinds` finds is noted, to be found once; not in
+        an archive that was opened for reading only.
         """
         row = self._lookup.known_url(url)
 

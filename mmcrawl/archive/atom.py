@@ -11,7 +11,7 @@ from uuid import NAMESPACE_URL, uuid5
 from lxml import etree
 from lxml.builder import ElementMaker
 
-from mmcrawl.archive.changes import BlockChange, WordChange
+from mmcrawl.archive.comparing.changes import BlockChange, WordChange
 from mmcrawl.archive.watching import WatchedChange
 
 MEDIA_TYPE = "application/atom+xml"

@@ -56,8 +56,8 @@ class RevisitRules:
         default: After a first visit.
         shortest, longest: Never sooner or later than this.
         growth: How many times the longest interval so far the next may be.
-        kinds: Of the blocks whose changes count (:mod:`mmcrawl.archive.change_kinds`); None if any
-            other byte does.
+        kinds: Of the blocks whose changes count; None if any other byte does. See
+            :mod:`mmcrawl.archive.comparing.change_kinds`.
     """
 
     default: float = DAY

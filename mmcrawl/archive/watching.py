@@ -9,9 +9,9 @@ from itertools import pairwise
 from math import inf
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.change_kinds import is_change
-from mmcrawl.archive.changes import BlockChange, WordChange
-from mmcrawl.archive.comparison import difference
+from mmcrawl.archive.comparing.change_kinds import is_change
+from mmcrawl.archive.comparing.changes import BlockChange, WordChange
+from mmcrawl.archive.comparing.comparison import difference
 from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import StoredBlock, Version
 from mmcrawl.archive.revisits import is_answer

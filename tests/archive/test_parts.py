@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.archive.comparison import difference
+from mmcrawl.archive.comparing.comparison import difference
 from mmcrawl.archive.format.blocks import BlockColumns
 from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.format.frames import compressed, decompressed, read_varints, varints

@@ -12,8 +12,8 @@ from itertools import pairwise
 
 from starlette.responses import RedirectResponse, Response
 
-from mmcrawl.archive.changes import Difference
-from mmcrawl.archive.comparison import difference
+from mmcrawl.archive.comparing.changes import Difference
+from mmcrawl.archive.comparing.comparison import difference
 from mmcrawl.archive.model import StoredBlock, Visit
 from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context, numbers_of

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from mmcrawl.archive.changes import BlockChange, Difference
-from mmcrawl.archive.comparison import difference
+from mmcrawl.archive.comparing.changes import BlockChange, Difference
+from mmcrawl.archive.comparing.comparison import difference
 from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import StoredBlock, Version, leaves
 from mmcrawl.browse.arguments import Arguments, Problem

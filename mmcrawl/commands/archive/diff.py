@@ -8,7 +8,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.changes import BlockChange, Difference, WordChange
+from mmcrawl.archive.comparing.changes import BlockChange, Difference, WordChange
 from mmcrawl.archive.model import as_text
 from mmcrawl.blocks.drawing import printable, short_path
 from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json

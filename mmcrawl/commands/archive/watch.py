@@ -11,7 +11,7 @@ from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.atom import atom_feed, feed_title
-from mmcrawl.archive.changes import BlockChange, WordChange
+from mmcrawl.archive.comparing.changes import BlockChange, WordChange
 from mmcrawl.archive.model import as_text
 from mmcrawl.archive.uris import shown
 from mmcrawl.archive.watching import Watch, WatchedChange, watched_changes

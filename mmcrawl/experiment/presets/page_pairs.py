@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.changes import BlockChange
+from mmcrawl.archive.comparing.changes import BlockChange
 from mmcrawl.archive.model import Capture
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures

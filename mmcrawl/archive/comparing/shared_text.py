@@ -11,9 +11,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
-from mmcrawl.archive.changes import WordChange
-from mmcrawl.archive.compared_page import ComparedPage
-from mmcrawl.archive.wording import word_changes
+from mmcrawl.archive.comparing.changes import WordChange
+from mmcrawl.archive.comparing.compared_page import ComparedPage
+from mmcrawl.archive.comparing.wording import word_changes
 
 _Owner = int | None  # a block, None for the layout
 _Runs = list[tuple[_Owner, list[str]]]

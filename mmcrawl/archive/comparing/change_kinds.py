@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from typing import TypeVar
 
 from mmcrawl.archive.backend import Backend
-from mmcrawl.archive.changes import BlockChange, Difference
+from mmcrawl.archive.comparing.changes import BlockChange, Difference
 from mmcrawl.archive.revisits import WHOLE, Pair
 from mmcrawl.errors import BlockError, StoreError
 

@@ -20,11 +20,11 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from mmcrawl.archive.changes import BlockChange, Difference, WordChange
-from mmcrawl.archive.compared_page import ComparedPage, compared_pages
+from mmcrawl.archive.comparing.changes import BlockChange, Difference, WordChange
+from mmcrawl.archive.comparing.compared_page import ComparedPage, compared_pages
+from mmcrawl.archive.comparing.shared_text import SharedText
+from mmcrawl.archive.comparing.wording import words_of
 from mmcrawl.archive.format.cutting import ArchivedPage
-from mmcrawl.archive.shared_text import SharedText
-from mmcrawl.archive.wording import words_of
 
 _ALIKE = 0.3  # share of words that two blocks must have in common to be one that changed
 _NEARLY_SAME = 0.7  # the same, to be one wherever it stands

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 
-from mmcrawl.archive.changes import WordChange
+from mmcrawl.archive.comparing.changes import WordChange
 from mmcrawl.text.scripts import HAN
 
 _MOST_WORDS = 4_000  # of a text; longer ones are compared from their two ends
