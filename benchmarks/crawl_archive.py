@@ -1,13 +1,14 @@
-"""What the archive costs a crawl: the focused crawl with it, beside the same one without.
+"""What blocks and archive cost a crawl: the focused crawl with them, beside the same one without.
 
     python benchmarks/crawl_archive.py FOLDER --hosts castalio.test --rounds 5
     python benchmarks/crawl_archive.py FOLDER --archive mongodb://HOST
 
 FOLDER and how it is served are as in `crawl_speed.py`, and so are the crawls: `scrapy crawl focused
--a algo=urlrule` with its store in a new file, one with `archive=none` and one with a new archive,
-in turn. `pages/s` counts from spider_opened to spider_closed, so that it holds what the archive
-does when it is closed (`with start` the whole process). All are medians of the rounds; a ratio is
-the median of the rounds' ratios, with the archive to without: 1 is an archive for nothing.
+-a algo=urlrule` with its store in a new file, with neither blocks nor archive, with an archive
+alone (MMCRAWL_BLOCKS=off), with blocks alone, and with both, in turn. `pages/s` counts from
+spider_opened to spider_closed, so that it holds what the archive does when it is closed (`with
+start` the whole process). All are medians of the rounds; a ratio is the median of the rounds'
+ratios to the crawl with neither: 1 is for nothing.
 """
 
 from __future__ import annotations
@@ -24,6 +25,12 @@ from uuid import uuid4
 from crawl_speed import Run, focused
 from page_server import running
 
+_CRAWLS = {
+    "neither": (False, "off"),
+    "archive": (True, "off"),
+    "blocks": (False, "bwap"),
+    "both": (True, "bwap"),
+}
 _COLUMNS = {"pages/s": "speed", "with start": "speed_with_start", "of CPU": "speed_of_cpu"}
 
 
@@ -53,13 +60,14 @@ def report(runs: dict[str, list[Run]]) -> None:
             f"{name:<10}{served.pages:>8}{served.megabytes:>8.0f}"
             + "".join(f"{speed:>12.1f}" for speed in speeds)
         )
-    pairs = list(zip(runs["archive"], runs["none"], strict=True))
-    ratios = [
-        [getattr(with_it, speed) / getattr(without, speed) for with_it, without in pairs]
-        for speed in _COLUMNS.values()
-    ]
-    print(f"{'ratio':<26}" + "".join(f"{median(ratio):>12.2f}" for ratio in ratios))
-    print(f"ratio of pages/s in each round: {', '.join(f'{ratio:.2f}' for ratio in ratios[0])}")
+    for name in list(runs)[1:]:
+        pairs = list(zip(runs[name], runs["neither"], strict=True))
+        ratios = [
+            [getattr(with_it, speed) / getattr(without, speed) for with_it, without in pairs]
+            for speed in _COLUMNS.values()
+        ]
+        print(f"{'ratio, ' + name:<26}" + "".join(f"{median(ratio):>12.2f}" for ratio in ratios))
+        print(f"  of pages/s in each round: {', '.join(f'{ratio:.2f}' for ratio in ratios[0])}")
     sets = {run.served.digest for rounds in runs.values() for run in rounds}
     print("the same pages in all crawls" if len(sets) == 1 else "NOT the same pages")
 
@@ -79,17 +87,19 @@ def main() -> int:
     if not hosts:
         print(f"{arguments.folder} holds none of these hosts.", file=sys.stderr)
         return 2
-    runs: dict[str, list[Run]] = {"none": [], "archive": []}
+    runs: dict[str, list[Run]] = {name: [] for name in _CRAWLS}
     with running(arguments.folder, hosts) as server:
         for number in range(arguments.rounds):
-            for name in ("none", "archive") if number % 2 == 0 else ("archive", "none"):
+            for name in list(_CRAWLS) if number % 2 == 0 else reversed(_CRAWLS):
+                has_archive, blocks = _CRAWLS[name]
                 with tempfile.TemporaryDirectory() as place:
                     folder = Path(place)
-                    if name == "none":
-                        runs[name].append(focused(arguments, server, folder))
+                    if not has_archive:
+                        runs[name].append(focused(arguments, server, folder, blocks=blocks))
                         continue
                     with new_archive(arguments.archive, folder) as archive:
-                        runs[name].append(focused(arguments, server, folder, archive))
+                        crawl = focused(arguments, server, folder, archive=archive, blocks=blocks)
+                        runs[name].append(crawl)
     report(runs)
     return 0
 

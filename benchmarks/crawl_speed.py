@@ -87,14 +87,19 @@ def plain(arguments: argparse.Namespace, server: Running, folder: Path) -> Run:
 
 
 def focused(
-    arguments: argparse.Namespace, server: Running, folder: Path, archive: str = "none"
+    arguments: argparse.Namespace,
+    server: Running,
+    folder: Path,
+    *,
+    archive: str = "none",
+    blocks: str = "off",
 ) -> Run:
     """Crawl with the focused spider; media pages and frontier go into a new file."""
     command = ["crawl", "focused", "-a", f"algo={arguments.algo}"]
     command += ["-a", f"keywords={arguments.keywords}", "-a", f"seeds={','.join(server.starts)}"]
     command += ["-a", f"store=sqlite:///{folder / 'crawl.db'}", "-a", "max_layer=0"]
     command += ["-a", f"archive={archive}"]
-    command += ["-s", "MMCRAWL_BARREN_PAGES_PER_SHAPE=0"]
+    command += ["-s", "MMCRAWL_BARREN_PAGES_PER_SHAPE=0", "-s", f"MMCRAWL_BLOCKS={blocks}"]
     command += [part for setting in arguments.set for part in ("-s", setting)]
     return crawl([*command, *settings(arguments)], PROJECT, server)
 
