@@ -1,13 +1,16 @@
 """The archive on series of versions, beside other ways to keep them.
 
-    python benchmarks/archive.py FOLDER [--only archive,warc] [--growth]
+    python benchmarks/archive.py FOLDER [--only archive,warc] [--web] [--growth]
 
 FOLDER holds a folder for each page with its versions as `<unix time>.html`, or is a folder (or the
 variable MMCRAWL_CORPORA) with `series/` or `series.tar.zst` in it. All pages are stored in the
-order of time, as a crawl would, each version durable before the next.
+order of time, as a crawl would, each version durable before the next. With `--web`, it is a stored
+web: each of its files that begins as markup does is a page, and has one version.
 
-* archive: sealed as it was written; `packed` with the labelled blocks of every version kept;
-  `repacked` compressed anew at level 19;
+* archive: with the layout and the labelled blocks of every version, sealed as it was written;
+  `given` the same, where pages come with their blocks, as from a crawl that has cut them;
+  `unblocked` without these; `packed` after `scrapy archive pack`; `repacked` compressed anew at
+  level 19;
 * warc: gzip'd WARC by warcio, revisit records for bodies that are equal to the one before;
 * zstd: each page alone at level 12; patches: against the version before, a chain from the first;
 * git: a commit a version, `git repack -adf --window 50 --depth 50`.
@@ -36,7 +39,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -46,9 +49,21 @@ import zstandard
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from mmcrawl.archive import Archive, Capture, open_archive
+from mmcrawl.archive import Archive, Capture, PageBlocks, open_archive
+from mmcrawl.archive.format.cutting import stored_blocks
+from mmcrawl.blocks import partition
 
-MEASURES = ("ratio", "MB/s", "MB/CPU s", "median ms", "p99 ms", "memory MB", "missed", "false")
+MEASURES = (
+    "size kB",
+    "ratio",
+    "MB/s",
+    "MB/CPU s",
+    "median ms",
+    "p99 ms",
+    "memory MB",
+    "missed",
+    "false",
+)
 
 
 @dataclass(frozen=True)
@@ -92,6 +107,15 @@ def series(folder: Path, scratch: Path) -> Path:
         raise FileNotFoundError(f"there is neither {folder / 'series'} nor {archive}")
     subprocess.run(["tar", "-C", scratch, "--zstd", "-xf", archive], check=True)
     return scratch / "series"
+
+
+def web(folder: Path) -> list[Event]:
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    pages = (path for path in paths if path.read_bytes()[:1_000].lstrip().startswith(b"<"))
+    return [
+        Event(f"https://{path.relative_to(folder.parent)}", time, path)
+        for time, path in enumerate(pages, 1_000_000_000)
+    ]
 
 
 def events_in(folder: Path) -> list[Event]:
@@ -154,13 +178,21 @@ class Clock:
         self.cpu += time.process_time() - self._start[1]
 
 
-def archived(events: list[Event], folder: Path, finish: Callable[[Archive], None]) -> Result:
+def archived(
+    events: list[Event],
+    folder: Path,
+    finish: Callable[[Archive], None] = lambda archive: None,
+    *,
+    keep_blocks: bool = True,
+    given: bool = False,
+) -> Result:
     uri = f"sqlite:///{folder / 'archive.db'}"
     storing, closing = Clock(), Clock()
-    archive = open_archive(uri)
+    archive = open_archive(uri, keep_blocks=keep_blocks)
     for capture in captures(events):
+        page = with_blocks(capture) if given else capture
         with storing:
-            archive.store(capture)
+            archive.store(page)
     with closing:
         archive.close()
     cpu = storing.cpu + closing.cpu
@@ -172,6 +204,12 @@ def archived(events: list[Event], folder: Path, finish: Callable[[Archive], None
         reads = timed_reads(events, lambda e: archive.rebuild(versions[e.url, e.time]).body)
     missed, false = changes_missed(events, set(versions))
     return Result(bytes_under(folder), storing.seconds, cpu, reads, memory, missed, false)
+
+
+def with_blocks(capture: Capture) -> Capture:
+    page = partition(capture.body, url=capture.url)
+    blocks = PageBlocks(page.method, page.level, tuple(stored_blocks(page)))
+    return replace(capture, blocks=blocks)
 
 
 def changes_missed(events: list[Event], kept: set[tuple[str, float]]) -> tuple[int, int]:
@@ -187,7 +225,15 @@ def changes_missed(events: list[Event], kept: set[tuple[str, float]]) -> tuple[i
 
 
 def sealed(events: list[Event], folder: Path) -> Result:
-    return archived(events, folder, lambda archive: None)
+    return archived(events, folder)
+
+
+def given(events: list[Event], folder: Path) -> Result:
+    return archived(events, folder, given=True)
+
+
+def unblocked(events: list[Event], folder: Path) -> Result:
+    return archived(events, folder, keep_blocks=False)
 
 
 def packed(events: list[Event], folder: Path) -> Result:
@@ -293,6 +339,8 @@ def git(events: list[Event], folder: Path) -> Result:
 
 WAYS = {
     "archive": sealed,
+    "given": given,
+    "unblocked": unblocked,
     "packed": packed,
     "repacked": repacked,
     "warc": warc,
@@ -321,6 +369,7 @@ def measured(name: str, events: list[Event]) -> Result:
 
 
 def cells(result: Result, raw: int) -> Iterator[str]:
+    yield f"{result.size / 1e3:,.0f}"
     yield f"{raw / result.size:.2f}"
     yield f"{raw / 1e6 / result.seconds:.1f}"
     yield f"{raw / 1e6 / result.cpu:.1f}" if result.cpu else "-"
@@ -356,6 +405,7 @@ def arguments() -> argparse.Namespace:
         help="folder with the series (default: the variable MMCRAWL_CORPORA)",
     )
     parser.add_argument("--only", default=",".join(WAYS), help="ways, parted by ,")
+    parser.add_argument("--web", action="store_true", help="the folder is a stored web")
     parser.add_argument("--growth", action="store_true", help="size by number of versions")
     given = parser.parse_args()
     if given.folder is None:
@@ -369,7 +419,8 @@ def main() -> int:
     given = arguments()
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            events = events_in(series(Path(given.folder), Path(scratch)))
+            folder = Path(given.folder)
+            events = web(folder) if given.web else events_in(series(folder, Path(scratch)))
         except FileNotFoundError as error:
             print(f"{error}.", file=sys.stderr)
             return 2

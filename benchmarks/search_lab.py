@@ -15,14 +15,14 @@ distinct media instead of pages, and CPU time a page. Algorithms are given with 
 `scrapy experiment`: `urlrule:lift=0;s=0`. `hindsight` is `learned` that knows from the start what
 it knew at its end: what its features could tell. `--priors FOLDER` takes the weights of the
 evidence for each web from FOLDER/WEB.json: those that the other webs give (search_prior.py).
+`--blocks` cuts the pages into blocks, so that links know in what kind of block they stand; a page
+is cut once and that is kept as well. `breadth:links=related` follows no links off topic then.
 `--check` crawls the webs by `scrapy crawl` as well and compares the order of the pages.
 """
 
 import argparse
-import hashlib
 import json
 import os
-import pickle
 import sys
 import tempfile
 import time
@@ -34,8 +34,8 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 from unittest.mock import patch
-from urllib.parse import urljoin
 
+from _lab_pages import METHOD, Pages
 from scrapy.settings import Settings
 
 from mmcrawl.crawling.params import FocusedParams
@@ -47,11 +47,8 @@ from mmcrawl.experiment.plan import ExperimentError, algorithms_of
 from mmcrawl.experiment.stores import StoredPage, read_pages
 from mmcrawl.experiment.truth import truth_of
 from mmcrawl.frontier.records import NewLink
-from mmcrawl.frontier.urls import page_digest
-from mmcrawl.page.parse import parse_page
 from mmcrawl.page.urls import physical_layer, resource_key
 from mmcrawl.replay.handler import replay_settings
-from mmcrawl.replay.opening import open_web
 from mmcrawl.scoring.base import LinkSource, Scorer
 from mmcrawl.scoring.evidence import prior_of
 from mmcrawl.scoring.prospects import Prospects
@@ -73,7 +70,6 @@ GRID = (
     "flat=1,media=0.01",
     "flat=1,media=0.03,menu=300",
 )
-PAGE_TYPES = ("text/html", "application/xhtml+xml", "text/plain", "text/xml", "application/xml")
 
 
 @dataclass(frozen=True)
@@ -106,63 +102,10 @@ class Run:
     seconds: float
 
 
-class Pages:
-    """The answers of a web, parsed; kept in a file between runs."""
-
-    def __init__(self, web: Web, cache: Path) -> None:
-        stamp = hashlib.sha256(json.dumps([web.spec, web.name, _code()]).encode()).hexdigest()[:16]
-        self._path = cache / f"{stamp}.pickle"
-        self._known = pickle.loads(self._path.read_bytes()) if self._path.exists() else {}
-        self._changed = False
-        self.web = open_web(web.spec)
-
-    def get(self, url: str) -> tuple:
-        """Return ("page", Page, digest), ("redirect", URL) or ("error", reason)."""
-        answer = self._known.get(url)
-        if answer is None:
-            answer = self._known[url] = self._ask(url)
-            self._changed = True
-        return answer
-
-    def _ask(self, url: str) -> tuple:
-        answer = self.web.get(url)
-        if answer is None:
-            return "error", "host not found"
-        if location := answer.header("Location"):
-            return "redirect", urljoin(url, location)
-        if not 200 <= answer.status < 300:
-            return "error", f"HTTP {answer.status}"
-        declared = answer.header("Content-Type") or ""
-        kind = declared.partition(";")[0].strip().lower()
-        if kind and kind not in PAGE_TYPES:
-            return "error", f"no page: {kind}"
-        page = parse_page(answer.body, url, declared)
-        digest = page_digest(url, answer.body, (resource.url for resource in page.media))
-        return "page", page, digest
-
-    def keep(self) -> None:
-        """Write down what was asked, all or nothing."""
-        if self._changed:
-            new = self._path.with_suffix(f".{os.getpid()}")
-            new.write_bytes(pickle.dumps(self._known, pickle.HIGHEST_PROTOCOL))
-            new.replace(self._path)
-            self._changed = False
-
-
 @lru_cache(maxsize=1)
 def _pages(web: Web, cache: Path) -> Pages:
     """Return the pages of a web; they are read once for all algorithms."""
-    return Pages(web, cache)
-
-
-def _code() -> str:
-    """Return what tells one state of the parser, and of digests, from another."""
-    import mmcrawl.frontier.urls
-    import mmcrawl.page
-
-    files = sorted(Path(mmcrawl.page.__file__).parent.glob("*.py"))
-    files.append(Path(mmcrawl.frontier.urls.__file__))
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    return Pages(web.spec, web.name, cache)
 
 
 def crawl(
@@ -173,8 +116,18 @@ def crawl(
     *,
     store: str = "memory:",
     scorer: ScorerMaker = make_scorer,
+    blocks: bool = False,
 ) -> Run:
-    """Crawl all of a web; `scorer` is called as `make_scorer` is."""
+    """Crawl all of a web.
+
+    Args:
+        web: what is crawled.
+        algo, task: see above.
+        cache: folder for parsed pages.
+        store: where the crawl is kept.
+        scorer: is called as `make_scorer` is.
+        blocks: links know the kinds of the blocks they stand in.
+    """
     pages = _pages(web, cache)
     settings = Settings()
     settings.setmodule("mmcrawl.settings")
@@ -199,6 +152,7 @@ def crawl(
         else:
             page, digest = answer
             verdict = job.judge(page, digest)
+            page = pages.in_blocks(page) if blocks else page
             relevant = job.crawled(link.id, FetchedPage(page, 200, digest, verdict))
             done.append(StoredPage(link.id, page.url, relevant, digest, physical_layer(page.url)))
             found = {resource_key(resource.url) for resource in verdict.media if relevant}
@@ -234,7 +188,14 @@ class _Hindsight:
 
 
 def measure(
-    web: Web, algos: list[str], task: str, cache: Path, *, share: float, priors: Path | None
+    web: Web,
+    algos: list[str],
+    task: str,
+    cache: Path,
+    *,
+    share: float,
+    priors: Path | None,
+    blocks: bool,
 ) -> dict:
     """Return what each algorithm did on a web."""
     if priors is not None:
@@ -250,24 +211,30 @@ def measure(
     row = {"web": web.name, "pages": number, "relevant": wanted, "media": len(all_media)}
     row["algorithms"] = {}
     for algo in algos:
-        run = whole if algo == "breadth" else _run(web, algo, task, cache)
+        run = (
+            whole
+            if algo == "breadth" and not blocks
+            else _run(web, algo, task, cache, blocks=blocks)
+        )
         series = truth.judge(map(truth.kind, run.pages))
         after = max(1, round(share * number))
         row["algorithms"][algo] = {
             "area": area_share(series, best, wanted, number),
             "recall": found_after(series, after)[after] / wanted if wanted else None,
             "media": _media_area(run.media, all_media, number),
+            "found": found_after(series, number)[number] / wanted if wanted else None,
+            "fetched": len(run.pages) / number,
             "ms_a_page": 1000 * run.seconds / max(len(run.pages), 1),
         }
     return row
 
 
-def _run(web: Web, algo: str, task: str, cache: Path) -> Run:
+def _run(web: Web, algo: str, task: str, cache: Path, *, blocks: bool) -> Run:
     if algo != "hindsight":
-        return crawl(web, algo, task, cache)
+        return crawl(web, algo, task, cache, blocks=blocks)
     twice = _Hindsight()
-    crawl(web, "learned", task, cache, scorer=twice)
-    return crawl(web, "learned", task, cache, scorer=twice)
+    crawl(web, "learned", task, cache, scorer=twice, blocks=blocks)
+    return crawl(web, "learned", task, cache, scorer=twice, blocks=blocks)
 
 
 def _media_area(media: list[frozenset[str]], wanted: frozenset[str], pages: int) -> float | None:
@@ -314,14 +281,15 @@ def table(rows: list[dict], algos: list[str], measure_name: str) -> None:
     print("| mean | | | |", " | ".join(f"{mean(columns[algo] or [0]):.3f}" for algo in algos), "|")
 
 
-def check(web: Web, algo: str, task: str, cache: Path) -> None:
+def check(web: Web, algo: str, task: str, cache: Path, *, blocks: bool) -> None:
     """Crawl a web by Scrapy as well, and see that the pages come in the same order."""
+    settings = {"MMCRAWL_BLOCKS": METHOD if blocks else "off"}
     with tempfile.TemporaryDirectory() as folder:
-        run = CrawlProcess(Path(folder) / "crawl", web.arguments(algo, task, ""), {})
+        run = CrawlProcess(Path(folder) / "crawl", web.arguments(algo, task, ""), settings)
         while not run.ended():
             time.sleep(0.1)
         scrapys = [page.url for page in read_pages(run.files.store)]
-    own = [page.url for page in crawl(web, algo, task, cache).pages]
+    own = [page.url for page in crawl(web, algo, task, cache, blocks=blocks).pages]
     pairs = enumerate(zip(own, scrapys, strict=False))
     alike = next((n for n, (mine, other) in pairs if mine != other), min(len(own), len(scrapys)))
     print(f"{web.name}, {algo}: {len(own)} pages, {len(scrapys)} by Scrapy, first {alike} alike")
@@ -339,6 +307,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="names of webs, parted by commas")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--priors", type=Path, help="folder of weights, a file a web")
+    parser.add_argument("--blocks", action="store_true", help="links know their blocks")
     parser.add_argument("--check", action="store_true", help="compare with crawls by Scrapy")
     parser.add_argument("--json", type=Path, help="write all that was measured here")
     args = parser.parse_args()
@@ -360,16 +329,12 @@ def main() -> None:
     if args.check:
         for web in webs:
             for algo in algos:
-                check(web, algo, args.task, args.cache)
+                check(web, algo, args.task, args.cache, blocks=args.blocks)
         return
+    options = {"share": args.share, "priors": args.priors, "blocks": args.blocks}
     begun = time.monotonic()
     with ProcessPoolExecutor(max(1, args.jobs)) as pool:
-        tasks = [
-            pool.submit(
-                measure, web, algos, args.task, args.cache, share=args.share, priors=args.priors
-            )
-            for web in webs
-        ]
+        tasks = [pool.submit(measure, web, algos, args.task, args.cache, **options) for web in webs]
         rows = [task.result() for task in tasks]
     titles = {
         "area": "Area under recall, as a share of the oracle's",
@@ -377,6 +342,8 @@ def main() -> None:
         "media": "Area under the recall of distinct media",
         "ms_a_page": "CPU, ms a page",
     }
+    if any("links=" in algo for algo in algos):
+        titles |= {"found": "Recall at the end", "fetched": "Share of the pages fetched"}
     for name, title in titles.items():
         print(f"\n{title}, task {args.task}\n")
         table(rows, algos, name)

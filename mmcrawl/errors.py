@@ -65,7 +65,7 @@ class ItemError(MmcrawlError):
 
 
 class SearchError(MmcrawlError):
-    """A query, or the order of what it finds, is not understood."""
+    """What is asked for is not understood, as a query, or is not there, as a page to watch."""
 
 
 def fatal_error(error: BaseException | None) -> StoreError | None:

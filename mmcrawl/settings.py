@@ -163,6 +163,12 @@ declared = {
             *_HOURS,
         ),
         Setting("MMCRAWL_REVISIT_SHORTEST", 1.0, "fewest hours between two visits", *_HOURS),
+        Setting(
+            "MMCRAWL_REVISIT_KINDS",
+            "title,topic,related-links,image,small",
+            "kinds of blocks whose changes count for the rate at which a page changes; `all` lets"
+            " any other byte count",
+        ),
         Setting("MMCRAWL_REVISIT_LONGEST", 720.0, "most hours between two visits", *_HOURS),
         Setting(
             "MMCRAWL_LEASE_SECONDS",
@@ -171,18 +177,6 @@ declared = {
             " to others",
             "a number of seconds from 4",
             lambda value: 4 <= value < inf,
-        ),
-        Setting(
-            "MMCRAWL_LINK_BLOCKS",
-            False,
-            "take links in navigation, noise, advertisements and notices of rights after others of"
-            " equal score",
-        ),
-        Setting(
-            "MMCRAWL_LINK_BLOCK_FACTORS",
-            {},
-            "multiply the scores of such links with numbers from 0 to 1, by the kind of the block:"
-            ' `{"navigation": 0.8}`',
         ),
         Setting(
             "MMCRAWL_RUFFLE",

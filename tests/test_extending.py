@@ -178,7 +178,7 @@ def test_algorithms_and_partitioners_are_found_by_their_entry_points(
     folder: Path, site: str
 ) -> None:
     crawl(folder, site, "-a", "algo=shortest", "-a", "least=0.01",
-          MMCRAWL_LINK_BLOCKS=1, MMCRAWL_BLOCKS="halves")  # fmt: skip
+          MMCRAWL_BLOCKS="halves")  # fmt: skip
     help_of_crawl = scrapy(folder, "crawl", "focused", "--help").stdout
     assert "shortest      least=0.0 (0 to 1)" in help_of_crawl
     (folder / "page.html").write_bytes(PAGES["/"])

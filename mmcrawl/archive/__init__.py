@@ -6,22 +6,22 @@ acknowledged before it is durable. A :class:`Search` finds its blocks by what th
 """
 
 from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.changes import BlockChange, Difference, WordChange
+from mmcrawl.archive.lives import BlockLife, BlockPage, StoredAnew
 from mmcrawl.archive.model import (
     LARGEST_BODY,
     ArchiveStats,
-    BlockChange,
     Capture,
     CheckReport,
-    Difference,
     Fault,
     HostStats,
+    PageBlocks,
     Purged,
     Stored,
     StoredBlock,
     Unchanged,
     Version,
     Visit,
-    WordChange,
     leaves,
 )
 from mmcrawl.archive.opening import open_archive
@@ -44,6 +44,8 @@ __all__ = [
     "ArchiveStats",
     "ArchivedHit",
     "BlockChange",
+    "BlockLife",
+    "BlockPage",
     "Capture",
     "CheckReport",
     "Counts",
@@ -52,11 +54,13 @@ __all__ = [
     "Hit",
     "HostStats",
     "IndexStats",
+    "PageBlocks",
     "Purged",
     "Results",
     "Search",
     "Snippet",
     "Stored",
+    "StoredAnew",
     "StoredBlock",
     "Unchanged",
     "Updated",

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from math import inf
 from typing import Self
 
-from mmcrawl.archive.backend import Backend, PackRow, UrlRow, VersionRow
+from mmcrawl.archive.backend import Backend, UrlRow
+from mmcrawl.archive.change_kinds import noted_changes
+from mmcrawl.archive.changes import Difference
 from mmcrawl.archive.checking import Checker, stats_of
 from mmcrawl.archive.comparison import difference
 from mmcrawl.archive.format.cutting import ArchivedPage, cut_entries
-from mmcrawl.archive.format.facts import as_version
 from mmcrawl.archive.format.manifest import Entry
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.format.sealing import Sealer
 from mmcrawl.archive.format.writing import Writer
+from mmcrawl.archive.lives import BlockLife, StoredAnew, life_of, stored_anew
+from mmcrawl.archive.lookup import Lookup
 from mmcrawl.archive.model import (
     ArchiveStats,
     Capture,
     CheckReport,
-    Difference,
     Purged,
     Stored,
     StoredBlock,
@@ -32,10 +34,10 @@ from mmcrawl.archive.model import (
     as_unix_time,
 )
 from mmcrawl.archive.purging import purge
+from mmcrawl.archive.revisits import Pair
 from mmcrawl.archive.timeline import events_of, head_of, last_seen, next_seen
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.urls import canonical, url_key
 
 
 class Archive:
@@ -49,13 +51,19 @@ class Archive:
 
     A URL is kept as given. Looking one up finds it under any spelling that the frontier holds for
     the same page (:func:`mmcrawl.frontier.urls.canonical`), the exact one first.
+
+    Args:
+        backend: Where it is kept.
+        keep_blocks: Whether layout and labelled blocks of a version are kept when it is stored;
+            those of others are cut whenever they are asked for, until :meth:`pack`.
     """
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, *, keep_blocks: bool = True) -> None:
         self._backend = backend
         self._reader = Reader(backend)
+        self._lookup = Lookup(backend, self._reader)
         self._sealer = Sealer(backend, self._reader, cut_entries)
-        self._writer = Writer(backend, self._reader, self._sealer)
+        self._writer = Writer(backend, self._reader, self._sealer, keep_blocks=keep_blocks)
         self._writing = threading.RLock()
         self._closed = False
 
@@ -133,7 +141,7 @@ class Archive:
         """
         time = as_unix_time(time)
         with self._writing:
-            visit = Unchanged(self._known_url(url).url, time, status)
+            visit = Unchanged(self._lookup.known_url(url).url, time, status)
             if not self._writer.store([visit])[0].noted:
                 raise StoreError(f"{url} has no version before that visit; store one first")
 
@@ -149,7 +157,7 @@ class Archive:
 
     def visits(self, url: str) -> list[Visit]:
         """Return all visits of a URL in order of time; empty for one that is not stored."""
-        row = self._url(url)
+        row = self._lookup.url(url)
         return [event[0] for event in events_of(self._backend, row.id)] if row is not None else []
 
     def found(self, url: str) -> list[tuple[Visit, Version]]:
@@ -158,27 +166,27 @@ class Archive:
         The version has the reason, the headers and the content type that it came with then. Visits
         whose version is gone are left out.
         """
-        row = self._url(url)
+        row = self._lookup.url(url)
         if row is None:
             return []
         events = events_of(self._backend, row.id)
         entries = {version.entry for _, version, _ in events if version is not None}
         packs = self._backend.packs_with_entries(entries)
         return [
-            (visit, self._as_version(row, version, head, packs.get(version.entry)))
+            (visit, self._lookup.as_version(row, version, head, packs.get(version.entry)))
             for visit, version, head in events
             if version is not None
         ]
 
     def versions(self, url: str) -> list[Version]:
         """Return the versions of a URL in order of time; empty for one that is not stored."""
-        row = self._url(url)
-        return self._versions_of(row) if row is not None else []
+        row = self._lookup.url(url)
+        return self._lookup.versions_of(row) if row is not None else []
 
     def all_versions(self) -> Iterator[Version]:
         """Yield every version, URL by URL in their order, those of one URL in order of time."""
         for url in self._backend.urls():
-            yield from self._versions_of(url)
+            yield from self._lookup.versions_of(url)
 
     def get(self, url: str, at: datetime | float | None = None) -> Version:
         """Return the version that was seen last up to a time, by default the last of all.
@@ -196,11 +204,11 @@ class Archive:
             ValueError: `at` is no time (NaN).
             StoreError: the URL is not stored, or its first version is later: the message names it.
         """
-        row = self._known_url(url)
+        row = self._lookup.known_url(url)
         time = as_unix_time(at) if at is not None else None
         seen = last_seen(self._backend, row.id, time)
         if seen is not None:
-            return self._as_version(row, seen.version, head_of(self._backend, seen))
+            return self._lookup.as_version(row, seen.version, head_of(self._backend, seen))
         first = next_seen(self._backend, row.id, -inf)
         if first is None:
             raise StoreError(f"{url} has no version in archive {self._backend.name}")
@@ -215,12 +223,12 @@ class Archive:
         Raises:
             StoreError: there is none.
         """
-        row = self._known_url(url)
+        row = self._lookup.known_url(url)
         possible = 0 < number < 1 << 32
         version = self._backend.version(row.id, number) if possible else None
         if version is None:
             raise StoreError(f"{url} has no version {number} in archive {self._backend.name}")
-        return self._as_version(row, version)
+        return self._lookup.as_version(row, version)
 
     def rebuild(self, version: Version) -> Capture:
         """Return the page byte for byte, checked against its digest.
@@ -237,7 +245,7 @@ class Archive:
             StoreError: it is damaged, or was purged.
         """
         entry, body = self._read(version)
-        return ArchivedPage(version, body, entry.blocks(body))
+        return ArchivedPage(version, body, entry.blocks(body, version.encoding))
 
     def blocks_of(self, version: Version) -> list[StoredBlock]:
         """Return the blocks of a version in order, each before those inside of it.
@@ -250,6 +258,29 @@ class Archive:
         """
         return self.page(version).blocks
 
+    def block(self, digest: str) -> BlockLife:
+        """Return on which pages a block stands and stood, in which versions, from when to when.
+
+        Reads what stands beside the pages of each version, and the pages that have it.
+
+        Args:
+            digest: Of the block; its first 6 hex digits at least.
+
+        Raises:
+            StoreError: there is no such block, several begin so, or a page is damaged.
+        """
+        return life_of(self._backend, self._reader, digest.lower())
+
+    def anew(self, url: str) -> list[StoredAnew]:
+        """Return what came with each version of a URL that none before had, in order of storing.
+
+        Reads no page.
+
+        Raises:
+            StoreError: the URL is not stored.
+        """
+        return stored_anew(self._backend, self._reader, self._lookup.known_url(url))
+
     def diff(self, old: Version, new: Version) -> Difference:
         """Compare two versions block by block (Song et al. 2008, section 2.3).
 
@@ -259,6 +290,19 @@ class Archive:
             StoreError, BlockError: as :meth:`blocks_of`.
         """
         return difference(self.page(old), self.page(new))
+
+    def changed_kinds(self, url: str, pairs: Collection[Pair]) -> dict[Pair, frozenset[str]]:
+        """Return the kinds of blocks that changed between versions of a URL, by their numbers.
+
+        What :mod:`mmcrawl.archive.change_kinds` finds is noted, to be found once; not in an
+        archive that was opened for reading only.
+        """
+        row = self._lookup.known_url(url)
+
+        def read(number: int) -> ArchivedPage:
+            return self.page(self.version(row.url, number))
+
+        return noted_changes(self._backend, row.id, pairs, read, difference)
 
     # -- upkeep -------------------------------------------------------------------------------
 
@@ -283,10 +327,9 @@ class Archive:
         return stats_of(self._backend, self._reader)
 
     def pack(self) -> None:
-        """Cut and label the blocks of every version, compress all, and give free space back.
+        """Compress all, cut the pages whose blocks are not kept, and give free space back.
 
-        Until then, blocks are cut whenever they are asked for. It stays so for pages that are to
-        be cut by a partitioner that is not installed here.
+        Pages that are to be cut by a partitioner that is not installed here stay as they are.
         """
         with self._writing:
             self._sealer.seal_all()
@@ -340,38 +383,9 @@ class Archive:
             finally:
                 self._backend.close()
 
-    # -- finding ------------------------------------------------------------------------------
-
-    def _url(self, url: str) -> UrlRow | None:
-        try:
-            key, wanted, _ = url_key(0, url), canonical(url), url.encode()
-        except ValueError:
-            return None  # no URL that could be stored
-        exact = self._backend.url(url)
-        if exact is not None:
-            return exact
-        others = self._backend.urls_by_key(key)
-        return next((row for row in others if canonical(row.url) == wanted), None)
-
-    def _known_url(self, url: str) -> UrlRow:
-        row = self._url(url)
-        if row is None:
-            raise StoreError(f"{url} is not in archive {self._backend.name}")
-        return row
-
-    def _row_of(self, version: Version) -> VersionRow:
-        url = self._backend.url(version.url)
-        row = self._backend.version(url.id, version.number) if url is not None else None
-        if row is None or row.digest.hex() != version.digest:
-            raise StoreError(
-                f"version {version.number} of {version.url} is no longer in archive"
-                f" {self._backend.name}"
-            )
-        return row
-
     def _read(self, version: Version) -> tuple[Entry, bytes]:
         """Return what was kept with a version, and its body."""
-        row = self._row_of(version)
+        row = self._lookup.row_of(version)
         try:
             return self._reader.read(row)
         except StoreError as error:
@@ -379,25 +393,8 @@ class Archive:
                 f"version {version.number} of {version.url} cannot be read: {error}"
             ) from error
 
-    def _as_version(
-        self,
-        url: UrlRow,
-        row: VersionRow,
-        head: bytes | None = None,
-        pack: PackRow | None = None,
-    ) -> Version:
-        try:
-            return as_version(url.url, row, self._reader.entry(row, pack), head)
-        except StoreError as error:
-            raise StoreError(f"version {row.number} of {url.url} cannot be read: {error}") from None
-
-    def _versions_of(self, url: UrlRow) -> list[Version]:
-        rows = sorted(self._backend.versions(url.id), key=lambda row: (row.time, row.number))
-        packs = self._backend.packs_with_entries({row.entry for row in rows})
-        return [self._as_version(url, row, pack=packs.get(row.entry)) for row in rows]
-
     def _urls_to_purge(self, url: str | None, host: str | None) -> list[UrlRow]:
         if url is None:
             return list(self._backend.urls(host))
-        row = self._known_url(url)
+        row = self._lookup.known_url(url)
         return [row] if host in (None, row.host) else []

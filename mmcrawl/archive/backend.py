@@ -337,6 +337,14 @@ class Backend(Protocol):
         """Forget versions."""
         ...
 
+    def changes(self, url: int) -> dict[tuple[int, int], frozenset[str]]:
+        """Return what is noted of two versions of a URL, by their numbers; their order counts."""
+        ...
+
+    def note_changes(self, url: int, changes: Mapping[tuple[int, int], frozenset[str]]) -> None:
+        """Note the kinds of blocks that changed between versions; it goes when they do."""
+        ...
+
     def add_visits(self, visits: Sequence[VisitRow]) -> None:
         """Write visits, of several at the same time the last, in place of one written before."""
         ...

@@ -9,8 +9,12 @@ from hashlib import sha256
 from itertools import islice, pairwise
 from operator import itemgetter
 
+import numpy as np
+
 from mmcrawl.archive.backend import CHUNK_DIGEST, SHIFT, Backend, PackRow, VersionRow, place
-from mmcrawl.archive.format.facts import as_version, cut_by
+from mmcrawl.archive.format.blocks import Outline
+from mmcrawl.archive.format.cutting import are_blocks_of, outline_of
+from mmcrawl.archive.format.facts import as_version, cut_by, encoding_of
 from mmcrawl.archive.format.manifest import Entry, Manifest, Run
 from mmcrawl.archive.format.reading import GoneError, Reader, live_entry, named
 from mmcrawl.archive.model import ArchiveStats, CheckReport, Fault, HostStats, as_text
@@ -19,6 +23,7 @@ from mmcrawl.errors import StoreError
 
 _NUMBER = (1 << SHIFT) - 1
 _SORTED = 200_000  # chunks of the index that are held in memory at once
+_MERGED = 200_000  # numbers that are sorted into those that are known at once
 
 
 class Checker:
@@ -160,6 +165,8 @@ class Checker:
             return False
         if (entry.time, entry.status) != (row.time, row.status):
             self._blame(row, "its time or status is not what was stored")
+        if entry.columns is not None and not are_blocks_of(entry.columns, body, encoding_of(entry)):
+            self._blame(row, "its blocks are not those of its bytes")
         return True
 
     def _blame(self, row: VersionRow, what: str) -> None:
@@ -225,25 +232,31 @@ def stats_of(backend: Backend, reader: Reader) -> ArchiveStats:
     """
     counts = backend.counts()
     hosts = {name: HostStats(*numbers) for name, numbers in backend.totals().items()}
-    blocks = uncut = raw = 0
+    blocks, layouts = _Distinct(), _Distinct()
+    uncut = raw = 0
     for stream in backend.streams():
         for pack in backend.packs(stream):
             raw += pack.raw
             try:
                 manifest = reader.manifest(pack)
+                for outline in _outlines(reader, manifest):
+                    blocks.add(map(_key, outline.marks, outline.sizes))
+                    layouts.add([int.from_bytes(outline.layout, "big")])
             except GoneError:
                 continue  # being replaced now; its blocks are few
             except StoreError as error:
                 raise StoreError(
                     f"{named(pack)} is damaged ({error}); check the archive"
                 ) from error
-            blocks += manifest.blocks
             uncut += sum(bool(cut_by(entry)[0]) for entry in manifest.uncut())
     return ArchiveStats(
         urls=counts["urls"],
         versions=counts["versions"],
         visits=counts["versions"] + counts["visits"],
-        blocks=blocks,
+        blocks=blocks.count,
+        distinct_blocks=blocks.distinct,
+        layouts=layouts.count,
+        distinct_layouts=layouts.distinct,
         uncut=uncut,
         chunks=counts["chunks"],
         raw_bytes=sum(host.raw_bytes for host in hosts.values()),
@@ -251,3 +264,43 @@ def stats_of(backend: Backend, reader: Reader) -> ArchiveStats:
         stored_bytes=backend.size(),
         hosts=hosts,
     )
+
+
+def _outlines(reader: Reader, manifest: Manifest) -> Iterator[Outline]:
+    outlines = (outline_of(reader, entry) for entry in manifest.entries())
+    return (outline for outline in outlines if outline is not None)
+
+
+def _key(mark: bytes, size: int) -> int:
+    return int.from_bytes(mark, "big") << 32 | size
+
+
+class _Distinct:
+    """Counts numbers below 2^64, and how many different ones there are: 8 bytes for each of these.
+
+    Attributes:
+        count: Of all.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._known = np.empty(0, np.uint64)
+        self._waiting: list[int] = []
+
+    def add(self, numbers: Iterable[int]) -> None:
+        """Count more."""
+        before = len(self._waiting)
+        self._waiting += numbers
+        self.count += len(self._waiting) - before
+        if len(self._waiting) > max(_MERGED, len(self._known) // 4):
+            self._merge()
+
+    @property
+    def distinct(self) -> int:
+        """How many different ones."""
+        self._merge()
+        return len(self._known)
+
+    def _merge(self) -> None:
+        self._known = np.union1d(self._known, np.array(self._waiting, np.uint64))
+        self._waiting = []

@@ -1,95 +1,247 @@
 """Two versions, block by block, and changed blocks word by word (Song et al. 2008, section 2.3).
 
 The paper asks whether pages are equal: layout by layout, block by block in order (equation 1).
-Here the question is what became of each block. Blocks are equal if their bytes are; one that is
-whole in one version and cut further in the other is taken as whole. Of those that have no equal,
-one takes the place of another between the same neighbours if it has the same words, in other
-markup; else if it has nearly the same words, stands at the same element, or has much the same
-words, in this order: an entry that is put at the head of a list moves all the others to the next
-element.
+Here the question is what became of each block. In this order:
+
+1. Blocks of equal bytes are in their place where no other such pair crosses them, those that occur
+   once first; so are blocks of equal text in what is left between them.
+2. What is left and has equal bytes, or equal text, moved.
+3. A block took the place of another between the same neighbours, or moved, if it has nearly the
+   same words.
+4. Runs of text that are left on both sides are the same text in other blocks, or in the layout:
+   blocks of nothing else are cut otherwise.
+5. Of the rest, a block took the place of another between the same neighbours if it stands at the
+   same element, or has much the same words.
 """
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from mmcrawl.archive.changes import BlockChange, Difference, WordChange
+from mmcrawl.archive.compared_page import ComparedPage, compared_pages
 from mmcrawl.archive.format.cutting import ArchivedPage
-from mmcrawl.archive.model import BlockChange, Difference, StoredBlock, WordChange, leaves
-from mmcrawl.text.scripts import HAN
+from mmcrawl.archive.shared_text import SharedText
+from mmcrawl.archive.wording import words_of
 
 _ALIKE = 0.3  # share of words that two blocks must have in common to be one that changed
 _NEARLY_SAME = 0.7  # the same, to be one wherever it stands
-_MOST_PAIRS = 10_000  # compared between two neighbours; in longer runs, only equal words and paths
-_MOST_WORDS = 4_000  # of a block; longer ones are compared from their two ends
-_WORD = re.compile(rf"(?:[{HAN}]|[^\W{HAN}]+|[^\w\s])\s*|\s+")
+_FEWEST_WORDS = 4  # of a block that moved and changed
+_MOST_PAIRS = 10_000  # compared at once; of more, only equal texts and paths are looked for
 
-_Changed = tuple[int, tuple[WordChange, ...]]
-"""The old block, and the words of both."""
-
-_Words = tuple[dict[int, list[str]], dict[int, list[str]]]
-"""The words of blocks of the old page, and of the new one."""
+_Gaps = list[tuple[list[int], list[int]]]
+"""Blocks of the old and of the new page that stand between the same neighbours."""
 
 
 def difference(old: ArchivedPage, new: ArchivedPage) -> Difference:
     """Tell what became of each block that has none inside of it."""
-    before, after = _cut_as(old.blocks, new.blocks), _cut_as(new.blocks, old.blocks)
-    kept, moved = _equal_blocks(before, after)
-    taken = {*kept.values(), *moved.values()}
-    gaps = [
-        ([i for i in of if i not in taken], [i for i in index if i not in moved])
-        for of, index in _gaps(kept, len(before), len(after))
-    ]
-    words = (
-        _words(old, before, [i for gap, _ in gaps for i in gap]),
-        _words(new, after, [i for _, gap in gaps for i in gap]),
-    )
-    changed: dict[int, _Changed] = {}
-    for gap_old, gap_new in gaps:
-        pairs = _same_words(gap_old, gap_new, words)
-        pairs |= _by_words(gap_old, gap_new, words, pairs, _NEARLY_SAME)
-        pairs |= _by_path(before, after, gap_old, gap_new, pairs)
-        pairs |= _by_words(gap_old, gap_new, words, pairs, _ALIKE)
-        for index, of in pairs.items():
-            changed[index] = (of, tuple(_word_changes(words[0][of], words[1][index])))
-    return Difference(
-        old=old.version,
-        new=new.version,
-        blocks=tuple(_in_order(before, after, kept, moved, changed)),
-        layout_changed=_layout(old.body, before) != _layout(new.body, after),
-    )
+    before, after = compared_pages(old, new)
+    layout_changed = before.layout != after.layout
+    changes: Iterable[BlockChange]
+    layout_words: tuple[WordChange, ...] = ()
+    if before.identities == after.identities and not layout_changed:
+        pairs = zip(before.blocks, after.blocks, strict=True)
+        changes = (BlockChange("kept", one, other) for one, other in pairs)
+    else:
+        comparison = _Comparison(before, after)
+        changes, layout_words = comparison.changes(), comparison.layout_words
+    return Difference(old.version, new.version, tuple(changes), layout_changed, layout_words)
 
 
-def _cut_as(blocks: Sequence[StoredBlock], others: Sequence[StoredBlock]) -> list[StoredBlock]:
-    """Return the innermost blocks, but as a whole what is a whole block in another version."""
-    whole = {block.digest for block in leaves(others)}
-    found: list[StoredBlock] = []
-    end = 0
-    for block in blocks:
-        if block.start >= end:
-            found.append(block)
-            end = block.end if block.digest in whole else end
-    return leaves(found)
+class _Comparison:
+    """Which block of the newer page is which of the older.
+
+    Attributes:
+        in_place, moved: Old blocks by new ones.
+        recut: Old blocks that are cut otherwise, with new ones that have most of their text or None
+            if the layout has; and new blocks with old ones.
+        layout_words: What changed of the text between the blocks.
+    """
+
+    def __init__(self, before: ComparedPage, after: ComparedPage) -> None:
+        self.before, self.after = before, after
+        self.in_place: dict[int, int] = {}
+        self.moved: dict[int, int] = {}
+        self._taken: set[int] = set()  # old blocks that are paired
+        self._bags: tuple[dict[int, Counter[str]], dict[int, Counter[str]]] = ({}, {})
+        self._align(before.identities, after.identities, once=True)
+        self._align(before.texts, after.texts, once=True)
+        self._align(before.texts, after.texts)
+        self._align(before.identities, after.identities)
+        self._find_moved(before.identities, after.identities)
+        self._find_moved(before.texts, after.texts)
+        gaps = self._gaps()
+        for gap in gaps:
+            self._place(self._alike(*gap, _NEARLY_SAME))
+        self._find_moved_and_changed()
+        for gap_old, gap_new in gaps:  # of what has no text, the place is all that tells
+            old, new = (
+                [i for i in gap if not page.runs[i]]
+                for page, gap in ((before, gap_old), (after, gap_new))
+            )
+            self._place(self._same_path(old, new))
+        self._shared = SharedText(before, after, self.in_place | self.moved)
+        self.recut = self._shared.recut(0), self._shared.recut(1)
+        for sides in gaps:
+            old, new = ([i for i in sides[n] if i not in self.recut[n]] for n in (0, 1))
+            self._place(self._same_path(old, new))
+            self._place(self._alike(old, new, _ALIKE))
+        self.layout_words = self._shared.layout_words()
+        self._places = sorted(self.in_place)
+
+    def _place(self, pairs: Mapping[int, int]) -> None:
+        self.in_place.update(pairs)
+        self._taken.update(pairs.values())
+
+    def _move(self, pairs: Mapping[int, int]) -> None:
+        self.moved.update(pairs)
+        self._taken.update(pairs.values())
+
+    def _left(self) -> tuple[list[int], list[int]]:
+        return (
+            [i for i in range(len(self.before)) if i not in self._taken],
+            [i for i in range(len(self.after)) if i not in self.in_place and i not in self.moved],
+        )
+
+    def _gaps(self) -> _Gaps:
+        """Return what is left between blocks that are in their place."""
+        left_old, left_new = self._left()
+        gaps: _Gaps = []
+        for index, of in (*sorted(self.in_place.items()), (len(self.after), len(self.before))):
+            cut_old, cut_new = bisect_left(left_old, of), bisect_left(left_new, index)
+            if cut_old and cut_new:
+                gaps.append((left_old[:cut_old], left_new[:cut_new]))
+            del left_old[:cut_old], left_new[:cut_new]
+        return gaps
+
+    def _align(self, old: Sequence[str], new: Sequence[str], *, once: bool = False) -> None:
+        """Pair what is equal and in order between blocks that are in their place."""
+        for left_old, left_new in self._gaps():
+            gap_old, gap_new = left_old, left_new
+            if once:
+                counts = Counter(old[i] for i in gap_old), Counter(new[i] for i in gap_new)
+                gap_old = [i for i in gap_old if counts[0][old[i]] == 1 == counts[1][old[i]]]
+                gap_new = [i for i in gap_new if counts[0][new[i]] == 1 == counts[1][new[i]]]
+            pairs = [*_equal(old, new, gap_old, gap_new)]
+            self._place(dict(pairs[i] for i in _longest_rise([of for _, of in pairs])))
+
+    def _find_moved(self, old: Sequence[str], new: Sequence[str]) -> None:
+        self._move(dict(_equal(old, new, *self._left())))
+
+    def _find_moved_and_changed(self) -> None:
+        old, new = (
+            [i for i in left if self._bag(side, i).total() >= _FEWEST_WORDS]
+            for side, left in enumerate(self._left())
+        )
+        self._move(self._alike(old, new, _NEARLY_SAME))
+
+    def _same_path(self, gap_old: Iterable[int], gap_new: Iterable[int]) -> dict[int, int]:
+        at = {self.before.blocks[i].path: i for i in gap_old if i not in self._taken}
+        pairs = {}
+        for index in gap_new:
+            if index in self.in_place or index in self.moved:
+                continue
+            of = at.pop(self.after.blocks[index].path, None)
+            if of is not None:
+                pairs[index] = of
+        return pairs
+
+    def _alike(self, old: Iterable[int], new: Iterable[int], least: float) -> dict[int, int]:
+        """Pair blocks by the share of words that they have in common, those nearest first."""
+        old = [i for i in old if i not in self._taken]
+        new = [i for i in new if i not in self.in_place and i not in self.moved]
+        if len(old) * len(new) > _MOST_PAIRS:
+            return {}
+        found = []
+        sizes = {of: self._bag(0, of).total() for of in old}
+        for index in new:
+            bag = self._bag(1, index)
+            size = bag.total()
+            for of in old:
+                count = size + sizes[of]
+                if 2 * min(size, sizes[of]) < least * count or not count:
+                    continue  # not even if one has all words of the other
+                alike = 2 * (bag & self._bag(0, of)).total() / count
+                if alike >= least:
+                    found.append((alike, index, of))
+        pairs: dict[int, int] = {}
+        taken = set()
+        for _, index, of in sorted(found, reverse=True):
+            if index not in pairs and of not in taken:
+                pairs[index] = of
+                taken.add(of)
+        return pairs
+
+    def _bag(self, side: int, index: int) -> Counter[str]:
+        bags = self._bags[side]
+        if index not in bags:
+            page = (self.before, self.after)[side]
+            bags[index] = Counter(word.rstrip() for word in words_of(page.texts[index]))
+        return bags[index]
+
+    def changes(self) -> Iterator[BlockChange]:
+        """Yield the changes in the order of the newer; what is gone behind what stood before it."""
+        recut_old, recut_new = self.recut
+        told = self._taken | (recut_old.keys() & recut_new.values())
+        waiting = deque(i for i in range(len(self.before)) if i not in told)
+        for index in range(len(self.after)):
+            of = self.in_place.get(index)
+            while of is not None and waiting and waiting[0] < of:
+                yield self._gone(waiting.popleft())
+            if index in recut_new:
+                yield self._recut(recut_new[index], index)
+            else:
+                yield self._of_new(index)
+        for of in waiting:
+            yield self._gone(of)
+
+    def _gone(self, of: int) -> BlockChange:
+        if of in self.recut[0]:
+            return self._recut(of, self.recut[0][of])
+        return BlockChange("removed", self.before.blocks[of], None, self._shared.own_words(0, of))
+
+    def _recut(self, of: int | None, index: int | None) -> BlockChange:
+        old = None if of is None else self.before.blocks[of]
+        new = None if index is None else self.after.blocks[index]
+        if of is None or index is None:
+            return BlockChange("recut", old, new)
+        if not self._shared.is_sure(of, index):
+            return BlockChange("recut", old, new)
+        places = self._places
+        before, behind = bisect_left(places, index), bisect_right(places, index)
+        first = self.in_place[places[before - 1]] if before else 0
+        last = self.in_place[places[behind]] if behind < len(places) else len(self.before)
+        return BlockChange("recut" if first <= of <= last else "moved", old, new)
+
+    def _of_new(self, index: int) -> BlockChange:
+        block = self.after.blocks[index]
+        of = self.in_place.get(index, self.moved.get(index))
+        if of is None:
+            return BlockChange("added", None, block, self._shared.own_words(1, index))
+        old = self.before.blocks[of]
+        same = self.before.identities[of] == self.after.identities[index]
+        if index in self.in_place and same:
+            return BlockChange("kept", old, block)
+        words = () if same else self._shared.words(of, index)
+        in_it = {word.change for word in words} - {"same"} == {"moved"}
+        return BlockChange(
+            "changed" if index in self.in_place and not in_it else "moved", old, block, words
+        )
 
 
-def _equal_blocks(
-    before: Sequence[StoredBlock], after: Sequence[StoredBlock]
-) -> tuple[dict[int, int], dict[int, int]]:
-    """Pair blocks of equal bytes, new by old: those still in order, and those that moved."""
+def _equal(
+    old: Sequence[str], new: Sequence[str], among_old: Iterable[int], among_new: Iterable[int]
+) -> Iterator[tuple[int, int]]:
+    """Yield new and old blocks that are equal and not nothing, those that occur often in order."""
     places: dict[str, deque[int]] = defaultdict(deque)
-    for index, block in enumerate(before):
-        places[block.digest].append(index)
-    pairs = [
-        (index, places[block.digest].popleft())
-        for index, block in enumerate(after)
-        if places.get(block.digest)
-    ]
-    in_order = _longest_rise([of for _, of in pairs])
-    kept = {pairs[i][0]: pairs[i][1] for i in in_order}
-    return kept, {index: of for index, of in pairs if index not in kept}
+    for of in among_old:
+        if old[of]:
+            places[old[of]].append(of)
+    for index in among_new:
+        if places.get(new[index]):
+            yield index, places[new[index]].popleft()
 
 
 def _longest_rise(numbers: Sequence[int]) -> list[int]:
@@ -112,155 +264,3 @@ def _longest_rise(numbers: Sequence[int]) -> list[int]:
         rise.append(at)
         at = before[at]
     return rise[::-1]
-
-
-def _gaps(kept: dict[int, int], olds: int, news: int) -> Iterator[tuple[range, range]]:
-    """Yield what stands between blocks that were kept."""
-    old_start = new_start = 0
-    for index, of in (*sorted(kept.items()), (news, olds)):
-        if index > new_start and of > old_start:
-            yield range(old_start, of), range(new_start, index)
-        old_start, new_start = of + 1, index + 1
-
-
-def _by_path(
-    before: Sequence[StoredBlock],
-    after: Sequence[StoredBlock],
-    gap_old: Iterable[int],
-    gap_new: Iterable[int],
-    paired: dict[int, int],
-) -> dict[int, int]:
-    taken = set(paired.values())
-    at = {before[i].path: i for i in gap_old if i not in taken}
-    pairs = {}
-    for index in gap_new:
-        of = at.pop(after[index].path, None) if index not in paired else None
-        if of is not None:
-            pairs[index] = of
-    return pairs
-
-
-def _same_words(
-    gap_old: Iterable[int],
-    gap_new: Iterable[int],
-    words: _Words,
-) -> dict[int, int]:
-    """Pair blocks of which only the markup differs, those of equal words in their order."""
-    old_words, new_words = words
-    waiting: dict[tuple[str, ...], deque[int]] = defaultdict(deque)
-    for of in gap_old:
-        waiting[tuple(old_words[of])].append(of)
-    return {
-        index: same.popleft()
-        for index in gap_new
-        if new_words[index] and (same := waiting.get(tuple(new_words[index])))
-    }
-
-
-def _by_words(
-    gap_old: Iterable[int],
-    gap_new: Iterable[int],
-    words: _Words,
-    paired: dict[int, int],
-    least: float,
-) -> dict[int, int]:
-    old_words, new_words = words
-    taken = set(paired.values())
-    gap_old = [i for i in gap_old if i not in taken]
-    gap_new = [i for i in gap_new if i not in paired]
-    if len(gap_old) * len(gap_new) > _MOST_PAIRS:
-        return {}
-    bags = {i: Counter(old_words[i]) for i in gap_old}
-    found = []
-    for index in gap_new:
-        bag = Counter(new_words[index])
-        for of in gap_old:
-            count = bag.total() + bags[of].total()
-            alike = 2 * (bag & bags[of]).total() / count if count else 0.0
-            if alike >= least:
-                found.append((alike, index, of))
-    pairs: dict[int, int] = {}
-    for _, index, of in sorted(found, reverse=True):
-        if index not in pairs and of not in taken:
-            pairs[index] = of
-            taken.add(of)
-    return pairs
-
-
-def _words(
-    page: ArchivedPage, blocks: Sequence[StoredBlock], wanted: Iterable[int]
-) -> dict[int, list[str]]:
-    """Return the words of some blocks, each with the white space behind it."""
-    return {index: _WORD.findall(page.text(blocks[index])) for index in wanted}
-
-
-def _word_changes(old: Sequence[str], new: Sequence[str]) -> Iterator[WordChange]:
-    if old == new:
-        return
-    start = _common(zip(old, new, strict=False))
-    end = _common(zip(reversed(old[start:]), reversed(new[start:]), strict=False))
-    if start:
-        yield WordChange("same", "".join(old[:start]))
-    old_part, new_part = old[start : len(old) - end], new[start : len(new) - end]
-    yield from _middle_changes(old_part, new_part)
-    if end:
-        yield WordChange("same", "".join(old[len(old) - end :]))
-
-
-def _common(pairs: Iterable[tuple[str, str]]) -> int:
-    count = 0
-    for one, other in pairs:
-        if one != other:
-            break
-        count += 1
-    return count
-
-
-def _middle_changes(old: Sequence[str], new: Sequence[str]) -> Iterator[WordChange]:
-    steps = [("replace", 0, len(old), 0, len(new))]
-    if max(len(old), len(new)) <= _MOST_WORDS:
-        steps = list(SequenceMatcher(None, old, new, autojunk=False).get_opcodes())
-    for step, old_start, old_end, new_start, new_end in steps:
-        if step == "equal":
-            yield WordChange("same", "".join(old[old_start:old_end]))
-            continue
-        if old_end > old_start:
-            yield WordChange("removed", "".join(old[old_start:old_end]))
-        if new_end > new_start:
-            yield WordChange("added", "".join(new[new_start:new_end]))
-
-
-def _in_order(
-    before: Sequence[StoredBlock],
-    after: Sequence[StoredBlock],
-    kept: dict[int, int],
-    moved: dict[int, int],
-    changed: dict[int, _Changed],
-) -> Iterator[BlockChange]:
-    """Yield the changes in the order of the newer; removed blocks behind what stood before them."""
-    gone = sorted(
-        set(range(len(before)))
-        - {*kept.values(), *moved.values(), *(of for of, _ in changed.values())}
-    )
-    waiting = deque(gone)
-    for index, block in enumerate(after):
-        in_place = kept.get(index, changed[index][0] if index in changed else None)
-        while in_place is not None and waiting and waiting[0] < in_place:
-            yield BlockChange("removed", before[waiting.popleft()], None)
-        if index in kept:
-            yield BlockChange("kept", before[kept[index]], block)
-        elif index in moved:
-            yield BlockChange("moved", before[moved[index]], block)
-        elif index in changed:
-            of, words = changed[index]
-            yield BlockChange("changed", before[of], block, words)
-        else:
-            yield BlockChange("added", None, block)
-    for index in waiting:
-        yield BlockChange("removed", before[index], None)
-
-
-def _layout(body: bytes, blocks: Sequence[StoredBlock]) -> list[bytes]:
-    ends = [0, *(block.end for block in blocks)]
-    starts = [*(block.start for block in blocks), len(body)]
-    return [body[end:start] for end, start in zip(ends, starts, strict=True)]

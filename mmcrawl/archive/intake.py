@@ -86,13 +86,19 @@ class ArchiveStore:
         self._method = method
 
     @classmethod
-    def open(cls, uri: str, *, create: bool, method: str | None = None) -> Self:
+    def open(
+        cls, uri: str, *, create: bool, method: str | None = None, keep_blocks: bool = True
+    ) -> Self:
         """Open an archive; levels are chosen.
+
+        Args:
+            uri, create, keep_blocks: As :func:`~mmcrawl.archive.open_archive` takes them.
+            method: How pages are cut.
 
         Raises:
             StoreError: as :func:`~mmcrawl.archive.open_archive` does.
         """
-        archive = open_archive(uri, create=create)
+        archive = open_archive(uri, create=create, keep_blocks=keep_blocks)
         return cls(archive, LevelManager(archive), method)
 
     def store(self, visits: Sequence[Visited]) -> Answers:

@@ -6,8 +6,10 @@ The first version is cut at the default level, later ones at that of the version
 * *Merge.* If a cut one level lower would have found hardly more bytes changed, the innermost
   blocks always change together, and the level goes down to the one above them.
 * *Split.* If blocks of some size are replaced, in place, by blocks of nearly the same size, little
-  can have changed in them, and the level goes up by one to show where. Whether that helped is seen
-  at the next review: if not, the level goes down again, as for any blocks that change together.
+  can have changed in them, and the level goes up by one to show where. That is of no use in an
+  advertisement or a menu: only kinds of blocks count that the page is there for. Whether it helped
+  is seen at the next review: if not, the level goes down again, as for any blocks that change
+  together.
 
 A review needs versions of one level only, so that a new level stays for :data:`REVIEW` versions at
 least; and a page is not split again while one of its last :data:`MEMORY` reviews saw a higher level
@@ -24,6 +26,7 @@ from itertools import pairwise
 from typing import Protocol
 
 from mmcrawl.archive.model import StoredBlock, Version, leaves
+from mmcrawl.blocks.kinds import KEPT
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL
 from mmcrawl.errors import StoreError
 
@@ -204,7 +207,8 @@ def _new_bytes(old: Sequence[StoredBlock], new: Sequence[StoredBlock]) -> int:
 def _replaced_in_place(old: Sequence[StoredBlock], new: Sequence[StoredBlock], level: int) -> float:
     """Return the part of a page in large blocks that changed without moving or growing.
 
-    Only blocks of the deepest level count: others would not be cut again at a higher one.
+    Only blocks of the deepest level count, others would not be cut again at a higher one, and of
+    these what the page is there for.
     """
     before = {block.path: block for block in leaves(old)}
     innermost = leaves(new)
@@ -212,7 +216,7 @@ def _replaced_in_place(old: Sequence[StoredBlock], new: Sequence[StoredBlock], l
     replaced = 0
     for block in innermost:
         other = before.get(block.path)
-        if block.level < level or size(block) < _LARGE_BLOCK:
+        if block.level < level or size(block) < _LARGE_BLOCK or block.kind not in KEPT:
             continue
         if other is None or other.digest == block.digest:
             continue

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from math import isnan
@@ -12,6 +12,45 @@ LARGEST_BODY = 512 << 20
 """Bytes of a body that an archive keeps; what is larger is refused."""
 
 Headers = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBlock:
+    """A block of a version: a byte range of its body, and what it is.
+
+    Attributes:
+        start, end: Byte range.
+        kind: One of :data:`mmcrawl.blocks.kinds.KINDS`, the paper's label; "" for what is no page.
+        topic: What it is about, in a few words.
+        level: 1 for a block of the page, n + 1 for one inside of a block of level n.
+        path: DOM path of the element it was cut from.
+        digest: First 16 hex digits of the SHA-256 of its bytes: equal for equal blocks of any
+            versions.
+    """
+
+    start: int
+    end: int
+    kind: str
+    topic: str
+    level: int
+    path: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageBlocks:
+    """The blocks of a page, and how it was cut.
+
+    Attributes:
+        method: Of :func:`mmcrawl.blocks.partition`, with its options if any.
+        level: From 1.
+        blocks: In order, each before those inside of it; None if it could not be cut, so that it
+            is not tried again before somebody asks for them.
+    """
+
+    method: str
+    level: int
+    blocks: tuple[StoredBlock, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +65,8 @@ class Capture:
         headers: Names and values in the order received; names may repeat.
         reason: Of the status line.
         content_type: "" takes it from the headers.
+        blocks: The blocks of the page, if it was cut already; None has the archive cut it. Those of
+            another method or level than the archive wants are not taken.
     """
 
     url: str
@@ -35,6 +76,7 @@ class Capture:
     headers: Headers = ()
     reason: str = ""
     content_type: str = ""
+    blocks: PageBlocks | None = field(default=None, repr=False, compare=False)
 
     def header(self, name: str) -> str:
         """Return the first header of that name, case folded, or ""."""
@@ -146,29 +188,6 @@ class Stored:
     noted: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class StoredBlock:
-    """A block of a version: a byte range of its body, and what it is.
-
-    Attributes:
-        start, end: Byte range.
-        kind: One of :data:`mmcrawl.blocks.kinds.KINDS`, the paper's label; "" for what is no page.
-        topic: What it is about, in a few words.
-        level: 1 for a block of the page, n + 1 for one inside of a block of level n.
-        path: DOM path of the element it was cut from.
-        digest: First 16 hex digits of the SHA-256 of its bytes: equal for equal blocks of any
-            versions.
-    """
-
-    start: int
-    end: int
-    kind: str
-    topic: str
-    level: int
-    path: str
-    digest: str
-
-
 def leaves(blocks: Sequence[StoredBlock]) -> list[StoredBlock]:
     """Return the blocks that have none inside of them: with the layout between, they are the page.
 
@@ -180,68 +199,6 @@ def leaves(blocks: Sequence[StoredBlock]) -> list[StoredBlock]:
         for index, block in enumerate(blocks)
         if index + 1 == len(blocks) or blocks[index + 1].level <= block.level
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class WordChange:
-    """A run of words of a changed block: ``same``, ``removed`` or ``added``."""
-
-    change: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class BlockChange:
-    """What became of a block.
-
-    Attributes:
-        change: ``kept`` (same bytes, same order), ``moved`` (same bytes elsewhere), ``changed``
-            (took the place of `old`), ``added`` or ``removed``.
-        old, new: The block in either version; None where it has none.
-        words: For ``changed``: the text of both, word by word; empty if the text is the same and
-            only markup differs.
-    """
-
-    change: str
-    old: StoredBlock | None
-    new: StoredBlock | None
-    words: tuple[WordChange, ...] = ()
-
-    @property
-    def kind(self) -> str:
-        """Kind of the block, of the newer version where it has one."""
-        block = self.new or self.old
-        return block.kind if block is not None else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """Two versions, block by block, in the order of the newer; removed ones where they were.
-
-    Attributes:
-        old, new: The versions.
-        blocks: What became of each block that has none inside of it.
-        layout_changed: Whether the bytes between the blocks differ.
-    """
-
-    old: Version
-    new: Version
-    blocks: tuple[BlockChange, ...]
-    layout_changed: bool
-
-    @property
-    def same(self) -> bool:
-        """Whether both have the same bytes."""
-        return self.old.digest == self.new.digest
-
-    def without(self, kinds: Iterable[str] = ("advertisement",)) -> Difference:
-        """Return the difference as seen without blocks of some kinds; the archive keeps them."""
-        hidden = frozenset(kinds)
-        return replace(self, blocks=tuple(b for b in self.blocks if b.kind not in hidden))
-
-    def count(self, change: str) -> int:
-        """Return how many blocks are ``kept``, ``moved``, ``changed``, ``added`` or ``removed``."""
-        return sum(block.change == change for block in self.blocks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,9 +260,10 @@ class ArchiveStats:
     Attributes:
         urls, versions: Stored.
         visits: Requests noted, those that found a new version included.
-        blocks: Of all versions whose blocks are kept, nested ones included.
+        blocks, layouts: Of all versions whose blocks are kept, nested ones included.
+        distinct_blocks, distinct_layouts: Different ones of them.
         uncut: Pages whose blocks are cut whenever they are asked for, until
-            :meth:`Archive.pack` keeps them: not counted in `blocks`.
+            :meth:`Archive.pack` keeps them: not counted before.
         chunks: Distinct runs of blocks and layout that are stored.
         raw_bytes: Of all bodies, as received.
         chunk_bytes: Of all chunks, before compression.
@@ -317,6 +275,9 @@ class ArchiveStats:
     versions: int
     visits: int
     blocks: int
+    distinct_blocks: int
+    layouts: int
+    distinct_layouts: int
     uncut: int
     chunks: int
     raw_bytes: int

@@ -19,7 +19,7 @@ nothing to compare it with; answers that are no page (server errors, none at all
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise, takewhile
@@ -32,6 +32,15 @@ from mmcrawl.archive.model import Visit, as_unix_time
 DAY = 86_400.0
 NO_ANSWER = 0
 """Status of a visit that nobody answered."""
+
+COUNTED = frozenset({"title", "topic", "related-links", "image", "small"})
+"""Kinds of blocks whose changes count as changes of the page: what it is there for."""
+
+WHOLE = "body"
+"""Stands among kinds for what is no page, and for status and target of an answer; counts always."""
+
+Pair = tuple[int, int]
+"""Numbers of two versions, the older one first."""
 
 _GONE = (404, 410)
 _VISITS = 200  # the last ones, from which a rate is estimated
@@ -47,12 +56,15 @@ class RevisitRules:
         default: After a first visit.
         shortest, longest: Never sooner or later than this.
         growth: How many times the longest interval so far the next may be.
+        kinds: Of the blocks whose changes count (:mod:`mmcrawl.archive.change_kinds`); None if any
+            other byte does.
     """
 
     default: float = DAY
     shortest: float = 3_600.0
     longest: float = 30 * DAY
     growth: float = 2.0
+    kinds: frozenset[str] | None = COUNTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +95,9 @@ class VisitedUrls(Protocol):
     def visits(self, url: str) -> list[Visit]:
         """Return the visits of a URL by time."""
 
+    def changed_kinds(self, url: str, pairs: Collection[Pair]) -> dict[Pair, frozenset[str]]:
+        """Return the kinds of blocks that changed between two versions."""
+
 
 def due(
     archive: VisitedUrls,
@@ -103,22 +118,36 @@ def due(
         visits = [visit for visit in archive.visits(url) if visit.time <= now]
         if visits and url.lower().startswith(("http://", "https://")):
             answer = next_visit(url, visits, rules)
+            # By fewer changes it is due no sooner: only what is due is compared block by block.
+            if answer.next_visit <= now and (
+                slight := _slight_changes(archive, url, visits, rules)
+            ):
+                answer = next_visit(url, visits, rules, slight)
             if answer.next_visit <= now:
                 found.append(answer)
     return sorted(found, key=lambda answer: (answer.next_visit, answer.url))
 
 
-def next_visit(url: str, visits: Sequence[Visit], rules: RevisitRules | None = None) -> Due:
+def next_visit(
+    url: str,
+    visits: Sequence[Visit],
+    rules: RevisitRules | None = None,
+    slight: Collection[Pair] = (),
+) -> Due:
     """Return when a URL is to be visited next.
 
     Args:
         url: The URL.
         visits: All of them, at least one, by time.
         rules: Bounds.
+        slight: Versions that followed each other, between which nothing changed that counts.
     """
     rules = rules or RevisitRules()
     answered = [visit for visit in visits if is_answer(visit.status)]
-    intervals = list(_intervals(answered))
+    intervals = [
+        (after.time - before.time, pair is not None and pair not in slight)
+        for before, after, pair in _steps(answered)
+    ]
     rate = change_rate(intervals) if intervals else None
     failures = _trailing(visits, lambda visit: not is_answer(visit.status))
     gone = _trailing(answered, lambda visit: visit.status in _GONE)
@@ -132,7 +161,8 @@ def next_visit(url: str, visits: Sequence[Visit], rules: RevisitRules | None = N
         seconds = min(rules.longest, max(rules.shortest, rules.default))
         why = "Visited once"
     else:
-        seconds, why = _by_rate(intervals, rate, rules)
+        others = sum(pair in slight for _, _, pair in _steps(answered))
+        seconds, why = _by_rate(intervals, rate, rules, others)
     last = visits[-1].time
     per_day = rate * DAY if rate is not None else None
     return Due(url, last, per_day, last + seconds, f"{why}: again after {_span(seconds)}.")
@@ -175,17 +205,32 @@ def _term(length: float, rate: float) -> float:
     return length / expm1(exponent) if exponent else float("inf")
 
 
-def _intervals(visits: Sequence[Visit]) -> Iterator[tuple[float, bool]]:
-    recent = visits[-_VISITS - 1 :]
-    for before, after in pairwise(recent):
+_Pair = tuple[int | None, int | None]
+
+
+def _steps(visits: Sequence[Visit]) -> Iterator[tuple[Visit, Visit, _Pair | None]]:
+    """Yield each visit with the one before, and the versions that they found; None if one did."""
+    for before, after in pairwise(visits[-_VISITS - 1 :]):
         if after.time > before.time:
             # A visit may find an older version again, beside one that was stored late.
             changed = (after.changed and not after.known) or after.version != before.version
-            yield after.time - before.time, changed
+            yield before, after, (before.version, after.version) if changed else None
+
+
+def _slight_changes(
+    archive: VisitedUrls, url: str, visits: Sequence[Visit], rules: RevisitRules
+) -> set[Pair]:
+    """Return the versions that followed each other with no change that counts between them."""
+    if rules.kinds is None:
+        return set()
+    steps = _steps([visit for visit in visits if is_answer(visit.status)])
+    pairs = {(old, new) for _, _, pair in steps if pair for old, new in [pair] if old and new}
+    changed = archive.changed_kinds(url, pairs) if pairs else {}
+    return {pair for pair, kinds in changed.items() if not kinds & {*rules.kinds, WHOLE}}
 
 
 def _by_rate(
-    intervals: Sequence[tuple[float, bool]], rate: float, rules: RevisitRules
+    intervals: Sequence[tuple[float, bool]], rate: float, rules: RevisitRules, others: int
 ) -> tuple[float, str]:
     """Return the seconds in which one change is expected, within bounds."""
     changes = sum(change for _, change in intervals)
@@ -193,7 +238,8 @@ def _by_rate(
     most = min(rules.longest, rules.growth * before)
     seconds = max(rules.shortest, min(most, 1 / rate if rate > 0 else most))
     chance = 1 - exp(-rate * seconds)
-    found = f"Changed at {changes} of {len(intervals)} visits"
+    more = f", at {others} more in nothing that counts" if others else ""
+    found = f"Changed at {changes} of {len(intervals)} visits{more}"
     return seconds, f"{found}, {chance:.0%} likely to have changed by then"
 
 

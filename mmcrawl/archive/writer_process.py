@@ -23,7 +23,8 @@ from mmcrawl.stores.plain_values import PlainForm
 T = TypeVar("T")
 
 _CLOSE = None
-_OPENING = PlainForm[tuple[str, bool, str | None]](tuple[str, bool, str | None])
+_Opening = tuple[str, bool, str | None, bool]
+_OPENING = PlainForm[_Opening](_Opening)
 _VISITS = PlainForm[list[Visited]](list[Visited])
 _ANSWERS = PlainForm[Answers](Answers)
 _FAILURE = PlainForm[StoreError | None](StoreError | None)
@@ -35,14 +36,15 @@ class ProcessStore:
     What is logged there is logged here with the next answer.
 
     Args:
-        uri, create: As :func:`~mmcrawl.archive.open_archive` takes them.
-        method: How pages are cut, as :class:`ArchiveStore` takes it.
+        uri, create, method, keep_blocks: As :meth:`ArchiveStore.open` takes them.
 
     Raises:
         StoreError: as :func:`~mmcrawl.archive.open_archive` does, or the process does not start.
     """
 
-    def __init__(self, uri: str, *, create: bool, method: str | None = None) -> None:
+    def __init__(
+        self, uri: str, *, create: bool, method: str | None = None, keep_blocks: bool = True
+    ) -> None:
         self._name = shown(uri)
         try:
             self._child = ChildProcess(__name__)
@@ -52,7 +54,7 @@ class ProcessStore:
                 " make room for it, or crawl without an archive"
             ) from error
         # The URI may hold a password, which the list of processes must not show.
-        failure = self._ask(_OPENING.write((uri, create, method)), _FAILURE)
+        failure = self._ask(_OPENING.write((uri, create, method, keep_blocks)), _FAILURE)
         if failure is not None:
             self._child.end()
             raise failure
@@ -105,9 +107,9 @@ def _with_bodies(visits: Iterable[Visited], bodies: Iterable[bytes]) -> list[Vis
 def serve() -> None:
     """In the other process: store what comes in until it is told to close the archive."""
     questions = Questions()
-    uri, create, method = _OPENING.read(questions.next()[0])
+    uri, create, method, keep_blocks = _OPENING.read(questions.next()[0])
     try:
-        store = ArchiveStore.open(uri, create=create, method=method)
+        store = ArchiveStore.open(uri, create=create, method=method, keep_blocks=keep_blocks)
     except StoreError as error:
         questions.answer(_FAILURE.write(error))
         return

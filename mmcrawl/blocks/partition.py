@@ -18,7 +18,7 @@ from mmcrawl.blocks.layout.features import PageFacts
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD, MAX_LEVEL, Cut
 from mmcrawl.blocks.partitioners.registry import make_method
-from mmcrawl.blocks.topics import TopicRules, block_topic
+from mmcrawl.blocks.topics import PageTopics, TopicRules
 from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.errors import BlockError
 
@@ -99,7 +99,7 @@ class Block:
     @cached_property
     def topic(self) -> str:
         """What the block is about, in a few words (Song et al. 2008, section 2.2)."""
-        return block_topic(self.page.tree, self.nodes, self.page.topics)
+        return self.page.block_topics.of(self.nodes)
 
 
 class Partition:
@@ -157,6 +157,11 @@ class Partition:
     def facts(self) -> PageFacts:
         """What is known of the page and its blocks."""
         return PageFacts(self.tree, self.measures, self.url)
+
+    @cached_property
+    def block_topics(self) -> PageTopics:
+        """What tells the topics of the blocks."""
+        return PageTopics(self.tree, self.topics)
 
     @cached_property
     def layout(self) -> tuple[bytes, ...]:

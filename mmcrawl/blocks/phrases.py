@@ -10,15 +10,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from mmcrawl.text.scripts import HAN, has_han, unify
 from mmcrawl.text.segmentation import segment
-from mmcrawl.text.words import is_stop_word, stem
+from mmcrawl.text.words import LONGEST_WORD, is_stop_word, stem
 
 _RUN = re.compile(rf"([{HAN}]+)|[^\W_{HAN}]+(?:['’][^\W_{HAN}]+)*")
 
 _FEWEST = 3
+_KEPT_RUNS = 20_000
 
 
 class Word(NamedTuple):
@@ -34,6 +37,21 @@ class Word(NamedTuple):
     end: int
 
 
+def _keys_of(run: str) -> Sequence[str]:
+    if has_han(run):
+        return segment(run)
+    key = stem(unify(run))
+    return (key,) if key else ()
+
+
+_short_keys = lru_cache(_KEPT_RUNS)(_keys_of)
+
+
+def _keys(run: str) -> Sequence[str]:
+    """Return the keys of the words of a run of letters, or of Han characters."""
+    return _short_keys(run) if len(run) <= LONGEST_WORD else _keys_of(run)
+
+
 def words_of(text: str) -> Iterator[Word]:
     """Yield the words of a text in order; runs of more than 64 letters are none.
 
@@ -42,13 +60,24 @@ def words_of(text: str) -> Iterator[Word]:
     """
     for run in _RUN.finditer(text):
         start = run.start()
+        for key in _keys(run[0]):
+            end = run.end() if run.lastindex is None else start + len(key)
+            yield Word(key, start, end)
+            start = end
+
+
+def has_words(text: str, count: int) -> bool:
+    """Whether a text has so many words; reads no more of it than it must, and stems none."""
+    if len(text) < (count if has_han(text) else 2 * count - 1):
+        return False
+    for run in _RUN.finditer(text):
+        if count <= 0:
+            break
         if run.lastindex is None:
-            if key := stem(unify(run[0])):
-                yield Word(key, start, run.end())
-            continue
-        for key in segment(run[0]):
-            yield Word(key, start, start + len(key))
-            start += len(key)
+            count -= len(unify(run[0])) <= LONGEST_WORD
+        else:
+            count -= len(_keys(run[0]))
+    return count <= 0
 
 
 def trim(text: str, theta: int, *, distinct: bool = False) -> str:
@@ -61,9 +90,9 @@ def trim(text: str, theta: int, *, distinct: bool = False) -> str:
     ... distinct=True)
     ('lever pulley', 'lever pulley wheel')
     """
-    words = list(words_of(text))
-    telling = [word for word in words if not is_stop_word(word.key)]
-    return _phrase(text, _first(telling, theta, distinct=distinct) or words[:theta])
+    telling = (word for word in words_of(text) if not is_stop_word(word.key))
+    found = _first(telling, theta, distinct=distinct)
+    return _phrase(text, found or islice(words_of(text), theta))
 
 
 def extract(text: str, theta: int, epsilon: int, *, distinct: bool = False) -> str:
@@ -75,9 +104,12 @@ def extract(text: str, theta: int, epsilon: int, *, distinct: bool = False) -> s
     whose stop words are not known, these are articles and prepositions. A text that repeats fewer
     than three words is trimmed.
     """
-    words = [word for word in words_of(text) if _says_something(text, word)]
-    counts = Counter(word.key for word in words)
-    looked_at = words if distinct else words[:theta]
+    words = words_of(text)
+    telling = (word for word in words if _says_something(text, word))
+    looked_at = list(telling if distinct else islice(telling, theta))
+    counts = Counter(word.key for word in looked_at)
+    again = (word for word in words if word.key in counts and _says_something(text, word))
+    counts.update(word.key for word in again)
     frequent = [word for word in looked_at if counts[word.key] > epsilon]
     found = _first(frequent, theta, distinct=True)
     if len(found) >= min(_FEWEST, theta):
@@ -92,10 +124,10 @@ def _says_something(text: str, word: Word) -> bool:
     return length > 2 or has_han(word.key) or not text[word.start : word.end].islower()
 
 
-def _first(words: Sequence[Word], count: int, *, distinct: bool) -> list[Word]:
+def _first(words: Iterable[Word], count: int, *, distinct: bool) -> list[Word]:
     """Return the different words among the first ones, or the first different ones."""
     found: dict[str, Word] = {}
-    for word in words if distinct else words[:count]:
+    for word in words if distinct else islice(words, count):
         if len(found) == count:
             break
         found.setdefault(word.key, word)

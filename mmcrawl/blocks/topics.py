@@ -9,25 +9,30 @@ encoding. The same content has the same topic, always.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple, Self
 
 from mmcrawl.blocks.building import TEXT
-from mmcrawl.blocks.layout.sizes import start_tag_has
 from mmcrawl.blocks.partitioners.base import number, switch
-from mmcrawl.blocks.phrases import extract, trim, words_of
+from mmcrawl.blocks.phrases import extract, has_words, trim
 from mmcrawl.blocks.tags import BLOCK_TAGS, HEADINGS, HIDDEN
 from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Look, look_of
 
 _READ = 10_000  # characters of a block that words are extracted from
+_FEW, _SHORT, _KEPT = 50, 1_000, 4_096  # pieces and characters of blocks that are remembered
 _LONGEST = 200  # characters of a topic that is taken as it is
 
 _BOLD = HEADINGS | frozenset("b strong th".split())
 _NAMING = frozenset("caption legend summary".split())
 _BREAKS = BLOCK_TAGS | {"br"}
+_SETTING = STYLED_TAGS | _BOLD | {"a", "noscript"}
 _STYLED = tuple(name.encode() for name in sorted(STYLED_ATTRIBUTES))
 _PICTURES = frozenset("img area input".split())
 _TELLING = re.compile(r"[^\W\d_].*?[^\W\d_]|[\u3400-\u9fff]", re.DOTALL)
@@ -70,26 +75,46 @@ class TopicRules:
         return cls(**given)
 
 
-def block_topic(tree: PageTree, nodes: range, rules: TopicRules | None = None) -> str:
-    """Return the topic of what stands in a range of nodes, "" if nothing does.
+class PageTopics:
+    """The topics of the blocks of one page.
 
-    A block of images alone is about what their ``alt`` and ``title`` say.
+    Blocks lie inside of each other: what an element does to the text in it is found once for all
+    of them, in a pass over the page.
 
     Args:
         tree: The page.
-        nodes: Neighbouring nodes of it.
         rules: How long topics are, and of which words; None takes the defaults.
     """
-    rules = rules or TopicRules()
-    pieces = _pieces(tree, nodes)
-    if not pieces:
-        return _shortened(" ".join(dict.fromkeys(_picture_texts(tree, nodes))), rules)
+
+    def __init__(self, tree: PageTree, rules: TopicRules | None = None) -> None:
+        self._tree = tree
+        self._rules = rules or TopicRules()
+        self._runs = _Runs(tree)
+
+    def of(self, nodes: range) -> str:
+        """Return the topic of what stands in a range of neighbouring nodes, "" if nothing does.
+
+        A block of images alone is about what their ``alt`` and ``title`` say.
+        """
+        pieces = self._runs.pieces(nodes)
+        if not pieces:
+            texts = _picture_texts(self._tree, nodes)
+            return _shortened(" ".join(dict.fromkeys(texts)), self._rules)
+        is_short = len(pieces) <= _FEW and sum(len(piece.text) for piece in pieces) <= _SHORT
+        return (_known_topic if is_short else _topic)(tuple(pieces), self._rules)
+
+
+def _topic(pieces: Sequence[_Piece], rules: TopicRules) -> str:
     if found := _found(pieces, rules.theta):
         return _shortened(found, rules)
-    text = "\n".join(piece.text for piece in pieces)[:_READ]
-    if _has_at_least(text, rules.delta):
+    text = "\n".join([piece.text for piece in pieces])[:_READ]
+    if has_words(text, rules.delta):
         return extract(text, rules.theta, rules.epsilon, distinct=rules.distinct)
     return trim(text, rules.theta, distinct=rules.distinct)
+
+
+# The same menus, boxes and footers stand on every page of a site.
+_known_topic = lru_cache(_KEPT)(_topic)
 
 
 # ---------------------------------------------------------------- reading
@@ -103,82 +128,118 @@ class _Setting(NamedTuple):
     heading: bool = False
     linked: bool = False
     fallback: bool = False  # for readers without scripts
-    hidden: bool = False
-    container: int = -1  # block-level element
 
 
-@dataclass(slots=True)
-class _Piece:
+_OUTSIDE = _Setting()
+
+
+class _Piece(NamedTuple):
     """Text of one line that is set in one way, white space collapsed."""
 
     text: str
     setting: _Setting
-    line: int
+    line: int  # in the block
     tag: str  # of its block-level element
 
 
-def _pieces(tree: PageTree, nodes: range) -> list[_Piece]:
-    """Return the visible text of a block, cut where its line or its setting ends."""
-    pieces: list[_Piece] = []
-    gathered: list[str] = []
-    setting, line, gathered_line = _Setting(), 0, 0
-    for node, own in _settings(tree, nodes):
-        if tree.tags[node] != TEXT:
-            line += 1
-            continue
-        if own.container != setting.container:
-            line += 1
-        if own != setting or line != gathered_line:
-            _add(pieces, gathered, setting, gathered_line, tree)
-            gathered, gathered_line = [], line
-        setting = own
-        gathered.append(" " if node in tree.spaced else "")
-        gathered.append(tree.raw_text(node))
-    _add(pieces, gathered, setting, gathered_line, tree)
-    fallback = sum(len(piece.text) for piece in pieces if piece.setting.fallback)
-    if 2 * fallback > sum(len(piece.text) for piece in pieces):
-        return pieces
-    return [piece for piece in pieces if not piece.setting.fallback]
+class _Runs:
+    """The runs of text of a page, each with the elements around it that do something to it.
+
+    Of these the innermost ones are known: one that hides the text, one that is block-level, one
+    that sets it otherwise (-1 where there is none). To a block, those count that begin in it.
+    """
+
+    def __init__(self, tree: PageTree) -> None:
+        self._tree = tree
+        self._nodes: list[int] = []
+        # Of each run: of the elements since the last one that break the line, the least one that
+        # is hidden inside of an element, by that element.
+        self._broken: list[int] = []
+        self._styled = {node for name in _STYLED for node in tree.mentioning(name)}
+        self._around = [(-1, -1, -1)] * len(tree)  # of the text directly in each element
+        self._read()
+
+    def _read(self) -> None:
+        tree, around = self._tree, self._around
+        tags, parents, styled = tree.tags, tree.parents, self._styled
+        unbroken = broken = len(tree)
+        for node in range(1, len(tree)):
+            tag = tags[node]
+            if tag == TEXT:
+                self._nodes.append(node)
+                self._broken.append(broken)
+                broken = unbroken
+                continue
+            hidden_by, container, set_by = around[parents[node]]
+            if tag in HIDDEN:
+                hidden_by = node
+            if tag in _BREAKS:
+                broken = min(broken, hidden_by)
+            if tag in BLOCK_TAGS:
+                container = node
+            if tag in _SETTING or node in styled:
+                set_by = node
+            around[node] = hidden_by, container, set_by
+
+    def pieces(self, nodes: range) -> list[_Piece]:
+        """Return the visible text of a block, cut where its line or its setting ends."""
+        pieces = [
+            _Piece(text, *place)
+            for place, runs in groupby(self._visible(nodes), itemgetter(0))
+            if (text := _joined(self._tree, [node for _, node in runs]))
+        ]
+        if _mostly(pieces, "fallback"):
+            return pieces
+        return [piece for piece in pieces if not piece.setting.fallback]
+
+    def _visible(self, nodes: range) -> Iterator[tuple[tuple[_Setting, int, str], int]]:
+        """Yield the visible runs of a block, each behind its setting, line and tag."""
+        tags, parents, start = self._tree.tags, self._tree.parents, nodes.start
+        settings: dict[int, _Setting] = {}
+        last, line = -1, 0
+        first = bisect_left(self._nodes, start)
+        for run in range(first, bisect_left(self._nodes, nodes.stop, first)):
+            node = self._nodes[run]
+            line += run > first and self._broken[run] < start
+            hidden_by, container, set_by = self._around[parents[node]]
+            if hidden_by >= start:
+                continue
+            if container < start:
+                container = -1
+            line += container != last
+            last = container
+            setting = self._setting(set_by, start, settings) if set_by >= start else _OUTSIDE
+            yield (setting, line, tags[container] if container >= 0 else ""), node
+
+    def _setting(self, node: int, start: int, known: dict[int, _Setting]) -> _Setting:
+        """Return the setting inside of an element that sets text, in a block from `start` on."""
+        chain: list[int] = []
+        while node >= start and node not in known:
+            chain.append(node)
+            node = self._around[self._tree.parents[node]][2]
+        setting = known.get(node, _OUTSIDE)
+        for node in reversed(chain):
+            setting = known[node] = self._inner(node, setting)
+        return setting
+
+    def _inner(self, node: int, around: _Setting) -> _Setting:
+        tag, look = self._tree.tags[node], around.look
+        if tag in STYLED_TAGS or node in self._styled:
+            look = look_of(tag, self._tree.attributes(node), look)
+        return _Setting(
+            look,
+            around.bold or tag in _BOLD,
+            around.heading or tag in HEADINGS,
+            around.linked or tag == "a",
+            around.fallback or tag == "noscript",
+        )
 
 
-def _add(
-    pieces: list[_Piece], gathered: list[str], setting: _Setting, line: int, tree: PageTree
-) -> None:
-    if text := " ".join("".join(gathered).split()):
-        tag = tree.tags[setting.container] if setting.container >= 0 else ""
-        pieces.append(_Piece(text, setting, line, tag))
-
-
-def _settings(tree: PageTree, nodes: range) -> Iterator[tuple[int, _Setting]]:
-    """Yield the runs of visible text with their settings, and the elements that break a line."""
-    tags, parents = tree.tags, tree.parents
-    outside = _Setting()
-    inside: list[_Setting] = []
-    for node in nodes:
-        tag, parent = tags[node], parents[node] - nodes.start
-        around = inside[parent] if parent >= 0 else outside
-        if tag == TEXT:
-            inside.append(around)
-            if not around.hidden:
-                yield node, around
-            continue
-        own = around if around.hidden else _setting(tree, node, tag, around)
-        inside.append(own)
-        if tag in _BREAKS and not own.hidden:
-            yield node, own
-
-
-def _setting(tree: PageTree, node: int, tag: str, around: _Setting) -> _Setting:
-    if tag in HIDDEN:
-        return around._replace(hidden=True)
-    look = around.look
-    if tag in STYLED_TAGS or start_tag_has(tree, node, _STYLED):
-        look = look_of(tag, tree.attributes(node), look)
-    container = node if tag in BLOCK_TAGS else around.container
-    bold, heading = around.bold or tag in _BOLD, around.heading or tag in HEADINGS
-    linked, fallback = around.linked or tag == "a", around.fallback or tag == "noscript"
-    own = _Setting(look, bold, heading, linked, fallback, False, container)
-    return around if own == around else own
+def _joined(tree: PageTree, runs: list[int]) -> str:
+    if len(runs) == 1:
+        return tree.text(runs[0])
+    texts = (f" {tree.raw_text(run)}" if run in tree.spaced else tree.raw_text(run) for run in runs)
+    return " ".join("".join(texts).split())
 
 
 def _picture_texts(tree: PageTree, nodes: range) -> Iterator[str]:
@@ -193,14 +254,16 @@ def _picture_texts(tree: PageTree, nodes: range) -> Iterator[str]:
 # ---------------------------------------------------------------- finding
 
 
-def _found(pieces: list[_Piece], theta: int) -> str:
+def _found(pieces: Sequence[_Piece], theta: int) -> str:
     telling = [piece for piece in pieces if _TELLING.search(piece.text)]
     if not telling:
         return ""
+    if len({piece.setting.look for piece in telling}) == 1:
+        return _alone_at_front(telling, theta)
     return _largest(telling) or _alone_at_front(telling, theta) or _of_own_colour(telling)
 
 
-def _largest(pieces: list[_Piece]) -> str:
+def _largest(pieces: Sequence[_Piece]) -> str:
     """Return the text in the largest type, if most text, or what a heading names, is smaller."""
     sizes: Counter[float] = Counter()
     for piece in pieces:
@@ -216,7 +279,7 @@ def _largest(pieces: list[_Piece]) -> str:
     return _whole(pieces, first)
 
 
-def _whole(pieces: list[_Piece], first: _Piece) -> str:
+def _whole(pieces: Sequence[_Piece], first: _Piece) -> str:
     """Return the text of a piece and of those of its line that are as large."""
     size = first.setting.look.size
     return " ".join(
@@ -226,32 +289,29 @@ def _whole(pieces: list[_Piece], first: _Piece) -> str:
     )
 
 
-def _alone_at_front(pieces: list[_Piece], theta: int) -> str:
-    """Return the first line, if it is short and nothing follows, or lines unlike it.
-
-    It is the caption, or bold, or no link before links, or a line before paragraphs.
-    """
+def _alone_at_front(pieces: Sequence[_Piece], theta: int) -> str:
+    """Return the first line, if it is short and nothing follows, or lines unlike it."""
     first = [piece for piece in pieces if piece.line == pieces[0].line]
     rest = pieces[len(first) :]
-    text = " ".join(piece.text for piece in first)
-    if len(text) > _LONGEST or _has_at_least(text, theta + 1):
+    text = " ".join([piece.text for piece in first])
+    if len(text) > _LONGEST:
         return ""
-    if not rest:
-        return text
-    if text.endswith(_SENTENCE_ENDS):
+    if rest and (text.endswith(_SENTENCE_ENDS) or not _stands_out(first, rest, theta)):
         return ""
-    second = " ".join(piece.text for piece in rest if piece.line == rest[0].line)
-    if (
-        pieces[0].tag in _NAMING
-        or (_all(first, "bold") and not _mostly(rest, "bold"))
-        or (not any(piece.setting.linked for piece in first) and _mostly(rest, "linked"))
-        or _has_at_least(second, 2 * theta)
-    ):
-        return text
-    return ""
+    return "" if has_words(text, theta + 1) else text
 
 
-def _of_own_colour(pieces: list[_Piece]) -> str:
+def _stands_out(first: Sequence[_Piece], rest: Sequence[_Piece], theta: int) -> bool:
+    """Whether a line is the caption, or bold, or no link before links, or before a paragraph."""
+    if first[0].tag in _NAMING or (_all(first, "bold") and not _mostly(rest, "bold")):
+        return True
+    if not any(piece.setting.linked for piece in first) and _mostly(rest, "linked"):
+        return True
+    second = " ".join([piece.text for piece in rest if piece.line == rest[0].line])
+    return has_words(second, 2 * theta)
+
+
+def _of_own_colour(pieces: Sequence[_Piece]) -> str:
     """Return the first text of a colour (of type or ground) that no other text has."""
     chars: Counter[tuple[str, str]] = Counter()
     uses: Counter[tuple[str, str]] = Counter()
@@ -268,11 +328,11 @@ def _of_own_colour(pieces: list[_Piece]) -> str:
     return ""
 
 
-def _all(pieces: list[_Piece], quality: str) -> bool:
+def _all(pieces: Sequence[_Piece], quality: str) -> bool:
     return all(getattr(piece.setting, quality) for piece in pieces)
 
 
-def _mostly(pieces: list[_Piece], quality: str) -> bool:
+def _mostly(pieces: Sequence[_Piece], quality: str) -> bool:
     having = sum(len(piece.text) for piece in pieces if getattr(piece.setting, quality))
     return 2 * having > sum(len(piece.text) for piece in pieces)
 
@@ -283,11 +343,6 @@ def _mostly(pieces: list[_Piece], quality: str) -> bool:
 def _shortened(text: str, rules: TopicRules) -> str:
     """Return a found text: as it is, or trimmed if it has more than `theta` words."""
     text = text.strip(_DECORATION)
-    if len(text) <= _LONGEST and not _has_at_least(text, rules.theta + 1):
+    if len(text) <= _LONGEST and not has_words(text, rules.theta + 1):
         return text
     return trim(text[:_READ], rules.theta, distinct=rules.distinct)
-
-
-def _has_at_least(text: str, count: int) -> bool:
-    """Whether a text has so many words; reads no more of it than it must."""
-    return any(number >= count for number, _ in enumerate(words_of(text[:_READ]), start=1))

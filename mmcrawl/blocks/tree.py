@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -167,6 +168,19 @@ class PageTree:
         unit = self._unit
         return self._markup[self.starts[node] // unit : self.inner_starts[node] // unit]
 
+    def mentioning(self, word: bytes) -> Iterator[int]:
+        """Yield the elements in whose start tags a word (lower case, ASCII) stands, in order.
+
+        Most elements have no such attribute: this finds those that may without reading any.
+        """
+        markup, unit = self._markup.lower(), self._unit
+        place = markup.find(word)
+        while place >= 0:
+            node = bisect_right(self.starts, place * unit) - 1
+            if place * unit < self.inner_starts[node]:
+                yield node
+            place = markup.find(word, place + 1)
+
     def written(self, node: int) -> bytes:
         """Return the bytes of an element's start tag: what they say has to be found but once."""
         return self.body[self.starts[node] : self.inner_starts[node]]
@@ -269,19 +283,6 @@ def _unescape_value(text: str) -> str:
 def _resolved(reference: re.Match[str]) -> str:
     name = reference[1]
     return unescape(reference[0]) if name is None else html5.get(name, reference[0])
-
-
-def _plain_attributes(tag: str, start: int) -> Mapping[str, str]:
-    """Return the attributes of a start tag in ASCII, as nearly all are, from behind its name on."""
-    found: dict[str, str] = {}
-    for name, double_quoted, single_quoted, bare in _ATTRIBUTE_IN_TEXT.findall(tag, start):
-        key = name.lower()
-        if key not in found:
-            found[key] = double_quoted or single_quoted or bare
-    if "&" in tag or "\0" in tag:
-        for key, value in found.items():
-            found[key] = unescape(value).replace("\0", "").replace("\ufeff", "")
-    return found
 
 
 def read_tree(

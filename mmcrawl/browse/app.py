@@ -30,6 +30,7 @@ from mmcrawl.browse.views.pages import PageViews
 from mmcrawl.browse.views.search import SearchViews
 from mmcrawl.browse.views.sites import SiteViews
 from mmcrawl.browse.views.versions import VersionViews
+from mmcrawl.browse.views.watch import WatchViews
 from mmcrawl.errors import MmcrawlError
 
 logger = logging.getLogger(__name__)
@@ -37,6 +38,7 @@ logger = logging.getLogger(__name__)
 _PROGRAMS = (
     ("/search.json?q=…", "help.search.json"),
     ("/crawls.json", "help.crawls.json"),
+    ("/watch.atom?kind=…&css=…", "help.watch.atom"),
     ("/timegate/http://…", "help.timegate"),
     ("/timemap/link/http://…", "help.timemap"),
     ("/cdx?url=http://…", "help.cdx"),
@@ -76,7 +78,7 @@ def create_app(context: Context) -> ASGIApp:
 def _routes(context: Context) -> list[BaseRoute]:
     sites, search = SiteViews(context), SearchViews(context)
     pages, versions = PageViews(context), VersionViews(context)
-    media = MediaViews(context)
+    media, watch = MediaViews(context), WatchViews(context)
     crawls = CrawlViews(context, CrawlWatch(context.options.store))
     routes: list[BaseRoute] = [
         context.route("/", sites.home),
@@ -90,6 +92,8 @@ def _routes(context: Context) -> list[BaseRoute]:
         context.route("/version", versions.version),
         context.route("/view", versions.view),
         context.route("/diff", versions.diff),
+        context.route("/watch", watch.page),
+        context.route("/watch.atom", watch.feed),
         context.route("/media", media.gallery),
         context.route("/media/item", media.item),
         context.route("/crawls", crawls.crawls),

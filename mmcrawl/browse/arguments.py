@@ -38,7 +38,7 @@ class Arguments:
 
     def __init__(self, request: Request, longest_url: int = 8_000) -> None:
         self.request = request
-        self._longest_url = longest_url
+        self.longest_url = longest_url
 
     @cached_property
     def words(self) -> Words:
@@ -57,7 +57,7 @@ class Arguments:
 
     def url(self, name: str = "url") -> str:
         """Return the archived URL that is asked for; there must be one."""
-        value = self.text(name, longest=self._longest_url)
+        value = self.text(name, longest=self.longest_url)
         if not value:
             raise Problem(400, "missing", name=name)
         return value

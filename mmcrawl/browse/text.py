@@ -29,9 +29,9 @@ def short(text: str, longest: int = 200) -> str:
     return plain(text)
 
 
-def long(text: str) -> str:
-    """Return a text of at most :data:`_LONGEST` characters."""
-    return plain(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")
+def long(text: str, longest: int = _LONGEST) -> str:
+    """Return a text of at most so many characters, with its white space."""
+    return plain(text if len(text) <= longest else text[:longest] + "…")
 
 
 def around(text: str, first: bool, last: bool) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Container, Iterator, Sequence
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import REDIRECT, Admission
 from mmcrawl.frontier.database import damaged
+from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.reading import LinkTable, PastFailure, PastPage
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
@@ -95,25 +96,36 @@ def recall_words(store: SqliteStore, job: Job, similarity: LinkSimilarity) -> No
 
 
 def rules_changed(
-    store: SqliteStore, job: Job, rules: PinnedRules, seeds: Sequence[str], *, begun: bool
+    store: SqliteStore,
+    job: Job,
+    rules: PinnedRules,
+    links: str,
+    seeds: Sequence[str],
+    *,
+    begun: bool,
 ) -> bool:
-    """Tell of the rules in the log; return whether those that were noted last are others.
+    """Tell of the rules in the log; return whether other ones, or other links, were noted last.
 
     Args:
         store, job: what is gone on with.
         rules: those that count now.
+        links: which are to be followed now.
         seeds: where the crawl starts.
         begun: whether pages were fetched before.
     """
-    changed = bool(store.memory(job.number).get("rules", "") != rules.digest)
+    memory = store.memory(job.number)
+    changed = bool(memory.get("rules", "") != rules.digest)
+    links_before = memory.get("links", ALL)
     if rules:
         logger.info("Rules for addresses that count in this crawl: %d", len(rules.rules))
     if changed and begun:
         logger.info("Rules for addresses have changed since the last run; these count from now on")
+    if links != links_before and begun:
+        logger.info("links=%s counts from now on; until now it was %s", links, links_before)
     for seed in seeds:
         if rules.weight_of(seed) == 0:
             logger.warning("The seed %s is not fetched: a rule says never", seed)
-    return changed
+    return changed or bool(links != links_before)
 
 
 def retold(links: LinkTable, scorer: Scorer, test: TopicTest) -> Iterator[PastPage | PastFailure]:

@@ -89,6 +89,7 @@ class LinkIntake:
         for link in page.links:
             number = self._frontier.lookup(link.url)
             if number is not None:
+                self._frontier.found_in(number, link.block)
                 known.append(number)
                 continue
             if self._obey_nofollow and link.nofollow:

@@ -7,7 +7,7 @@ reports what became of it; all that follows from the report becomes durable in o
 import logging
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from mmcrawl.crawling.history import MovedSeeds, recall, recall_words, rules_changed
@@ -17,6 +17,7 @@ from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.frontier.admission import REDIRECT, Admission, Limits
 from mmcrawl.frontier.findings import Findings, MediaPageRecord, PatternRecord
+from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.records import LinkScores, NewLink, Status, WaitingLink
 from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
@@ -46,7 +47,7 @@ class CrawlJob:
         limits: which links may be followed.
         seeds: addresses the crawl starts from, in order. Hosts they redirect to count as theirs.
         obey_nofollow: leave links alone that the page asks not to follow.
-        later_blocks: kinds of blocks whose links come later, see `SqliteFrontier`.
+        links: which are to be followed, see `SqliteFrontier`. A job may go on with others.
         rules: which links come first, and which never. A job may go on with others.
 
     Attributes:
@@ -68,12 +69,12 @@ class CrawlJob:
         limits: Limits,
         seeds: Sequence[str],
         obey_nofollow: bool = True,
-        later_blocks: Mapping[str, float] | None = None,
+        links: str = ALL,
         rules: PinnedRules | None = None,
     ) -> None:
         self.store = store
         self.job = job
-        self.frontier = SqliteFrontier(store, job, later_blocks, rules.weight_of if rules else None)
+        self.frontier = SqliteFrontier(store, job, links, rules.weight_of if rules else None)
         self.findings = Findings(store, job)
         self.scorer = make_scorer(self.frontier)
         self.interrupted = False
@@ -91,7 +92,7 @@ class CrawlJob:
         self._judge = Judge(self._test, Sightings(store, job), self.frontier, self.findings)
         self._patterns = self.findings.patterns()
         self._recent: deque[tuple[int, bool]] = deque(maxlen=_HARVEST_PAGES)
-        self._rules = rules or PinnedRules()
+        self._rules, self._links = rules or PinnedRules(), links
         self._recall(seeds)
         self._add([seed_link(seed) for seed in seeds], None)
         self.commit()
@@ -376,14 +377,15 @@ class CrawlJob:
 
     def _remember(self) -> None:
         memory = {"similarity": self._similarity.state(), "rules": self._rules.digest}
-        self.store.remember(self.job.number, memory)
+        self.store.remember(self.job.number, memory | {"links": self._links})
 
     def _recall(self, seeds: Sequence[str]) -> None:
-        """Bring all to where the job was left, but for the rules, which are those given now."""
+        """Bring all to where the job was left, but for rules and links, which are as given now."""
         recall_words(self.store, self.job, self._similarity)
         recall(self.frontier, self.scorer, self._admission, self.moved_seeds, self._twins)
         self.frontier.apply(self.scorer.added(self.frontier.held()))
-        if rules_changed(self.store, self.job, self._rules, seeds, begun=self.pages > 0):
+        given = self._rules, self._links
+        if rules_changed(self.store, self.job, *given, seeds, begun=self.pages > 0):
             self._remember()
             if self.ready:  # of a job that was at its end
                 self.job = replace(self.job, finished_at=None)

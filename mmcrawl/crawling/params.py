@@ -66,6 +66,11 @@ class FocusedParams(BaseModel):
         description="pages whose links are followed: all, on-topic, or those of some topic score,"
         " score:0.2; those of seeds always are",
     )
+    links: Literal["all", "related"] = Field(
+        "all",
+        description="all, or related: those in navigation later, and none that stand in"
+        " advertisements, notices of rights and noise only",
+    )
     rules: str = Field(
         "", description="file of rules for addresses: which links come first, and which never"
     )
@@ -246,9 +251,9 @@ class FocusedParams(BaseModel):
         """Return what decides which pages the crawl is about, however it was written.
 
         Defaults and other spellings of a value are the value; the order of topics, keywords and
-        seeds, and what is named twice, make no difference. `max_pages` and rules may change on
-        resuming; `expand` and the bounds of layers and clicks may not: links beyond them were not
-        kept.
+        seeds, and what is named twice, make no difference. `max_pages`, `links` and rules may
+        change on resuming; `expand` and the bounds of layers and clicks may not: links beyond them
+        were not kept.
         """
         topics = {host: topic.name for host, topic in self.topics_by_host.items()}
         seeds = {(canonical(s.url), topics.get(host_of(s.url), "")) for s in self.seed_list}
@@ -342,6 +347,7 @@ def explain(error: ValidationError) -> list[str]:
 _WHOLE = "it may be a whole number from 0"
 _MAY_BE: dict[str, Callable[[], str]] = {
     "expand": lambda: "it may be all, on-topic, or score:S with S from 0 to 1",
+    "links": lambda: "it may be all or related",
     "media": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas",
     "store": lambda: "it may be sqlite:///FILE, memory: or mongodb://HOST/DATABASE",
     "archive": lambda: "it may be sqlite:///FILE, mongodb://HOST/DATABASE or none",

@@ -9,6 +9,7 @@ from mmcrawl.crawling.reports import Reporter
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import Limits
+from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.scoring.base import LinkSource, Scorer
 from mmcrawl.scoring.pinned_rules import PinnedRules
@@ -38,7 +39,7 @@ class CrawlParts:
         seeds: addresses, in order.
         aliases: other names of hosts.
         obey_nofollow: leave links alone that a page asks not to follow.
-        later_blocks: kinds of blocks whose links come later.
+        links: which are to be followed, by their blocks.
         rules: for addresses.
     """
 
@@ -52,7 +53,7 @@ class CrawlParts:
     seeds: Sequence[str]
     aliases: Mapping[str, str] = field(default_factory=dict)
     obey_nofollow: bool = True
-    later_blocks: Mapping[str, float] = field(default_factory=dict)
+    links: str = ALL
     rules: PinnedRules = field(default_factory=PinnedRules)
 
     @classmethod
@@ -96,7 +97,7 @@ class CrawlParts:
             seeds=arguments.get(SEEDS, [url for url, _ in arguments["seeds"]]),
             aliases=aliases,
             obey_nofollow=arguments.get("obey_nofollow", True),
-            later_blocks=arguments.get("later_blocks", {}),
+            links=arguments.get("links", ALL),
         )
 
     def settings(self) -> dict[str, Any]:
@@ -106,7 +107,7 @@ class CrawlParts:
             **{_LIMIT + f.name: getattr(self.limits, f.name) for f in fields(Limits)},
             "threshold": self.threshold,
             "obey_nofollow": self.obey_nofollow,
-            "later_blocks": dict(self.later_blocks),
+            "links": self.links,
         }
 
     @property
@@ -146,6 +147,6 @@ class CrawlParts:
             limits=self.limits,
             seeds=self.seeds,
             obey_nofollow=self.obey_nofollow,
-            later_blocks=self.later_blocks,
+            links=self.links,
             rules=self.rules,
         )

@@ -1,7 +1,6 @@
 """From arguments and settings to an open crawl."""
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -10,6 +9,7 @@ from mmcrawl import __version__
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.archive.uris import archive_beside, archive_uri, shown
+from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.blocks.metadata_rules import MetadataRules
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.crawling.job import CrawlJob
@@ -18,9 +18,9 @@ from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.errors import MmcrawlError, SeedError, StoreError
 from mmcrawl.frontier.admission import Admission, Limits
 from mmcrawl.frontier.database import remove_own_file
+from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.store import open_store
 from mmcrawl.replay.web import StoredWeb
-from mmcrawl.scoring.base import later_blocks
 from mmcrawl.settings import SettingsLike, declared, value_of
 from mmcrawl.sharing.rules import Rules
 from mmcrawl.sharing.store import open_shared_store
@@ -28,8 +28,9 @@ from mmcrawl.sharing.worker import SharedJob, worker_name
 from mmcrawl.stores.uris import file_of, is_server
 
 _ARCHIVE = "MMCRAWL_ARCHIVE"
-_FACTORS = "MMCRAWL_LINK_BLOCK_FACTORS"
 _LEASE = "MMCRAWL_LEASE_SECONDS"
+_REVISIT_KINDS = "MMCRAWL_REVISIT_KINDS"
+_ALL_KINDS = "all"
 _HOUR = 3_600.0
 
 Crawl: TypeAlias = CrawlJob | SharedJob
@@ -57,10 +58,10 @@ def archive_uri_of(argument: str, store: str, settings: SettingsLike) -> str | N
 
 
 def revisit_rules(settings: SettingsLike) -> RevisitRules:
-    """Return the bounds of the time between two visits.
+    """Return the bounds of the time between two visits, and what counts as a change.
 
     Raises:
-        MmcrawlError: a setting is no number, or they contradict each other.
+        MmcrawlError: a setting is no number, names no kind of blocks, or contradicts another.
     """
     names = ("DEFAULT", "SHORTEST", "LONGEST")
     hours = {name: value_of(settings, f"MMCRAWL_REVISIT_{name}") for name in names}
@@ -70,29 +71,19 @@ def revisit_rules(settings: SettingsLike) -> RevisitRules:
         default=hours["DEFAULT"] * _HOUR,
         shortest=hours["SHORTEST"] * _HOUR,
         longest=hours["LONGEST"] * _HOUR,
+        kinds=_revisit_kinds(value_of(settings, _REVISIT_KINDS)),
     )
 
 
-def later_link_blocks(settings: SettingsLike) -> dict[str, float]:
-    """Return the kinds of blocks whose links come later, with their factors; none if that is off.
-
-    Raises:
-        MmcrawlError: MMCRAWL_LINK_BLOCK_FACTORS names another kind, or a factor is out of range;
-            pages are not cut into blocks.
-    """
-    if not value_of(settings, "MMCRAWL_LINK_BLOCKS"):
-        return {}
-    if value_of(settings, "MMCRAWL_BLOCKS") == "off":
-        raise MmcrawlError("MMCRAWL_LINK_BLOCKS needs blocks, and MMCRAWL_BLOCKS is off")
-    given = value_of(settings, _FACTORS) or {}
-    try:
-        own = dict(json.loads(given) if isinstance(given, str) else given)
-        return later_blocks(**{str(kind).replace("-", "_"): float(own[kind]) for kind in own})
-    except (TypeError, ValueError) as error:
-        raise MmcrawlError(
-            f"{_FACTORS} must give kinds of blocks ({', '.join(later_blocks())}) numbers from 0 to"
-            ' 1, as {"navigation": 0.8}'
-        ) from error
+def _revisit_kinds(given: str | Sequence[str]) -> frozenset[str] | None:
+    names = given.split(",") if isinstance(given, str) else given
+    kinds = frozenset(name.strip() for name in names)
+    if kinds == {_ALL_KINDS}:
+        return None
+    if not kinds <= {*KINDS}:
+        known = ", ".join((*KINDS, _ALL_KINDS))
+        raise MmcrawlError(f"{_REVISIT_KINDS} {given}: name kinds of blocks of {known}")
+    return kinds
 
 
 def check_settings(settings: SettingsLike) -> None:
@@ -108,7 +99,6 @@ def check_settings(settings: SettingsLike) -> None:
         make_partitioner(method)
     MetadataRules.read(value_of(settings, "MMCRAWL_METADATA"))
     revisit_rules(settings)
-    later_link_blocks(settings)
 
 
 def with_stored_web(arguments: Mapping[str, Any], settings: SettingsLike) -> dict[str, Any]:
@@ -176,6 +166,10 @@ def _remove_archive(args: FocusedParams, settings: SettingsLike) -> None:
 
 
 def _parts_of(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None) -> CrawlParts:
+    if args.links != ALL and value_of(settings, "MMCRAWL_BLOCKS") == "off":
+        raise MmcrawlError(
+            f"links={args.links} goes by the blocks of pages, and MMCRAWL_BLOCKS is off"
+        )
     seeds = [seed.url for seed in args.seed_list] or list(web.start_urls() if web else ())
     if not seeds:
         raise SeedError("no seeds: give -a seeds=FILE or URL")
@@ -190,7 +184,7 @@ def _parts_of(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None
         seeds=seeds,
         aliases=dict(web.aliases()) if web else {},
         obey_nofollow=settings.getbool("ROBOTSTXT_OBEY"),
-        later_blocks=later_link_blocks(settings),
+        links=args.links,
         rules=args.pinned_rules,
     )
 

@@ -26,6 +26,7 @@ from mmcrawl.engine.items import MediaPageItem, PageItem
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.findings import MediaPageRecord
+from mmcrawl.frontier.ranking import ALL
 from mmcrawl.settings import value_of
 from mmcrawl.sharing.worker import SharedJob
 from mmcrawl.terminal.crawl import (
@@ -244,6 +245,13 @@ def _try_to_write(path: Path) -> None:
     path.open("ab").close()
 
 
+def _leaving(spider: Spider) -> list[str]:
+    """Return what of a spider's arguments may leave links out that were found."""
+    args = getattr(spider, "args", None)
+    links = getattr(args, "links", ALL)
+    return ["a rule"] * bool(getattr(args, "rules", "")) + [f"links={links}"] * (links != ALL)
+
+
 def _ending(spider: Spider, job: Crawl, reason: str, store_error: str) -> str:
     afresh = getattr(spider, "made_afresh", False)
     kept = job.kept and not afresh
@@ -256,8 +264,7 @@ def _ending(spider: Spider, job: Crawl, reason: str, store_error: str) -> str:
         )
     if reason == "finished":
         held = job.totals().held
-        rules = getattr(getattr(spider, "args", None), "rules", "")
-        who = f"a rule or {job.algorithm}" if rules else job.algorithm
+        who = " or ".join([*_leaving(spider), job.algorithm])
         return "Finished: every link that may be followed was fetched" + (
             f", but for {held} that {who} leaves out." if held else "."
         )

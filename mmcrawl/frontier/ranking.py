@@ -2,11 +2,12 @@
 
 Stored are score, priority and kind of block as they were given; where a link stands follows from
 them whenever it is scored or loaded, so that a new score undoes nothing, and rules that were edited
-between two runs count at once. A byte of RAM a link where blocks come later, and one where there
-are rules; nothing otherwise.
+between two runs, or other links to be followed, count at once. A byte of RAM a link where there are
+blocks off topic, and one where there are rules; nothing otherwise.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from typing import Final
 
 from mmcrawl.frontier.records import HELD
 
@@ -14,6 +15,18 @@ WeightOf = Callable[[str], int | None]
 """Returns the weight of the rule for an address: 0 for never, at most `MOST_WEIGHT`; None for no
 rule."""
 MOST_WEIGHT = 99
+
+OFF_TOPIC = ("navigation", "noise-links", "copyright", "advertisement")
+"""The kinds of blocks off the topic of their page, the best first."""
+
+ALL, RELATED = "all", "related"
+_IN_PLACE, _BEHIND, _LEFT = range(3)
+LINKS: Final = {
+    ALL: (_IN_PLACE, _IN_PLACE, _BEHIND, _BEHIND),
+    RELATED: (_BEHIND, _LEFT, _LEFT, _LEFT),
+}
+"""What becomes of links in blocks of each of these kinds, by which links are to be followed: they
+stand where their score says, behind all others of equal score, or are left waiting."""
 
 _WEIGHT_STEP = 1_000.0  # scores are below it
 PRIORITY_STEP = _WEIGHT_STEP * (MOST_WEIGHT + 1)
@@ -25,14 +38,12 @@ class Ranking:
     """Where links stand.
 
     Args:
-        later_blocks: kinds of blocks whose links come behind others of equal score, and what their
-            scores are multiplied with, from 0 to 1.
+        links: which are to be followed, one of `LINKS`.
         weight_of: tells the rule for an address; None where there are no rules.
     """
 
-    def __init__(self, later_blocks: Mapping[str, float], weight_of: WeightOf | None) -> None:
-        self._later = {block: number for number, block in enumerate(later_blocks, 1)}
-        self._factors = (1.0, *later_blocks.values())
+    def __init__(self, links: str, weight_of: WeightOf | None) -> None:
+        self._places = (_IN_PLACE, *LINKS[links])
         self._weight_of = weight_of
         self._block = bytearray()
         self._weight = bytearray()
@@ -41,15 +52,24 @@ class Ranking:
     @property
     def is_plain(self) -> bool:
         """Whether every link stands where its score says."""
-        return not (self._priority or self._later or self._weight_of)
+        return not (self._priority or self._block or self._weight_of)
 
     def note(self, link: int, url: str, priority: int, block: str) -> None:
         """Take in a link that waits."""
         self.set_priority(link, priority)
-        if number := self._later.get(block, 0):
-            _put(self._block, link, number)
+        if block in OFF_TOPIC:
+            _put(self._block, link, 1 + OFF_TOPIC.index(block))
         if self._weight_of is not None and (weight := self._weight_of(url)) is not None:
             _put(self._weight, link, weight + _NEVER)
+
+    def improve(self, link: int, block: str) -> bool:
+        """Note a further block that a link stands in; tell whether it is a better one."""
+        known = self._block[link] if link < len(self._block) else 0
+        number = 1 + OFF_TOPIC.index(block) if block in OFF_TOPIC else 0
+        if not block or number >= known:
+            return False
+        self._block[link] = number
+        return True
 
     def priority(self, link: int) -> int:
         """Return the priority of a link."""
@@ -65,14 +85,16 @@ class Ranking:
     def rank(self, link: int, score: float) -> float:
         """Return the number that orders a link, `HELD` for one that is not to be fetched.
 
-        A rule lets a link go that the algorithm holds, or holds it whatever its score.
+        A rule lets a link go that the algorithm holds, or that stands in a block that is left, or
+        holds it whatever its score.
         """
         weight = self._weight[link] if link < len(self._weight) else 0
-        if weight == _NEVER or (score == HELD and not weight):
+        place = self._places[self._block[link]] if link < len(self._block) else _IN_PLACE
+        if weight == _NEVER or (not weight and (score == HELD or place == _LEFT)):
             return HELD
         score = max(score, 0.0)
-        if link < len(self._block) and self._block[link]:
-            score = score * self._factors[self._block[link]] - _BEHIND_EQUALS
+        if place != _IN_PLACE:
+            score -= _BEHIND_EQUALS
         if weight:
             score += _WEIGHT_STEP * (weight - _NEVER)
         return score + PRIORITY_STEP * self._priority.get(link, 0)

@@ -4,18 +4,18 @@ What a link costs: its row (URL without its host, anchor, words, scores) and a k
 whose cache is bounded when it is a file; 20 bytes in RAM for its place in the order. Scores change
 often, so new ones are applied to the order at once and written in one go at the next commit.
 
-Links in some kinds of blocks may come later than their scores say, and rules of the user before
-their scores (`ranking.py`).
+Links in some kinds of blocks come later than their scores say or are left waiting, and rules of the
+user come before their scores (`ranking.py`).
 """
 
 from array import array
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from mmcrawl.frontier.database import NEW_LINK, NEW_PAGE, link_values, page_values
 from mmcrawl.frontier.interlink import InterLink
 from mmcrawl.frontier.order import PendingOrder
-from mmcrawl.frontier.ranking import PRIORITY_STEP, Ranking, WeightOf
+from mmcrawl.frontier.ranking import ALL, PRIORITY_STEP, Ranking, WeightOf
 from mmcrawl.frontier.records import (
     HELD,
     LinkRecord,
@@ -39,8 +39,9 @@ class SqliteFrontier(InterLink):
         store: an open store.
         job: the job whose links these are. Links left running by a crawl that died wait again; so
             do those that failed or led astray, if no page at all could be fetched.
-        later_blocks: kinds of blocks whose links come later: behind all links of equal score in
-            other blocks, and with their score multiplied by a number from 0 to 1.
+        links: which are to be followed: `all`, those in advertisements and notices of rights behind
+            others of equal score; or `related`, those in navigation behind these, and none that
+            stand in advertisements, notices of rights and noise only: they are left waiting.
         weight_of: tells the user's rule for an address: links of a greater weight come first, all
             of them before those without a rule; one of weight 0 is not fetched.
     """
@@ -49,11 +50,11 @@ class SqliteFrontier(InterLink):
         self,
         store: SqliteStore,
         job: Job,
-        later_blocks: Mapping[str, float] | None = None,
+        links: str = ALL,
         weight_of: WeightOf | None = None,
     ) -> None:
         super().__init__(store, job.number)
-        self._ranking = Ranking(later_blocks or {}, weight_of)
+        self._ranking = Ranking(links, weight_of)
         self._order = PendingOrder()
         self._hosts = {origin: number for number, origin in enumerate(self._origins)}
         self._recent: OrderedDict[int, int] = OrderedDict()
@@ -157,6 +158,18 @@ class SqliteFrontier(InterLink):
             self._order.rescore_many(moved, moved_scores)
         if len(self._rescored) > _MOST_UNWRITTEN_SCORES:
             self._write_scores()
+
+    def found_in(self, link: int, block: str) -> None:
+        """Note a further block that a link stands in: of several, it has the best."""
+        if not self._ranking.improve(link, block):
+            return
+        with self.store.writing() as db:
+            db.execute("UPDATE link SET block = ? WHERE id = ?", (block, self._base + link))
+        if self._order.stands(link):
+            self._write_scores()
+            row = db.execute("SELECT score, structure FROM link WHERE id = ?", (self._base + link,))
+            score, structure = row.fetchone()
+            self.apply(LinkScores([link], [score], [structure]))
 
     def next(self, ready: Callable[[str], bool] = lambda origin: True) -> WaitingLink | None:
         """Take the best waiting link of a host that is `ready` and mark it running."""

@@ -57,8 +57,11 @@ class ArchivePipeline:
         create: bool = getattr(self.crawler.spider, "creates_archive", True)
         try:
             method = value_of(self.crawler.settings, "MMCRAWL_BLOCKS")
-            method = None if method == "off" else method
-            store = await run_in_thread(_opened, uri, create=create, method=method)
+            keep = method != "off"
+            method = method if keep else None
+            store = await run_in_thread(
+                _opened, uri, create=create, method=method, keep_blocks=keep
+            )
         except StoreError as error:
             self._stop(error, closing=True)
             raise CloseSpider("store_error") from None
@@ -162,8 +165,7 @@ def _visit_of(item: Any) -> Capture | Unchanged | None:
     return None
 
 
-def _opened(uri: str, *, create: bool, method: str | None) -> GroupStore:
+def _opened(uri: str, *, create: bool, method: str | None, keep_blocks: bool) -> GroupStore:
     """Open an archive in another process, where one can run beside this one, else here."""
-    if has_another_core():
-        return ProcessStore(uri, create=create, method=method)
-    return ArchiveStore.open(uri, create=create, method=method)
+    kind = ProcessStore if has_another_core() else ArchiveStore.open
+    return kind(uri, create=create, method=method, keep_blocks=keep_blocks)

@@ -8,7 +8,8 @@ from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import run_in_thread
 from scrapy.utils.defer import maybe_deferred_to_future
 
-from mmcrawl.blocks.partitioners.base import DEFAULT_METHOD
+from mmcrawl.archive.model import PageBlocks
+from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
 from mmcrawl.crawling.cutting import CutPage, Cutter, UncutPage
 from mmcrawl.engine.items import PageItem
 from mmcrawl.engine.scheduler import has_something_to_do
@@ -32,6 +33,7 @@ class BlocksPipeline:
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
+        self._method = value_of(crawler.settings, "MMCRAWL_BLOCKS") or DEFAULT_METHOD
         self._cutter: Cutter | None = None
         self._news: News[CutPage] = News()
 
@@ -41,9 +43,8 @@ class BlocksPipeline:
 
     def open_spider(self) -> None:
         """Get ready to cut, unless that is off."""
-        method = value_of(self.crawler.settings, "MMCRAWL_BLOCKS") or DEFAULT_METHOD
-        if method != "off" and has_something_to_do(self.crawler):
-            self._cutter = Cutter(method, beside=has_another_core())
+        if self._method != "off" and has_something_to_do(self.crawler):
+            self._cutter = Cutter(self._method, beside=has_another_core())
 
     async def process_item(self, item: Any) -> Any:
         """Cut a page."""
@@ -54,6 +55,8 @@ class BlocksPipeline:
             cut = await maybe_deferred_to_future(self._news.of(self._cutter.cut(page)))
             item.blocks = cut.blocks
             item.page = _with_kinds(item.page, cut.link_kinds)
+        blocks = PageBlocks(self._method, DEFAULT_LEVEL, item.blocks)
+        item.capture = replace(item.capture, blocks=blocks)  # the archive does not cut it again
         stats = self.crawler.stats
         stats.inc_value(f"mmcrawl/blocks/{'uncut' if item.blocks is None else 'pages'}")
         stats.inc_value("mmcrawl/blocks/blocks", len(item.blocks or ()))

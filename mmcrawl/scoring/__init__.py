@@ -4,7 +4,7 @@ An algorithm follows the `Scorer` protocol and is found by name through `make_sc
 test, which says whether a fetched page was worth it, lives here too.
 """
 
-from mmcrawl.scoring.base import CrawledPage, LinkSource, LinkText, Scorer, later_blocks
+from mmcrawl.scoring.base import CrawledPage, LinkSource, LinkText, Scorer
 from mmcrawl.scoring.breadth import Breadth
 from mmcrawl.scoring.registry import (
     algorithm_names,
@@ -30,7 +30,6 @@ __all__ = [
     "Verdict",
     "algorithm_names",
     "default_parameters",
-    "later_blocks",
     "make_scorer",
     "parse_parameters",
 ]

@@ -170,7 +170,8 @@ class RevisitSpider(Args[RevisitParams], Spider):
 
     def _plans(self) -> list[_Plan]:
         """Find out what is due; runs in a thread."""
-        archive = self._archive = open_archive(self.args.archive_uri or "", read_only=True)
+        # Opened for writing: which versions changed in what is found once, and noted there.
+        archive = self._archive = open_archive(self.args.archive_uri or "", create=False)
         found = due(archive, self.args.due_at, revisit_rules(self.crawler.settings))
         self._due = len(found)
         self.crawler.stats.set_value("mmcrawl/revisit/due", len(found))

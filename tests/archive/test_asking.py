@@ -58,8 +58,13 @@ def test_a_page_is_not_stored_to_be_cut_as_nobody_can(archive, page):
 
 
 def test_a_partitioner_that_is_no_longer_installed_stops_nobody_else(
-    archive, page, monkeypatch, caplog
+    uri, page, monkeypatch, caplog
 ):
+    with open_archive(uri, keep_blocks=False) as archive:
+        _check_without_quark(archive, page, monkeypatch, caplog)
+
+
+def _check_without_quark(archive, page, monkeypatch, caplog):
     odd = archive.store(page("odd", time=1.0), method="quark").version
     plain = archive.store(page("plain", url="http://physics.test/2")).version
     cutting = sys.modules["mmcrawl.blocks.partition"]
@@ -80,7 +85,12 @@ def test_a_partitioner_that_is_no_longer_installed_stops_nobody_else(
     assert (stats.blocks, stats.uncut) == (len(archive.blocks_of(plain)), 1)
 
 
-def test_pages_whose_blocks_are_cut_on_demand_are_counted_as_such(archive, page):
+def test_pages_whose_blocks_are_cut_on_demand_are_counted_as_such(uri, page):
+    with open_archive(uri, keep_blocks=False) as archive:
+        _check_uncut(archive, page)
+
+
+def _check_uncut(archive, page):
     for time, text in enumerate("ab"):
         archive.store(page(text, time=float(time)))
     archive.store(Capture("http://physics.test/a.png", b"\x89PNG", 1.0, content_type="image/png"))
@@ -156,8 +166,13 @@ def test_two_versions_are_read_and_parsed_once_each_to_compare_them(archive, pag
     assert done == {"pack_with_entry": 2, "__init__": 2}
 
 
-def test_a_page_gives_the_text_of_its_blocks_whether_they_are_kept_or_cut(archive, page):
-    version = archive.store(page()).version
+def test_a_page_gives_the_text_of_its_blocks_whether_they_are_kept_or_cut(uri, page):
+    with open_archive(uri, keep_blocks=False) as archive:
+        version = archive.store(page()).version
+        _check_texts(archive, version)
+
+
+def _check_texts(archive, version):
     cut = archive.page(version)
     texts = [cut.text(block) for block in cut.blocks]
     assert cut.kept is None

@@ -22,6 +22,7 @@ def page(news: list[str], mark: int) -> bytes:
 
 
 def compared(tmp_path: Path, bodies: list[bytes], levels: list[int]) -> Difference:
+    tmp_path.mkdir(exist_ok=True)
     with open_archive(f"sqlite:///{tmp_path}/a.sqlite") as archive:
         captures = [
             Capture(URL, body, float(n), content_type="text/html") for n, body in enumerate(bodies)
@@ -52,3 +53,102 @@ def test_what_is_whole_in_one_version_and_cut_in_the_other_is_kept(tmp_path: Pat
     assert changes.count("kept") > 0
     assert told
     assert not any(b"Levers" in new[block.start : block.end] for block in told)
+
+
+def boxes(*texts: str, tag: str = "div") -> bytes:
+    inside = "".join(f"<{tag}><p>{text}</p></{tag}>" for text in texts)
+    return (
+        f"<html><head><title>Notes</title></head><body><div>{inside}</div></body></html>".encode()
+    )
+
+
+LONG = [f"{news} whenever somebody asks for it in class" for news in NEWS]
+
+
+def test_a_block_that_moved_with_other_white_space_beside_a_changed_one_moved(
+    tmp_path: Path,
+) -> None:
+    first, *others, last = LONG
+    new = boxes(*others, last.replace("mesh", "grind"), first.replace(" ", "\n  "))
+    found = compared(tmp_path, [boxes(*LONG), new], [3, 3])
+    moved = [block for block in found.blocks if block.change == "moved"]
+    assert [(block.words, block.old is not None) for block in moved] == [((), True)]
+    words = [(word.change, word.text.strip()) for b in found.blocks for word in b.words]
+    assert [word for word in words if word[0] != "same"] == [
+        ("removed", "mesh"),
+        ("added", "grind"),
+    ]
+    assert not found.count("added")
+    assert not found.count("removed")
+
+
+def test_a_part_of_a_block_that_moved_within_it_is_told_as_moved(tmp_path: Path) -> None:
+    old = f"<html><body><div>{'<br>'.join(NEWS)}</div></body></html>".encode()
+    new = f"<html><body><div>{'<br>'.join([*NEWS[1:], NEWS[0]])}</div></body></html>".encode()
+    found = compared(tmp_path, [old, new], [3, 3])
+    assert [block.change for block in found.blocks] == ["moved"]
+    moved = [word.text.strip() for word in found.blocks[0].words if word.change == "moved"]
+    assert moved == [NEWS[0]]
+    assert found.verdict == "layout"
+
+
+def test_a_redesign_with_the_same_text_adds_and_removes_nothing(tmp_path: Path) -> None:
+    old = boxes(*LONG)
+    new = f"<html><body><main><ul><li>{'<br>'.join(LONG)}</ul></main></body></html>".encode()
+    new = new.replace(b"<body>", b"<head><title>Notes</title></head><body>")
+    found = compared(tmp_path, [old, new], [3, 3])
+    assert found.verdict == "layout"
+    assert set(found.summary()) <= {"changed", "recut"}
+    changed = compared(tmp_path / "later", [old, new.replace(b"bend", b"break")], [3, 3])
+    assert changed.verdict == "content"
+    words = {(w.change, w.text.strip()) for b in changed.blocks for w in b.words}
+    assert {("removed", "bend"), ("added", "break")} <= words
+
+
+def test_a_block_that_took_in_another_tells_what_changed_in_it(tmp_path: Path) -> None:
+    changed = LONG[2].replace("light", "sound")
+    merged = f"{LONG[1]}</p><p>{changed}"
+    old, new = boxes(*LONG), boxes(LONG[0], merged, LONG[3])
+    words = {
+        (word.change, word.text.strip())
+        for block in compared(tmp_path, [old, new], [1, 1]).blocks
+        for word in block.words
+    }
+    assert {("removed", "light"), ("added", "sound")} <= words
+
+
+def test_another_encoding_leaves_all_blocks_as_they_were(tmp_path: Path) -> None:
+    german = [text.replace("e", "ü") for text in LONG]
+    text = boxes(*german).decode().replace("<head>", '<head><meta charset="utf-8">')
+    old, new = text.encode(), text.replace("utf-8", "windows-1252").encode("cp1252")
+    found = compared(tmp_path, [old, new], [3, 3])
+    assert (found.verdict, set(found.summary())) == ("encoding", {"kept"})
+    typo = new.replace(b"Gears".replace(b"e", "ü".encode("cp1252")), b"Wheels")
+    assert compared(tmp_path / "typo", [old, typo], [3, 3]).verdict == "content"
+
+
+def test_words_beside_all_blocks_and_of_the_title_are_told(tmp_path: Path) -> None:
+    old = boxes(*LONG).replace(b"<body>", b"<body>21 May")
+    new = old.replace(b"21 May", b"23 May").replace(b"Notes", b"Leaves")
+    found = compared(tmp_path, [old, new], [3, 3])
+    assert set(found.summary()) == {"kept"}
+    told = [(w.change, w.text.strip()) for w in found.layout_words if w.change != "same"]
+    assert {text for _, text in told} == {"Notes", "Leaves", "21", "23"} or told == [
+        ("removed", "Notes 21"),
+        ("added", "Leaves 23"),
+    ]
+
+
+def test_attributes_white_space_and_scripts_are_markup(tmp_path: Path) -> None:
+    old = boxes("Same", "Same", *LONG, "Same")
+    for n, new in enumerate(
+        (
+            old.replace(b"<div><p>Same", b"<div id=x><p>Same", 1),
+            old.replace(b" ", b"\n  "),
+            old.replace(b"<body>", b"<body><script nonce=x>1</script>"),
+        )
+    ):
+        found = compared(tmp_path / str(n), [old, new], [3, 3])
+        assert found.verdict == "markup", n
+        assert set(found.summary()) <= {"changed", "kept"}
+        assert found.layout_changed or found.count("changed")  # nothing is missed

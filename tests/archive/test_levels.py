@@ -160,6 +160,18 @@ def test_a_block_that_cannot_be_cut_is_not_split_again_and_again() -> None:
     assert set(levels) == {3}
 
 
+@pytest.mark.parametrize(("kind", "level"), [("topic", 4), ("advertisement", 3), ("navigation", 3)])
+def test_only_what_the_page_is_there_for_is_split(kind: str, level: int) -> None:
+    history = History()
+    for n in range(REVIEW):
+        history.add(one_word(n), level=3)
+    cut = history.blocks_of
+    history.blocks_of = lambda version: [  # type: ignore[method-assign]
+        replace(block, kind=kind) for block in cut(version)
+    ]
+    assert LevelManager(history).choose(URL).level == level
+
+
 def test_a_review_reads_a_bounded_number_of_versions() -> None:
     history = History()
     for n in range(40 * REVIEW):

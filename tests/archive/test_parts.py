@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.archive.comparison import difference
+from mmcrawl.archive.format.blocks import BlockColumns
 from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.format.frames import compressed, decompressed, read_varints, varints
 from mmcrawl.archive.format.manifest import Entry, pack_manifest, read_manifest, runs_of
@@ -91,6 +93,27 @@ blocks = st.lists(
 )
 
 
+@given(
+    st.lists(st.text("aä €", min_size=1, max_size=9), max_size=5),
+    st.integers(0, 8),
+    st.sampled_from(["utf-8", "latin-1", "utf-16-le", "iso2022_jp", "shift_jis"]),
+)
+def test_a_topic_comes_back_whether_its_words_are_in_the_block_or_not(words, other, encoding):
+    topic = " ".join(words)
+    body = "<p>".join(w for n, w in enumerate(words) if n != other).encode(encoding, "replace")
+    block = StoredBlock(0, len(body), "topic", topic, 1, "html/p", digest_of(body))
+    blocks = [block, replace(block, level=2)]
+    assert BlockColumns.of(blocks, body, encoding).read(body, encoding) == blocks
+
+
+def test_topics_of_words_of_the_page_are_kept_as_their_places():
+    body = b"<p>Levers <b>and</b> pulleys move loads</p>"
+    block = StoredBlock(0, len(body), "topic", "Levers pulleys move", 1, "p", digest_of(body))
+    columns = BlockColumns.of([block], body, "utf-8")
+    assert columns.topics == b""
+    assert read_varints(columns.words)[0] == [2, 3, 6, 12, 12]
+
+
 @given(st.lists(st.tuples(blocks, st.lists(st.integers(0, 1 << 50), max_size=6)), max_size=4))
 def test_entries_survive_together(rows):
     body = random.Random(0).randbytes(10_000)
@@ -101,12 +124,14 @@ def test_entries_survive_together(rows):
             start += gap
             digest = digest_of(body[start : start + size])
             made.append(StoredBlock(start, start + size, kind, topic, level, path, digest))
+            start += size
         entry = Entry(7, number + 1, 1.5 * number, 200, b'["x"]', tuple(runs_of(places)))
-        entries.append(entry.with_blocks(made) if number % 2 else entry)
+        columns = BlockColumns.of(made, body, "latin-1") if number % 2 else None
+        entries.append(replace(entry, columns=columns))
         wanted.append(made if number % 2 else None)
     read = read_manifest(pack_manifest(entries, [5, 0, 70_000], 3))
     assert read.entries() == entries
-    assert [entry.blocks(body) for entry in read.entries()] == wanted
+    assert [entry.blocks(body, "latin-1") for entry in read.entries()] == wanted
     assert read.offsets == [0, 5, 5, 70_005]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from itertools import pairwise
 from math import exp, log
@@ -13,7 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.archive import Visit
-from mmcrawl.archive.revisits import DAY, NO_ANSWER, RevisitRules, change_rate, due, next_visit
+from mmcrawl.archive.revisits import (
+    COUNTED,
+    DAY,
+    NO_ANSWER,
+    Pair,
+    RevisitRules,
+    change_rate,
+    due,
+    next_visit,
+)
+from mmcrawl.blocks.kinds import KEPT
+from mmcrawl.settings import declared
 
 RULES = RevisitRules(default=DAY, shortest=3_600, longest=30 * DAY)
 URL = "http://a.test/"
@@ -29,13 +40,16 @@ def visits(*found: bool | int, every: float = DAY) -> list[Visit]:
 
 
 class Visited(dict[str, list[Visit]]):
-    """What is asked of an archive."""
+    """What is asked of an archive; each version changed the text of the one before."""
 
     def urls(self) -> Iterator[str]:
         return iter(self)
 
     def visits(self, url: str) -> list[Visit]:
         return self[url]
+
+    def changed_kinds(self, url: str, pairs: Collection[Pair]) -> dict[Pair, frozenset[str]]:
+        return dict.fromkeys(pairs, frozenset({"topic"}))
 
 
 @pytest.mark.parametrize(("n", "x"), [(1, 0), (1, 1), (5, 0), (5, 2), (5, 5), (100, 37)])
@@ -177,3 +191,8 @@ def test_an_older_version_found_again_is_a_change() -> None:
 def test_visits_at_the_same_time_do_no_harm() -> None:
     twice = [Visit(0.0, True, 1, 200), Visit(0.0, True, 2, 200)]
     assert next_visit(URL, twice, RULES).rate is None
+
+
+def test_what_the_page_is_there_for_counts() -> None:
+    assert KEPT == COUNTED
+    assert frozenset(declared["MMCRAWL_REVISIT_KINDS"].default.split(",")) == COUNTED

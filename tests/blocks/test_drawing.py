@@ -14,7 +14,7 @@ from lxml import html as lxml_html
 
 from mmcrawl.blocks.drawing import KIND_COLOURS, draw, printable, short_path
 from mmcrawl.blocks.kinds import KINDS, BlockKind
-from mmcrawl.blocks.partition import Partition
+from mmcrawl.blocks.partition import Block, Partition
 from mmcrawl.blocks.partitioners.base import Cut
 from mmcrawl.blocks.safe_copy import safe_copy
 from mmcrawl.blocks.tree import PageTree, read_tree
@@ -33,11 +33,9 @@ def topics(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(
         module,
         "block_kinds",
-        lambda tree, measures, blocks, url: [
-            BlockKind(KINDS[i % len(KINDS)], 0.5, {}) for i, _ in enumerate(blocks)
-        ],
+        lambda page, blocks: [BlockKind(KINDS[i % len(KINDS)], 0.5) for i, _ in enumerate(blocks)],
     )
-    monkeypatch.setattr(module, "block_topic", lambda tree, nodes, rules: topic[0])
+    monkeypatch.setattr(Block, "topic", property(lambda block: topic[0]))
     return topic
 
 

@@ -21,11 +21,11 @@ BODY = (
 def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let blocks be of a kind, with features that are no numbers, without looking at them."""
     module = sys.modules[Partition.__module__]
-    kind = BlockKind("topic", float("nan"), {"links": 2, "x": float("inf"), "y": 0.5})
-    monkeypatch.setattr(
-        module, "block_kinds", lambda tree, measures, blocks, url: [kind for _ in blocks]
-    )
-    monkeypatch.setattr(module, "block_topic", lambda tree, nodes, rules: "光学")
+    kind = BlockKind("topic", float("nan"))
+    monkeypatch.setattr(module, "block_kinds", lambda page, blocks: [kind for _ in blocks])
+    features = {"links": 2, "x": float("inf"), "y": 0.5}
+    monkeypatch.setattr(module.Block, "features", property(lambda block: features))
+    monkeypatch.setattr(module.Block, "topic", "光学")
 
 
 def nested(encoding: str = "utf-8", url: str | None = None) -> Partition:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mmcrawl.blocks import Partition, partition
 from mmcrawl.blocks.kinds import KINDS, block_kinds
-from mmcrawl.blocks.layout.features import FEATURES
+from mmcrawl.blocks.layout.features import FEATURES, PageFacts
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import read_tree
 
@@ -268,12 +268,12 @@ def test_any_ranges_of_nodes_are_judged(pieces: list[str], data: st.DataObject):
     ends = st.lists(st.integers(1, len(tree)), max_size=8).map(sorted)
     ends = data.draw(ends)
     ranges = [range(a, b) for a, b in zip(ends[::2], ends[1::2], strict=False)]
-    assert len(block_kinds(tree, Measures(tree), ranges, None)) == len(ranges)
+    assert len(block_kinds(PageFacts(tree, Measures(tree)), ranges)) == len(ranges)
 
 
 def test_no_blocks_no_kinds():
     tree = read_tree(b"")
-    assert block_kinds(tree, Measures(tree), []) == []
+    assert block_kinds(PageFacts(tree, Measures(tree)), []) == []
 
 
 @pytest.mark.parametrize(

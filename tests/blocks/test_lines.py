@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mmcrawl.blocks import partition
-from mmcrawl.blocks.building import TEXT
-from mmcrawl.blocks.layout.lines import PageLines, joined_text
+from mmcrawl.blocks.layout.lines import PageLines, PageText
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import read_tree
 
@@ -86,8 +85,8 @@ def test_lines_of_a_block_are_parted_by_a_space(html: str, texts: list[str]) -> 
     assert block.text == " ".join(texts)
 
 
-def test_joined_text_is_that_of_the_lines() -> None:
+def test_the_text_of_a_page_is_that_of_its_lines() -> None:
     html = "<div>a<b>b</b><p>c</p>d <i>e</i><br>f<ul><li>g<li><a>h</a>i</ul></div>j"
     tree = read_tree(html.encode())
-    runs = (node for node, tag in enumerate(tree.tags) if tag == TEXT)
-    assert joined_text(tree, runs) == " ".join(lines_of(html).texts) == "ab c d e f g hi j"
+    text = PageText(tree, Measures(tree)).of(range(len(tree)))
+    assert text == " ".join(lines_of(html).texts) == "ab c d e f g hi j"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mmcrawl.blocks import Cut, Partition, partition
-from mmcrawl.blocks.layout.lines import LONGEST_LINK_TEXT, LinkTexts
+from mmcrawl.blocks.layout.features import PageFacts
+from mmcrawl.blocks.layout.lines import LONGEST_LINK_TEXT, PageText
 from mmcrawl.blocks.layout.measures import Measures
-from mmcrawl.blocks.page_blocks import PageBlocks
 from mmcrawl.blocks.tree import PageTree, read_tree
 from tests.blocks.growth import assert_linear
 
@@ -19,7 +19,7 @@ def read(html: str) -> tuple[PageTree, Measures]:
 
 def text_of(html: str) -> str:
     tree, measures = read(html)
-    return LinkTexts(tree, measures).of(tree.tags.index("a"), len(tree))
+    return PageText(tree, measures).of_link(tree.tags.index("a"), len(tree))
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,7 @@ def test_a_link_ends_with_its_block():
     end = tree.starts[tree.tags.index("div")]
     page = Partition(tree, [Cut(1, 0, end), Cut(1, end, len(tree.body))], method="nom", level=1)
     assert [[link.text for link in block.links] for block in page.blocks] == [["One"], []]
-    among = PageBlocks(tree, measures, [block.nodes for block in page.blocks], None)
-    assert among.anchors(0) == ["One"]
+    assert PageFacts(tree, measures).block(page.blocks[0].nodes).anchors == ["One"]
 
 
 NESTED = [
@@ -76,7 +75,7 @@ def test_nested_links_take_linear_time(opened: bytes):
 def test_kinds_of_nested_links_take_linear_time(opened: bytes):
     def anchors(size: int) -> list[str]:
         tree = read_tree(opened * size + b"z " * size)
-        among = PageBlocks(tree, Measures(tree), [range(i, i + 4) for i in range(1, size, 4)], None)
-        return [text for index in range(len(among)) for text in among.anchors(index)]
+        page = PageFacts(tree, Measures(tree))
+        return [text for i in range(1, size, 4) for text in page.block(range(i, i + 4)).anchors]
 
     assert_linear(anchors, 1000)

@@ -22,7 +22,7 @@ class JudgedPage(Partition):
         return page
 
     def kind_of(self, block) -> BlockKind:
-        return BlockKind(self._judged[int(block.text)], 1.0, {})
+        return BlockKind(self._judged[int(block.text)], 1.0)
 
 
 def merged(*kinds: str) -> MergedPage:

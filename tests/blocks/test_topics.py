@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks import partition
-from mmcrawl.blocks.phrases import extract, trim, words_of
-from mmcrawl.blocks.topics import TopicRules, block_topic
+from mmcrawl.blocks.phrases import extract, has_words, trim, words_of
+from mmcrawl.blocks.topics import PageTopics, TopicRules
 from mmcrawl.blocks.tree import PageTree, read_tree
 
 PROSE = "Archimedes of Syracuse said that he would move the earth, had he a place to stand. "
@@ -18,13 +18,13 @@ PROSE = "Archimedes of Syracuse said that he would move the earth, had he a plac
 
 def topic(html: str, encoding: str = "utf-8", **options: int) -> str:
     tree = read_tree(html.encode(encoding), encoding=encoding)
-    return block_topic(tree, range(1, len(tree)), TopicRules(**options))
+    return PageTopics(tree, TopicRules(**options)).of(range(1, len(tree)))
 
 
 def topic_of(tree: PageTree, name: str, **options: int) -> str:
     """Return the topic of the element with an id."""
     node = next(i for i in range(len(tree)) if tree.attributes(i).get("id") == name)
-    return block_topic(tree, range(node, tree.after[node]), TopicRules(**options))
+    return PageTopics(tree, TopicRules(**options)).of(range(node, tree.after[node]))
 
 
 # ---------------------------------------------------------------- found
@@ -178,6 +178,7 @@ PAGES = (
     "<html><body>{}</body></html>",
     "<h1>Another page</h1><table><tr><td bgcolor=red><font size=7 color=blue><b>{}</b></font>",
     "<style>p {{ color: red }}</style><noscript><a href=x><div style='font-size: 3em'>{}",
+    "<object><p>Levers<br><b style='color: navy'>{}",
 )
 PARTS = [
     "<h2>Law</h2>",
@@ -213,10 +214,16 @@ def test_words_stand_where_they_say(text: str):
         end = word.end
 
 
+@given(st.lists(st.sampled_from(["don't ", "力学的", "x" * 65, "É", " ", "ﷺ"])), st.integers(1, 5))
+def test_words_are_counted_without_being_stemmed(parts: list[str], count: int):
+    text = "".join(parts)
+    assert has_words(text, count) == (len(list(words_of(text))) >= count)
+
+
 @given(st.text(max_size=200), st.integers(1, 5))
 def test_a_topic_has_at_most_theta_words_of_the_block(text: str, theta: int):
     tree = read_tree(text.encode("utf-8", "replace"), encoding="utf-8")
-    found = block_topic(tree, range(1, len(tree)), TopicRules(theta))
+    found = PageTopics(tree, TopicRules(theta)).of(range(1, len(tree)))
     assert len(list(words_of(found))) <= theta
 
 
@@ -226,7 +233,7 @@ def test_a_topic_has_at_most_theta_words_of_the_block(text: str, theta: int):
 def test_long_and_deep_blocks_take_linear_time(repeated: str):
     tree = read_tree((repeated * 20_000).encode(), encoding="utf-8")
     started = time.process_time()
-    block_topic(tree, range(1, len(tree)))
+    PageTopics(tree).of(range(1, len(tree)))
     assert time.process_time() - started < 10  # half a second; quadratic work takes minutes
 
 

@@ -154,6 +154,12 @@ class TestTags:
     def test_a_quote_that_is_no_value_does_not_hide_the_end(self) -> None:
         assert shape("<p title=a\">b</p><p '>c") == "p(b) p(c)"
 
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le"])
+    def test_elements_that_may_have_one_are_found_without_reading_any(self, encoding: str) -> None:
+        html = "<p STYLE=a>style<!-- style --><b>style</b><i data-style></i><script>style</script>"
+        tree = read_tree(html.encode(encoding), encoding=encoding)
+        assert [tree.tags[node] for node in tree.mentioning(b"style")] == ["p", "i"]
+
     def test_texts_and_roots_have_no_attributes(self) -> None:
         tree = read_tree(b"<p id=x>a")
         assert tree.attributes(0) == {}
@@ -271,3 +277,16 @@ class TestEncodingByName:
     def test_no_codec_of_text(self, name: str) -> None:
         with pytest.raises(BlockError, match=f"unknown encoding '{name}'"):
             read_tree(b"<p>a", encoding=name)
+
+
+def test_attributes_in_utf_16_that_differ_in_chinese_alone_are_told_apart() -> None:
+    tree = read_tree("<a title=光>x</a><a title=力>y</a>".encode("utf-16"))
+    titles = [tree.attributes(i)["title"] for i, tag in enumerate(tree.tags) if tag == "a"]
+    assert titles == ["光", "力"]
+
+
+def test_a_broken_character_or_a_nul_spoils_no_other_run() -> None:
+    tree = read_tree(b"<b>a\x81\x30</b><b>\x00b</b><b>c &amp</b><b>d;</b>", encoding="gb18030")
+    texts = list(tree.texts.values())
+    assert texts[0].startswith("a\ufffd")
+    assert texts[1:] == ["b", "c &", "d;"]

@@ -39,6 +39,7 @@ PAGES = {
     "replay": "/view?" + urlencode({"url": LEVER, "n": 1}),
     "replay with blocks": "/view?" + urlencode({"url": LEVER, "n": 1, "as": "blocks"}),
     "two versions": "/diff?" + urlencode({"url": LEVER, "old": 1, "new": 3}),
+    "changes": "/watch?kind=all",
     "media": "/media",
     "media item": "/media/item?" + urlencode(
         {"url": FILM, "n": 1, "m": "http://films.test/waves.mp4"}
@@ -49,6 +50,7 @@ PAGES = {
 }  # fmt: skip
 REFUSED = {
     "search that is wrong": "/search?q=kind:nosuch",
+    "elements that cannot be watched": "/watch?" + urlencode({"css": "p >"}),
     "page that is not there": "/page?" + urlencode({"url": "http://nowhere.test/"}),
 }
 ALL = PAGES | REFUSED

@@ -216,6 +216,9 @@ def test_two_versions_stand_side_by_side_with_their_words(client: TestClient) ->
     page = tree(client, "/diff", url=LEVER, old=1, new=2)
     assert [text(one) for one in page.cssselect("del")] == ["force"]
     assert [text(one) for one in page.cssselect("ins")] == ["weight"]
+    counts = [text(one) for one in page.cssselect(".counts li")]
+    assert counts[0].startswith("1 changed ")
+    assert counts[0] != "1 changed "  # its kind follows
     old, new = page.cssselect("[data-change=changed] .side")
     assert "seesaw" in text(old) or "…" in text(old)
     assert "weight" not in text(old)

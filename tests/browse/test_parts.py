@@ -196,6 +196,21 @@ def test_a_block_lives_on_when_it_is_kept_moved_or_changed() -> None:
     ]
 
 
+def test_a_block_that_is_cut_into_two_goes_on_in_the_first() -> None:
+    steps = [
+        [BlockChange("recut", _block(0), _block(0)), BlockChange("recut", _block(0), _block(50))],
+        [BlockChange("recut", _block(0), _block(0)), BlockChange("recut", _block(50), _block(0))],
+    ]
+    lives = lives_of(
+        Difference(_version(n), _version(n + 1), tuple(changes), False)
+        for n, changes in enumerate(steps, 1)
+    )
+    assert sorted((life.first, life.last, life.pattern) for life in lives) == [
+        (1, 3, ["recut", "recut"]),
+        (2, 2, ["absent", "absent"]),
+    ]
+
+
 def test_work_that_is_given_up_counts_until_it_ends() -> None:
     async def story() -> None:
         pool = Pool(threads=1, waiting=0, seconds=0.05)

@@ -132,8 +132,10 @@ def test_the_versions_of_a_url_with_their_visits(run) -> None:  # type: ignore[n
     said = run("versions", "http://OPTICS.test/lens.html")
     assert "1 1 2024-03-01 00:00:00 UTC 200" in said.words
     assert "2 2 2024-05-01 00:00:00 UTC 200" in said.words
-    numbers = [(line["number"], line["visits"]) for line in run("versions", URL, "--json").lines()]
-    assert numbers == [(1, 1), (2, 2)]
+    lines = run("versions", URL, "--json").lines()
+    assert [(line["number"], line["visits"]) for line in lines] == [(1, 1), (2, 2)]
+    assert [line["anew"]["new_layout"] for line in lines] == [True, False]
+    assert lines[1]["anew"]["new_blocks"] < lines[0]["anew"]["new_blocks"]
 
 
 def test_facts_and_blocks_of_a_version(run) -> None:  # type: ignore[no-untyped-def]
@@ -150,6 +152,57 @@ def test_facts_and_blocks_of_a_version(run) -> None:  # type: ignore[no-untyped-
     assert "光的折射" in run("show", GBK).out
     blocks = run("show", URL, "--json").json()["blocks"]
     assert {"navigation", "copyright"} <= {block["kind"] for block in blocks}
+
+
+def test_layout_and_blocks_of_a_version_in_order_are_the_page(run) -> None:  # type: ignore[no-untyped-def]
+    said = run("show", URL, "--blocks", "--json").json()
+    blocks = said["blocks"]
+    inner = [
+        b
+        for b, n in zip(blocks, [*blocks[1:], {"level": 0}], strict=True)
+        if n["level"] <= b["level"]
+    ]
+    body = page("Lenses", "The hall is closed on Monday, says the school.")
+    ranges = [(piece["start"], piece["end"]) for piece in (*said["layout"]["pieces"], *inner)]
+    assert b"".join(body[start:end] for start, end in sorted(ranges)) == body
+    new = [block for block in inner if block["new"]]
+    assert ["The hall is closed" in block["text"] for block in new] == [True]
+    assert said["anew"]["new_bytes"] == new[0]["end"] - new[0]["start"]
+    words = run("show", URL, "--blocks").words
+    assert f"+ {new[0]['digest']} {new[0]['start']}–{new[0]['end']}" in words
+    assert f"layout {said['layout']['digest']}" in words
+    assert "layout 0–" in words
+    assert f"new 1 of {len(inner)} blocks, {said['anew']['new_bytes']} bytes; " in words
+    assert "written in chunks before compression" in words
+
+
+def test_the_life_of_a_block(run) -> None:  # type: ignore[no-untyped-def]
+    def digest(words: str, *version: str) -> str:
+        blocks = run("show", URL, *version, "--blocks", "--json").json()["blocks"]
+        return next(b["digest"] for b in reversed(blocks) if words in b["text"])
+
+    menu, gone = digest("Lessons"), digest("open on Monday", "--version", "1")
+    said = run("block", menu[:7])
+    assert said.code == 0
+    assert f"{menu} navigation" in said.words
+    assert (
+        "on 2 pages of 1 site, in 3 versions, from 2024-03-01 00:00:00 UTC to 2024-06-01"
+        in said.words
+    )
+    assert f"{URL} versions 1–2; 2024-03-01" in said.words
+    assert "still there" in said.words
+    assert run("block", menu, "--text").words == "Home Lessons Tests"
+    assert run("block", menu, "--body").out.startswith("<ul>")
+    [left] = run("block", gone, "--json").json()["pages"]
+    assert (left["versions"], left["until"], left["gone"]) == (
+        [1],
+        "2024-03-01T00:00:00.000Z",
+        "2024-05-01T00:00:00.000Z",
+    )
+    for wrong, why in (("lens", "no digest of a block"), ("0" * 16, "there is no block 0000")):
+        said = run("block", wrong)
+        assert said.code == 1
+        assert why in said.err
 
 
 def test_a_page_is_given_back_byte_for_byte(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
@@ -185,6 +238,37 @@ def test_a_difference_shows_changed_blocks_with_their_words(run) -> None:  # typ
     assert "the same, byte for byte" in run("diff", URL, "1", "1").out
 
 
+def test_a_difference_begins_with_what_changed_by_kind(run) -> None:  # type: ignore[no-untyped-def]
+    said = run("diff", URL, "1", "2")
+    record = run("diff", URL, "1", "2", "--json").json()
+    (kind,) = record["summary"]["changed"]
+    assert f"blocks: 1 changed ({kind})" in said.words
+    assert said.out.index("blocks:") < said.out.index("[-open-]")
+    assert record["verdict"] == "content"
+    assert sum(sum(kinds.values()) for kinds in record["summary"].values()) >= len(record["blocks"])
+
+
+def test_a_change_of_markup_or_encoding_is_one_line(run) -> None:  # type: ignore[no-untyped-def]
+    said = {}
+    old = page("Füße", "Fließend")
+    for name, new in (
+        ("markup", old.replace(b"<p>", b"<p class=x>").replace(b"<div>", b"<div id=y>")),
+        ("encoding", old.decode().encode("cp1252")),
+    ):
+        url = f"http://{name}.test/"
+        with open_archive("sqlite:///crawl-archive.db") as archive:
+            for time, body in enumerate((old, new), 1):
+                charset = "utf-8" if body == old or name == "markup" else "windows-1252"
+                content_type = f"text/html; charset={charset}"
+                archive.store(Capture(url, body, time, content_type=content_type))
+        said[name] = run("diff", url)
+    assert "only markup differs, text the same" in said["markup"].words
+    assert "encoding changed from utf-8 to cp1252, text the same" in said["encoding"].words
+    for one in said.values():
+        assert "[-" not in one.out
+        assert "~" not in one.out
+
+
 def test_advertisements_are_left_out_of_a_difference_unless_wished(run) -> None:  # type: ignore[no-untyped-def]
     for number, offer in enumerate(("Buy lenses now", "Buy mirrors now")):
         with open_archive("sqlite:///crawl-archive.db") as archive:
@@ -201,7 +285,11 @@ def test_advertisements_are_left_out_of_a_difference_unless_wished(run) -> None:
 def test_numbers_and_a_check(run) -> None:  # type: ignore[no-untyped-def]
     said = run("stats").words
     assert "URLs 4" in said
-    assert "blocks those of 4 pages that are cut on demand" in said
+    counts = run("stats", "--json").json()
+    assert 0 < counts["distinct_blocks"] < counts["blocks"]
+    assert (counts["layouts"], counts["distinct_layouts"]) == (4, 3)
+    share = 1 - counts["distinct_blocks"] / counts["blocks"]
+    assert f"{counts['distinct_blocks']} distinct: {share:.1%} found again" in said
     assert run("stats", "--json").json()["versions"] == 5
     checked = run("check")
     assert checked.code == 0
@@ -210,7 +298,16 @@ def test_numbers_and_a_check(run) -> None:  # type: ignore[no-untyped-def]
     assert run("check", "--repair", "--json").json()["clean"] is True
     assert " before, " in run("pack").words
     assert "on demand" not in run("stats").words
-    assert run("stats", "--json").json()["blocks"] > 5
+
+
+def test_pages_whose_blocks_are_not_kept_are_cut_on_demand(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
+    with open_archive("sqlite:///crawl-archive.db", keep_blocks=False) as archive:
+        archive.store(Capture(OTHER, page("Mirrors", "Some."), day("2024-07-01"), headers=HTML))
+    assert "and those of 1 page that are cut on demand" in run("stats").words
+    assert "navigation Home Lessons Tests" in run("show", OTHER).words
+    assert "the blocks of 1 pages are not kept" in run("block", "0" * 16).err
+    run("pack")
+    assert "on demand" not in run("stats").words
 
 
 def test_damage_is_found_and_is_exit_code_1(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
@@ -235,6 +332,12 @@ def test_what_is_due(run) -> None:  # type: ignore[no-untyped-def]
         OTHER,
     ]
     assert len(run("due", "--at", "2025-01-01", "--limit", "1", "--json").lines()) == 1
+    for kinds, changed in (("all", "1 of 2 visits, "), ("advertisement", "0 of 2 visits, at 1 mo")):
+        said = run("due", "--at", "2025-01-01", MMCRAWL_REVISIT_KINDS=kinds)
+        assert f"Changed at {changed}" in said.words
+    wrong = run("due", MMCRAWL_REVISIT_KINDS="topic, poems")
+    assert (wrong.code, wrong.out, wrong.err.count("\n")) == (2, "", 1)
+    assert "MMCRAWL_REVISIT_KINDS topic, poems: name kinds of blocks of title, topic" in wrong.err
     later = run("due", "--at", "2024-03-03", MMCRAWL_REVISIT_DEFAULT=72)
     assert later.words == "0 due at 2024-03-03 00:00:00 UTC"
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.archive import Capture, Version, Visit, open_archive
+from mmcrawl.archive.lives import StoredAnew
 from mmcrawl.archive.revisits import Due
 from mmcrawl.commands import archive as module
 from mmcrawl.commands.archive.due import due_lines
@@ -144,7 +145,19 @@ def test_versions_stand_in_columns_under_their_head() -> None:
         )
     ]
     visits = [Visit(1.0, True, 1, 200), Visit(2.0, False, 1, 304), Visit(3.0, True, 12, 404)]
-    head, first, second = plain(version_lines(versions, visits))
+    anew = {
+        1: StoredAnew(1, 38, (1, 4, 9), 602, False, 2_857),
+        12: StoredAnew(12, None, (), 0, None, 5),
+    }
+    head, first, second = plain(version_lines(versions, visits, anew))
+    for name, cell, other in (
+        ("new blocks", "3 of 38", "–"),
+        ("bytes", "602", "–"),
+        ("in chunks", "2,857", "5"),
+    ):
+        end = head.index(name) + len(name)
+        assert first[:end].endswith(f" {cell}")
+        assert second[:end].endswith(f" {other}")
     for name, cell in (("vers.", "    1"), ("visits", "     2"), ("status", "   200")):
         assert first[head.index(name) :].startswith(cell)
     assert first[: head.index("size") + 4].endswith(" 1,234,567")

@@ -9,18 +9,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pydantic import ValidationError
 from scrapy.settings import Settings
 
+from mmcrawl.archive import open_archive
 from mmcrawl.archive.model import digest_of
 from mmcrawl.blocks import partition
 from mmcrawl.crawling.cutting import CutPage, Cutter, UncutPage, cut_page
 from mmcrawl.crawling.job import CrawlJob
+from mmcrawl.crawling.params import FocusedParams, explain
 from mmcrawl.crawling.reports import FetchedPage, Reporter
-from mmcrawl.engine.crawls import check_settings
+from mmcrawl.engine.crawls import check_settings, make_job
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.frontier import Limits, LinkScores, NewLink, SqliteFrontier, open_store
-from mmcrawl.page import parse_page
-from mmcrawl.scoring import LinkSimilarity, TopicTest, later_blocks, make_scorer
+from mmcrawl.frontier import (
+    Limits,
+    open_store,
+)
+from mmcrawl.page import Link, Page, parse_page
+from mmcrawl.scoring import LinkSimilarity, TopicTest, make_scorer
 from mmcrawl.stores.child_process import ChildProcess
 from mmcrawl.topic import topic_from_keywords
 
@@ -33,7 +39,12 @@ URL = "http://h.test/"
 BAR = "<nav><ul><li><a href=/home>Home</a><li><a href=/news>News</a></ul></nav>"
 TEXT = f"<p>{'A lever is a beam on a pivot. ' * 9}<a href=/oar>Oars</a>, <a href=/crane>cranes</a>"
 PAGE = f"<title>Levers</title><body>{BAR}<main><h1>Levers</h1>{TEXT}</main>"
-ON = {"MMCRAWL_LINK_BLOCKS": True, "MMCRAWL_ARCHIVE": "none", "CONCURRENT_REQUESTS": 1}
+ADVERTISEMENT = (
+    "<div class=ads><a href=/buy><img src=a.png width=300 height=250></a>"
+    "<a href=/sale><img src=b.png width=300 height=250></a></div>"
+)
+WITH_ADVERTISEMENT = PAGE.replace("<main>", f"{ADVERTISEMENT}<main>")
+ON = {"MMCRAWL_ARCHIVE": "none", "CONCURRENT_REQUESTS": 1}
 
 
 def stored_blocks(store: Path) -> dict[str, str]:
@@ -44,44 +55,43 @@ def stored_blocks(store: Path) -> dict[str, str]:
 # -- in a crawl -----------------------------------------------------------------------------------
 
 
-def asked(tools: Tools, pages: dict[str, str], **settings: Any) -> tuple[list[str], Path]:
+def asked(
+    tools: Tools, pages: dict[str, str], links: str = "all", **settings: Any
+) -> tuple[list[str], Path]:
     server = tools.serve()
     server.pages |= pages
-    [outcome] = tools.crawl({"seeds": server.url(), "settings": ON | settings})
+    [outcome] = tools.crawl({"seeds": server.url(), "links": links, "settings": ON | settings})
     return server.asked(), outcome.store
 
 
-def test_links_of_the_text_are_fetched_before_those_of_the_bar(tools: Tools) -> None:
-    paths, store = asked(tools, {"/": PAGE})
+def test_links_of_advertisements_are_fetched_after_all_others(tools: Tools) -> None:
+    paths, store = asked(tools, {"/": WITH_ADVERTISEMENT})
+    assert paths == ["/", "/home", "/news", "/oar", "/crane", "/buy", "/sale"]
+    kinds = stored_blocks(store)
+    assert kinds["/oar"] == "topic"
+    assert kinds["/home"] == "navigation"
+    assert kinds["/buy"] == "advertisement"
+
+
+def test_of_related_links_those_of_the_text_come_first_and_those_off_topic_never(
+    tools: Tools,
+) -> None:
+    paths, _ = asked(tools, {"/": WITH_ADVERTISEMENT}, "related")
     assert paths == ["/", "/oar", "/crane", "/home", "/news"]
-    assert stored_blocks(store) == {
-        "/": "",
-        "/oar": "topic",
-        "/crane": "topic",
-        "/home": "navigation",
-        "/news": "navigation",
-    }
 
 
-def test_links_come_as_they_stand_where_blocks_do_not_matter(tools: Tools) -> None:
-    paths, store = asked(tools, {"/": PAGE}, MMCRAWL_LINK_BLOCKS=False)
-    assert paths == ["/", "/home", "/news", "/oar", "/crane"]
-    assert stored_blocks(store)["/home"] == "navigation"
+def test_links_come_as_they_stand_where_no_page_is_cut(tools: Tools) -> None:
+    paths, store = asked(tools, {"/": WITH_ADVERTISEMENT}, MMCRAWL_BLOCKS="off")
+    assert paths == ["/", "/home", "/news", "/buy", "/sale", "/oar", "/crane"]
+    assert set(stored_blocks(store).values()) == {""}
 
 
-def test_a_factor_puts_links_behind_better_ones_too(tools: Tools) -> None:
-    words = PAGE.replace(">Home<", ">optics<").replace(">Oars<", ">boats<")
-    pages = {"/": words, "/news": PAGE}
-
-    def order(factors: dict[str, float]) -> list[str]:
-        server = tools.serve()
-        server.pages |= pages
-        settings = ON | {"MMCRAWL_LINK_BLOCK_FACTORS": factors}
-        tools.crawl({"seeds": server.url(), "algo": "shark-improved", "settings": settings})
-        return server.asked()[:3]
-
-    assert order({}) == ["/", "/home", "/oar"]
-    assert order({"navigation": 0}) == ["/", "/oar", "/crane"]
+def test_a_finished_crawl_of_related_links_goes_on_with_all_of_them(tools: Tools) -> None:
+    server = tools.serve()
+    server.pages["/"] = WITH_ADVERTISEMENT
+    crawl = {"seeds": server.url(), "settings": ON, "store": str(tools.folder() / "crawl.db")}
+    tools.crawl(crawl | {"links": "related"}, crawl)
+    assert server.asked() == ["/", "/oar", "/crane", "/home", "/news", "/buy", "/sale"]
 
 
 # -- every crawl ----------------------------------------------------------------------------------
@@ -135,6 +145,26 @@ def test_no_page_is_cut_where_that_is_off(tools: Tools) -> None:
     for _, blocks, kinds in seen_by_the_next_pipeline(tools, {"/": PAGE}, MMCRAWL_BLOCKS="off"):
         assert blocks is None
         assert set(kinds.values()) <= {""}
+
+
+@pytest.mark.parametrize("method", ["quark", "off"])
+def test_the_archive_keeps_the_blocks_that_the_crawl_cut_or_none(
+    tools: Tools, tmp_path: Path, method: str
+) -> None:
+    server = tools.serve()
+    server.pages |= {"/": PAGE}
+    uri = f"sqlite:///{tmp_path / 'kept.db'}"
+    settings = {"MMCRAWL_ARCHIVE": uri, "MMCRAWL_BLOCKS": method}
+    [outcome] = tools.crawl({"seeds": server.url(), "settings": settings})
+    assert outcome.finished
+    with open_archive(uri, read_only=True) as archive:
+        version = archive.get(server.url())
+        kept = archive.page(version).kept
+    if method == "off":
+        assert kept is None
+    else:
+        cut = cut_page(UncutPage(version.url, version.encoding, PAGE.encode()), method)
+        assert (version.method, tuple(kept or ())) == (method, cut.blocks)
 
 
 def test_very_large_pages_go_on_uncut(tools: Tools) -> None:
@@ -218,31 +248,20 @@ def test_where_no_process_can_start_the_crawl_cuts_the_pages_itself(
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ({"MMCRAWL_LINK_BLOCK_FACTORS": {"navigation": 1.5}}, "numbers from 0 to 1"),
-        ({"MMCRAWL_LINK_BLOCK_FACTORS": {"navigation": "x"}}, "numbers from 0 to 1"),
-        ({"MMCRAWL_LINK_BLOCK_FACTORS": {"topic": 0.5}}, "navigation, noise-links, copyright"),
-        ({"MMCRAWL_LINK_BLOCK_FACTORS": "navigation=1"}, "numbers from 0 to 1"),
-        ({"MMCRAWL_LINK_BLOCK_FACTORS": "[1]"}, "numbers from 0 to 1"),
         ({"MMCRAWL_BLOCKS": "sieve"}, "unknown partitioner 'sieve'"),
         ({"MMCRAWL_BLOCKS": "quark:least=1"}, "no option 'least'"),
         ({"MMCRAWL_BLOCKS": "bwap:min_size=x"}, "min_size must be a number"),
-        ({"MMCRAWL_BLOCKS": "off"}, "MMCRAWL_LINK_BLOCKS needs blocks, and MMCRAWL_BLOCKS is off"),
     ],
 )
 def test_a_wrong_setting_is_told(settings: dict[str, Any], says: str) -> None:
     with pytest.raises(MmcrawlError, match=says):
-        check_settings(Settings({"MMCRAWL_LINK_BLOCKS": True, **settings}))
-
-
-def test_a_factor_may_be_given_on_the_command_line() -> None:
-    factors = '{"navigation": 0.8, "noise-links": 0}'
-    check_settings(Settings({"MMCRAWL_LINK_BLOCKS": "1", "MMCRAWL_LINK_BLOCK_FACTORS": factors}))
+        check_settings(Settings(settings))
 
 
 # -- the job and the frontier ---------------------------------------------------------------------
 
 
-def job(store: str = "memory:", algo: str = "breadth", **factors: float) -> CrawlJob:
+def job(store: str = "memory:", algo: str = "breadth", links: str = "related") -> CrawlJob:
     topic = topic_from_keywords("optics, lens")
     similarity = LinkSimilarity(topic)
     opened = open_store(store)
@@ -253,7 +272,7 @@ def job(store: str = "memory:", algo: str = "breadth", **factors: float) -> Craw
         make_scorer=lambda source: make_scorer(algo, source, similarity),
         limits=Limits(),
         seeds=(URL,),
-        later_blocks=later_blocks(**factors),
+        links=links,
     )
 
 
@@ -270,13 +289,13 @@ def fetch(crawl: CrawlJob, html: str = PAGE) -> str:
 
 @pytest.mark.parametrize("algo", ["breadth", "topicrank", "shark-improved", "learned", "urlrule"])
 def test_a_crawl_that_was_stopped_goes_on_in_the_same_order(algo: str, tmp_path: Path) -> None:
-    whole = job(algo=algo, navigation=0.5)
+    whole = job(algo=algo)
     with whole.store:
         order = [fetch(whole) for _ in range(5)]
     uri = f"sqlite:///{tmp_path}/crawl.db"
     taken: list[str] = []
     for _ in range(5):
-        crawl = job(uri, algo, navigation=0.5)
+        crawl = job(uri, algo)
         with crawl.store:
             taken.append(fetch(crawl))
             crawl.commit()
@@ -284,47 +303,41 @@ def test_a_crawl_that_was_stopped_goes_on_in_the_same_order(algo: str, tmp_path:
     assert taken[1] in {"/oar", "/crane"}
 
 
-def scored(frontier: SqliteFrontier, *links: tuple[str, str, float]) -> list[int]:
-    new = [NewLink(f"http://h.test/{path}", block=block) for path, block, _ in links]
-    ids = [number for number, _ in frontier.add(new)]
-    rescore(frontier, dict(zip(ids, (score for *_, score in links), strict=True)))
-    return ids
+def test_a_page_frees_the_links_it_has_in_its_text() -> None:
+    crawl = job()
+    with crawl.store:
+        start = crawl.next()
+        assert start is not None
+        offer = Link(f"{URL}offer", "offer", "a", block="advertisement")
+        news = Link(f"{URL}news", "news", "a", block="topic")
+        page = Page(URL, links=(offer, news))
+        crawl.crawled(start.id, FetchedPage(page))
+        taken = crawl.next()
+        assert taken is not None
+        assert taken.url == news.url
+        assert crawl.ready == 0
+        page = Page(news.url, links=(replace(offer, block="topic"),))
+        crawl.crawled(taken.id, FetchedPage(page))
+        taken = crawl.next()
+        assert taken is not None
+        assert taken.url == offer.url
 
 
-def rescore(frontier: SqliteFrontier, scores: dict[int, float]) -> None:
-    frontier.apply(LinkScores(list(scores), list(scores.values()), [0.0] * len(scores)))
+def test_related_links_are_refused_where_no_page_is_cut() -> None:
+    args = FocusedParams(seeds=URL, keywords="optics", store="memory:", links="related")
+    with pytest.raises(MmcrawlError, match=r"links=related goes by .*MMCRAWL_BLOCKS is off"):
+        make_job(args, Settings({"MMCRAWL_BLOCKS": "off"}), None)
 
 
-def order_of(frontier: SqliteFrontier) -> list[int]:
-    taken = []
-    while (link := frontier.next()) is not None:
-        taken.append(link.id)
-    return taken
+def test_another_word_for_links_is_answered_with_those_there_are() -> None:
+    with pytest.raises(ValidationError) as told:
+        FocusedParams(seeds=URL, keywords="optics", links="none")
+    assert explain(told.value) == ["links: 'none' is not allowed; it may be all or related"]
 
 
-def test_a_new_score_does_not_undo_the_block() -> None:
-    with open_store("memory:") as store:
-        frontier = SqliteFrontier(store, store.job("crawl", {}), {"navigation": 0.5})
-        bar, text = scored(frontier, ("a", "navigation", 9.0), ("b", "topic", 1.0))
-        rescore(frontier, {bar: 1.5, text: 1.0})
-        assert frontier.record(bar).score == 1.5
-        assert frontier.record(bar).block == "navigation"
-        assert order_of(frontier) == [text, bar]
-
-
-def test_of_equal_scores_also_of_none_the_bar_s_come_last() -> None:
-    with open_store("memory:") as store:
-        frontier = SqliteFrontier(store, store.job("crawl", {}), {"navigation": 1.0})
-        links = [("a", "navigation", 0.0), ("b", "", 0.0), ("c", "navigation", 0.1), ("d", "", 0.0)]
-        bar, text, better, more = scored(frontier, *links)
-        assert order_of(frontier) == [better, text, more, bar]
-
-
-def test_a_link_that_waits_again_keeps_its_place() -> None:
-    with open_store("memory:") as store:
-        frontier = SqliteFrontier(store, store.job("crawl", {}), {"navigation": 0.5})
-        bar, text = scored(frontier, ("a", "navigation", 1.0), ("b", "topic", 0.4))
-        assert frontier.next().id == bar  # type: ignore[union-attr]
-        frontier.requeue(bar, None, 0)
-        rescore(frontier, {text: 0.6})
-        assert order_of(frontier) == [text, bar]
+def test_which_links_are_followed_does_not_tell_crawls_apart() -> None:
+    related, all_links = (
+        FocusedParams(seeds=URL, keywords="optics", links=links) for links in ("related", "all")
+    )
+    assert related.job_name == all_links.job_name
+    assert related.identity() == all_links.identity()

@@ -274,21 +274,18 @@ class Spider(FocusedSpider):
 
 
 @pytest.mark.parametrize(
-    ("body", "settings"),
+    "body",
     [
-        ("".join(f"<p><a href=/{n}>lens {n}</a></p>" for n in range(8_000)), {}),
-        (
-            "<a href=/next>next</a>" + "<div><p>lens of optics</p></div>" * 8_000,
-            {"MMCRAWL_LINK_BLOCKS": True},
-        ),
+        "".join(f"<p><a href=/{n}>lens {n}</a></p>" for n in range(8_000)),
+        "<a href=/next>next</a>" + "<div><p>lens of optics</p></div>" * 8_000,
     ],
     ids=["links", "blocks"],
 )
-def test_a_large_page_does_not_hold_up_the_reactor(tools, body, settings):
+def test_a_large_page_does_not_hold_up_the_reactor(tools, body):
     site = tools.serve()
     site.pages["/"] = body
     arguments = {"seeds": site.url("/"), "algo": "urlrule", "max_pages": 1}
-    [outcome] = tools.crawl(arguments, spider=TICKING, settings=settings)
+    [outcome] = tools.crawl(arguments, spider=TICKING)
     [[longest, whole]] = outcome.seen
     assert longest < whole / 4
     assert outcome.reason in ("finished", "max_pages")

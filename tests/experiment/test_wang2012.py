@@ -162,15 +162,15 @@ def test_without_data_the_pages_that_ship_are_measured_and_the_demo_web_is_crawl
     assert given == [None, "demo"]
 
 
-def test_crawls_with_blocks_off_topic_last_stand_beside_those_without(
+def test_crawls_without_links_of_blocks_off_topic_stand_beside_those_without(
     laboratory: Laboratory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wang2012, "_ALGORITHMS", wang2012._ALGORITHMS[:1])
+    monkeypatch.setattr(wang2012, "_ALGORITHMS", wang2012._ALGORITHMS[:2])
     table = crawls(str(laboratory.web), {"keywords": "optics|光学"}, lambda *_: None)
     fetched = f"{round(0.4 * (2 + NEWS + FILMS + 1))}"
     assert [row[:2] for row in table.rows] == [
-        ("breadth, all links alike", fetched),
-        ("breadth, off-topic blocks last", fetched),
+        ("breadth, all links", fetched),
+        ("breadth, links of related blocks", fetched),
     ]
     assert {len(row) for row in table.rows} == {len(table.columns)}
 

@@ -14,7 +14,7 @@ NAMES = "abcdef"
 
 def frontier_of(store: SqliteStore, weights: Mapping[str, int]) -> SqliteFrontier:
     rules = lambda url: weights.get(url.rpartition("/")[2])  # noqa: E731
-    return SqliteFrontier(store, store.job("crawl", {}), {"navigation": 0.5}, rules)
+    return SqliteFrontier(store, store.job("crawl", {}), "related", rules)
 
 
 def put(frontier: SqliteFrontier, scores: Mapping[str, float], **more: object) -> None:
@@ -64,7 +64,7 @@ def test_a_rule_lets_a_link_go_that_the_algorithm_holds(store: SqliteStore) -> N
 def test_priority_comes_before_weight_and_blocks_count_within_one(store: SqliteStore) -> None:
     frontier = frontier_of(store, dict.fromkeys("abd", 3) | {"c": 99})
     put(frontier, {"c": 1.0}, priority=-1)
-    put(frontier, {"a": 0.8}, block="navigation")
+    put(frontier, {"a": 0.5}, block="navigation")
     put(frontier, {"b": 0.5, "d": 0.3, "e": 0.0})
     put(frontier, {"f": 0.0}, priority=1)
     assert order_of(frontier) == "fbadec"

@@ -318,3 +318,13 @@ def test_links_that_a_rule_leaves_out_are_counted(site: Site, desk: Desk) -> Non
     )
     assert run.code == 0
     assert "but for 2 that a rule or breadth leaves out." in run.words
+
+
+def test_links_that_are_not_related_are_counted(site: Site, desk: Desk) -> None:
+    shop = "".join(f"<a href=/{n}><img src={n}.png width=300 height=250></a>" for n in "ab")
+    site.put("/", f"<title>Lenses</title><div class=ads>{shop}</div><p>Lenses".encode())
+    run = desk.crawl(
+        "algo=breadth", TOPIC, f"seeds={site.url()}", "store=crawl.db", "links=related"
+    )
+    assert run.code == 0
+    assert "but for 2 that links=related or breadth leaves out." in run.words

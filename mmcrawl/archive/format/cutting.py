@@ -1,31 +1,28 @@
-"""The blocks of stored versions: read where they are kept, else cut from the page.
+"""The blocks of versions: cut when a page is stored, unless that was not wished, else on demand.
 
 Cutting a page into labelled blocks takes several times as long as storing it. It depends on
-nothing but the bytes, the encoding, the method and the level, which are kept; so it is done when
-somebody asks for blocks, or for good when the archive is packed.
+nothing but the bytes, the encoding, the method and the level, which are kept: what was not cut when
+it was stored is cut when somebody asks for blocks, or for good when the archive is packed.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import MappingProxyType
 
 from mmcrawl.archive.backend import Backend, PackRow, VersionRow
-from mmcrawl.archive.format.facts import as_version
+from mmcrawl.archive.format.blocks import BlockColumns, Outline
+from mmcrawl.archive.format.facts import as_version, encoding_of
 from mmcrawl.archive.format.manifest import Entry
 from mmcrawl.archive.format.reading import Reader, live_entry
-from mmcrawl.archive.model import StoredBlock, Version, digest_of
+from mmcrawl.archive.model import Capture, StoredBlock, Version, digest_of
 from mmcrawl.blocks.partition import Block, Partition, partition
 from mmcrawl.blocks.tree import read_tree
-from mmcrawl.errors import BlockError
+from mmcrawl.errors import BlockError, StoreError, raise_if_fatal
 
 logger = logging.getLogger(__name__)
-
-_URLS = 64  # whose last blocks are kept while a pack is cut
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +33,11 @@ class ArchivedPage:
         version: What it is.
         body: Its bytes.
         kept: Its blocks, if they are kept; None if they are to be cut.
-        before: Blocks of the version before, by digest: equal ones are labelled as they were.
     """
 
     version: Version
     body: bytes = field(repr=False)
     kept: Sequence[StoredBlock] | None = field(default=None, repr=False)
-    before: Mapping[str, StoredBlock] = field(default_factory=dict, repr=False)
 
     @cached_property
     def blocks(self) -> list[StoredBlock]:
@@ -53,15 +48,18 @@ class ArchivedPage:
         """
         if self.kept is not None:
             return [*self.kept]
-        if not self.version.method:
-            return _whole_body(self.body)
-        return stored_blocks(self._cut, self.before)
+        return stored_blocks(self._cut) if self.version.method else _whole_body(self.body)
 
     def text(self, block: StoredBlock) -> str:
         """Return the visible text of one of the blocks; "" of what is no page."""
         if not self.version.method:
             return ""
         return Block(self._cut, block.start, block.end, block.level, node=0).text
+
+    @property
+    def parsed(self) -> Partition:
+        """The tree of the page, and what of it is visible."""
+        return self._cut
 
     @cached_property
     def _cut(self) -> Partition:
@@ -79,54 +77,117 @@ class ArchivedPage:
         )
 
 
-def stored_blocks(
-    page: Partition, before: Mapping[str, StoredBlock] = MappingProxyType({})
-) -> list[StoredBlock]:
-    """Return the blocks of a page as the archive has them, each before those inside of it.
+def stored_blocks(page: Partition) -> list[StoredBlock]:
+    """Return the blocks of a page that was cut, as an archive keeps them."""
+    return [
+        StoredBlock(
+            block.start,
+            block.end,
+            block.kind,
+            " ".join(block.topic.split()),
+            block.level,
+            block.path,
+            digest_of(block.content),
+        )
+        for block in page
+    ]
+
+
+def columns_of(capture: Capture, encoding: str, method: str, level: int) -> BlockColumns | None:
+    """Return the blocks of a page that is to be stored; None if it cannot be cut.
 
     Args:
-        page: Cut.
-        before: Blocks of the version before, by digest: equal ones are labelled as they were.
+        capture: The page; if it brings blocks of this method and level, or says that it could not
+            be cut, it is not cut again.
+        encoding: Python codec name.
+        method, level: How it is to be cut.
     """
-    blocks = []
-    for block in page:
-        digest = digest_of(block.content)
-        known = before.get(digest)
-        kind = known.kind if known is not None else block.kind
-        topic = known.topic if known is not None else " ".join(block.topic.split())
-        blocks.append(
-            StoredBlock(block.start, block.end, kind, topic, block.level, block.path, digest)
-        )
-    return blocks
+    body, given = capture.body, capture.blocks
+    if given is not None:
+        if given.blocks is None:
+            return None
+        if (given.method, given.level) == (method, level):
+            if _are_of(given.blocks, body):
+                return BlockColumns.of(given.blocks, body, encoding)
+            logger.warning("The blocks that %s came with are not its: it is cut again", capture.url)
+    try:
+        page = partition(body, method=method, level=level, encoding=encoding, url=capture.url)
+        return BlockColumns.of(stored_blocks(page), body, encoding)
+    except BlockError as error:
+        logger.warning("The blocks of %s are not kept: %s", capture.url, error)
+    except Exception as error:
+        raise_if_fatal(error)
+        logger.exception("The blocks of %s are not kept", capture.url)
+    return None
+
+
+def _are_of(blocks: Sequence[StoredBlock], body: bytes) -> bool:
+    """Return whether blocks are in order, inside of each other, and have the digests they say."""
+    open_ = [StoredBlock(0, len(body), "", "", 0, "", "")]
+    end = 0
+    for block in blocks:
+        while open_[-1].level >= block.level:
+            end = max(end, open_.pop().end)
+            if not open_:
+                return False
+        around = open_[-1]
+        is_inside = max(around.start, end) <= block.start < block.end <= around.end
+        label = block.kind + block.path
+        if not is_inside or block.level != around.level + 1 or "\n" in label:
+            return False
+        if block.digest != digest_of(body[block.start : block.end]):
+            return False
+        if block.topic != " ".join(block.topic.split()):
+            return False
+        open_.append(block)
+    return True
+
+
+def are_blocks_of(columns: BlockColumns, body: bytes, encoding: str) -> bool:
+    """Return whether blocks, as kept, are blocks of a body, with the digests that are kept."""
+    try:
+        blocks = columns.read(body, encoding)
+    except StoreError:
+        return False
+    marks = BlockColumns.of(blocks, body, encoding).marks if columns.marks else b""
+    return _are_of(blocks, body) and columns.marks == marks
+
+
+def outline_of(reader: Reader, entry: Entry) -> Outline | None:
+    """Return what is known of the blocks of a version, None if they are not kept.
+
+    Its page is read only where that is not kept with them, as in archives of before.
+    """
+    columns = entry.columns
+    if columns is None or columns.marks:
+        return columns.outline() if columns is not None else None
+    body, encoding = reader.body(entry.runs), encoding_of(entry)
+    return BlockColumns.of(columns.read(body, encoding), body, encoding).outline()
 
 
 def cut_entries(backend: Backend, reader: Reader, pack: PackRow) -> list[Entry] | None:
     """Return the entries of a pack with blocks; None if all have theirs.
 
-    A block that the version before had too is labelled as it was. A page whose partitioner is not
-    installed here stays as it is.
+    A page whose partitioner is not installed here stays as it is.
     """
     entries = reader.manifest(pack).entries()
     changed = False
-    before: OrderedDict[int, dict[str, StoredBlock]] = OrderedDict()
     for index, entry in enumerate(entries):
+        if entry.columns is not None and entry.columns.marks:
+            continue
         row = live_entry(backend, pack, index, entry)
         version = _page_version(backend, row, entry)
         if row is None or version is None:
             continue
         body = reader.body(entry.runs)
-        page = ArchivedPage(version, body, entry.blocks(body), before.pop(entry.url, {}))
+        page = ArchivedPage(version, body, entry.blocks(body, version.encoding))
         try:
-            blocks = page.blocks
+            columns = BlockColumns.of(page.blocks, body, version.encoding)
         except BlockError as error:
             logger.warning("The blocks of %s are not kept: %s", version.url, error)
             continue
-        before[entry.url] = {block.digest: block for block in blocks}
-        if len(before) > _URLS:
-            before.popitem(last=False)
-        if page.kept is None:
-            entries[index] = entry.with_blocks(blocks)
-            changed = True
+        entries[index] = replace(entry, columns=columns)
+        changed = True
     return entries if changed else None
 
 

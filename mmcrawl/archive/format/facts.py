@@ -51,14 +51,14 @@ class PageFacts:
 def facts_of_page(capture: Capture) -> PageFacts:
     """Find out what a body is, without reading all of it as a tree."""
     declared = capture.header("content-language").partition(",")[0].strip().lower()[:64]
-    if not _is_page(capture):
+    if not is_page(capture):
         return PageFacts(False, declared, "")
     encoding = page_encoding(capture.body, capture.media_type or None)
     return PageFacts(True, _language(capture.body[:_HEAD], encoding) or declared, encoding)
 
 
-def _is_page(capture: Capture) -> bool:
-    """Whether a body is HTML: as declared, or by its first bytes where nothing useful is."""
+def is_page(capture: Capture) -> bool:
+    """Return whether a body is HTML: as declared, or by its first bytes where nothing useful is."""
     if not capture.body or len(capture.body) > _LARGEST_PAGE:
         return False
     declared = capture.media_type.partition(";")[0].strip().lower()
@@ -164,6 +164,12 @@ def cut_by(entry: Entry) -> tuple[str, int]:
     """Return the method and level of a version; "" and 0 if it is no page."""
     facts = _read(entry.facts)
     return facts[4], facts[5]
+
+
+def encoding_of(entry: Entry) -> str:
+    """Return the encoding of a version, "" if it is no page."""
+    encoding: str = _read(entry.facts)[3]
+    return encoding
 
 
 def _head_of(facts: list[Any]) -> list[Any]:

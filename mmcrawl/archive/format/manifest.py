@@ -10,19 +10,22 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
 import numpy as np
 
+from mmcrawl.archive.backend import SHIFT
+from mmcrawl.archive.format.blocks import BlockColumns
 from mmcrawl.archive.format.frames import compressed, decompressed, read_varints, varints
-from mmcrawl.archive.model import StoredBlock, digest_of
+from mmcrawl.archive.model import StoredBlock
 from mmcrawl.errors import StoreError
 
 Run = tuple[int, int]
 """Place of a chunk, and how many stand in a row from there."""
 
-_FORMAT = 1
+_FORMAT = 2
+_OLDER_FORMAT = 1  # had no `words` and no `marks`
 _HEAD = struct.Struct("<BIII")
 _SIZE = struct.Struct("<I")
 _IDENTITY = struct.Struct("<QIHBd")
@@ -36,8 +39,7 @@ class Entry:
         url, number, time, status: As in the version's row, to prove that row.
         facts: As :mod:`mmcrawl.archive.format.facts` writes them.
         runs: The chunks that are the body, in order.
-        columns: The blocks, as :func:`_block_columns` writes them; None for a page that was not
-            cut yet, and for what is no page.
+        columns: The blocks; None for a page that was not cut yet, and for what is no page.
     """
 
     url: int
@@ -46,81 +48,15 @@ class Entry:
     status: int
     facts: bytes
     runs: tuple[Run, ...]
-    columns: tuple[bytes, ...] | None = None
+    columns: BlockColumns | None = None
 
-    def with_blocks(self, blocks: Sequence[StoredBlock]) -> Entry:
-        """Return the entry of a page that was cut."""
-        return replace(self, columns=_block_columns(blocks))
-
-    def blocks(self, body: bytes) -> list[StoredBlock] | None:
+    def blocks(self, body: bytes, encoding: str) -> list[StoredBlock] | None:
         """Return the blocks in order, None if they are not kept.
 
         Args:
-            body: Of the version; digests are not kept, but made of it.
+            body, encoding: Of the version.
         """
-        return None if self.columns is None else _read_blocks(self.columns, body)
-
-
-def _block_columns(blocks: Sequence[StoredBlock]) -> tuple[bytes, ...]:
-    starts = [0, *(block.start for block in blocks)]
-    return (
-        varints(block.start - before for block, before in zip(blocks, starts, strict=False)),
-        varints(block.end - block.start for block in blocks),
-        bytes(min(block.level, 255) for block in blocks),
-        "\n".join(block.kind for block in blocks).encode(),
-        _path_column([block.path for block in blocks]),
-        "\n".join(block.topic for block in blocks).encode("utf-8", "surrogatepass"),
-    )
-
-
-def _path_column(paths: Sequence[str]) -> bytes:
-    """Keep of each path what differs from the one before: steps in common, then the rest."""
-    lines = []
-    before: list[str] = []
-    for path in paths:
-        steps = path.split("/")
-        common = 0
-        for step, other in zip(steps, before, strict=False):
-            if step != other:
-                break
-            common += 1
-        lines.append(f"{common}/" + "/".join(steps[common:]))
-        before = steps
-    return "\n".join(lines).encode("utf-8", "surrogatepass")
-
-
-def _read_paths(column: bytes, count: int) -> list[str]:
-    paths = []
-    before: list[str] = []
-    for line in _lines(column, count):
-        common, _, rest = line.partition("/")
-        before = [*before[: int(common)], *(rest.split("/") if rest else [])]
-        paths.append("/".join(before))
-    return paths
-
-
-def _lines(column: bytes, count: int) -> list[str]:
-    return column.decode("utf-8", "surrogatepass").split("\n") if count else []
-
-
-def _read_blocks(columns: Sequence[bytes], body: bytes) -> list[StoredBlock]:
-    gaps, sizes, levels, kinds, paths, topics = columns
-    count = len(levels)
-    rows = zip(
-        accumulate(read_varints(gaps)[0]),
-        read_varints(sizes)[0],
-        levels,
-        _lines(kinds, count),
-        _read_paths(paths, count),
-        _lines(topics, count),
-        strict=True,
-    )
-    return [
-        StoredBlock(
-            start, start + size, kind, topic, level, path, digest_of(body[start : start + size])
-        )
-        for start, size, level, kind, path, topic in rows
-    ]
+        return None if self.columns is None else self.columns.read(body, encoding)
 
 
 def runs_of(places: Iterable[int]) -> list[Run]:
@@ -182,9 +118,10 @@ def _cells(entry: Entry) -> tuple[bytes, ...]:
     return (identity, entry.facts, _run_column(entry.runs), *(entry.columns or _NOT_CUT))
 
 
-_NOT_CUT = (b"",) * 6
+_NOT_CUT = BlockColumns(*[b""] * 6)
 _CELLS = 3 + len(_NOT_CUT)
-_LEVELS = 5
+_OLDER_CELLS = _CELLS - 2
+_RUNS, _LEVELS = 2, 5
 
 
 class Manifest:
@@ -197,19 +134,22 @@ class Manifest:
     def __init__(self, body: bytes) -> None:
         form, count, chunks, lengths_size = _HEAD.unpack_from(body)
         self._count: int = count
-        if form != _FORMAT:
+        if form not in (_FORMAT, _OLDER_FORMAT):
             raise StoreError(f"a manifest has format {form}, which this version does not know")
-        lengths, position = read_varints(body, _HEAD.size, self._count * _CELLS)
+        cells = _CELLS if form == _FORMAT else _OLDER_CELLS
+        lengths, position = read_varints(body, _HEAD.size, self._count * cells)
         self._body = body
         self._cells: list[list[int]] = []
         for column in range(_CELLS):
-            ends = list(accumulate(lengths[column::_CELLS], initial=position))
+            of_column = lengths[column::cells] if column < cells else [0] * self._count
+            ends = list(accumulate(of_column, initial=position))
             self._cells.append(ends)
             position = ends[-1]
         if position + 4 * chunks != len(body) or lengths_size + _HEAD.size > position:
             raise StoreError("a manifest is damaged (its lengths)")
         planes = np.frombuffer(body, np.uint8, offset=position).reshape(4, chunks)
         sizes = np.ascontiguousarray(planes.T).view("<u4").ravel()
+        self._written: list[int] | None = None
         self.offsets: list[int] = [0, *np.cumsum(sizes, dtype=np.int64).tolist()]
 
     def __len__(self) -> int:
@@ -238,8 +178,41 @@ class Manifest:
         """Return an entry; a blank one has number 0."""
         cells = [self._body[ends[index] : ends[index + 1]] for ends in self._cells]
         url, number, status, cut, time = _IDENTITY.unpack(cells[0])
-        columns = tuple(cells[3:]) if cut else None
+        columns = BlockColumns(*cells[3:]) if cut else None
         return Entry(url, number, time, status, cells[1], _read_runs(cells[2]), columns)
+
+    def marked(self, mark: bytes) -> Iterator[int]:
+        """Yield the entries that may have a block whose digest begins so, by index.
+
+        Those with blocks of which no marks are kept are among them.
+        """
+        for index, start in enumerate(self._cells[0][:-1]):
+            _, number, _, cut, _ = _IDENTITY.unpack_from(self._body, start)
+            if number and cut:
+                first, end = self._cells[-1][index : index + 2]
+                if first == end or self._body.find(mark, first, end) >= 0:
+                    yield index
+
+    def written(self, first: int) -> list[int]:
+        """Return for each entry the bytes of the chunks that were stored with it.
+
+        Chunks are numbered as they come: these stand behind all that entries before refer to.
+
+        Args:
+            first: Place of the pack's first chunk.
+        """
+        if self._written is None:
+            self._written = list(self._read_written(first))
+        return self._written
+
+    def _read_written(self, first: int) -> Iterator[int]:
+        behind = 0
+        for start, end in pairwise(self._cells[_RUNS]):
+            runs = _read_runs(self._body[start:end])
+            ends = (at + count - first for at, count in runs if at >> SHIFT == first >> SHIFT)
+            last = min(max(ends, default=0), len(self.offsets) - 1)
+            yield self.offsets[max(behind, last)] - self.offsets[behind]
+            behind = max(behind, last)
 
     def entries(self) -> list[Entry]:
         """Return all entries in order."""

@@ -147,9 +147,10 @@ class Batch:
     # -- packing ------------------------------------------------------------------------------
 
     def _entry(self, placed: _Placed) -> Entry:
-        row = placed.version.row
-        runs = runs_of(map(self._at, placed.places))
-        return Entry(row.url, row.number, row.time, row.status, placed.version.facts, tuple(runs))
+        version, row = placed.version, placed.version.row
+        runs = tuple(runs_of(map(self._at, placed.places)))
+        identity = row.url, row.number, row.time, row.status
+        return Entry(*identity, version.facts, runs, version.columns)
 
     def _packed(self, part: Sequence[_Placed], stream: int, entry: int, chunk: int) -> Packed:
         chunks = [chunk for placed in part for chunk in placed.new]

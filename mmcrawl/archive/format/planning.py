@@ -18,9 +18,18 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
+from typing import NamedTuple
 
 from mmcrawl.archive.backend import Backend, UrlRow, VersionRow, VisitRow
-from mmcrawl.archive.format.facts import facts_of_page, is_read_alike, written_facts, written_head
+from mmcrawl.archive.format.blocks import BlockColumns
+from mmcrawl.archive.format.cutting import columns_of
+from mmcrawl.archive.format.facts import (
+    PageFacts,
+    facts_of_page,
+    is_read_alike,
+    written_facts,
+    written_head,
+)
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.model import Capture, Stored, Unchanged
 from mmcrawl.archive.revisits import is_answer
@@ -45,6 +54,8 @@ class Item:
         digest: SHA-256 of the body; b"" if there is none.
         chunks: The body by digests, in order.
         method, level: How the page is to be cut; None as the version before.
+        page: What was found out about the body; None if that was not asked yet.
+        cut: Its blocks, if it was cut ahead.
     """
 
     index: int
@@ -53,6 +64,29 @@ class Item:
     chunks: tuple[tuple[bytes, bytes], ...] = ()
     method: str | None = None
     level: int | None = None
+    page: PageFacts | None = None
+    cut: Blocks | None = None
+
+    def cut_by(self, capture: Capture, method: str, level: int) -> tuple[str, int]:
+        """Return how the page is to be cut: as wished, as before, as it was, else as usual.
+
+        Args:
+            capture: What was found.
+            method, level: Of the version before; "" and 0 for none.
+        """
+        given = capture.blocks
+        return (
+            self.method or method or (given.method if given else DEFAULT_METHOD),
+            self.level or level or (given.level if given else DEFAULT_LEVEL),
+        )
+
+
+class Blocks(NamedTuple):
+    """The blocks of a page that was cut ahead, and how; None if it could not be cut."""
+
+    method: str
+    level: int
+    columns: BlockColumns | None
 
 
 @dataclass(slots=True)
@@ -100,6 +134,7 @@ class NewVersion:
     standing: Standing
     row: VersionRow
     facts: bytes
+    columns: BlockColumns | None = None
 
 
 def look_up(backend: Backend, items: Sequence[Item]) -> dict[str, Standing]:
@@ -171,6 +206,10 @@ def _late(backend: Backend, url: UrlRow, time: float) -> Standing:
 class Round:
     """Decides on the visits of a batch, one after the other.
 
+    Args:
+        standings: Of their URLs.
+        keep_blocks: Whether versions get blocks.
+
     Attributes:
         versions: What is to be stored.
         visits: What is to be noted, with the item.
@@ -178,8 +217,9 @@ class Round:
         answers: Of the items that need nothing to be written, by number.
     """
 
-    def __init__(self, standings: Mapping[str, Standing]) -> None:
+    def __init__(self, standings: Mapping[str, Standing], *, keep_blocks: bool) -> None:
         self._standings = standings
+        self._keep_blocks = keep_blocks
         self.versions: list[NewVersion] = []
         self.visits: list[tuple[Item, VisitRow]] = []
         self.waiting: list[Item] = []
@@ -216,7 +256,16 @@ class Round:
         _move_on(standing, visit.time)
 
     def _store(self, item: Item, standing: Standing, capture: Capture) -> None:
-        method, level, facts = _facts(item, capture, standing.last)
+        last = standing.last
+        page = item.page or facts_of_page(capture)
+        method, level = "", 0
+        if page.is_page:
+            before = (last.method, last.level) if last is not None else ("", 0)
+            method, level = item.cut_by(capture, *before)
+        facts = written_facts(capture, page, method, level)
+        columns = None
+        if self._keep_blocks and page.is_page:
+            columns = _columns(item, capture, page.encoding, method, level)
         row = VersionRow(
             url=standing.url.id,
             number=standing.number + 1,
@@ -229,7 +278,7 @@ class Round:
             level=level,
             location=_location(capture),
         )
-        self.versions.append(NewVersion(item, capture, standing, row, facts))
+        self.versions.append(NewVersion(item, capture, standing, row, facts, columns))
         standing.number, standing.last = row.number, row
         standing.facts[row.number] = facts
         _move_on(standing, capture.time)
@@ -275,11 +324,11 @@ def _location(capture: Capture) -> str:
     return capture.header("location") if capture.status // 100 == 3 else ""
 
 
-def _facts(item: Item, capture: Capture, last: VersionRow | None) -> tuple[str, int, bytes]:
-    """Return how a page is cut, and what its entry keeps."""
-    page = facts_of_page(capture)
-    method, level = "", 0
-    if page.is_page:
-        method = item.method or (last.method if last else "") or DEFAULT_METHOD
-        level = item.level or (last.level if last else 0) or DEFAULT_LEVEL
-    return method, level, written_facts(capture, page, method, level)
+def _columns(
+    item: Item, capture: Capture, encoding: str, method: str, level: int
+) -> BlockColumns | None:
+    """Return the blocks; what was cut ahead is of no use if it was to be cut otherwise."""
+    cut = item.cut
+    if cut is not None and (cut.method, cut.level) == (method, level):
+        return cut.columns
+    return columns_of(capture, encoding, method, level)

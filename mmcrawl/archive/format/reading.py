@@ -83,7 +83,22 @@ class Reader:
         if pack is not None:
             with suppress(GoneError):  # another process replaced it meanwhile
                 return self._entry_in(pack, version)
-        return self._again_if_gone(lambda: self._entry_in(self._pack_of(version), version))
+        return self.again_if_gone(lambda: self._entry_in(self._pack_of(version), version))
+
+    def entry_and_written(self, version: VersionRow) -> tuple[Entry, int]:
+        """Return the entry of a version, and the bytes of the chunks that were stored with it.
+
+        Raises:
+            StoreError: it is missing or damaged.
+        """
+
+        def attempt() -> tuple[Entry, int]:
+            holder = self._pack_of(version)
+            written = self.manifest(holder).written(place(holder.stream, holder.chunk))
+            entry = self._entry_in(holder, version)
+            return entry, written[(version.entry & _NUMBER) - holder.entry]
+
+        return self.again_if_gone(attempt)
 
     def read(self, version: VersionRow) -> tuple[Entry, bytes]:
         """Return the entry and the body of a version; their packs are looked up once each.
@@ -97,7 +112,7 @@ class Reader:
             entry = self._entry_in(pack, version)
             return entry, self._body(entry.runs, [pack])
 
-        entry, body = self._again_if_gone(attempt)
+        entry, body = self.again_if_gone(attempt)
         if sha256(body).digest() != version.digest:
             raise StoreError("its bytes are not those that were stored")
         return entry, body
@@ -168,7 +183,7 @@ class Reader:
 
     def body(self, runs: Sequence[Run]) -> bytes:
         """Return the chunks of an entry, put together."""
-        return self._again_if_gone(lambda: self._body(runs))
+        return self.again_if_gone(lambda: self._body(runs))
 
     def _body(self, runs: Sequence[Run], met: Sequence[PackRow] = ()) -> bytes:
         slices: list[tuple[PackRow, int, int]] = []
@@ -206,7 +221,8 @@ class Reader:
                 number += taken
                 left -= taken
 
-    def _again_if_gone(self, read: Callable[[], _R]) -> _R:
+    def again_if_gone(self, read: Callable[[], _R]) -> _R:
+        """Return what is read; once more if a pack is replaced by another process meanwhile."""
         for _ in range(_ATTEMPTS):
             try:
                 return read()

@@ -28,13 +28,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
+from typing import NamedTuple
 from zlib import crc32
 
 from mmcrawl.archive.backend import CHUNK_DIGEST, Backend, UrlRow, VersionRow
-from mmcrawl.archive.format.facts import as_version
+from mmcrawl.archive.format.cutting import columns_of
+from mmcrawl.archive.format.facts import as_version, facts_of_page, is_page
 from mmcrawl.archive.format.manifest import Entry
 from mmcrawl.archive.format.packing import Batch
 from mmcrawl.archive.format.planning import (
+    Blocks,
     Item,
     NewVersion,
     Round,
@@ -97,12 +100,20 @@ _ATTEMPTS = 20
 
 
 class Writer:
-    """Stores visits, one thread at a time."""
+    """Stores visits, one thread at a time.
 
-    def __init__(self, backend: Backend, reader: Reader, sealer: Sealer) -> None:
+    Args:
+        backend, reader, sealer: Of the archive.
+        keep_blocks: Whether the blocks of new versions are kept.
+    """
+
+    def __init__(
+        self, backend: Backend, reader: Reader, sealer: Sealer, *, keep_blocks: bool
+    ) -> None:
         self._backend = backend
         self._reader = reader
         self._sealer = sealer
+        self._keep_blocks = keep_blocks
 
     def store(
         self,
@@ -130,6 +141,8 @@ class Writer:
         items = [_prepared(n, visit, method, level) for n, (visit, level) in pairs]
         answers: dict[int, Stored] = {}
         grown: Counter[int] = Counter()
+        if self._keep_blocks:
+            items = _cut_ahead(self._backend, items)
         if items:
             with self._backend.writing():
                 self._write_all(items, answers, grown)
@@ -157,7 +170,7 @@ class Writer:
         backend = self._backend
         standings = look_up(backend, items)
         read_facts(self._reader, standings, items)
-        plan = Round(standings)
+        plan = Round(standings, keep_blocks=self._keep_blocks)
         for item in items:
             plan.take(item)
         stored, refused = self._write_versions(plan.versions, grown) if plan.versions else ({}, [])
@@ -235,6 +248,62 @@ def _prepared(
         )
     chunks = tuple((sha256(chunk).digest()[:CHUNK_DIGEST], chunk) for chunk in chunks_of(body))
     return Item(index, visit, sha256(body).digest(), chunks, method, level)
+
+
+class _Before(NamedTuple):
+    """The body that a URL had before, and how it was cut."""
+
+    digest: bytes = b""
+    method: str = ""
+    level: int = 0
+
+
+def _cut_ahead(backend: Backend, items: Sequence[Item]) -> list[Item]:
+    """Cut the pages that seem to be new, before anybody has to wait for it.
+
+    The store is asked what was there before only if there is a page to cut.
+    """
+    before = _before(backend, items) if any(map(_is_uncut, items)) else {}
+    cut = []
+    for item in items:
+        known = before.get(item.visit.url, _Before())
+        if not isinstance(item.visit, Capture) or item.digest == known.digest:
+            cut.append(item)
+            continue
+        cut.append(_with_blocks(item, item.visit, known))
+        blocks = cut[-1].cut
+        how = (blocks.method, blocks.level) if blocks is not None else (known.method, known.level)
+        before[item.visit.url] = _Before(item.digest, *how)
+    return cut
+
+
+def _is_uncut(item: Item) -> bool:
+    visit = item.visit
+    return isinstance(visit, Capture) and visit.blocks is None and is_page(visit)
+
+
+def _before(backend: Backend, items: Sequence[Item]) -> dict[str, _Before]:
+    """Return by URL what was seen last before the first visit of a batch."""
+    times = {item.visit.url: item.visit.time for item in reversed(items) if item.digest}
+    rows = backend.urls_named(times)
+    last = backend.last_versions(list(rows.values())) if rows else {}
+    before = {}
+    for url, row in rows.items():
+        version = last.get(row.id)
+        if version is not None and version.time > times[url]:
+            version = backend.version_at(row.id, times[url])
+        if version is not None:
+            before[url] = _Before(version.digest, version.method, version.level)
+    return before
+
+
+def _with_blocks(item: Item, capture: Capture, before: _Before) -> Item:
+    page = facts_of_page(capture)
+    if not page.is_page:
+        return replace(item, page=page)
+    method, level = item.cut_by(capture, before.method, before.level)
+    columns = columns_of(capture, page.encoding, method, level)
+    return replace(item, page=page, cut=Blocks(method, level, columns))
 
 
 def _stored(version: NewVersion, row: VersionRow, entry: Entry, new: Sequence[bytes]) -> Stored:

@@ -6,7 +6,8 @@ what is asked for most is found by ``_id``, the one index that every server uses
 * ``url``: its number in hexadecimal; fields ``url`` (unique), ``key``, ``host``, ``stream``,
   ``last``, ``late``. ``last`` says from which number on the last version is looked for; it is
   raised now and then, and before versions are removed, so that no number is given again.
-* ``version``: ``URL/NUMBER`` in hexadecimal.
+* ``version``: ``URL/NUMBER`` in hexadecimal. ``changes`` says, by the number of another version,
+  the kinds of blocks that changed since that one, where it was asked.
 * ``visit``: ``URL/TIME``, the time's bits such that they ascend with it. Where an answer came with
   nothing, there is no field ``head``.
 * ``counter``: of URLs and of streams, by the name of the collection; the number given last.
@@ -17,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
-from pymongo import ASCENDING, DESCENDING, ReplaceOne, ReturnDocument
+from pymongo import ASCENDING, DESCENDING, ReplaceOne, ReturnDocument, UpdateOne
 from pymongo.errors import BulkWriteError, DuplicateKeyError
 
 from mmcrawl.archive.backend import UrlRow, VersionRow, VisitRow
@@ -269,6 +270,27 @@ class UrlCollections(CommonBackend):
             last = {"$max": {"last": self.last_number(url)}}
             self._urls.update_one({"_id": url_key(url)}, last)
             self._delete(self._versions, [version_key(url, number) for number in numbers])
+
+    @guarded
+    def changes(self, url: int) -> dict[tuple[int, int], frozenset[str]]:
+        rows = self._versions.find(all_of(url), {"number": 1, "changes": 1})
+        return {
+            (int(old), row["number"]): frozenset(kinds.split())
+            for row in rows
+            for old, kinds in row.get("changes", {}).items()
+        }
+
+    def note_changes(self, url: int, changes: Mapping[tuple[int, int], frozenset[str]]) -> None:
+        with self.writing():
+            writes = [
+                UpdateOne(
+                    {"_id": version_key(url, new)},
+                    {"$set": {f"changes.{old}": " ".join(sorted(kinds))}},
+                )
+                for (old, new), kinds in changes.items()
+            ]
+            if writes:
+                self._versions.bulk_write(writes, ordered=False)
 
     def add_visits(self, visits: Sequence[VisitRow]) -> None:
         with self.writing():

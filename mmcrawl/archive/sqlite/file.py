@@ -48,6 +48,11 @@ CREATE INDEX pack_sealed ON pack (id) WHERE level > 0;
 CREATE TABLE chunk (digest BLOB PRIMARY KEY, place INTEGER NOT NULL) WITHOUT ROWID;
 """
 
+_CHANGES = """CREATE {} TABLE IF NOT EXISTS change (
+    url INTEGER NOT NULL, old INTEGER NOT NULL, new INTEGER NOT NULL, kinds TEXT NOT NULL,
+    PRIMARY KEY (url, old, new)
+) WITHOUT ROWID"""
+
 
 def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
     """Open the file, made and set up if wished.
@@ -68,6 +73,7 @@ def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
         try:
             _prepare(db, path, create and not read_only)
             _add_heads(db, read_only=read_only)
+            _add_changes(db, read_only=read_only)
         except BaseException:
             db.close()
             raise
@@ -132,6 +138,12 @@ def _add_heads(db: sqlite3.Connection, *, read_only: bool) -> None:
 
 def _has_heads(db: sqlite3.Connection) -> bool:
     return "head" in (row[1] for row in db.execute("PRAGMA table_info(visit)"))
+
+
+def _add_changes(db: sqlite3.Connection, *, read_only: bool) -> None:
+    """Let what changed be noted in an archive that was made when it was not."""
+    if not db.execute("PRAGMA table_info(change)").fetchone():
+        db.execute(_CHANGES.format("TEMP" if read_only else ""))
 
 
 def _create(db: sqlite3.Connection) -> None:

@@ -190,6 +190,19 @@ class UrlTables(CommonBackend):
                 "DELETE FROM version WHERE url = ? AND number = ?",
                 ((url, number) for number in numbers),
             )
+            self._db.execute("DELETE FROM change WHERE url = ?", (url,))
+
+    @guarded
+    def changes(self, url: int) -> dict[tuple[int, int], frozenset[str]]:
+        rows = self._db.execute("SELECT old, new, kinds FROM change WHERE url = ?", (url,))
+        return {(old, new): frozenset(kinds.split()) for old, new, kinds in rows}
+
+    def note_changes(self, url: int, changes: Mapping[tuple[int, int], frozenset[str]]) -> None:
+        with self.writing():
+            self._db.executemany(
+                "INSERT OR REPLACE INTO change VALUES (?, ?, ?, ?)",
+                [(url, *pair, " ".join(sorted(kinds))) for pair, kinds in changes.items()],
+            )
 
     def add_visits(self, visits: Sequence[VisitRow]) -> None:
         with self.writing():

@@ -1,7 +1,7 @@
 """A page through time: its visits and versions, and which of its blocks change how often.
 
 A block lives from version to version: where :meth:`mmcrawl.archive.Archive.diff` says that it was
-kept, moved or changed, it is the same block still.
+kept, moved, changed or cut otherwise, it is the same block still.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from itertools import pairwise
 
 from starlette.responses import RedirectResponse, Response
 
+from mmcrawl.archive.changes import Difference
 from mmcrawl.archive.comparison import difference
-from mmcrawl.archive.model import Difference, StoredBlock, Visit
+from mmcrawl.archive.model import StoredBlock, Visit
 from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context, numbers_of
 from mmcrawl.browse.figures import months_of, timeline_of
@@ -34,8 +35,8 @@ class BlockLife:
         first, last: Numbers of the first and the last version with it.
         steps: From one version to the next, while it was there.
         changes: Of these, those that changed its bytes.
-        pattern: For each step ``kept``, ``moved`` or ``changed``; ``absent`` before it appeared and
-            after it went.
+        pattern: For each step ``kept``, ``moved``, ``changed`` or ``recut``; ``absent`` before it
+            appeared and after it went.
     """
 
     block: StoredBlock
@@ -64,13 +65,20 @@ def lives_of(differences: Iterable[Difference]) -> list[BlockLife]:
         for change in told.blocks:
             life = None
             if change.old is not None:
-                life = now.get((change.old.start, change.old.end))
-                if life is None:
+                place = change.old.start, change.old.end
+                life = now.get(place)
+                if life is not None and len(life.pattern) > step:
+                    life = None  # cut into several blocks, of which the first goes on with it
+                elif life is None:
                     number = told.old.number
                     life = BlockLife(change.old, number, number, pattern=["absent"] * step)
                     lives.append(life)
+                    now[place] = life
             if change.new is None:
                 continue
+            span = change.new.start, change.new.end
+            if change.change == "recut" and span in later:
+                continue  # of several blocks that are one now, the first goes on
             if life is None:
                 number = told.new.number
                 life = BlockLife(change.new, number, number, pattern=["absent"] * (step + 1))
@@ -80,7 +88,7 @@ def lives_of(differences: Iterable[Difference]) -> list[BlockLife]:
                 life.changes += change.change == "changed"
                 life.pattern.append(change.change)
             life.block, life.last = change.new, told.new.number
-            later[change.new.start, change.new.end] = life
+            later[span] = life
         for life in lives:
             life.pattern += ["absent"] * (step + 1 - len(life.pattern))
         now = later

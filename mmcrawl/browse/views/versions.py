@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
+from mmcrawl.archive.changes import BlockChange, Difference
 from mmcrawl.archive.comparison import difference
 from mmcrawl.archive.format.cutting import ArchivedPage
-from mmcrawl.archive.model import BlockChange, Difference, StoredBlock, Version, leaves
+from mmcrawl.archive.model import StoredBlock, Version, leaves
 from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context, numbers_of
 from mmcrawl.browse.rendering import page
@@ -17,7 +18,6 @@ from mmcrawl.page.parse import parse_page
 
 _MOST_BLOCKS = 400
 _LONGEST = 4_000  # characters of a block's text
-_CHANGES = ("changed", "added", "removed", "moved", "kept")
 _MODES = {"page": Mode.PAGE, "blocks": Mode.BLOCKS, "scripts": Mode.SCRIPTS}
 
 
@@ -107,7 +107,7 @@ class VersionViews:
             "diff",
             difference=found,
             rows=_rows(older, newer, without),
-            counts={name: found.count(name) for name in _CHANGES},
+            summary=found.summary(),
             ads=ads,
             hidden=len(found.blocks) - len(without.blocks),
             numbers=numbers,
@@ -136,11 +136,11 @@ def _beside(numbers: list[int], number: int) -> tuple[int | None, int | None]:
 
 
 def _rows(older: ArchivedPage, newer: ArchivedPage, found: Difference) -> list[_Row | int]:
-    """Return what is shown of a difference: changes, and numbers of blocks that were kept."""
+    """Return what is shown: changes, and numbers of blocks between whose text is the same."""
     rows: list[_Row | int] = []
     shown = 0
     for change in found.blocks:
-        if change.change != "kept":
+        if change.change not in ("kept", "recut") and not change.markup_only:
             shown += 1
             if shown <= _MOST_BLOCKS:
                 rows.append(_Row(change, _text(older, change.old), _text(newer, change.new)))

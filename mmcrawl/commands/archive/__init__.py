@@ -7,6 +7,7 @@ from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
 from mmcrawl.archive import open_archive
+from mmcrawl.commands.archive.block import BLOCK
 from mmcrawl.commands.archive.check import CHECK
 from mmcrawl.commands.archive.classes import CLASSES
 from mmcrawl.commands.archive.diff import DIFF
@@ -30,6 +31,7 @@ from mmcrawl.commands.archive.subcommand import (
     given_options,
 )
 from mmcrawl.commands.archive.versions import VERSIONS
+from mmcrawl.commands.archive.watch import WATCH
 from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, console_of, ended_by_signal
 from mmcrawl.engine.crawls import revisit_rules
 from mmcrawl.errors import MmcrawlError, SearchError
@@ -40,7 +42,7 @@ __all__ = ["Command"]
 SUBCOMMANDS = {
     each.name: each
     for each in (
-        *(LIST, VERSIONS, SHOW, DIFF, REBUILD, SEARCH, STATS, CHECK, DUE),
+        *(LIST, VERSIONS, SHOW, BLOCK, DIFF, REBUILD, SEARCH, STATS, CHECK, DUE, WATCH),
         *(IMPORT_WARC, EXPORT_WARC, EXPORT_PARQUET, DUPLICATES, CLASSES, PACK, PURGE),
     )
 }

@@ -1,6 +1,6 @@
 """`scrapy archive diff`: what changed from one version to another."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -8,7 +8,8 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.model import BlockChange, Difference, WordChange, as_text
+from mmcrawl.archive.changes import BlockChange, Difference, WordChange
+from mmcrawl.archive.model import as_text
 from mmcrawl.blocks.drawing import printable, short_path
 from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json
 from mmcrawl.commands.archive.versions import version_record
@@ -20,10 +21,19 @@ _SIGNS = {
     "kept": (" ", "dim"),
     "moved": ("↕", "cyan"),
     "changed": ("~", "yellow"),
+    "recut": ("=", "dim"),
     "added": ("+", "green"),
     "removed": ("-", "red"),
 }
-_WORDS = {"same": "", "removed": "red strike", "added": "green"}
+_NAMES = {"recut": "cut otherwise"}
+_WORDS = {"same": "", "removed": "red strike", "added": "green", "moved": "cyan"}
+_MARKS = {"same": ("", ""), "removed": ("[-", "-]"), "added": ("{+", "+}"), "moved": ("↕", "↕")}
+_VERDICTS = {
+    "same": "the same, byte for byte",
+    "encoding": "encoding changed from {old} to {new}, text the same",
+    "markup": "only markup differs, text the same",
+    "layout": "layout changed, text the same",
+}
 _AROUND = 40  # characters of unchanged text that are shown beside a change
 _BLOCK_TOPIC = 80
 
@@ -37,31 +47,41 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
         if len(versions) < 2:
             raise StoreError(f"{url} has one version only; there is nothing to compare it with")
         old, new = versions[-2:]
-    difference = archive.diff(old, new)
+    difference = shown = archive.diff(old, new)
     if options.kinds:
         blocks = tuple(block for block in difference.blocks if block.kind in options.kinds)
-        difference = replace(difference, blocks=blocks)
+        shown = replace(difference, blocks=blocks)
     elif not options.all:
-        difference = difference.without(_NOISE)
+        shown = difference.without(_NOISE)
     if options.json:
-        print(as_json(_record(difference)))
+        print(as_json(_record(difference, shown)))
     else:
-        console.print(_view(difference, everything=options.all))
+        console.print(_view(difference, shown, everything=options.all))
     return 0
 
 
-def _record(difference: Difference) -> dict[str, Any]:
+def _record(difference: Difference, shown: Difference) -> dict[str, Any]:
     return {
         "old": version_record(difference.old),
         "new": version_record(difference.new),
         "same": difference.same,
+        "verdict": difference.verdict,
+        "summary": difference.summary(),
+        "encoding_changed": difference.encoding_changed,
         "layout_changed": difference.layout_changed,
-        "blocks": [asdict(block) | {"kind": block.kind} for block in difference.blocks],
+        "layout_words": [asdict(word) for word in difference.layout_words],
+        "blocks": [
+            asdict(block) | {"kind": block.kind, "markup_only": block.markup_only}
+            for block in shown.blocks
+        ],
     }
 
 
-def _view(difference: Difference, *, everything: bool = False) -> RenderableType:
-    """Return what became of each block; of those that were kept only how many, unless wished."""
+def _view(difference: Difference, shown: Difference, *, everything: bool) -> RenderableType:
+    """Return what became of a page, and of each block that is shown.
+
+    Of what is the same in all but markup there is no line a block, unless `everything` is wished.
+    """
     old, new = difference.old, difference.new
     lines: list[RenderableType] = [
         Text(printable(new.url), "bold"),
@@ -69,18 +89,42 @@ def _view(difference: Difference, *, everything: bool = False) -> RenderableType
             f"version {old.number} of {as_text(old.time)} → version {new.number} of"
             f" {as_text(new.time)}"
         ),
+        *_summary(difference),
         Text(""),
     ]
-    for change in difference.blocks:
-        if everything or change.change != "kept":
+    for change in shown.blocks:
+        quiet = change.markup_only or change.change in ("kept", "recut")
+        if everything or not quiet:
             lines += _block_lines(change)
-    counts = ", ".join(f"{count} {name}" for name in _SIGNS if (count := difference.count(name)))
-    lines += [Text(""), Text(f"blocks: {counts or 'none'}", "bold")]
-    if difference.same:
-        lines.append(Text("the same, byte for byte", "bold green"))
-    elif difference.layout_changed:
-        lines.append(Text("the layout between the blocks changed as well"))
+    if difference.layout_words:
+        lines += [Text("~ text beside the blocks", "yellow"), shown_words(difference.layout_words)]
     return Group(*lines)
+
+
+def _summary(difference: Difference) -> list[Text]:
+    """Return one line of what the page as a whole is, and one of its blocks by change and kind."""
+    lines = []
+    verdict = _VERDICTS.get(difference.verdict, "")
+    if difference.verdict == "content" and difference.encoding_changed:
+        verdict = "encoding changed from {old} to {new}, text as well"
+    if verdict:
+        old, new = (version.encoding or "none" for version in (difference.old, difference.new))
+        lines.append(Text(verdict.format(old=old, new=new), "bold green"))
+    counts = ", ".join(
+        f"{sum(kinds.values())} {_NAMES.get(change, change)}"
+        + (f" ({_kinds(kinds)})" if change != "kept" else "")
+        for change, kinds in difference.summary().items()
+    )
+    lines.append(Text(f"blocks: {counts or 'none'}", "bold"))
+    if difference.layout_words:
+        lines.append(Text("the text beside the blocks changed as well"))
+    elif difference.layout_changed and difference.verdict == "content":
+        lines.append(Text("the layout between the blocks changed as well, in markup only"))
+    return lines
+
+
+def _kinds(kinds: Mapping[str, int]) -> str:
+    return ", ".join(kind if count == 1 else f"{count} {kind}" for kind, count in kinds.items())
 
 
 def _block_lines(change: BlockChange) -> list[RenderableType]:
@@ -94,14 +138,12 @@ def _block_lines(change: BlockChange) -> list[RenderableType]:
     head.append(f"  {printable(block.topic, _BLOCK_TOPIC)}", style)
     head.append(f"  {short_path(block.path)}", "dim")
     head.no_wrap, head.overflow = True, "ellipsis"
-    if change.change != "changed":
-        return [head]
-    if not change.words:
-        return [head, Text("    only markup differs", "dim")]
-    return [head, _words(change.words)]
+    if change.words:
+        return [head, shown_words(change.words)]
+    return [head, Text("    only markup differs", "dim")] if change.markup_only else [head]
 
 
-def _words(words: Sequence[WordChange]) -> Text:
+def shown_words(words: Sequence[WordChange]) -> Text:
     """Return the text of a changed block, unchanged stretches shortened."""
     text = Text("    ")
     for index, word in enumerate(words):
@@ -110,8 +152,7 @@ def _words(words: Sequence[WordChange]) -> Text:
             before = shown[:_AROUND] + " " if index else ""
             after = " " + shown[-_AROUND:] if index + 1 < len(words) else ""
             shown = f"{before}…{after}"
-        sign = {"removed": "[-", "added": "{+"}.get(word.change, "")
-        end = {"removed": "-]", "added": "+}"}.get(word.change, "")
+        sign, end = _MARKS[word.change]
         text.append(f"{sign}{shown}{end}", _WORDS[word.change])
         text.append(" ")
     return text

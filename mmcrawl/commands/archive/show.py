@@ -1,14 +1,19 @@
 """`scrapy archive show`: facts and blocks of a version."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.format.blocks import layout_digest, layout_of
+from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.levels import LevelManager
-from mmcrawl.archive.model import StoredBlock, Version, as_text
+from mmcrawl.archive.lives import StoredAnew
+from mmcrawl.archive.model import StoredBlock, as_text, leaves
 from mmcrawl.blocks.drawing import printable, short_path
 from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json, write_body
 from mmcrawl.commands.archive.versions import version_record
@@ -16,6 +21,7 @@ from mmcrawl.terminal.archive import KIND_STYLES
 from mmcrawl.terminal.crawl import literal
 
 _TOPIC = 90
+_WORDS = 60
 _HEADERS = ("etag", "last-modified", "location", "server")
 
 
@@ -24,16 +30,20 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
     if options.body:
         write_body(archive.rebuild(version).body, "-")
         return 0
-    blocks = archive.blocks_of(version)
+    page = archive.page(version)
+    anew = next(each for each in archive.anew(version.url) if each.version == version.number)
     if options.json:
-        print(as_json(version_record(version, blocks)))
-    else:
-        choice = LevelManager(archive).choose(version.url)
-        console.print(_view(version, blocks, choice.reason))
+        record = version_record(version, page.blocks, anew=anew)
+        print(as_json(record | _pieces_record(page, anew) if options.blocks else record))
+        return 0
+    choice = LevelManager(archive).choose(version.url)
+    lines = _pieces(page, anew) if options.blocks else map(_block_line, page.blocks)
+    console.print(Group(*_facts(page, anew, choice.reason), *lines))
     return 0
 
 
-def _view(version: Version, blocks: Sequence[StoredBlock], next_level: str) -> RenderableType:
+def _facts(page: ArchivedPage, anew: StoredAnew, next_level: str) -> Sequence[RenderableType]:
+    version = page.version
     facts = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
     facts.add_column(style="dim")
     facts.add_column(overflow="fold")
@@ -46,9 +56,60 @@ def _view(version: Version, blocks: Sequence[StoredBlock], next_level: str) -> R
         if value := version.header(name):
             facts.add_row(name, literal(value))
     if version.method:
-        facts.add_row("cut by", f"{version.method}, level {version.level}: {len(blocks)} blocks")
+        count = len(page.blocks)
+        facts.add_row("cut by", f"{version.method}, level {version.level}: {count} blocks")
+        facts.add_row("layout", layout_digest(page.body, page.blocks))
         facts.add_row("next time", next_level)
-    return Group(Text(printable(version.url), "bold"), facts, Text(""), *map(_block_line, blocks))
+    facts.add_row("new", _new(anew))
+    return Text(printable(version.url), "bold"), facts, Text("")
+
+
+def _new(anew: StoredAnew) -> str:
+    """Return what was stored anew for a version, in the paper's terms and in the store's."""
+    written = f"{anew.chunk_bytes:,} bytes written in chunks before compression"
+    if anew.blocks is None:
+        return written
+    layout = ", and the layout" if anew.new_layout else ""
+    return f"{len(anew.new)} of {anew.blocks} blocks, {anew.new_bytes:,} bytes{layout}; {written}"
+
+
+def _pieces(page: ArchivedPage, anew: StoredAnew) -> Iterator[Text]:
+    """Yield layout and blocks of a page in order: the layout between is all that is no block."""
+    blocks = page.blocks
+    layout = iter(layout_of(blocks, len(page.body)))
+    innermost = set(map(id, leaves(blocks)))
+    for index, block in enumerate(blocks):
+        if id(block) in innermost:
+            yield from _layout_lines(page, *next(layout))
+        yield _whole_line(page, block, is_new=index in anew.new)
+    yield from _layout_lines(page, *next(layout))
+
+
+def _layout_lines(page: ArchivedPage, start: int, end: int) -> Iterator[Text]:
+    if start < end:
+        source = page.body[start : min(end, start + 4 * _WORDS)]
+        words = source.decode(page.version.encoding or "latin-1", "replace")
+        yield _cut_off(Text(f"  layout {start}–{end}  {printable(words, _WORDS)}", "dim"))
+
+
+def _whole_line(page: ArchivedPage, block: StoredBlock, *, is_new: bool) -> Text:
+    line = Text("+ " if is_new else "  ", "green")
+    line.append(f"{block.digest} {block.start}–{block.end}  ", "default")
+    line.append(block.kind or "body", KIND_STYLES.get(block.kind, "default"))
+    line.append(f"  level {block.level} {short_path(block.path)}  ", "dim")
+    line.append(f"{printable(block.topic, _WORDS)}", "bold default")
+    line.append(f"  {printable(page.text(block), _WORDS)}", "default")
+    return _cut_off(line)
+
+
+def _pieces_record(page: ArchivedPage, anew: StoredAnew) -> dict[str, Any]:
+    pieces = [{"start": s, "end": e} for s, e in layout_of(page.blocks, len(page.body))]
+    blocks = [
+        asdict(block) | {"new": index in anew.new, "text": printable(page.text(block), _WORDS)}
+        for index, block in enumerate(page.blocks)
+    ]
+    digest = layout_digest(page.body, page.blocks)
+    return {"layout": {"digest": digest, "pieces": pieces}, "blocks": blocks}
 
 
 def _block_line(block: StoredBlock) -> Text:
@@ -56,6 +117,10 @@ def _block_line(block: StoredBlock) -> Text:
     line.append(block.kind or "body", KIND_STYLES.get(block.kind, ""))
     line.append(f"  {printable(block.topic, _TOPIC)}")
     line.append(f"  {block.start}–{block.end} {short_path(block.path)} {block.digest}", "dim")
+    return _cut_off(line)
+
+
+def _cut_off(line: Text) -> Text:
     line.no_wrap, line.overflow = True, "ellipsis"
     return line
 
@@ -64,8 +129,8 @@ SHOW = Subcommand(
     name="show",
     run=_run,
     what="facts and blocks of a version",
-    arguments="URL [--at TIME|--version N] [--body]",
+    arguments="URL [--at TIME|--version N] [--blocks|--body]",
     least=1,
     most=1,
-    options="at version body json",
+    options="at version blocks body json",
 )

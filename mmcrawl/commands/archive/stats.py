@@ -31,6 +31,7 @@ def _tables(stats: ArchiveStats) -> RenderableType:
         ("versions", f"{stats.versions:,}"),
         ("visits", f"{stats.visits:,}"),
         ("blocks", _blocks(stats)),
+        ("layouts", _found_again(stats.layouts, stats.distinct_layouts)),
         ("distinct chunks", f"{stats.chunks:,}"),
         ("bodies as received", size_of(stats.raw_bytes)),
         ("distinct chunks of them", size_of(stats.chunk_bytes)),
@@ -52,11 +53,19 @@ def _tables(stats: ArchiveStats) -> RenderableType:
 
 
 def _blocks(stats: ArchiveStats) -> str:
+    kept = _found_again(stats.blocks, stats.distinct_blocks)
     if not stats.uncut:
-        return f"{stats.blocks:,}"
+        return kept
     pages = "1 page" if stats.uncut == 1 else f"{stats.uncut:,} pages"
-    known = f"{stats.blocks:,}, and those of {pages}" if stats.blocks else f"those of {pages}"
+    known = f"{kept}, and those of {pages}" if stats.blocks else f"those of {pages}"
     return as_called(f"{known} that are cut on demand; `scrapy archive pack` keeps and counts them")
+
+
+def _found_again(count: int, distinct: int) -> str:
+    """Return how many there are, and the share of them that was in the archive before."""
+    if not count:
+        return "0"
+    return f"{count:,}, of which {distinct:,} distinct: {1 - distinct / count:.1%} found again"
 
 
 STATS = Subcommand(

@@ -15,10 +15,12 @@ from rich.console import Console, RenderableType
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Version
 from mmcrawl.archive.revisits import RevisitRules
-from mmcrawl.archive.search import ORDERS
+from mmcrawl.archive.search.finding import ORDERS
 from mmcrawl.blocks.kinds import KINDS
+from mmcrawl.blocks.selecting import ElementSelector
 from mmcrawl.commands.base import whole
 from mmcrawl.crawling.archive_params import as_time
+from mmcrawl.errors import SearchError
 from mmcrawl.terminal.program import complain
 
 BY_RANK = "rank"
@@ -47,6 +49,8 @@ class Options:
     at: float | None = None
     version: int | None = None
     body: bool = False
+    blocks: bool = False
+    text: bool = False
     kinds: tuple[str, ...] = ()
     all: bool = False
     output: str = ""
@@ -64,6 +68,9 @@ class Options:
     near: float | None = None
     bodies: bool = False
     json: bool = False
+    css: ElementSelector | None = None
+    atom: str = ""
+    browser: str = ""
     rules: RevisitRules = field(default_factory=RevisitRules)
     uri: str = ""
 
@@ -118,6 +125,19 @@ def _kinds(text: str, flag: str) -> tuple[str, ...]:
     return kinds
 
 
+def _css(text: str, flag: str) -> ElementSelector:
+    try:
+        return ElementSelector(text)
+    except SearchError as error:
+        raise ValueError(f"{flag}: {error}") from None
+
+
+def _address(text: str, flag: str) -> str:
+    if not text.startswith(("http://", "https://")):
+        raise ValueError(f"{flag} {text}: give an address as http://127.0.0.1:8000/")
+    return text.rstrip("/") + "/"
+
+
 def _share(text: str, flag: str) -> float:
     try:
         value = float(text)
@@ -148,11 +168,15 @@ class Option:
 OPTIONS = {
     "at": Option("--at", f"the version of that time, {_TIME}", "TIME", _time),
     "version": Option("--version", "the version of that number", "N", whole),
-    "body": Option("--body", "show: write the page as it was received"),
-    "kinds": Option("--kinds", f"diff: only these kinds of blocks: {','.join(KINDS)}", "", _kinds),
+    "body": Option("--body", "show, block: write the bytes as they were received"),
+    "blocks": Option("--blocks", "show: the layout too, and what each block says and is"),
+    "text": Option("--text", "block: all its visible text"),
+    "kinds": Option(
+        "--kinds", f"diff, watch: only these kinds of blocks: {','.join(KINDS)}", "", _kinds
+    ),
     "all": Option("--all", "diff: unchanged blocks and advertisements too"),
     "output": Option("-o", "rebuild: where to, - for standard output", "FILE"),
-    "limit": Option("--limit", "search, due, duplicates: most results", "N", whole),
+    "limit": Option("--limit", "search, due, watch, duplicates: most results", "N", whole),
     "order": Option("--order", f"search: {', '.join((*ORDERS, BY_RANK))}", "", _order),
     "collapse": Option("--collapse", "search: one page of those that are alike"),
     "near": Option(
@@ -169,6 +193,17 @@ OPTIONS = {
         "--before", "purge: versions that were replaced before this time", "TIME", _time
     ),
     "yes": Option("--yes", "purge: do not ask"),
+    "css": Option(
+        "--css", "watch: only blocks that elements of this CSS selector overlap", "SELECTOR", _css
+    ),
+    "atom": Option("--atom", "watch: write an Atom feed, - for standard output", "FILE"),
+    "browser": Option(
+        "--browser",
+        "watch: where `scrapy browse` answers, which the feed leads to (default:"
+        " http://127.0.0.1:8000/)",
+        "ADDRESS",
+        _address,
+    ),
     "json": Option("--json", "for programs: a line of JSON for each result"),
 }
 

@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.model import BlockChange, Capture
+from mmcrawl.archive.changes import BlockChange
+from mmcrawl.archive.model import Capture
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import read_tree

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from pymongo import monitoring
 
-from mmcrawl.archive import Capture, Unchanged, open_archive
+from mmcrawl.archive import Capture, PageBlocks, Unchanged, open_archive
 
 _BACKGROUND = {"hello", "ping", "endSessions"}
 
@@ -74,3 +74,24 @@ def test_the_server_is_asked_as_often_for_many_pages_as_for_few(uri, asked, size
         assert archive.check().clean
     assert min(times) > 4
     assert max(times) <= 18
+
+
+def test_pages_that_were_cut_already_do_not_ask_the_server_more_often(uri, asked):
+    """Those that are to be cut do: what was there before says how, and whether at all."""
+    counts = []
+    for keep, given in ((False, False), (True, True), (True, False)):
+        with open_archive(uri, keep_blocks=keep) as archive:
+            for time in (1.0, 2.0):
+                some = [
+                    replace(
+                        page,
+                        url=f"{page.url}/{keep}/{given}",
+                        content_type="text/html",
+                        blocks=PageBlocks("bwap", 3, ()) if given else None,
+                    )
+                    for page in pages(8, time, str(time))
+                ]
+                counts.append(asked(lambda batch=some: archive.store_many(batch)))
+    none_kept, given, cut = counts[1::2]
+    assert given <= none_kept
+    assert given < cut <= given + 2

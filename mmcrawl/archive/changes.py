@@ -1,0 +1,130 @@
+"""What a comparison of two versions tells: of every block, of the layout, of the whole page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from mmcrawl.archive.model import StoredBlock, Version
+
+CHANGES = ("changed", "moved", "recut", "added", "removed", "kept")
+"""What may become of a block, in the order in which it is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordChange:
+    """A run of words of a text that changed: ``same``, ``removed``, ``added`` or ``moved``.
+
+    What moved stands at its new place.
+    """
+
+    change: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockChange:
+    """What became of a block.
+
+    Attributes:
+        change: One of :data:`CHANGES`. ``kept``: same bytes, same order (same characters, where
+            the encoding of the page changed). ``moved``: stands elsewhere in the order of blocks,
+            with the same text or nearly so; or a part of its text stands elsewhere in it.
+            ``changed``: took the place of `old`. ``recut``: its text is in both versions, cut into
+            other blocks; `old` and `new` are blocks that share text, of which one may be recut
+            with others too, and None is the layout. ``added``, ``removed``: neither.
+        old, new: The block in either version; None where it has none.
+        words: For ``changed`` and ``moved``: the text of both, word by word, without text that
+            other blocks have in the other version; empty if the text is the same and at most
+            markup differs. For ``added`` and ``removed``: its text, ``same`` what is in other
+            blocks of the other version; empty if nothing is.
+    """
+
+    change: str
+    old: StoredBlock | None
+    new: StoredBlock | None
+    words: tuple[WordChange, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """Kind of the block, of the newer version where it has one."""
+        block = self.new or self.old
+        return block.kind if block is not None else ""
+
+    @property
+    def markup_only(self) -> bool:
+        """Whether it is in its place with the same text in other markup."""
+        return self.change == "changed" and not self.words
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two versions, block by block, in the order of the newer; removed ones where they were.
+
+    Attributes:
+        old, new: The versions.
+        blocks: What became of each block that has none inside of it.
+        layout_changed: Whether the bytes between the blocks differ.
+        layout_words: The title and the text between the blocks, word by word; empty if it is the
+            same.
+    """
+
+    old: Version
+    new: Version
+    blocks: tuple[BlockChange, ...]
+    layout_changed: bool
+    layout_words: tuple[WordChange, ...] = ()
+
+    @property
+    def same(self) -> bool:
+        """Whether both have the same bytes."""
+        return self.old.digest == self.new.digest
+
+    @property
+    def encoding_changed(self) -> bool:
+        """Whether the bytes stand for characters in another way."""
+        return self.old.encoding != self.new.encoding
+
+    @property
+    def verdict(self) -> str:
+        """What changed of the page as a whole.
+
+        ``same`` (no byte), ``encoding`` (its encoding, and at most markup), ``markup`` (attributes,
+        white space, scripts; not a word), ``layout`` (blocks moved, stand in other elements or are
+        cut otherwise; not a word), ``content``.
+        """
+        if self.same:
+            return "same"
+        words = (word for block in self.blocks for word in block.words)
+        if any(word.change in ("removed", "added") for word in (*self.layout_words, *words)) or any(
+            block.change in ("added", "removed") for block in self.blocks
+        ):
+            return "content"
+        paths = ((b.old.path, b.new.path) for b in self.blocks if b.old and b.new)
+        if any(block.change in ("moved", "recut") for block in self.blocks) or any(
+            old != new for old, new in paths
+        ):
+            return "layout"
+        return "encoding" if self.encoding_changed else "markup"
+
+    def without(self, kinds: Iterable[str] = ("advertisement",)) -> Difference:
+        """Return the difference as seen without blocks of some kinds; the archive keeps them."""
+        hidden = frozenset(kinds)
+        return replace(self, blocks=tuple(b for b in self.blocks if b.kind not in hidden))
+
+    def count(self, change: str) -> int:
+        """Return to how many blocks this happened, one of :data:`CHANGES`."""
+        return sum(block.change == change for block in self.blocks)
+
+    def summary(self) -> dict[str, dict[str, int]]:
+        """Return how many blocks of which kind changed, by change; those most frequent first.
+
+        Changes of which there is none are left out; ``body`` is the kind of what is no page.
+        """
+        found: dict[str, dict[str, int]] = {}
+        for change in CHANGES:
+            kinds = Counter(b.kind or "body" for b in self.blocks if b.change == change)
+            if kinds:
+                found[change] = dict(kinds.most_common())
+        return found

@@ -1,0 +1,255 @@
+"""The blocks of a version as a manifest keeps them: by column, and little of what the body tells.
+
+A topic is made of words of its block, so that the places of these are kept, not the words: a
+quarter of the bytes. Digests are not kept, but their first bytes: enough to find a block without
+reading pages, and to count different ones (:attr:`BlockColumns.marks`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from mmcrawl.archive.format.frames import read_varints, varints
+from mmcrawl.archive.model import StoredBlock, digest_of, leaves
+from mmcrawl.errors import StoreError
+
+MARK = 3
+"""Bytes of a block's digest that are kept."""
+
+_LAYOUT = 8  # bytes of the layout's digest that are kept
+_DEEPEST = 255  # level that fits a byte
+
+
+class Outline(NamedTuple):
+    """What is known of the blocks of a version without its body.
+
+    Attributes:
+        marks: The first bytes of their digests, in order: with the size, hardly ever the same for
+            blocks that differ.
+        sizes: In bytes.
+        levels: As :attr:`StoredBlock.level`.
+        layout: Digest of the layout.
+    """
+
+    marks: list[bytes]
+    sizes: list[int]
+    levels: bytes
+    layout: bytes
+
+    @property
+    def leaves(self) -> list[int]:
+        """Which blocks have none inside of them."""
+        levels = pairwise([*self.levels, 0])
+        return [index for index, (own, behind) in enumerate(levels) if behind <= own]
+
+
+class BlockColumns(NamedTuple):
+    """The blocks of a version, each column as bytes.
+
+    Attributes:
+        gaps, sizes: Where each begins behind the begin of the one before, and its bytes.
+        levels: A byte each.
+        kinds: A line each.
+        paths: What differs from the one before: steps in common, then the rest; a line each.
+        topics: Of the topics what is not in the block as it is; a line each.
+        words: Of each topic how many pieces it has, and of each piece where it begins behind the
+            one before, and its bytes; 0 and 0 for the next line of `topics`. b"" in archives of
+            before: each line is a topic.
+        marks: :data:`MARK` bytes of each digest, then those of the layout's; b"" in archives of
+            before.
+    """
+
+    gaps: bytes
+    sizes: bytes
+    levels: bytes
+    kinds: bytes
+    paths: bytes
+    topics: bytes
+    words: bytes = b""
+    marks: bytes = b""
+
+    @classmethod
+    def of(cls, blocks: Sequence[StoredBlock], body: bytes, encoding: str) -> BlockColumns:
+        """Return the columns of the blocks of a body, whose text has an encoding."""
+        starts = [0, *(block.start for block in blocks)]
+        words, left = _written_topics(blocks, body, encoding)
+        marks = b"".join(bytes.fromhex(block.digest)[:MARK] for block in blocks)
+        return cls(
+            varints(block.start - before for block, before in zip(blocks, starts, strict=False)),
+            varints(block.end - block.start for block in blocks),
+            bytes(min(block.level, _DEEPEST) for block in blocks),
+            "\n".join(block.kind for block in blocks).encode(),
+            _path_column([block.path for block in blocks]),
+            "\n".join(left).encode("utf-8", "surrogatepass"),
+            words,
+            marks + bytes.fromhex(layout_digest(body, blocks)),
+        )
+
+    def outline(self) -> Outline | None:
+        """Return what is known without the body; None in archives of before."""
+        if not self.marks:
+            return None
+        sizes, _ = read_varints(self.sizes)
+        if len(self.marks) != MARK * len(sizes) + _LAYOUT or len(self.levels) != len(sizes):
+            raise StoreError("a manifest is damaged (its blocks)")
+        marks = [self.marks[at : at + MARK] for at in range(0, MARK * len(sizes), MARK)]
+        return Outline(marks, sizes, self.levels, self.marks[-_LAYOUT:])
+
+    def read(self, body: bytes, encoding: str) -> list[StoredBlock]:
+        """Return the blocks in order.
+
+        Raises:
+            StoreError: the columns are damaged.
+        """
+        try:
+            return list(self._read(body, encoding))
+        except (ValueError, LookupError) as error:  # of lengths, of text, of its encoding
+            raise StoreError(f"a manifest is damaged ({error})") from error
+
+    def _read(self, body: bytes, encoding: str) -> Iterator[StoredBlock]:
+        count = len(self.levels)
+        starts = list(accumulate(read_varints(self.gaps)[0]))
+        topics = _lines(self.topics, count)
+        rows = zip(
+            starts,
+            read_varints(self.sizes)[0],
+            self.levels,
+            _lines(self.kinds, count),
+            _read_paths(_lines(self.paths, count)),
+            _read_topics(self.words, topics, starts, body, encoding) if self.words else topics,
+            strict=True,
+        )
+        for start, size, level, kind, path, topic in rows:
+            end = start + size
+            yield StoredBlock(start, end, kind, topic, level, path, digest_of(body[start:end]))
+
+
+def layout_of(blocks: Sequence[StoredBlock], size: int) -> list[tuple[int, int]]:
+    """Return the byte ranges between the blocks: one more than there are innermost blocks.
+
+    Args:
+        blocks: Of a page, in order.
+        size: Of the page in bytes.
+    """
+    innermost = leaves(blocks)
+    ends = [0, *(block.end for block in innermost)]
+    starts = [*(block.start for block in innermost), size]
+    return list(zip(ends, starts, strict=True))
+
+
+def layout_digest(body: bytes, blocks: Sequence[StoredBlock]) -> str:
+    """Return the digest of a layout, 16 hex digits: equal for equal pieces in the same order."""
+    digest = sha256()
+    for start, end in layout_of(blocks, len(body)):
+        digest.update((end - start).to_bytes(8, "little"))
+        digest.update(body[start:end])
+    return digest.digest()[:_LAYOUT].hex()
+
+
+def _path_column(paths: Sequence[str]) -> bytes:
+    """Keep of each path what differs from the one before: steps in common, then the rest."""
+    lines = []
+    before: list[str] = []
+    for path in paths:
+        steps = path.split("/")
+        common = 0
+        for step, other in zip(steps, before, strict=False):
+            if step != other:
+                break
+            common += 1
+        lines.append(f"{common}/" + "/".join(steps[common:]))
+        before = steps
+    return "\n".join(lines).encode("utf-8", "surrogatepass")
+
+
+def _read_paths(lines: Iterable[str]) -> Iterator[str]:
+    before: list[str] = []
+    for line in lines:
+        common, _, rest = line.partition("/")
+        before = [*before[: int(common)], *(rest.split("/") if rest else [])]
+        yield "/".join(before)
+
+
+def _lines(column: bytes, count: int) -> list[str]:
+    """Return the lines of a column that has some for so many blocks."""
+    return column.decode("utf-8", "surrogatepass").split("\n") if count else []
+
+
+# ---------------------------------------------------------------- topics
+
+
+def _written_topics(
+    blocks: Sequence[StoredBlock], body: bytes, encoding: str
+) -> tuple[bytes, list[str]]:
+    """Return the places of the words of all topics, and what is not in its block."""
+    numbers: list[int] = []
+    left: list[str] = []
+    encoded = _encoder(encoding)
+    for block in blocks:
+        pieces = list(_pieces(block, body, encoded)) if block.topic else []
+        numbers.append(len(pieces))
+        for gap, size, text in pieces:
+            numbers += (gap, size)
+            if not size:
+                left.append(text)
+    return varints(numbers), left
+
+
+def _encoder(encoding: str) -> Callable[[str], bytes]:
+    """Return what gives the bytes of a text; b"" if it would not come back from them."""
+
+    def encoded(text: str) -> bytes:
+        try:
+            found = text.encode(encoding)
+            return found if found.decode(encoding) == text else b""
+        except (UnicodeError, LookupError):
+            return b""
+
+    return encoded
+
+
+def _pieces(
+    block: StoredBlock, body: bytes, encoded: Callable[[str], bytes]
+) -> Iterator[tuple[int, int, str]]:
+    """Yield the pieces of a topic: the bytes before, its own, and the text if it is not there.
+
+    Joined by a space, they are the topic.
+    """
+    whole = encoded(block.topic)
+    if whole and (at := body.find(whole, block.start, block.end)) >= 0:
+        yield at - block.start, len(whole), ""
+        return
+    space = encoded(" ")
+    end = begin = start = block.start  # the piece at hand is from `start` to `end`
+    for word in block.topic.split(" "):
+        found = encoded(word)
+        if end > start and found and body.startswith(space + found, end, block.end):
+            end += len(space + found)
+            continue
+        if end > start:
+            yield start - begin, end - start, ""
+            begin = start = end
+        at = body.find(found, end, block.end) if found else -1
+        if at < 0:
+            yield 0, 0, word
+        else:
+            start, end = at, at + len(found)
+    if end > start:
+        yield start - begin, end - start, ""
+
+
+def _read_topics(
+    words: bytes, texts: Iterable[str], starts: Iterable[int], body: bytes, encoding: str
+) -> Iterator[str]:
+    numbers, left = iter(read_varints(words)[0]), iter(texts)
+    for start, count in zip(starts, numbers, strict=False):
+        pieces = []
+        end = start
+        for _ in range(count):
+            gap, size = next(numbers, 0), next(numbers, 0)
+            end += gap + size
+            pieces.append(body[end - size : end].decode(encoding) if size else next(left, ""))
+        yield " ".join(pieces)

@@ -1,0 +1,232 @@
+"""The life of a block: on which pages it stood, in which versions, from when to when.
+
+And what came anew with each version of a page, in the terms of Song et al. 2008: blocks and layout
+that no version before had; and the bytes of the chunks that were written for it.
+
+Manifests tell which versions may have a block; of these alone the pages are read. No index is kept:
+one of whole digests would be a quarter of an archive of pages that were stored once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from mmcrawl.archive.backend import Backend, UrlRow, VersionRow
+from mmcrawl.archive.format.blocks import MARK
+from mmcrawl.archive.format.cutting import outline_of
+from mmcrawl.archive.format.facts import cut_by, encoding_of
+from mmcrawl.archive.format.reading import Reader, live_entry
+from mmcrawl.archive.model import StoredBlock
+from mmcrawl.archive.timeline import line_of
+from mmcrawl.errors import StoreError
+
+LEAST_DIGITS = 2 * MARK
+"""Hex digits that a digest may be shortened to."""
+
+_DIGEST = re.compile(rf"[0-9a-f]{{{LEAST_DIGITS},16}}")
+_SHOWN = 5  # digests that are named where several begin alike
+
+
+@dataclass(frozen=True, slots=True)
+class BlockPage:
+    """A page that a block stands or stood on.
+
+    Attributes:
+        url: As stored.
+        host: Of it.
+        versions: Numbers of the versions that have it, in order.
+        since: When it was seen first, in Unix seconds.
+        until: When it was seen last.
+        gone: When the page was first seen without it after that; None if it is still there.
+        block: As it stands in the last of these versions.
+    """
+
+    url: str
+    host: str
+    versions: tuple[int, ...]
+    since: float
+    until: float
+    gone: float | None
+    block: StoredBlock
+
+
+@dataclass(frozen=True, slots=True)
+class BlockLife:
+    """Where a block stands and stood.
+
+    Attributes:
+        digest: Whole, 16 hex digits.
+        size: In bytes.
+        kinds: What it is, the most common first: it may be another among other blocks.
+        pages: By URL.
+        uncut: Pages of which no blocks are kept: it may be on these too.
+    """
+
+    digest: str
+    size: int
+    kinds: tuple[str, ...]
+    pages: tuple[BlockPage, ...]
+    uncut: int
+
+    @property
+    def hosts(self) -> int:
+        """On how many sites it stands or stood."""
+        return len({page.host for page in self.pages})
+
+    @property
+    def versions(self) -> int:
+        """In how many versions it is."""
+        return sum(len(page.versions) for page in self.pages)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnew:
+    """What came with a version and was in none of its page before.
+
+    Attributes:
+        version: Its number.
+        blocks: How many it has that have none inside of them; None where its blocks, or those of a
+            version before, are not kept, and for what is no page.
+        new: Which of its blocks were in no version before, by their place in
+            :meth:`Archive.blocks_of`; of equal ones the first. Empty where `blocks` is None.
+        new_bytes: Of these blocks.
+        new_layout: Whether no version before had its layout; None where `blocks` is.
+        chunk_bytes: Of the chunks that were written for it, before compression: what any page had
+            before is not written again.
+    """
+
+    version: int
+    blocks: int | None
+    new: tuple[int, ...]
+    new_bytes: int
+    new_layout: bool | None
+    chunk_bytes: int
+
+
+_Found = tuple[VersionRow, StoredBlock]
+
+
+def life_of(backend: Backend, reader: Reader, digits: str) -> BlockLife:
+    """Return the life of a block.
+
+    Args:
+        backend, reader: Of the archive.
+        digits: Of its digest, the first ones at least.
+
+    Raises:
+        StoreError: these are too few, there is no such block or several, or a page is damaged.
+    """
+    if not _DIGEST.fullmatch(digits):
+        raise StoreError(
+            f"{digits!r} is no digest of a block; give {LEAST_DIGITS} to 16 hex digits, as"
+            " `scrapy archive show URL --blocks` shows them"
+        )
+    blocks: dict[str, list[_Found]] = {}
+    uncut = 0
+    for stream in backend.streams():
+        some, left = reader.again_if_gone(partial(_blocks_in, backend, reader, stream, digits))
+        uncut += left
+        for version, block in some:
+            blocks.setdefault(block.digest, []).append((version, block))
+    if len(blocks) != 1:
+        raise StoreError(_not_one(backend, digits, sorted(blocks), uncut))
+    ((digest, found),) = blocks.items()
+    block = found[0][1]
+    kinds = Counter(block.kind for _, block in found)
+    pages = _pages(backend, found)
+    return BlockLife(
+        digest, block.end - block.start, tuple(k for k, _ in kinds.most_common()), pages, uncut
+    )
+
+
+def _blocks_in(
+    backend: Backend, reader: Reader, stream: int, digits: str
+) -> tuple[list[_Found], int]:
+    """Return the blocks of a stream whose digests begin so, and how many pages are not cut."""
+    mark = bytes.fromhex(digits[:LEAST_DIGITS])
+    found: list[_Found] = []
+    uncut = 0
+    for pack in backend.packs(stream):
+        manifest = reader.manifest(pack)
+        uncut += sum(bool(cut_by(entry)[0]) for entry in manifest.uncut())
+        for index in manifest.marked(mark):
+            entry = manifest.entry(index)
+            version = live_entry(backend, pack, index, entry)
+            if version is not None:
+                body = reader.body(entry.runs)
+                blocks = entry.blocks(body, encoding_of(entry)) or []
+                found += [(version, block) for block in blocks if block.digest.startswith(digits)]
+    return found, uncut
+
+
+def _not_one(backend: Backend, digits: str, digests: Sequence[str], uncut: int) -> str:
+    if digests:
+        more = ", …" if len(digests) > _SHOWN else ""
+        return (
+            f"{len(digests)} blocks begin so: {', '.join(digests[:_SHOWN])}{more}; give more digits"
+        )
+    missing = f"there is no block {digits} in archive {backend.name}"
+    if not uncut:
+        return missing
+    return f"{missing}; the blocks of {uncut} pages are not kept: `scrapy archive pack` keeps them"
+
+
+def _pages(backend: Backend, found: Sequence[_Found]) -> tuple[BlockPage, ...]:
+    """Return the pages that a block was found on, by URL."""
+    of_url: dict[int, dict[int, StoredBlock]] = {}
+    for version, block in found:
+        of_url.setdefault(version.url, {})[version.number] = block
+    rows = ((backend.url_by_id(number), having) for number, having in of_url.items())
+    pages = (_page(backend, row, having) for row, having in rows if row is not None)
+    return tuple(sorted(pages, key=lambda page: page.url))
+
+
+def _page(backend: Backend, url: UrlRow, having: dict[int, StoredBlock]) -> BlockPage:
+    line = line_of(backend.versions(url.id), backend.visits(url.id))
+    times = [seen.time for seen in line if seen.version.number in having]
+    until = max(times)
+    gone = (seen.time for seen in line if seen.time > until)
+    numbers = tuple(sorted(having))
+    return BlockPage(
+        url.url, url.host, numbers, min(times), until, next(gone, None), having[numbers[-1]]
+    )
+
+
+def stored_anew(backend: Backend, reader: Reader, url: UrlRow) -> list[StoredAnew]:
+    """Return what came with each version of a URL, in the order of storing; reads no page.
+
+    Raises:
+        StoreError: a manifest is damaged.
+    """
+    rows = backend.versions(url.id)
+    reader.fetch(rows)
+    return list(_stored_anew(reader, rows))
+
+
+def _stored_anew(reader: Reader, rows: Sequence[VersionRow]) -> Iterator[StoredAnew]:
+    keys: set[tuple[bytes, int]] = set()
+    layouts: set[bytes] = set()
+    is_known = True  # of all versions before
+    for row in rows:
+        entry, written = reader.entry_and_written(row)
+        outline = outline_of(reader, entry)
+        is_known = is_known and (outline is not None or not row.method)
+        if outline is None or not is_known:
+            yield StoredAnew(row.number, None, (), 0, None, written)
+            continue
+        new = []
+        new_bytes = 0
+        for index in outline.leaves:
+            key = outline.marks[index], outline.sizes[index]
+            if key not in keys:
+                keys.add(key)
+                new.append(index)
+                new_bytes += key[1]
+        is_new = outline.layout not in layouts
+        layouts.add(outline.layout)
+        blocks = len(outline.leaves)
+        yield StoredAnew(row.number, blocks, tuple(new), new_bytes, is_new, written)

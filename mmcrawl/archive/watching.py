@@ -1,0 +1,142 @@
+"""Changes of pages where somebody looks: in blocks of some kinds, or that a selector chooses."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import inf
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.change_kinds import is_change
+from mmcrawl.archive.changes import BlockChange, WordChange
+from mmcrawl.archive.comparison import difference
+from mmcrawl.archive.format.cutting import ArchivedPage
+from mmcrawl.archive.model import StoredBlock, Version
+from mmcrawl.archive.revisits import is_answer
+from mmcrawl.blocks.selecting import ElementSelector
+from mmcrawl.errors import BlockError, StoreError
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What is watched.
+
+    Attributes:
+        kinds: Of blocks; None for all. What is no page is watched whatever they are.
+        selector: Chooses the blocks that an element it matches overlaps; None for all.
+        since, until: Unix seconds in which the change was seen, the latter not included.
+    """
+
+    kinds: Collection[str] | None = None
+    selector: ElementSelector | None = None
+    since: float = -inf
+    until: float = inf
+
+
+@dataclass(frozen=True, slots=True)
+class WatchedChange:
+    """A visit that found watched blocks changed.
+
+    Attributes:
+        time: Of the visit, in Unix seconds.
+        old, new: The version before and the one that was found.
+        blocks: Those that came, went or changed, each with its words.
+    """
+
+    time: float
+    old: Version
+    new: Version
+    blocks: tuple[BlockChange, ...]
+
+    @property
+    def url(self) -> str:
+        """The page, as stored."""
+        return self.new.url
+
+
+def watched_changes(
+    archive: Archive,
+    urls: Iterable[str],
+    watch: Watch,
+    *,
+    read: Callable[[Version], ArchivedPage] | None = None,
+    failed: Callable[[str], object] = logger.warning,
+    stop: Callable[[float], bool] = lambda _: False,
+) -> Iterator[WatchedChange]:
+    """Yield the changes of pages, the newest first.
+
+    The visits of all URLs are read before the first one; then two versions for each change that
+    was seen in time, so that the newest ones cost little however long the history is.
+
+    Args:
+        archive: Where the pages are.
+        urls: Of the pages.
+        watch: What is looked for.
+        read: Returns a version with its bytes and blocks; by default the archive does.
+        failed: Is told of versions that cannot be compared.
+        stop: Is asked with the time of a change before versions are compared; True ends it all.
+
+    Raises:
+        SearchError: the selector cannot be asked of a page.
+    """
+    read = read or archive.page
+    steps = [
+        (time, url, old, new) for url in urls for time, old, new in _steps(archive, url, watch)
+    ]
+    last: dict[tuple[str, int], ArchivedPage] = {}
+    for time, url, *numbers in sorted(steps, key=lambda step: (-step[0], step[1:])):
+        if stop(time):
+            return
+        try:
+            last = {
+                (url, number): last.get((url, number)) or read(archive.version(url, number))
+                for number in numbers
+            }
+            before, after = (last[url, number] for number in numbers)
+            blocks = tuple(_watched(before, after, watch))
+        except (StoreError, BlockError) as error:
+            between = " to ".join(map(str, numbers))
+            failed(f"what changed from version {between} of {url} cannot be told: {error}")
+            continue
+        if blocks:
+            yield WatchedChange(time, before.version, after.version, blocks)
+
+
+def _steps(archive: Archive, url: str, watch: Watch) -> Iterator[tuple[float, int, int]]:
+    """Yield when another version was seen than before, and their numbers."""
+    seen = [visit for visit in archive.visits(url) if visit.version and is_answer(visit.status)]
+    for before, after in pairwise(seen):
+        if before.version != after.version and watch.since <= after.time < watch.until:
+            yield after.time, before.version or 0, after.version or 0
+
+
+def _watched(old: ArchivedPage, new: ArchivedPage, watch: Watch) -> Iterator[BlockChange]:
+    found = [change for change in difference(old, new).blocks if is_change(change)]
+    if watch.kinds is not None:
+        found = [change for change in found if not change.kind or change.kind in watch.kinds]
+    if found and watch.selector is not None:
+        before, after = _matched(old, watch.selector), _matched(new, watch.selector)
+        found = [c for c in found if _overlaps(c.old, before) or _overlaps(c.new, after)]
+    for change in found:
+        yield replace(change, words=change.words or tuple(_all_words(old, new, change)))
+
+
+def _matched(page: ArchivedPage, selector: ElementSelector) -> list[tuple[int, int]]:
+    return selector.ranges(page.parsed.tree) if page.version.method else []
+
+
+def _overlaps(block: StoredBlock | None, ranges: Iterable[tuple[int, int]]) -> bool:
+    return block is not None and any(
+        start < block.end and block.start < end for start, end in ranges
+    )
+
+
+def _all_words(old: ArchivedPage, new: ArchivedPage, change: BlockChange) -> Iterator[WordChange]:
+    """Yield the text of a block that came or went."""
+    for page, block, name in ((old, change.old, "removed"), (new, change.new, "added")):
+        if block is not None and (text := page.text(block)):
+            yield WordChange(name, text)

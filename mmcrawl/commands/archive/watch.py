@@ -1,0 +1,155 @@
+"""`scrapy archive watch`: which pages changed where somebody looks."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from itertools import islice
+from math import inf
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.atom import atom_feed, feed_title
+from mmcrawl.archive.changes import BlockChange, WordChange
+from mmcrawl.archive.model import as_text
+from mmcrawl.archive.uris import shown
+from mmcrawl.archive.watching import Watch, WatchedChange, watched_changes
+from mmcrawl.blocks.drawing import printable, short_path
+from mmcrawl.commands.archive.diff import shown_words
+from mmcrawl.commands.archive.subcommand import (
+    Options,
+    Subcommand,
+    as_date,
+    as_json,
+    print_line,
+    print_problems,
+    write_body,
+)
+from mmcrawl.errors import SearchError
+from mmcrawl.terminal.archive import KIND_STYLES
+from mmcrawl.terminal.crawl import literal
+
+_IN_FEED = 100  # changes, the newest ones
+_LONGEST = 300  # characters of a run of words
+_TOPIC = 80
+_STYLES = {"changed": "yellow", "added": "green", "removed": "red"}
+_BROWSER = "http://127.0.0.1:8000/"
+
+
+def _run(archive: Archive, options: Options, console: Console) -> int:
+    """List changes; 1 if a version cannot be read."""
+    kinds = options.kinds or (None if options.css else options.rules.kinds)
+    since = -inf if options.since is None else options.since
+    watch = Watch(kinds, options.css, since=since)
+    failures: list[str] = []
+    found = watched_changes(archive, _urls(archive, options), watch, failed=failures.append)
+    if options.atom:
+        _write_feed([*islice(found, options.limit or _IN_FEED)], options, console)
+    else:
+        _print(islice(found, options.limit), options, console)
+    return print_problems(failures)
+
+
+def _urls(archive: Archive, options: Options) -> Iterable[str]:
+    """Return the pages that are watched.
+
+    Raises:
+        SearchError: there is no such page, or none of that host.
+    """
+    if options.args:
+        versions = archive.versions(options.args[0])
+        if not versions:
+            raise SearchError(f"{options.args[0]} is not in the archive; `scrapy archive list`")
+        return [versions[0].url]
+    if options.host is not None and options.host not in archive.hosts():
+        raise SearchError(f"the archive has no page of the host {options.host}")
+    return archive.urls(host=options.host)
+
+
+def _print(found: Iterable[WatchedChange], options: Options, console: Console) -> None:
+    if options.json:
+        for change in found:
+            print(as_json(_record(change)))
+        return
+    count = 0
+    for change in found:
+        count += 1
+        for line in change_lines(change):
+            print_line(console, line)
+    console.print(Text(_changes(count), "bold"))
+
+
+def _changes(count: int) -> str:
+    return "1 change" if count == 1 else f"{count:,} changes"
+
+
+def _record(change: WatchedChange) -> dict[str, Any]:
+    return {
+        "url": change.url,
+        "time": change.time,
+        "date": as_date(change.time),
+        "old": change.old.number,
+        "new": change.new.number,
+        "blocks": [_block_record(block) for block in change.blocks],
+    }
+
+
+def _block_record(change: BlockChange) -> dict[str, Any]:
+    block = change.new or change.old
+    return {
+        "change": change.change,
+        "kind": change.kind,
+        "topic": block.topic if block is not None else "",
+        "path": block.path if block is not None else "",
+        "words": [asdict(word) for word in change.words],
+    }
+
+
+def change_lines(change: WatchedChange) -> Iterator[Text]:
+    """Yield a change of a page: when, and each block with its words."""
+    versions = f"  versions {change.old.number} → {change.new.number}"
+    yield Text.assemble(
+        (as_text(change.time), "bold"), "  ", literal(change.url), (versions, "dim")
+    )
+    for each in change.blocks:
+        block = each.new or each.old
+        if block is None:
+            continue
+        yield Text.assemble(
+            f"  {each.change} ",
+            (each.kind or "body", KIND_STYLES.get(each.kind, "")),
+            (f"  {printable(block.topic, _TOPIC)}", _STYLES.get(each.change, "")),
+            (f"  {short_path(block.path)}", "dim"),
+        )
+        if each.words:
+            yield shown_words([_shortened(word) for word in each.words])
+
+
+def _shortened(word: WordChange) -> WordChange:
+    if word.change not in ("removed", "added"):
+        return word
+    return replace(word, text=printable(word.text, _LONGEST))
+
+
+def _write_feed(found: Sequence[WatchedChange], options: Options, console: Console) -> None:
+    css = options.css.css if options.css else ""
+    feed = atom_feed(
+        found,
+        title=feed_title("".join(options.args) or options.host or "", ",".join(options.kinds), css),
+        archive=shown(options.uri),
+        browser=options.browser or _BROWSER,
+    )
+    write_body(feed, options.atom)
+    if options.atom != "-":
+        console.print(Text(f"{options.atom}: {_changes(len(found))}"))
+
+
+WATCH = Subcommand(
+    name="watch",
+    run=_run,
+    what="what changed in blocks that you watch, newest first",
+    arguments="[URL|--host H] [--kinds KINDS|--css SELECTOR]",
+    most=1,
+    options="host kinds css since limit atom browser json",
+)

@@ -1,0 +1,349 @@
+"""Blocks that are kept when a page is stored, and their lives, on every backend."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+
+import pytest
+
+from mmcrawl.archive import Capture, StoredBlock, leaves, open_archive
+from mmcrawl.archive.format import cutting, manifest
+from mmcrawl.archive.format.blocks import BlockColumns
+from mmcrawl.archive.format.manifest import pack_manifest
+from mmcrawl.archive.intake import ArchiveStore
+from mmcrawl.archive.model import PageBlocks
+from mmcrawl.archive.writer_process import ProcessStore
+from mmcrawl.errors import BlockError, StoreError
+
+URL = "http://physics.test/levers.html"
+OTHER = "http://music.test/strings.html"
+
+
+@pytest.fixture
+def cuts(monkeypatch):
+    """Return the URLs of the pages that were cut, each time."""
+    seen = []
+    whole = cutting.partition
+
+    def counted(body, **options):
+        seen.append(options["url"])
+        return whole(body, **options)
+
+    monkeypatch.setattr(cutting, "partition", counted)
+    return seen
+
+
+def given(archive, capture, **changes):
+    """Return a capture with the blocks that an archive has of its page."""
+    version = archive.store(capture).version
+    blocks = PageBlocks(version.method, version.level, tuple(archive.blocks_of(version)))
+    return replace(capture, blocks=replace(blocks, **changes))
+
+
+# -- at intake
+
+
+def test_a_page_is_cut_once_when_it_is_stored(archive, page, cuts):
+    versions = [archive.store(page(text, time=n)).version for n, text in enumerate("ab")]
+    assert cuts == [URL, URL]
+    kept = [archive.page(version).kept for version in versions]
+    assert all(kept)
+    for version, blocks in zip(versions, kept, strict=True):
+        body = archive.rebuild(version).body
+        for block in blocks:
+            assert block.digest == sha256(body[block.start : block.end]).hexdigest()[:16]
+    assert (archive.stats().uncut, archive.stats().layouts) == (0, 2)
+    assert len(cuts) == 2
+
+
+def test_what_is_kept_is_what_is_cut_on_demand(uri, page):
+    with open_archive(uri, keep_blocks=False) as archive:
+        version = archive.store(page()).version
+        cut = archive.page(version)
+        assert cut.kept is None
+        wanted = cut.blocks
+    with open_archive(uri) as archive:
+        again = archive.store(page(url=OTHER)).version
+        assert archive.page(again).kept == wanted
+
+
+def test_a_page_that_did_not_change_is_not_cut(archive, page, cuts):
+    archive.store_many([page(time=1.0), page(time=2.0)])
+    archive.store(page("new", time=3.0))
+    assert archive.store(page("new", time=4.0)).version is None
+    assert archive.store(page(time=1.0)).version is None
+    assert cuts == [URL, URL]
+
+
+def test_a_page_that_was_cut_already_is_not_cut_again(archive, page, cuts):
+    capture = given(archive, page())
+    cuts.clear()
+    version = archive.store(replace(capture, url=OTHER)).version
+    assert not cuts
+    assert archive.page(version).kept == list(capture.blocks.blocks)
+
+
+@pytest.mark.parametrize("wished", [{"level": 1}, {"method": "quark"}])
+def test_a_page_that_was_cut_otherwise_than_wished_is_cut_again(archive, page, cuts, wished):
+    capture = given(archive, page())
+    cuts.clear()
+    version = archive.store(replace(capture, url=OTHER), **wished).version
+    assert cuts == [OTHER]
+    assert {name: getattr(version, name) for name in wished} == wished
+
+
+def test_a_first_page_is_kept_as_it_was_cut_and_a_later_one_as_before(archive, page, cuts):
+    first = given(archive, page(url=OTHER), level=1)
+    cuts.clear()
+    version = archive.store(replace(first, url=URL)).version
+    assert (version.level, cuts) == (1, [])
+    later = given(archive, page("new", time=2_000.0, url=OTHER))
+    cuts.clear()
+    version = archive.store(replace(later, url=URL)).version
+    assert (version.level, cuts) == (1, [URL])
+
+
+def spoilt(blocks, **changes):
+    return (*blocks[:-1], replace(blocks[-1], **changes))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda blocks: spoilt(blocks, digest="0" * 16),
+        lambda blocks: spoilt(blocks, end=10**6),
+        lambda blocks: spoilt(blocks, level=9),
+        lambda blocks: spoilt(blocks, level=0),
+        lambda blocks: spoilt(blocks, path="html\nbody"),
+        lambda blocks: spoilt(blocks, topic="a\nb"),
+        lambda blocks: tuple(reversed(blocks)),
+        lambda blocks: (*blocks, StoredBlock(0, 0, "", "", 1, "", "e3b0c44298fc1c14")),
+    ],
+)
+def test_blocks_that_are_not_those_of_the_page_are_not_kept(archive, page, cuts, caplog, spoil):
+    capture = given(archive, page())
+    wanted = list(capture.blocks.blocks)
+    wrong = replace(capture.blocks, blocks=spoil(capture.blocks.blocks))
+    cuts.clear()
+    version = archive.store(replace(capture, url=OTHER, blocks=wrong)).version
+    assert cuts == [OTHER]
+    assert "are not its: it is cut again" in caplog.text
+    assert archive.page(version).kept == wanted
+
+
+@pytest.mark.parametrize("error", [BlockError("no such partitioner"), ZeroDivisionError("oh")])
+def test_a_page_that_cannot_be_cut_is_stored_all_the_same(
+    archive, page, monkeypatch, caplog, error
+):
+    def fails(*args, **options):
+        raise error
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cutting, "partition", fails)
+        version = archive.store(page()).version
+    assert f"The blocks of {URL} are not kept" in caplog.text
+    assert archive.rebuild(version) == page()
+    assert archive.stats().uncut == 1
+    archive.pack()
+    assert archive.stats().uncut == 0
+
+
+def test_a_page_that_could_not_be_cut_before_is_not_tried_again(archive, page, cuts):
+    archive.store(replace(page(), blocks=PageBlocks("bwap", 3, None)))
+    assert (cuts, archive.stats().uncut) == ([], 1)
+
+
+@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize("kind", [ArchiveStore.open, ProcessStore])
+def test_who_stores_for_a_crawl_keeps_blocks_or_none(uri, page, kind, keep):
+    with open_archive(uri) as archive:
+        capture = given(archive, page(url=OTHER))
+    store = kind(uri, create=True, keep_blocks=keep)
+    answers = store.store([replace(capture, url=URL), page("b", url="http://physics.test/b")])
+    store.close()
+    assert answers.failure is None
+    with open_archive(uri) as archive:
+        kept = [archive.page(answer.version).kept for answer in answers.of]
+    if keep:
+        assert kept[0] == list(capture.blocks.blocks)
+        assert kept[1]
+    else:
+        assert kept == [None, None]
+
+
+def test_unchanged_blocks_cost_next_to_nothing(uri, page):
+    with open_archive(uri) as archive:
+        archive.store(page("Give me a place to stand.", time=1.0))
+        archive.store(page("Give me a lever to stand on.", time=2.0))
+        archive.pack()
+        [pack] = [p for s in archive._backend.streams() for p in archive._backend.packs(s)]
+        entries = archive._reader.manifest(pack).entries()
+        sizes = [1] * pack.chunks
+
+        def size(some):
+            return len(pack_manifest(some, sizes, 19))
+
+        one, both = size(entries[:1]), size(entries)
+        bare = [replace(entry, columns=None) for entry in entries]
+        assert both - one - (size(bare) - size(bare[:1])) < (one - size(bare[:1])) / 2
+
+
+# -- archives of before
+
+
+def of_before(columns: BlockColumns, blocks) -> BlockColumns:
+    """Return columns as they were written before places of words and marks were kept."""
+    topics = "\n".join(block.topic for block in blocks).encode()
+    return columns._replace(topics=topics, words=b"", marks=b"")
+
+
+@pytest.fixture
+def old(uri, page, monkeypatch):
+    """An archive as it was written before: a page that was cut by `pack`, and one that was not."""
+    whole, cells = BlockColumns.of.__func__, manifest._cells
+
+    def older(cls, blocks, body, encoding):
+        return of_before(whole(cls, blocks, body, encoding), blocks)
+
+    with monkeypatch.context() as patch, open_archive(uri) as archive:
+        patch.setattr(BlockColumns, "of", classmethod(older))
+        patch.setattr(manifest, "_FORMAT", manifest._OLDER_FORMAT)
+        patch.setattr(manifest, "_cells", lambda entry: cells(entry)[: manifest._OLDER_CELLS])
+        for time, text in ((1.0, "one"), (2.0, "two")):
+            archive.store(page(text, time=time))
+        with open_archive(uri, keep_blocks=False) as uncut:
+            uncut.store(page("three", time=3.0))
+    with open_archive(uri) as archive:
+        yield archive
+
+
+def test_an_archive_of_before_is_read_and_packed(old, page):
+    versions = old.versions(URL)
+    blocks = [old.blocks_of(version) for version in versions]
+    assert [old.page(version).kept is None for version in versions] == [False, False, True]
+    stats = old.stats()
+    assert (stats.layouts, stats.distinct_layouts, stats.uncut) == (2, 1, 1)
+    life = old.block(blocks[0][0].digest)
+    assert (life.pages[0].versions, life.uncut) == ((1, 2), 1)
+    assert [each.blocks is None for each in old.anew(URL)] == [False, False, True]
+    assert old.check().clean
+    old.store(page("four", time=4.0))
+    old.pack()
+    assert [old.blocks_of(version) for version in versions] == blocks
+    assert old.stats().uncut == 0
+    assert old.check().clean
+    for row in old._backend.versions(1):
+        assert old._reader.entry(row).columns.marks
+
+
+# -- the life of a block
+
+
+def of_text(archive, version, text):
+    return next(b for b in reversed(archive.blocks_of(version)) if text in b.topic)
+
+
+def test_a_block_is_found_on_all_pages_and_in_all_versions(archive, page):
+    for time, text in ((1.0, "one"), (2.0, "two"), (3.0, "one"), (4.0, "four")):
+        archive.store(page(text, time=time))
+    archive.note_unchanged(URL, 5.0)
+    archive.store(page("two", time=6.0, url=OTHER))
+    of_one = of_text(archive, archive.version(URL, 1), "one")
+    one = archive.block(of_one.digest[:6])
+    assert one.digest == of_one.digest
+    [here] = one.pages
+    assert (here.versions, here.since, here.until, here.gone) == ((1, 3), 1.0, 3.0, 4.0)
+    of_two = of_text(archive, archive.version(URL, 2), "two")
+    two = archive.block(of_two.digest)
+    pages = [(page.url, page.versions, page.gone) for page in two.pages]
+    assert pages == [(OTHER, (1,), None), (URL, (2,), 3.0)]
+    assert (two.hosts, two.versions, two.kinds) == (2, 2, (of_two.kind,))
+    archive.pack()
+    assert archive.block(of_two.digest) == two
+    archive.purge(url=OTHER)
+    assert [page.url for page in archive.block(of_two.digest).pages] == [URL]
+
+
+def test_digits_that_several_blocks_begin_with_are_refused_with_these(archive, page, monkeypatch):
+    version = archive.store(page()).version
+    blocks = archive.blocks_of(version)
+    read = BlockColumns.read
+
+    def alike(self, body, encoding):
+        first = blocks[0].digest[:7]
+        return [replace(b, digest=first + b.digest[7:]) for b in read(self, body, encoding)]
+
+    monkeypatch.setattr(BlockColumns, "read", alike)
+    with pytest.raises(StoreError, match=r"blocks begin so: .*give more digits"):
+        archive.block(blocks[0].digest[:7])
+    assert archive.block(blocks[0].digest).digest == blocks[0].digest
+
+
+@pytest.mark.parametrize("digits", ["", "12345", "12345g", "0" * 17, "../../x"])
+def test_what_is_no_digest_is_refused(archive, page, digits):
+    archive.store(page())
+    with pytest.raises(StoreError, match="no digest of a block"):
+        archive.block(digits)
+
+
+def test_what_was_stored_anew_for_a_version(archive, page):
+    for time, text in ((1.0, "one"), (2.0, "second"), (3.0, "one")):
+        archive.store(page(text, time=time))
+    longer = page(time=4.0).body.replace(b"<h2>", b"<hr><h2>")
+    archive.store(replace(page(time=4.0), body=longer))
+    archive.store(Capture(URL, b"\x89PNG", 5.0, content_type="image/png"))
+    first, second, back, _, image = archive.anew(URL)
+    blocks = archive.blocks_of(archive.version(URL, 2))
+    assert first.new == tuple(n for n, b in enumerate(blocks) if b in leaves(blocks))
+    assert (first.blocks, first.new_layout) == (len(leaves(blocks)), True)
+    [index] = second.new
+    assert "second" in archive.page(archive.version(URL, 2)).text(blocks[index])
+    assert second.new_bytes == blocks[index].end - blocks[index].start
+    assert (second.new_layout, back.new, back.new_bytes, back.chunk_bytes) == (False, (), 0, 0)
+    assert (image.blocks, image.chunk_bytes) == (None, 4)
+
+
+def test_bytes_of_chunks_are_those_that_were_written(archive, page):
+    bodies = [
+        b"".join(b"<div><p>%d %d</p></div>" % (n * (n % k == 0), n) for n in range(4_000))
+        for k in (1, 7, 5, 1)
+    ]
+    stored = [
+        archive.store(Capture(url, body, float(n), content_type="text/plain")).new_bytes
+        for n, (url, body) in enumerate(zip((URL, OTHER, URL, URL), bodies, strict=True))
+    ]
+    for _ in range(2):
+        written = {url: [each.chunk_bytes for each in archive.anew(url)] for url in (URL, OTHER)}
+        assert written == {URL: [stored[0], stored[2], stored[3]], OTHER: [stored[1]]}
+        archive.pack()
+
+
+def test_equal_blocks_and_layouts_are_counted_once(archive, page):
+    archive.store(page(time=1.0))
+    one = archive.stats()
+    archive.store(page(time=1.0, url=OTHER))
+    two = archive.stats()
+    assert two.blocks == 2 * one.blocks
+    assert (two.distinct_blocks, two.distinct_layouts) == (one.distinct_blocks, 1)
+    archive.store(page("Another place.", time=2.0))
+    blocks = {b.digest for v in archive.versions(URL) for b in archive.blocks_of(v)}
+    assert archive.stats().distinct_blocks == len(blocks)
+
+
+# -- examination
+
+
+def test_a_check_covers_the_blocks_that_are_kept(archive, page, monkeypatch):
+    whole = BlockColumns.of.__func__
+
+    def wrong(cls, blocks, body, encoding):
+        columns = whole(cls, blocks, body, encoding)
+        return columns._replace(marks=bytes(len(columns.marks)))
+
+    archive.store(page("right", time=1.0))
+    with monkeypatch.context() as patch:
+        patch.setattr(BlockColumns, "of", classmethod(wrong))
+        archive.store(page("wrong", time=2.0))
+    [fault] = archive.check().faults
+    assert (fault.version, "its blocks are not those of its bytes" in fault.what) == (2, True)

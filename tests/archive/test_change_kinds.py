@@ -1,0 +1,118 @@
+"""Which new versions count as changes of a page: by the kinds of the blocks whose words differ."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from mmcrawl.archive import Archive, open_archive
+from mmcrawl.archive import archive as module
+from mmcrawl.archive.revisits import DAY, RevisitRules, due
+from tests.archive.conftest import URL, lesson
+
+PAIR = (1, 2)
+LATER = 100 * DAY
+
+
+def kinds_between(archive: Archive, *captures: object) -> set[str]:
+    for capture in captures:
+        assert archive.store(capture).version is not None  # type: ignore[arg-type]
+    return set(archive.changed_kinds(URL, [PAIR])[PAIR])
+
+
+@pytest.mark.parametrize(
+    ("what", "kinds"),
+    [
+        ({"advert": "Buy mirrors"}, {"advertisement"}),
+        ({"text": "so do cameras."}, {"topic"}),
+        ({"text": "so do cameras.", "advert": "Buy mirrors"}, {"topic", "advertisement"}),
+        ({"nav": '<a href="/c">Games</a>'}, {"navigation"}),
+        ({"style": "wide"}, set()),  # of the markup alone
+        ({"status": 404}, {"body"}),
+    ],
+)
+def test_a_change_is_of_the_kinds_of_blocks_whose_words_differ(
+    archive: Archive, what: dict[str, str], kinds: set[str]
+) -> None:
+    assert kinds_between(archive, lesson(0), lesson(1, **what)) == kinds  # type: ignore[arg-type]
+
+
+def test_a_block_that_only_moved_is_no_change(archive: Archive) -> None:
+    capture = lesson(0)
+    advert = capture.body[capture.body.index(b"<div class") : capture.body.index(b"<p>Copy")]
+    body = capture.body.replace(advert, b"").replace(b"<ul>", advert + b"<ul>")
+    moved = type(capture)(URL, body, 1, headers=capture.headers)
+    assert kinds_between(archive, capture, moved) == set()
+
+
+def test_what_is_no_page_changes_as_a_whole(archive: Archive, page) -> None:  # type: ignore[no-untyped-def]
+    files = [page(text, time=n, content_type="image/png") for n, text in enumerate("ab")]
+    assert kinds_between(archive, *files) == {"body"}
+
+
+def rotating(archive: Archive, days: int = 8) -> None:
+    """Store a page that is visited daily: its advertisement is another each time, its text once."""
+    for day in range(days):
+        text = "so does the eye." if day < 5 else "so do cameras."
+        archive.store(lesson(day * DAY, advert=f"Buy lens number {day}", text=text))
+
+
+def test_an_advertisement_that_rotates_does_not_bring_a_page_sooner(archive: Archive) -> None:
+    rotating(archive)
+    (by_block,) = due(archive, LATER)
+    assert by_block.why.startswith("Changed at 1 of 7 visits, at 6 more in nothing that counts")
+    (by_byte,) = due(archive, LATER, RevisitRules(kinds=None))
+    assert by_byte.why.startswith("Changed at 7 of 7 visits, ")
+    assert by_byte.next_visit < by_block.next_visit
+    (of_adverts,) = due(archive, LATER, RevisitRules(kinds=frozenset({"advertisement"})))
+    assert of_adverts == by_byte
+    between = (by_byte.next_visit + by_block.next_visit) / 2
+    assert due(archive, between) == []
+
+
+def test_what_changed_is_found_once(
+    archive: Archive, uri: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rotating(archive)
+    with open_archive(uri, read_only=True) as reader:
+        before = due(reader, LATER)  # notes nothing
+    asked: list[object] = []
+    compare = module.difference
+    monkeypatch.setattr(module, "difference", lambda *two: asked.append(two) or compare(*two))
+    assert due(archive, LATER) == before
+    assert len(asked) == 7
+    with open_archive(uri, read_only=True) as reader:
+        assert due(reader, LATER) == before
+    archive.store(lesson(8 * DAY, advert="Buy no lens"))
+    due(archive, LATER)
+    assert len(asked) == 8
+
+
+def test_versions_that_cannot_be_read_differ_as_a_whole(archive: Archive) -> None:
+    rotating(archive)
+    changed = archive.changed_kinds(URL, [PAIR, (2, 99)])
+    assert changed == {PAIR: {"advertisement"}, (2, 99): {"body"}}
+
+
+def test_what_is_purged_is_compared_anew_when_it_is_stored_again(archive: Archive) -> None:
+    rotating(archive)
+    due(archive, LATER)
+    archive.purge(url=URL)
+    assert kinds_between(archive, lesson(0), lesson(1, text="so do cameras.")) == {"topic"}
+
+
+def test_an_archive_that_was_made_before_takes_notes_as_well(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "old.db"
+    with open_archive(f"sqlite:///{path}") as archive:
+        rotating(archive)
+        found = due(archive, LATER)
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("DROP TABLE change")
+    with open_archive(f"sqlite:///{path}", read_only=True) as archive:
+        assert due(archive, LATER) == found
+    with open_archive(f"sqlite:///{path}") as archive:
+        assert due(archive, LATER) == found
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT count(*) FROM change").fetchone() == (7,)

@@ -1,0 +1,205 @@
+"""Changes of watched blocks, and the feed of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
+
+import pytest
+from lxml import etree
+
+from mmcrawl.archive import Archive
+from mmcrawl.archive.atom import atom_feed, feed_title
+from mmcrawl.archive.revisits import NO_ANSWER
+from mmcrawl.archive.watching import Watch, WatchedChange, watched_changes
+from mmcrawl.blocks.selecting import ElementSelector
+from tests.archive.conftest import URL, lesson
+
+OTHER = "http://physics.test/other.html"
+EYE, CAMERA = "so does the eye.", "so do cameras."
+ATOM = "{http://www.w3.org/2005/Atom}"
+DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)")
+
+
+@pytest.fixture
+def watched(archive: Archive) -> Archive:
+    """Two pages: an advertisement changes at 2, the text at 3 and, on the other page, at 4."""
+    archive.store(lesson(1))
+    archive.store(lesson(2, advert="Buy mirrors"))
+    archive.store(lesson(3, advert="Buy mirrors", text=CAMERA))
+    archive.note_unchanged(URL, 3.5)
+    archive.note_unchanged(URL, 3.6, NO_ANSWER)
+    archive.store(lesson(1, url=OTHER))
+    archive.store(lesson(4, url=OTHER, text=CAMERA))
+    return archive
+
+
+def found(archive: Archive, **watch: object) -> list[tuple[float, str]]:
+    changes = watched_changes(archive, archive.urls(), Watch(**watch))  # type: ignore[arg-type]
+    return [(change.time, change.url) for change in changes]
+
+
+def test_changes_of_all_pages_come_newest_first(watched: Archive) -> None:
+    assert found(watched) == [(4, OTHER), (3, URL), (2, URL)]
+
+
+def test_blocks_of_other_kinds_are_not_watched(watched: Archive) -> None:
+    assert found(watched, kinds={"topic"}) == [(4, OTHER), (3, URL)]
+    assert found(watched, kinds={"advertisement"}) == [(2, URL)]
+    assert found(watched, kinds={"title"}) == []
+
+
+def test_a_selector_watches_the_blocks_that_its_elements_overlap(watched: Archive) -> None:
+    assert found(watched, selector=ElementSelector("#main p")) == [(4, OTHER), (3, URL)]
+    assert found(watched, selector=ElementSelector(".advert")) == [(2, URL)]
+    assert found(watched, selector=ElementSelector("#main"), kinds={"title"}) == []
+
+
+@pytest.mark.parametrize("css", ["p.narrow", "p.wide"])
+def test_an_element_of_either_version_will_do(archive: Archive, css: str) -> None:
+    archive.store(lesson(1, style="narrow"))
+    archive.store(lesson(2, style="wide", text=CAMERA))
+    assert found(archive, selector=ElementSelector(css)) == [(2, URL)]
+
+
+def test_an_answer_that_is_a_failure_is_no_change(archive: Archive) -> None:
+    for time, status in ((1, 200), (2, 503), (3, 200)):
+        text = CAMERA if status == 503 else EYE
+        archive.store(lesson(time, status=status, text=text))
+    assert found(archive) == []
+
+
+def test_a_time_begins_with_its_first_moment_and_ends_before_its_last(watched: Archive) -> None:
+    assert found(watched, since=3.0, until=4.0) == [(3, URL)]
+
+
+def test_a_change_has_the_words_that_changed(watched: Archive) -> None:
+    [change] = watched_changes(watched, [URL], Watch({"topic"}))
+    assert (change.old.number, change.new.number) == (2, 3)
+    [block] = change.blocks
+    assert (block.change, block.kind) == ("changed", "topic")
+    assert block.new is not None
+    assert block.new.path.endswith("div/p")
+    words = {word.change: word.text for word in block.words}
+    assert ("does the eye" in words["removed"], "do cameras" in words["added"]) == (True, True)
+
+
+def test_a_block_that_came_or_went_has_its_whole_text(archive: Archive) -> None:
+    full = lesson(1)
+    advert = full.body[full.body.index(b"<div class") : full.body.index(b"<p>Copyright")]
+    archive.store(full)
+    archive.store(replace(full, body=full.body.replace(advert, b""), time=2))
+    archive.store(replace(full, time=3))
+    added, removed = watched_changes(archive, [URL], Watch({"advertisement"}))
+    for change, name in ((added, "added"), (removed, "removed")):
+        [block] = change.blocks
+        assert [(word.change, word.text) for word in block.words] == [
+            (name, "Advertisement: Buy lenses now")
+        ]
+        assert block.change == name
+
+
+def test_a_page_that_is_gone_and_a_file_are_watched(
+    archive: Archive, page: Callable[..., object]
+) -> None:
+    archive.store(lesson(1))
+    archive.store(page("x", time=2, status=404, content_type="image/png"))  # type: ignore[arg-type]
+    archive.store(page("y", time=3, status=404, content_type="image/png"))  # type: ignore[arg-type]
+    changes = [*watched_changes(archive, [URL], Watch({"topic"}))]
+    file, gone = ([(block.change, block.kind) for block in each.blocks] for each in changes)
+    assert file == [("changed", "")]
+    assert ("removed", "topic") in gone
+
+
+def test_only_what_is_looked_at_is_compared(watched: Archive) -> None:
+    read: list[int] = []
+
+    def reading(version):  # type: ignore[no-untyped-def]
+        read.append(version.number)
+        return watched.page(version)
+
+    changes = watched_changes(watched, watched.urls(), Watch({"topic"}), read=reading)
+    assert [change.time for change in islice(changes, 1)] == [4]
+    assert read == [1, 2]
+
+
+def test_a_version_that_cannot_be_read_is_told_of_and_others_are_shown(watched: Archive) -> None:
+    def reading(version):  # type: ignore[no-untyped-def]
+        return watched.page(replace(version, digest="00") if version.url == OTHER else version)
+
+    said: list[str] = []
+    changes = watched_changes(
+        watched, watched.urls(), Watch({"topic"}), read=reading, failed=said.append
+    )
+    assert [change.url for change in changes] == [URL]
+    assert len(said) == 1
+    assert f"from version 1 to 2 of {OTHER} cannot be told" in said[0]
+
+
+def feed(changes: list[WatchedChange], title: str = "Changes") -> etree._Element:
+    written = atom_feed(
+        changes, title=title, archive="a.db", browser="http://b.test/", own="http://b.test/w?a&b"
+    )
+    return etree.fromstring(written)
+
+
+def texts(element: etree._Element, name: str) -> list[str]:
+    return ["".join(each.itertext()) for each in element.findall(ATOM + name)]
+
+
+def test_a_feed_has_what_atom_demands(watched: Archive) -> None:
+    changes = [*watched_changes(watched, watched.urls(), Watch())]
+    root = feed(changes, feed_title("physics.test", "topic,title", "p > b"))
+    assert texts(root, "title") == ["Changes: physics.test: topic,title: p > b"]
+    entries = root.findall(ATOM + "entry")
+    assert len(entries) == 3
+    assert root.find(f"{ATOM}author/{ATOM}name").text == "mmcrawl"
+    for element in (root, *entries):
+        for name in ("id", "title", "updated"):
+            assert len(texts(element, name)) == 1
+        assert DATE.fullmatch(texts(element, "updated")[0])
+        assert all(
+            link.get("href").startswith("http://b.test/") for link in element.iter(f"{ATOM}link")
+        )
+    ids = [one.text for one in root.iter(f"{ATOM}id")]
+    assert len({*ids}) == 4
+    assert all(one.startswith("urn:uuid:") for one in ids)
+    assert texts(root, "updated") == texts(entries[0], "updated") == ["1970-01-01T00:00:04+00:00"]
+    assert [link.get("rel") for link in root.findall(f"{ATOM}link")] == ["alternate", "self"]
+    [link] = entries[1].findall(f"{ATOM}link")
+    assert link.get("href").endswith("diff?url=http%3A%2F%2Fphysics.test%2Flevers.html&old=2&new=3")
+    [content] = entries[1].findall(f"{ATOM}content")
+    assert content.get("type") == "xhtml"
+    [div] = content
+    assert div.tag == "{http://www.w3.org/1999/xhtml}div"
+    assert [each.text for each in div.iter("{http://www.w3.org/1999/xhtml}ins")] == ["do cameras"]
+
+
+def test_an_empty_feed_is_one_too() -> None:
+    root = feed([])
+    assert texts(root, "updated") == ["1970-01-01T00:00:00+00:00"]
+
+
+def test_an_entry_keeps_its_id_when_others_come(watched: Archive) -> None:
+    def ids() -> list[str]:
+        changes = [*watched_changes(watched, watched.urls(), Watch({"topic"}))]
+        return [entry.find(f"{ATOM}id").text for entry in feed(changes).iter(f"{ATOM}entry")]
+
+    before = ids()
+    for time, text in ((5, EYE), (6, CAMERA)):  # the same change again, at another time
+        watched.store(lesson(time, advert="Buy mirrors", text=text))
+    after = ids()
+    assert after[2:] == before
+    assert len({*after}) == len(after)
+
+
+def test_words_of_pages_cannot_break_a_feed(archive: Archive) -> None:
+    archive.store(lesson(1))
+    archive.store(lesson(2, text="&lt;script&gt;alert(1)&lt;/script&gt; \x0b\x1b \u202e ]]&gt;"))
+    root = feed([*watched_changes(archive, [URL], Watch())])
+    [added] = root.iter("{http://www.w3.org/1999/xhtml}ins")
+    assert "<script>alert(1)</script>" in added.text
+    assert len(added) == 0
+    assert not re.search("[\x0b\x1b\u202e]", added.text)

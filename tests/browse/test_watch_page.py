@@ -1,0 +1,146 @@
+"""The page of changes, and its feed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from lxml import etree, html
+from starlette.testclient import TestClient
+
+from mmcrawl.archive import open_archive
+from mmcrawl.browse.views import watch as module
+from tests.archive.conftest import STORES, lesson, opened_uri
+from tests.browse.shelf import DAY, LEVER, START, browsing, captures, fill
+
+OTHER = "http://optics.test/lens.html"
+CAMERA = "so do cameras."
+
+
+@pytest.fixture(scope="module", params=STORES)
+def client(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[TestClient]:
+    folder = tmp_path_factory.mktemp("watch")
+    with opened_uri(request.param, folder) as uri:
+        with open_archive(uri) as archive:
+            archive.store_many([*captures()])
+            archive.store(lesson(START, url=OTHER))
+            archive.store(lesson(START + 50 * DAY, url=OTHER, advert="Buy mirrors"))
+            archive.store(lesson(START + 90 * DAY, url=OTHER, advert="Buy mirrors", text=CAMERA))
+        with browsing(uri) as (client, _):
+            yield client
+
+
+def shown(client: TestClient, status: int = 200, **asked: str) -> html.HtmlElement:
+    answer = client.get("/watch", params=asked)
+    assert answer.status_code == status, answer.text
+    return html.document_fromstring(answer.content)
+
+
+def listed(client: TestClient, **asked: str) -> list[str]:
+    return [each.text_content() for each in shown(client, **asked).cssselect("ol.hits h2")]
+
+
+def test_changes_of_all_pages_are_shown_newest_first_with_their_words(client: TestClient) -> None:
+    page = shown(client)
+    assert [each.text_content() for each in page.cssselect("ol.hits h2")] == [OTHER, LEVER, LEVER]
+    first = page.cssselect("ol.hits li")[0]
+    assert first.cssselect("ins")[0].text == "do cameras"
+    assert first.cssselect("del")[0].text == "does the eye"
+    assert [each.get("data-kind") for each in first.cssselect(".kind")] == ["topic"]
+    link = first.cssselect(".about a")[0].get("href")
+    assert link.startswith("/diff?url=http%3A%2F%2Foptics.test%2Flens.html&old=2&new=3")
+    assert client.get(link).status_code == 200
+
+
+def test_the_form_narrows_the_list_and_keeps_what_was_chosen(client: TestClient) -> None:
+    assert listed(client, kind="advertisement") == [OTHER]
+    assert listed(client, css=".advert") == [OTHER]
+    assert listed(client, site="optics.test", kind="all") == [OTHER, OTHER]
+    assert listed(client, url=LEVER) == [LEVER, LEVER]
+    assert listed(client, since="2024-02-02") == [OTHER, LEVER]
+    assert listed(client, kind="title") == []
+    page = shown(
+        client, kind="topic", css="#main", since="2024-02-02", site="optics.test", url=OTHER
+    )
+    chosen = {each.get("name"): each.value for each in page.cssselect("form.search [name]")}
+    assert chosen == {
+        "kind": "topic",
+        "css": "#main",
+        "since": "2024-02-02",
+        "site": "optics.test",
+        "url": OTHER,
+    }
+
+
+def test_a_feed_has_the_changes_of_its_page(client: TestClient) -> None:
+    page = shown(client, css="#main", site="optics.test")
+    [link] = page.cssselect("link[rel=alternate]")
+    assert link.get("type") == "application/atom+xml"
+    assert link.get("href") == page.cssselect("p.found a")[0].get("href")
+    answer = client.get(link.get("href"))
+    assert answer.headers["content-type"].startswith("application/atom+xml")
+    root = etree.fromstring(answer.content)
+    assert [each.text for each in root.iter("{*}title")] == [
+        "Changes: optics.test: #main",
+        f"topic changed: {OTHER}",
+    ]
+    links = {each.get("rel"): each.get("href") for each in root.findall("{*}link")}
+    assert links["alternate"] == "http://127.0.0.1:8000/"
+    assert links["self"] == "http://127.0.0.1:8000" + link.get("href")
+    entry = root.find("{*}entry/{*}link").get("href")
+    assert entry.startswith("http://127.0.0.1:8000/diff?")
+    assert client.get(entry).status_code == 200
+
+
+def test_a_long_list_goes_on(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_MOST", 2)
+    page = shown(client)
+    found = [each.text_content() for each in page.cssselect("ol.hits h2")]
+    address = page.cssselect("a[rel=next]")[0].get("href")
+    assert parse_qs(urlsplit(address).query)["until"][0].startswith("2023-12-24T22:13:20")
+    page = html.document_fromstring(client.get(address).content)
+    found += [each.text_content() for each in page.cssselect("ol.hits h2")]
+    assert found == [OTHER, LEVER, LEVER]
+    assert not page.cssselect("a[rel=next]")
+
+
+def test_what_cannot_be_compared_in_time_is_left_for_the_next_page(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_SHARE_OF_TIME", -1)
+    page = shown(client)
+    assert not page.cssselect("ol.hits li")
+    assert "Only as far back as 2024-02-12 22:13 was looked" in page.text_content()
+    until = parse_qs(urlsplit(page.cssselect("a[rel=next]")[0].get("href")).query)["until"]
+    assert until[0].startswith("2024-02-12T22:13:20.0")
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "says"),
+    [
+        ({"css": "p >"}, 400, "'p >' is no CSS selector"),
+        ({"kind": "poems"}, 400, "kind=poems is not known"),
+        ({"since": "soon"}, 400, "since=soon is no date"),
+        ({"css": "p" * 201}, 400, "longer than 200 characters"),
+        ({"url": "http://nowhere.test/"}, 404, "http://nowhere.test/ is not in the archive"),
+        ({"site": "nowhere.test"}, 404, "The archive has no page of nowhere.test"),
+    ],
+)
+def test_what_cannot_be_watched_is_said(
+    client: TestClient, asked: dict[str, str], status: int, says: str
+) -> None:
+    assert says in shown(client, status, **asked).text_content()
+    feed = client.get("/watch.atom", params=asked)
+    assert feed.status_code == status
+    assert says in html.document_fromstring(feed.content).text_content()
+
+
+def test_words_of_pages_are_shown_as_text(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    stored = [lesson(1), lesson(2, text="&lt;script&gt;alert(1)&lt;/script&gt;\u202e")]
+    with browsing(fill(tmp_path, iter(stored))) as (client, _):
+        page = shown(client)
+        assert not page.xpath("//ol//script")
+        assert "<script>alert(1)</script>\ufffd" in page.cssselect("ins")[0].text
