@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 from rich.console import Console
@@ -122,6 +123,22 @@ def console_of(width: int = 110) -> Console:
     """Return standard output as wide as it is, or of so many columns where nobody tells."""
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     return Console(width=None if known else width, highlight=False)
+
+
+def web_address(text: str) -> str:
+    """Return an address that a user wrote.
+
+    Raises:
+        ValueError: It is no absolute URL of HTTP.
+    """
+    try:
+        parts = urlsplit(text)
+        good = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        good = False
+    if not good:
+        raise ValueError(f"{text!r} is no URL; write it as http://host/path")
+    return text
 
 
 def whole(text: str, option: str, least: int = 1, most: int | None = None) -> int:

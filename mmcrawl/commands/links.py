@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.commands.base import MmcrawlCommand, console_of, store_named, whole
+from mmcrawl.commands.base import MmcrawlCommand, console_of, store_named, web_address, whole
 from mmcrawl.crawling.link_table import COLUMNS, content_model, rows
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.crawling.why import Why, explain
@@ -69,7 +69,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
         if args and opts.format not in {_TABLE, "json"}:
             raise ValueError(f"--format {opts.format}: `why` takes {_TABLE} or json")
         if args:
-            return lambda: self._tell(store, opts, args[1])
+            url = web_address(args[1])
+            return lambda: self._tell(store, opts, url)
         selection = _selection(opts)
         return lambda: self._list(store, opts, selection)
 

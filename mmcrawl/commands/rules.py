@@ -14,7 +14,7 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.commands.base import MmcrawlCommand, console_of, store_named
+from mmcrawl.commands.base import MmcrawlCommand, console_of, store_named, web_address
 from mmcrawl.crawling.rules_file import learnt_rules, read_rules, rules_text
 from mmcrawl.frontier.findings import Findings, PatternRecord
 from mmcrawl.frontier.reading import JOB_SHIFT
@@ -70,8 +70,9 @@ class Command(MmcrawlCommand, ScrapyCommand):
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
         what = _checked(args, opts)
         if what == "test":
+            urls = [web_address(url) for url in args[1:]]
             pinned = read_rules(opts.rules) if opts.rules else learnt_rules(_learnt(opts).patterns)
-            return lambda: _test(args[1:], pinned, as_json=opts.json)
+            return lambda: _test(urls, pinned, as_json=opts.json)
         if what == "show":
             return lambda: _show(_learnt(opts), as_json=opts.json)
         return lambda: _export(_learnt(opts), opts.output)

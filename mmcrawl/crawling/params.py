@@ -99,8 +99,16 @@ class FocusedParams(BaseModel):
     @field_validator("algo")
     @classmethod
     def _known_algorithm(cls, name: str) -> str:
+        known, colon, rest = name.partition(":")
+        if colon and known in algorithm_names():
+            arguments = " ".join(
+                f"-a {part}" for part in (f"algo={known}", *rest.split(";")) if part
+            )
+            raise ValueError(f"parameters are arguments of their own: {arguments}")
         if name not in algorithm_names():
-            raise ValueError(f"there is no algorithm {name!r}")
+            raise ValueError(
+                f"there is no algorithm {name!r}; it may be {', '.join(algorithm_names())}"
+            )
         return name
 
     @field_validator("seeds")
@@ -340,7 +348,6 @@ _WHOLE = "it may be a whole number from 0"
 _MAY_BE: dict[str, Callable[[], str]] = {
     "expand": lambda: "it may be all, on-topic, or score:S with S from 0 to 1",
     "links": lambda: "it may be all or related",
-    "algo": lambda: f"it may be {', '.join(algorithm_names())}",
     "media": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas",
     "store": lambda: "it may be sqlite:///FILE, memory: or mongodb://HOST/DATABASE",
     "archive": lambda: "it may be sqlite:///FILE, mongodb://HOST/DATABASE or none",

@@ -470,6 +470,7 @@ def test_an_algorithm_that_adds_nothing_up_says_so(run: Run, tmp_path: Path) -> 
         (["--format", "xml"], "--format xml: there is none; there are table, json, jsonl, csv"),
         (["--min-score", "good"], "--min-score good: give a number"),
         (["--limit", "-1"], "--limit -1: give a whole number from 0"),
+        (["why", "http://["], "'http://[' is no URL; write it as http://host/path"),
         (["why", SITE, "--format", "csv"], "--format csv: `why` takes table or json"),
         (["-a", "store=memory:"], "memory: keeps nothing"),
     ],

@@ -145,6 +145,13 @@ def test_what_does_not_fit_is_told(run: Run, words: list[str], told: str) -> Non
     assert str(caught.value).startswith(told)
 
 
+@pytest.mark.parametrize("url", ["http://[", "", "example.org/wuli/1.htm", "ftp://h.test/a"])
+def test_what_is_no_address_is_not_tested(run: Run, store: str, url: str) -> None:
+    said = run("test", url, "--store", store)
+    assert (said.code, said.out) == (2, "")
+    assert f"{url!r} is no URL; write it as http://host/path" in said.err
+
+
 def test_a_crawl_that_is_not_there_is_told(run: Run, store: str, tmp_path: Path) -> None:
     assert run("show", "--store", "no.db") == Said(
         1,

@@ -20,6 +20,8 @@ FILES = {
 }
 CASES = {
     ("algo=nope",): "algo: there is no algorithm 'nope'; it may be breadth, fish,",
+    ("algo=urlrule:lift=1;s=2",): "algo: parameters are arguments of their own: -a algo=urlrule"
+    " -a lift=1 -a s=2",
     ("topic=nosuch",): "unknown topic 'nosuch'; `scrapy topic list` shows all topics",
     ("media=film",): "media: there is no media kind 'film'; it may be any of audio, video,",
     ("sites=all",): "sites: 'all' is not allowed; it may be hosts, domains or anywhere",
