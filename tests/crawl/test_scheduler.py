@@ -178,7 +178,7 @@ class Spider(FocusedSpider):
     ("setting", "least", "most"),
     [
         ("CLOSESPIDER_PAGECOUNT", 5, 12),
-        ("CLOSESPIDER_ITEMCOUNT", 5, 12),
+        ("CLOSESPIDER_ITEMCOUNT", 5, 20),  # items are in the pipelines while pages are cut
         ("CLOSESPIDER_TIMEOUT", 1, 30),
         ("CLOSESPIDER_ERRORCOUNT", 10, 18),
     ],

@@ -62,7 +62,8 @@ class SharedText:
             if runs := compared.runs[index]:
                 there = Counter(runs) == self._matched_in(side, index)
             else:
-                there = other.all_targets.issuperset(compared.targets(index))
+                targets = compared.targets(index)
+                there = bool(targets) and other.all_targets.issuperset(targets)
             if there:
                 found[index] = self._partners[side].get(index)
         return found
