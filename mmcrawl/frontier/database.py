@@ -110,6 +110,8 @@ UNION ALL SELECT 'links of no host' FROM link
 UNION ALL SELECT 'pages of no link' FROM page WHERE id NOT IN (SELECT id FROM link)
 UNION ALL SELECT 'numbers out of range' FROM link WHERE settled NOT BETWEEN 1 AND 1 << 40
     OR logical_layer NOT BETWEEN 0 AND 1 << 40 OR physical_layer NOT BETWEEN 0 AND 1 << 40
+    OR content NOT BETWEEN 0 AND 2 OR score = 9e999
+UNION ALL SELECT 'numbers out of range' FROM page WHERE topic_score NOT BETWEEN 0 AND 2
 UNION ALL SELECT 'notes of a job' FROM job WHERE json_type(arguments) <> 'object'
     OR json_type(memory) <> 'object' OR json_type(archives) <> 'object'
     OR EXISTS (SELECT 1 FROM json_each(archives) WHERE type <> 'integer')

@@ -180,6 +180,8 @@ def test_a_file_in_a_read_only_folder_is_refused(unprivileged):
         ("DROP TABLE sighting", "its tables"),
         ("UPDATE link SET settled = 9223372036854775807", "numbers out of range"),
         ("UPDATE link SET physical_layer = -5", "numbers out of range"),
+        ("UPDATE link SET content = 9e999", "numbers out of range"),
+        ("UPDATE link SET score = 9e999", "numbers out of range"),
         ("UPDATE job SET arguments = '[1]'", "notes of a job"),
         ("UPDATE job SET arguments = 'null'", "notes of a job"),
         ("""UPDATE job SET archives = '{"archive.db": "many"}'""", "notes of a job"),
