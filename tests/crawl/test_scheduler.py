@@ -169,7 +169,8 @@ class Spider(FocusedSpider):
         }
         slow = {"MMCRAWL_WEB_LATENCY": 200} if name == "CLOSESPIDER_TIMEOUT" else {}
         crawls += [args | {"settings": {name: value, **slow}}, args]
-    settings = {"CONCURRENT_REQUESTS": 2, "MMCRAWL_ARCHIVE": "none"}
+    # Pages are not cut: on a busy machine many were fetched before the first items are counted.
+    settings = {"CONCURRENT_REQUESTS": 2, "MMCRAWL_ARCHIVE": "none", "MMCRAWL_BLOCKS": "off"}
     outcomes = tools.crawl(*crawls, spider=spider, settings=settings)
     return dict(zip(limits, zip(outcomes[::2], outcomes[1::2], strict=True), strict=True))
 
@@ -178,7 +179,7 @@ class Spider(FocusedSpider):
     ("setting", "least", "most"),
     [
         ("CLOSESPIDER_PAGECOUNT", 5, 12),
-        ("CLOSESPIDER_ITEMCOUNT", 5, 20),  # items are in the pipelines while pages are cut
+        ("CLOSESPIDER_ITEMCOUNT", 5, 12),
         ("CLOSESPIDER_TIMEOUT", 1, 30),
         ("CLOSESPIDER_ERRORCOUNT", 10, 18),
     ],
