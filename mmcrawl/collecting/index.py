@@ -1,0 +1,121 @@
+"""What is known of each address of a collection: the protocol of an index, and opening one.
+
+An address is in one record. Whoever wants to fetch it takes it, for the time of a lease; only the
+owner may settle it. So several processes, also on several machines, collect the same without
+fetching anything twice, and what a process had taken that died is fetched by another.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
+
+from mmcrawl.collecting.model import MediaFile, State
+from mmcrawl.stores.uris import is_server
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Where a collection stands.
+
+    Attributes:
+        addresses: how many there are, by state.
+        held: distinct files that are held, by kind.
+        held_bytes: bytes they have, by kind.
+        reasons: how many addresses could not be had, or were left out, by reason.
+    """
+
+    addresses: Mapping[State, int] = field(default_factory=dict)
+    held: Mapping[str, int] = field(default_factory=dict)
+    held_bytes: Mapping[str, int] = field(default_factory=dict)
+    reasons: Mapping[str, int] = field(default_factory=dict)
+
+    def count(self, state: State) -> int:
+        """Return how many addresses are in a state."""
+        return self.addresses.get(state, 0)
+
+
+class MediaIndex(Protocol):
+    """The records of a collection. Safe to be used by several threads; writes are durable.
+
+    All methods raise StoreError where the index cannot be read or written.
+
+    Attributes:
+        name: how messages call it.
+    """
+
+    name: str
+
+    def add(self, files: Iterable[MediaFile]) -> int:
+        """Note addresses; those that are known stay as they are. Return how many are new."""
+
+    def take(
+        self, owner: str, now: float, until: float, most: int, busy: Collection[str] = ()
+    ) -> list[MediaFile]:
+        """Take addresses that wait, or whose lease has run out, those added first first.
+
+        Args:
+            owner: who takes them; a name that no other process has.
+            now: Unix time.
+            until: Unix time at which the lease runs out.
+            most: how many to take.
+            busy: hosts whose addresses are left to wait.
+        """
+
+    def renew(self, owner: str, until: float) -> None:
+        """Prolong the leases of an owner."""
+
+    def settle(self, file: MediaFile, owner: str) -> bool:
+        """Put a record in place of that of its address, if `owner` has it; tell whether he had."""
+
+    def give_back(self, owner: str) -> None:
+        """Let what an owner has taken wait again."""
+
+    def owners(self) -> set[str]:
+        """Return who has taken anything."""
+
+    def again(self, states: Collection[State]) -> int:
+        """Let all addresses in some states wait again; return how many they are."""
+
+    def find(self, url: str) -> MediaFile | None:
+        """Return the record of an address, None if it is not known."""
+
+    def files(self, states: Collection[State] = ()) -> Iterator[MediaFile]:
+        """Yield the records in some states, by default all, in the order they were added."""
+
+    def summary(self) -> Summary:
+        """Return where the collection stands."""
+
+    def close(self) -> None:
+        """Close it; what an owner has taken stays his until his lease runs out."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+
+def open_index(store: str, folder: Path, *, create: bool = True) -> MediaIndex:
+    """Open the index of the collection of a crawl.
+
+    Args:
+        store: URI of the crawl's store. One on a server has the index in its database.
+        folder: where the index of all other stores is kept.
+        create: whether it is made where there is none.
+
+    Raises:
+        StoreError: it cannot be opened, or there is none.
+    """
+    if is_server(store):
+        from mmcrawl.collecting.mongodb_index import MongoIndex
+
+        return MongoIndex(store, create=create)
+    from mmcrawl.collecting.sqlite_index import SqliteIndex
+
+    return SqliteIndex(folder / "index.db", create=create)
+
