@@ -124,7 +124,7 @@ def test_many_who_take_at_once_take_each_address_once(
 
 
 def test_there_is_no_collection_where_none_was_begun(store: str, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="there is no collection .* begins one"):
+    with pytest.raises(StoreError, match=r"there is no collection .* begins one"):
         open_index(store, tmp_path / "crawl-media", create=False)
 
 
