@@ -1,10 +1,12 @@
 """A server of media on this machine, which can misbehave, and collecting in its own process."""
 
+import json
 import os
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -231,6 +233,15 @@ class Desk:
         """Return the bytes in the media store by their digest."""
         folder = self.folder / "crawl-media" / "files"
         return {path.name: path.read_bytes() for path in folder.glob("*/*")}
+
+    def noted(self, url: str) -> int:
+        """Return how many bytes of a file on its way are noted."""
+        for path in (self.folder / "crawl-media").glob("partial/*.json"):
+            with suppress(FileNotFoundError):
+                facts = json.loads(path.read_text())
+                if facts["url"] == url:
+                    return int(facts["size"])
+        return 0
 
     def on_their_way(self) -> list[str]:
         """Return the files that are not whole, without what is noted of them."""
