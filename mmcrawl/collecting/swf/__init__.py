@@ -1,0 +1,7 @@
+"""What a Flash animation (SWF) says of itself, and which other files it loads."""
+
+from mmcrawl.collecting.swf.addresses import addresses_in_text
+from mmcrawl.collecting.swf.model import Reference, SwfFacts
+from mmcrawl.collecting.swf.reading import read_swf
+
+__all__ = ["Reference", "SwfFacts", "addresses_in_text", "read_swf"]
