@@ -96,12 +96,11 @@ def _record(change: WatchedChange) -> dict[str, Any]:
 
 
 def _block_record(change: BlockChange) -> dict[str, Any]:
-    block = change.new or change.old
     return {
         "change": change.change,
         "kind": change.kind,
-        "topic": block.topic if block is not None else "",
-        "path": block.path if block is not None else "",
+        "topic": change.block.topic,
+        "path": change.block.path,
         "words": [asdict(word) for word in change.words],
     }
 
@@ -113,14 +112,11 @@ def change_lines(change: WatchedChange) -> Iterator[Text]:
         (as_text(change.time), "bold"), "  ", literal(change.url), (versions, "dim")
     )
     for each in change.blocks:
-        block = each.new or each.old
-        if block is None:
-            continue
         yield Text.assemble(
             f"  {each.change} ",
             (each.kind or "body", KIND_STYLES.get(each.kind, "")),
-            (f"  {printable(block.topic, _TOPIC)}", _STYLES.get(each.change, "")),
-            (f"  {short_path(block.path)}", "dim"),
+            (f"  {printable(each.block.topic, _TOPIC)}", _STYLES.get(each.change, "")),
+            (f"  {short_path(each.block.path)}", "dim"),
         )
         if each.words:
             yield shown_words([_shortened(word) for word in each.words])
