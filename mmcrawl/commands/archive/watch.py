@@ -12,7 +12,7 @@ from rich.text import Text
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.atom import atom_feed, feed_title
 from mmcrawl.archive.comparing.changes import BlockChange, WordChange
-from mmcrawl.archive.model import as_text
+from mmcrawl.archive.model import as_date, as_text
 from mmcrawl.archive.uris import shown
 from mmcrawl.archive.watching import Watch, WatchedChange, watched_changes
 from mmcrawl.blocks.drawing import printable, short_path
@@ -20,7 +20,6 @@ from mmcrawl.commands.archive.diff import shown_words
 from mmcrawl.commands.archive.subcommand import (
     Options,
     Subcommand,
-    as_date,
     as_json,
     print_line,
     print_problems,
@@ -34,7 +33,6 @@ _IN_FEED = 100  # changes, the newest ones
 _LONGEST = 300  # characters of a run of words
 _TOPIC = 80
 _STYLES = {"changed": "yellow", "added": "green", "removed": "red"}
-_BROWSER = "http://127.0.0.1:8000/"
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
@@ -134,7 +132,7 @@ def _write_feed(found: Sequence[WatchedChange], options: Options, console: Conso
         found,
         title=feed_title("".join(options.args) or options.host or "", ",".join(options.kinds), css),
         archive=shown(options.uri),
-        browser=options.browser or _BROWSER,
+        browser=options.browser,
     )
     write_body(feed, options.atom)
     if options.atom != "-":
