@@ -7,7 +7,6 @@ From one version to the next one sentence, chosen in turn, has another number.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import count, islice
 
 VERSIONS = 6
 _TEASERS = 24
@@ -20,7 +19,7 @@ def versions(kind: str, number: int = VERSIONS, teasers: int = _TEASERS) -> Iter
     """Yield versions of a page of a kind, one of `KINDS`."""
     layouts = KINDS[kind]
     texts = [_sentence(place, 0) for place in range(teasers)]
-    for version in islice(count(), number):
+    for version in range(number):
         if version:
             place = version * 5 % teasers
             texts[place] = _sentence(place, version)
