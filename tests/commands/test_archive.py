@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import subprocess
@@ -11,13 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive as module
 from mmcrawl.crawling.archive_params import as_time
+from tests.commands.running import Run, runner
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -62,39 +60,11 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-class Said:
-    """What a run of the command came to."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-    @property
-    def words(self) -> str:
-        return " ".join(self.out.split())
-
-    def json(self) -> object:
-        [line] = self.out.splitlines()
-        return json.loads(line)
-
-    def lines(self) -> list[dict[str, object]]:
-        return [json.loads(line) for line in self.out.splitlines()]
-
-
 @pytest.fixture
-def run(desk: Path, capfd: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
+def run(desk: Path, capfd: pytest.CaptureFixture[str]) -> Run:
     """Run the command in this process."""
 
-    def run(*args: str, **settings: object) -> Said:
-        command = module.Command()
-        command.settings = Settings(settings)
-        parser = ScrapyArgumentParser(conflict_handler="resolve")
-        command.add_options(parser)
-        options, rest = parser.parse_known_args(args)
-        command.run(rest, options)
-        out, err = capfd.readouterr()
-        return Said(command.exitcode, out, err)
-
-    return run
+    return runner(module.Command, capfd)
 
 
 def typed(*args: str, cwd: Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:

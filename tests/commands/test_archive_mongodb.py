@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from scrapy.cmdline import ScrapyArgumentParser
-from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive as module
+from tests.commands.running import exit_code
 
 pymongo = pytest.importorskip("pymongo")
 
@@ -42,14 +41,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
     monkeypatch.chdir(tmp_path)
 
     def run(uri: str, *args: str) -> tuple[int, str, str]:
-        command = module.Command()
-        command.settings = Settings()
-        parser = ScrapyArgumentParser(conflict_handler="resolve")
-        command.add_options(parser)
-        options, rest = parser.parse_known_args([*args, "-a", f"archive={uri}"])
-        command.run(rest, options)
+        code = exit_code(module.Command, *args, "-a", f"archive={uri}")
         out, err = capfd.readouterr()
-        return command.exitcode, " ".join(out.split()), err
+        return code, " ".join(out.split()), err
 
     return run
 

@@ -5,10 +5,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from scrapy.cmdline import ScrapyArgumentParser
-from scrapy.settings import Settings
 
 from mmcrawl.commands import experiment as module
+from tests.commands.running import exit_code
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -32,13 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(*args: str) -> int:
     """Run the command in this process; return its exit code."""
-    command = module.Command()
-    command.settings = Settings()
-    parser = ScrapyArgumentParser(conflict_handler="resolve")
-    command.add_options(parser)
-    options, rest = parser.parse_known_args(args)
-    command.run(rest, options)
-    return command.exitcode
+    return exit_code(module.Command, *args)
 
 
 WEB = ("--web", "web", "--keywords", "optics")

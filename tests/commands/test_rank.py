@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import rank as module
 from mmcrawl.rank import METHODS, open_ranks
+from tests.commands.running import Run, runner
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -40,28 +39,11 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-class Said:
-    """What a run of the command came to."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
 @pytest.fixture
-def run(desk: Path, capfd: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
+def run(desk: Path, capfd: pytest.CaptureFixture[str]) -> Run:
     """Run the command in this process."""
 
-    def run(*args: str, **settings: object) -> Said:
-        command = module.Command()
-        command.settings = Settings(settings)
-        parser = ScrapyArgumentParser(conflict_handler="resolve")
-        command.add_options(parser)
-        options, rest = parser.parse_known_args(args)
-        command.run(rest, options)
-        out, err = capfd.readouterr()
-        return Said(command.exitcode, out, err)
-
-    return run
+    return runner(module.Command, capfd)
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "topic-pagerank"])

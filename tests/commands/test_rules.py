@@ -5,21 +5,18 @@ from __future__ import annotations
 import json
 import os
 import uuid
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from pymongo import MongoClient
-from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
 
 from mmcrawl.commands import rules as module
 from mmcrawl.crawling.reports import Totals
 from mmcrawl.crawling.rules_file import read_rules
 from mmcrawl.frontier import Findings, PatternRecord, open_store
 from mmcrawl.sharing.store import open_shared_store
+from tests.commands.running import Run, Said, runner
 
 LEARNT = [
     PatternRecord("h.test", "http://h.test/show.php?id=*", 7, 6, 2),
@@ -27,31 +24,12 @@ LEARNT = [
 ]
 
 
-class Said(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Said]
-
-
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
     """Run the command in this process, in a folder of its own."""
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(tmp_path)
-
-    def run(*args: str) -> Said:
-        command = module.Command()
-        command.settings = Settings()
-        parser = ScrapyArgumentParser(conflict_handler="resolve")
-        command.add_options(parser)
-        options, rest = parser.parse_known_args(args)
-        command.run(rest, options)
-        return Said(command.exitcode, *capfd.readouterr())
-
-    return run
+    return runner(module.Command, capfd)
 
 
 @pytest.fixture

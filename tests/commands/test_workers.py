@@ -20,15 +20,14 @@ from typing import Any
 import pytest
 from pymongo import MongoClient
 from rich.console import Console
-from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
 
 from mmcrawl.commands import workers as module
 from mmcrawl.crawling.reports import Totals
 from mmcrawl.sharing.observing import CrawlView, JobView, WorkerView
 from mmcrawl.sharing.store import SharedStore, open_shared_store
 from mmcrawl.terminal.workers import crawl_tables, jobs_table
+from tests.commands.running import Run, runner
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -58,29 +57,11 @@ def store() -> Iterator[str]:
         client.drop_database(name)
 
 
-class Said:
-    """What a run of the command came to."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
     """Run the command in this process."""
     monkeypatch.setenv("COLUMNS", "100")
-
-    def run(*args: str) -> Said:
-        command = module.Command()
-        command.settings = Settings()
-        parser = ScrapyArgumentParser(conflict_handler="resolve")
-        command.add_options(parser)
-        options, rest = parser.parse_known_args(args)
-        command.run(rest, options)
-        out, err = capfd.readouterr()
-        return Said(command.exitcode, out, err)
-
-    return run
+    return runner(module.Command, capfd)
 
 
 def begin(store: str, job: str) -> SharedStore:
