@@ -7,8 +7,8 @@ import os
 import socket
 import subprocess
 import time
-import uuid
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -16,10 +16,11 @@ import pytest
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive as module
 from tests.commands.running import exit_code
+from tests.databases import mongodb_uri
 
-pymongo = pytest.importorskip("pymongo")
+pytest.importorskip("pymongo")
 
-SERVER, BINARY = "MMCRAWL_TEST_MONGODB", "MMCRAWL_TEST_FERRETDB"
+BINARY = "MMCRAWL_TEST_FERRETDB"
 URL, OTHER = "http://optics.test/lens.html", "http://other.test/"
 DAY = 86_400.0
 PASSWORD = "s3cret"
@@ -51,19 +52,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
 @pytest.fixture
 def database() -> Iterator[Callable[[], str]]:
     """Return how to name databases, which are dropped after the test."""
-    server = os.environ.get(SERVER)
-    if not server:
-        pytest.skip(f"no MongoDB: name a server in the variable {SERVER}")
-    names: list[str] = []
-
-    def database() -> str:
-        names.append(f"mmcrawl_test_{uuid.uuid4().hex}")
-        return f"{server.rstrip('/')}/{names[-1]}"
-
-    yield database
-    with pymongo.MongoClient(server) as client:
-        for name in names:
-            client.drop_database(name)
+    with ExitStack() as databases:
+        yield lambda: databases.enter_context(mongodb_uri())
 
 
 def test_all_subcommands_work_on_a_server(

@@ -9,7 +9,6 @@ import os
 import sqlite3
 import subprocess
 import tempfile
-import uuid
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
@@ -37,10 +36,10 @@ from mmcrawl.sharing.messages import Entry, Event, Failed, Fetched, Message, Red
 from mmcrawl.sharing.worker import SharedJob
 from mmcrawl.sharing.working_copy import opened_to_look
 from tests.commands.running import Run, Said, runner
+from tests.databases import MONGODB, mongodb_uri
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
-SERVER = "MMCRAWL_TEST_MONGODB"
 SITE = "http://site.test"
 FETCHED = 12
 
@@ -166,15 +165,9 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    server = os.environ.get(SERVER)
-    if not server:
-        pytest.skip(f"no MongoDB: name a server in the variable {SERVER}")
-    name = f"mmcrawl_test_{uuid.uuid4().hex}"
-    store = f"{server.rstrip('/')}/{name}"
-    crawl_shared(store, FETCHED, tmp_path_factory.mktemp("shared"))
-    yield store
-    with MongoClient(server) as client:
-        client.drop_database(name)
+    with mongodb_uri() as store:
+        crawl_shared(store, FETCHED, tmp_path_factory.mktemp("shared"))
+        yield store
 
 
 @pytest.fixture(params=["alone", "shared"])
@@ -304,7 +297,7 @@ def test_a_crawl_is_looked_at_while_it_runs(run: Run, tmp_path: Path) -> None:
 
 def test_nothing_is_written_to_a_database(run: Run, shared: str) -> None:
     def contents() -> dict[str, list[Any]]:
-        with MongoClient(os.environ[SERVER]) as client:
+        with MongoClient(os.environ[MONGODB]) as client:
             database = client[shared.rpartition("/")[2]]
             return {
                 name: sorted(map(repr, database[name].find()))

@@ -12,7 +12,6 @@ import struct
 import subprocess
 import termios
 import time
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,10 +27,10 @@ from mmcrawl.sharing.observing import CrawlView, JobView, WorkerView
 from mmcrawl.sharing.store import SharedStore, open_shared_store
 from mmcrawl.terminal.workers import crawl_tables, jobs_table
 from tests.commands.running import Run, runner
+from tests.databases import MONGODB, mongodb_uri
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
-SERVER = "MMCRAWL_TEST_MONGODB"
 ANN, BOB = "ann-1-aa", "bob-2-bb"
 TOTALS = Totals(
     pages=1_234,
@@ -48,13 +47,8 @@ TOTALS = Totals(
 @pytest.fixture
 def store() -> Iterator[str]:
     """The URI of a database that is dropped after the test."""
-    server = os.environ.get(SERVER)
-    if not server:
-        pytest.skip(f"no MongoDB: name a server in the variable {SERVER}")
-    name = f"mmcrawl_test_{uuid.uuid4().hex}"
-    yield f"{server.rstrip('/')}/{name}"
-    with MongoClient(server) as client:
-        client.drop_database(name)
+    with mongodb_uri() as uri:
+        yield uri
 
 
 @pytest.fixture
@@ -117,7 +111,7 @@ def test_the_only_job_is_shown_at_once_with_a_worker_that_died(run, store: str) 
 
 def test_an_empty_store_has_no_job(run, store: str) -> None:  # type: ignore[no-untyped-def]
     shared = begin(store, "optics")
-    with MongoClient(os.environ[SERVER]) as client:
+    with MongoClient(os.environ[MONGODB]) as client:
         client[store.rpartition("/")[2]]["crawl_job"].delete_many({})
     assert "There is no job in mongodb://" in run("-a", f"store={store}").out
     shared.close()
