@@ -1,15 +1,20 @@
-"""Commands run in this process, as Scrapy runs them."""
+"""Commands run in this process, as Scrapy runs them, and as a person types them."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.commands import ScrapyCommand
 from scrapy.settings import Settings
+
+from tests.warm import python
 
 
 class Said(NamedTuple):
@@ -32,6 +37,30 @@ class Said(NamedTuple):
         """Return what was written, if it is one line of JSON."""
         [line] = self.lines()
         return line
+
+
+def typed(
+    *words: str, folder: Path, encoding: str | None = "utf-8", answer: str | None = None
+) -> subprocess.CompletedProcess[Any]:
+    """Run `scrapy` with what a person types behind it, in a folder.
+
+    Without an encoding what it writes is bytes.
+    """
+    environment = {
+        "PYTHONIOENCODING": "utf-8",
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings",
+    }
+    return subprocess.run(
+        [python(), "-m", "scrapy", *words],
+        capture_output=True,
+        encoding=encoding,
+        cwd=folder,
+        env=os.environ | environment,
+        input=answer,
+        timeout=120,
+        check=False,
+    )
 
 
 Run = Callable[..., Said]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import subprocess
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,10 +13,8 @@ from scrapy.exceptions import UsageError
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive as module
 from mmcrawl.crawling.archive_params import as_time
-from tests.commands.running import Run, runner
-from tests.warm import python
+from tests.commands.running import Run, runner, typed
 
-ROOT = Path(__file__).parents[2]
 URL = "http://optics.test/lens.html"
 OTHER = "http://optics.test/mirror.html"
 GBK = "http://wuli.test/guang.htm"
@@ -65,25 +61,6 @@ def run(desk: Path, capfd: pytest.CaptureFixture[str]) -> Run:
     """Run the command in this process."""
 
     return runner(module.Command, capfd)
-
-
-def typed(*args: str, cwd: Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command as a person does."""
-    return subprocess.run(
-        [python(), "-m", "scrapy", "archive", *args],
-        capture_output=True,
-        encoding="utf-8",
-        cwd=cwd,
-        env=os.environ
-        | {
-            "PYTHONIOENCODING": "utf-8",
-            "PYTHONPATH": str(ROOT),
-            "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings",
-        },
-        input=stdin,
-        timeout=60,
-        check=False,
-    )
 
 
 def test_urls_are_listed_all_or_those_of_a_host_or_with_a_prefix(run) -> None:  # type: ignore[no-untyped-def]
@@ -179,13 +156,7 @@ def test_a_page_is_given_back_byte_for_byte(run, desk: Path) -> None:  # type: i
     said = run("rebuild", URL, "--version", "1", "-o", "old.html")
     assert "old.html: version 1 of 2024-03-01 00:00:00 UTC" in said.out
     assert (desk / "old.html").read_bytes() == page("Lenses", "The hall is open on Monday.")
-    shown = subprocess.run(
-        [python(), "-m", "scrapy", "archive", "show", FILE, "--body"],
-        capture_output=True,
-        cwd=desk,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
-        check=True,
-    )
+    shown = typed("archive", "show", FILE, "--body", folder=desk, encoding=None)
     assert shown.stdout == bytes(range(256))
 
 
@@ -405,7 +376,7 @@ def test_what_is_left_out_of_a_warc_file_fails_the_import(run, desk: Path) -> No
 
 
 def test_a_purge_needs_a_yes(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
-    asked = typed("purge", "--host", "wuli.test", cwd=desk, stdin="")
+    asked = typed("archive", "purge", "--host", "wuli.test", folder=desk, answer="")
     assert asked.returncode == 1
     assert "nothing was removed; say --yes" in asked.stderr
     assert len(run("list", "--json").lines()) == 4
@@ -504,7 +475,7 @@ def test_wrong_usage_is_told(run, args: list[str], sentence: str) -> None:  # ty
 
 
 def test_wrong_usage_is_exit_code_2(desk: Path) -> None:
-    said = typed("lst", cwd=desk)
+    said = typed("archive", "lst", folder=desk)
     assert said.returncode == 2
     assert "there is no 'lst'; say one of list" in said.stderr
 
