@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.archive import Archive, Capture, open_archive
+from tests.archive.warc_files import Warc
 from tests.databases import mongodb_uri
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Levers</title></head>
@@ -47,6 +48,18 @@ def uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 def archive(uri: str) -> Iterator[Archive]:
     with open_archive(uri) as opened:
         yield opened
+
+
+@pytest.fixture(params=["crawl.warc", "crawl.warc.gz"])
+def warc(request: pytest.FixtureRequest, tmp_path: Path) -> Warc:
+    """Return what writes a WARC file, plain and compressed."""
+    return Warc(tmp_path / request.param)
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Warc:
+    """Return what writes another one."""
+    return Warc(tmp_path / "other.warc.gz")
 
 
 LESSON = """<!DOCTYPE html><html lang="en"><head><title>Lenses</title></head><body>
