@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable
 from hashlib import sha256
 
+from mmcrawl.replay.demo.mp4_writer import mp4_film
 from mmcrawl.replay.demo.swf_writer import animation
 
 _FIRST_BYTES = {
@@ -41,7 +42,8 @@ def file_at(path: str, title: str) -> bytes:
 
 def _animation(path: str, title: str) -> bytes:
     digest = sha256(path.encode()).digest()
-    loads = ("donghua/jianxie07.swf",) if path.endswith(f"/{_MENU}") else ()
+    name = path.rpartition("/")[2]
+    loads = [name.replace(".", f"_{n}.") for n in (1, 2, 3)] if name == _MENU else []
     colour = (digest[0], digest[1], digest[2])
     return animation(title or path, frames=12 + digest[3] % 48, loads=loads, colour=colour)
 
@@ -59,25 +61,8 @@ def _sound(path: str, title: str) -> bytes:
 def _film(path: str, title: str) -> bytes:
     """Return an MP4 of one grey picture that is shown for some seconds, with a title."""
     digest = sha256(path.encode()).digest()
-    milliseconds = 1_000 * (2 + digest[0] % 8)
-    sample = _nal(_picture(digest[1]))
-    offset = len(_FTYP) + 8
-    moov = _moov(title or path, milliseconds, offset, len(sample))
-    return _FTYP + _box("mdat", sample) + moov
-
-
-_SIDE = 16  # pixels
-_SPS = bytes.fromhex("67 42 c0 0a da 79")
-_PPS = bytes.fromhex("68 ce 38 80")
-
-
-def _picture(grey: int) -> bytes:
-    """Return a picture of one macroblock, not compressed (H.264, 7.3.5: I_PCM)."""
-    raise NotImplementedError
-
-
-def _nal(data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + data
+    seconds = 2 + digest[0] % 8
+    return mp4_film(title or path, seconds, grey=64 + digest[1] % 128)
 
 
 _MAKERS: dict[str, Callable[[str, str], bytes]] = {"swf": _animation, "mp3": _sound, "mp4": _film}

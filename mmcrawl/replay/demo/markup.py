@@ -60,18 +60,6 @@ FORMS = {
         '<iframe src="{ref}" width="640" height="360" title="{title}" allowfullscreen></iframe>'
     ),
 }
-FIRST_BYTES = {
-    "swf": b"FWS\x08",
-    "mp3": b"ID3\x03\x00",
-    "wmv": b"\x30\x26\xb2\x75\x8e\x66\xcf\x11",
-    "rmvb": b".RMF\x00\x00",
-    "mp4": b"\x00\x00\x00\x18ftypmp42",
-    "gif": b"GIF89a\x01\x00\x01\x00",
-    "rar": b"Rar!\x1a\x07\x00",
-    "ppt": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
-    "css": b"body { margin: 0 }\n/* ",
-    "js": b"var swfobject = {};\n// ",
-}
 
 
 def anchor(page: Page, link: Link) -> str:
@@ -97,9 +85,3 @@ def embed(page: Page, medium: Medium) -> str:
     """The HTML with which `page` plays or offers `medium`."""
     form = "hosted" if medium.form in HOSTED else medium.form
     return FORMS[form].format(ref=escape(page.reference(medium.url)), title=escape(medium.title))
-
-
-def fake_file(path: str) -> bytes:
-    """A few bytes that begin as a file of this name would."""
-    ending = path.rpartition(".")[2]
-    return FIRST_BYTES.get(ending, b"") + path.encode()

@@ -7,6 +7,8 @@ import zlib
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
+from mmcrawl.replay.demo.bits import Bits
+
 _TWIPS = 20  # a pixel
 _WIDTH, _HEIGHT = 550, 400  # pixels, as Flash itself proposes
 _RATE = 12  # frames a second
@@ -68,7 +70,7 @@ def _load(url: str, level: int) -> bytes:
 
 
 def _square(colour: tuple[int, int, int]) -> bytes:
-    bits = _Bits()
+    bits = Bits()
     side = 2 * _RADIUS * _TWIPS
     bits.add(1, 4)  # bits of an index of fills
     bits.add(0, 4)  # and of lines
@@ -89,7 +91,7 @@ def _square(colour: tuple[int, int, int]) -> bytes:
 
 
 def _place(x: int, y: int, *, again: bool) -> bytes:
-    bits = _Bits()
+    bits = Bits()
     bits.add(0, 2)  # neither scaled nor turned
     bits.add(16, 5)
     bits.add(x * _TWIPS, 16)
@@ -100,24 +102,8 @@ def _place(x: int, y: int, *, again: bool) -> bytes:
 
 
 def _rectangle(left: int, right: int, top: int, bottom: int) -> bytes:
-    bits = _Bits()
+    bits = Bits()
     bits.add(16, 5)
     for value in (left, right, top, bottom):
         bits.add(value * _TWIPS, 16)
     return bits.bytes()
-
-
-class _Bits:
-    """Numbers of any count of bits, the highest bit first."""
-
-    def __init__(self) -> None:
-        self._text = ""
-
-    def add(self, value: int, count: int) -> None:
-        """Add a number, below zero by its complement."""
-        self._text += f"{value & ((1 << count) - 1):0{count}b}"
-
-    def bytes(self) -> bytes:
-        """Return all, filled up with zeros."""
-        text = self._text + "0" * (-len(self._text) % 8)
-        return bytes(int(text[at : at + 8], 2) for at in range(0, len(text), 8))

@@ -14,7 +14,8 @@ import mmcrawl.replay.demo.neighbours as others
 import mmcrawl.replay.demo.physics as physics_site
 import mmcrawl.replay.demo.wuli as wuli_site
 from mmcrawl.replay.demo.designs.choice import respond
-from mmcrawl.replay.demo.markup import HOSTED, fake_file
+from mmcrawl.replay.demo.files import file_at
+from mmcrawl.replay.demo.markup import HOSTED
 from mmcrawl.replay.demo.model import DemoConfig, Page
 from mmcrawl.replay.demo.sections import attachment
 from mmcrawl.replay.demo.traps import answer_trap, with_sessions, without_session
@@ -47,24 +48,26 @@ FIXTURES = (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The pages by host and path, in the order they were made, and the files beside them."""
+    """The pages by host and path, in the order they were made, and the titles of other files."""
 
     pages: Mapping[Key, Page]
-    files: frozenset[Key]
+    files: Mapping[Key, str]
 
 
 def plan(config: DemoConfig) -> Plan:
     """Lay out the web that `config` describes."""
     made = chain(wuli_site.pages(config), physics_site.pages(config), others.pages(config))
     pages = {key_of(page.url): page for page in made}
-    files = {(host, path) for host in HOSTS for path in FIXTURES}
+    files = {(host, path): "" for host in HOSTS for path in FIXTURES}
+    files.update(((wuli_site.HOST, path), title) for path, title in wuli_site.PARTS.items())
     for page in pages.values():
-        files.update(key_of(item.url) for item in page.media if item.form not in HOSTED)
+        own = (item for item in page.media if item.form not in HOSTED)
+        files.update((key_of(item.url), item.title) for item in own)
     for section in (*wuli_site.sections(config), *physics_site.sections(config)):
         if section.attached:
             listed = (page.url for page in pages.values() if page.url.startswith(section.base))
-            files.update(key_of(attachment(section, url)) for url in listed)
-    return Plan(MappingProxyType(pages), frozenset(files))
+            files.update((key_of(attachment(section, url)), "") for url in listed)
+    return Plan(MappingProxyType(pages), MappingProxyType(files))
 
 
 def key_of(url: str) -> Key:
@@ -141,7 +144,7 @@ class DemoWeb(StoredWeb):
         if path == "/robots.txt" and host in ROBOTS:
             return answer(200, "text/plain", ROBOTS[host].encode())
         if key in self._plan.files:
-            return answer(200, content_type(path), fake_file(path))
+            return answer(200, content_type(path), file_at(path, self._plan.files[key]))
         if (host, path + "/") in self._plan.pages:
             return moved(urlsplit(url)._replace(path=path + "/", fragment="").geturl())
         return not_found()

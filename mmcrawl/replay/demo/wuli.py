@@ -12,6 +12,8 @@ HOST = "wuli.demo.test"
 ROOT = f"http://{HOST}/"
 ROBOTS = "User-agent: *\nDisallow: /neibu/\n"
 BANNER = "/images/welcome.swf"
+_MENU = "/gaozhong/wuli/yanshi"  # an animation that loads three others, of which one is missing
+PARTS = {f"{_MENU}_{n}.swf": f"牛顿第二定律演示 第{n}部分" for n in (1, 2)}
 SITE = "启明教学资源网"
 
 NAV = links_of(
@@ -248,7 +250,7 @@ def _oddities() -> Iterator[Page]:
     """A page behind a script, a frameset, an image map, and one that asks not to be followed."""
     lesson = next(lesson for lesson in lessons("zh") if lesson.slug == "niudun")
     title = "牛顿第二定律演示"
-    film = Medium("swf", f"{ROOT}gaozhong/wuli/yanshi.swf", title)
+    film = Medium("swf", f"{ROOT}{_MENU[1:]}.swf", title)
     yield Page(
         f"{ROOT}gaozhong/wuli/yanshi.htm", title, PLAIN, lesson, media=(film,), relevant=True
     )

@@ -7,7 +7,8 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from mmcrawl.replay.demo.designs.choice import respond
-from mmcrawl.replay.demo.markup import ENDINGS, fake_file
+from mmcrawl.replay.demo.files import file_at
+from mmcrawl.replay.demo.markup import ENDINGS
 from mmcrawl.replay.demo.model import Page
 from mmcrawl.replay.media_types import content_type
 from mmcrawl.replay.simulated.config import SimulationConfig
@@ -111,7 +112,7 @@ class SimulatedWeb(StoredWeb):
         if page:
             return respond(page, self._config.seed)
         if path in FIXTURES or self._is_medium(site, path):
-            return answer(200, content_type(path), fake_file(path))
+            return answer(200, content_type(path), file_at(path, ""))
         if path == "/index.asp":
             return moved(site.root)
         if path == "/old/":
