@@ -127,7 +127,7 @@ class Collector:
     def settle(self, download: Download, state: State, reason: str) -> None:
         """Note why a file did not come; what came is kept for another try if it may go on."""
         size = download.size
-        if state is State.FAILED and size:
+        if state is State.FAILED:
             download.pause()
         else:
             download.give_up()
