@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.collecting import MediaFile, State
-from mmcrawl.collecting.index import MediaIndex, open_index
+from mmcrawl.collecting.index import MediaIndex
+from mmcrawl.collecting.opening import open_index
 from mmcrawl.errors import StoreError
 
 NOW, LATER, MUCH_LATER = 1_000.0, 1_060.0, 2_000.0
