@@ -20,6 +20,7 @@ from mmcrawl.collecting.download import Download
 from mmcrawl.collecting.model import PART, MediaFile, State
 from mmcrawl.collecting.opening import Collection as MediaCollection
 from mmcrawl.collecting.partial import PartialFile
+from mmcrawl.collecting.parts import parts_to_fetch
 from mmcrawl.collecting.sizes import Budget
 from mmcrawl.errors import MediaError, StoreError
 from mmcrawl.frontier.addresses import host_of
@@ -77,11 +78,13 @@ class Collector:
         self._index.again({State.SKIPPED, *again})
         self._budget.used.update(self._index.summary().held_bytes)
 
-    def add(self, media: Iterable[tuple[str, str]]) -> int:
-        """Note addresses and their kinds; return how many are new."""
+    def add(self, media: Iterable[tuple[str, str, str]]) -> int:
+        """Note addresses, their kinds and pages; return how many are new."""
         now = time.time()
         return self._index.add(
-            MediaFile(url, kind, added_at=now) for url, kind in media if kind in self._kinds
+            MediaFile(url, kind, page=page, added_at=now)
+            for url, kind, page in media
+            if kind in self._kinds
         )
 
     def take(self, most: int, busy: Collection[str] = ()) -> list[Download]:
@@ -128,6 +131,7 @@ class Collector:
             with self._counting:
                 self.kept += 1
                 self.kept_bytes += file.size
+            self._index.add(parts_to_fetch(file, self.collection.files, self._index))
         download.forget()
         self._under_way.pop(file.url, None)
 

@@ -44,6 +44,7 @@ class MediaFile:
         etag, last_modified: the server's validators, as it sent them; "" for none.
         final_url: where redirects led to; "" where there were none.
         parent: address of the file that names it; "" where a page does.
+        page: address of a page it stands on, or the file that needs it; "" if none is known.
         tries: how often it was begun.
         reason: why it is not held, or why it waits once more; a sentence without a full stop.
         added_at: Unix time at which it was noted.
@@ -62,6 +63,7 @@ class MediaFile:
     last_modified: str = ""
     final_url: str = ""
     parent: str = ""
+    page: str = ""
     tries: int = 0
     reason: str = ""
     added_at: float = 0.0

@@ -26,8 +26,8 @@ CREATE TABLE file (
     id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, state TEXT NOT NULL,
     digest TEXT NOT NULL, size INTEGER NOT NULL, content_type TEXT NOT NULL, etag TEXT NOT NULL,
     last_modified TEXT NOT NULL, final_url TEXT NOT NULL, parent TEXT NOT NULL,
-    tries INTEGER NOT NULL, reason TEXT NOT NULL, added_at REAL NOT NULL, changed_at REAL NOT NULL,
-    owner TEXT NOT NULL, lease_until REAL NOT NULL, host TEXT NOT NULL
+    page TEXT NOT NULL, tries INTEGER NOT NULL, reason TEXT NOT NULL, added_at REAL NOT NULL,
+    changed_at REAL NOT NULL, owner TEXT NOT NULL, lease_until REAL NOT NULL, host TEXT NOT NULL
 ) STRICT;
 CREATE INDEX file_state ON file (state);
 CREATE INDEX file_digest ON file (digest) WHERE digest <> '';

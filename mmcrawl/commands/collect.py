@@ -16,6 +16,7 @@ from scrapy.exceptions import UsageError
 
 from mmcrawl.collecting.model import MediaFile, State
 from mmcrawl.collecting.opening import open_collection
+from mmcrawl.collecting.parts import SWF, tree_of
 from mmcrawl.commands.base import MmcrawlCommand, console_of, store_named
 from mmcrawl.commands.crawl import EXIT_CODES, quieten
 from mmcrawl.crawling.collect_params import CollectParams
@@ -24,9 +25,9 @@ from mmcrawl.engine.crawls import check_settings
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import value_of
 from mmcrawl.stores.uris import is_server
-from mmcrawl.terminal.collecting import collection_tables
+from mmcrawl.terminal.collecting import collection_tables, tree_of_parts
 
-_STATUS, _LIST = "status", "list"
+_STATUS, _LIST, _PARTS = "status", "list", "parts"
 
 
 class Command(MmcrawlCommand, ScrapyCommand):
@@ -35,12 +36,13 @@ class Command(MmcrawlCommand, ScrapyCommand):
     requires_crawler_process = True
     default_settings: ClassVar[dict[str, Any]] = {}
     name = "collect"
-    usage = "[status|list] [FILE.db|-a store=URI] [options]"
+    usage = "[status|list|parts] [FILE.db|-a store=URI] [options]"
     summary = "Fetch and keep the media that a crawl found; what came of each"
     details = (
         "Without a word, fetches what the crawl found and is not held yet, from where it stopped"
         " last; the crawl may be running. `status` tells how much is held, and why the rest is not;"
-        " `list` writes the record of each address. Exit codes: 0, it ended or was stopped, and the"
+        " `list` writes the record of each address; `parts` shows which files animations load, and"
+        " which of these are missing. Exit codes: 0, it ended or was stopped, and the"
         " same command goes on; 1, a store failed; 2, an argument or a setting is wrong."
     )
     arguments = tuple(CollectParams.model_fields)
@@ -59,14 +61,18 @@ class Command(MmcrawlCommand, ScrapyCommand):
         quieten(self.settings)  # type: ignore[arg-type]
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
-        what = args.pop(0) if args and args[0] in (_STATUS, _LIST) else ""
+        what = args.pop(0) if args and args[0] in (_STATUS, _LIST, _PARTS) else ""
         if len(args) == 1 and (is_server(args[0]) or args[0].endswith(".db")):
             opts.store = args.pop(0)
         if args:
-            raise UsageError(f"{args[0]!r} is not understood; say {_STATUS}, {_LIST}, or FILE.db")
+            raise UsageError(
+                f"{args[0]!r} is not understood; say {_STATUS}, {_LIST}, {_PARTS}, or FILE.db"
+            )
         params = self._params(opts)
         if what == _STATUS:
             return lambda: self._status(params)
+        if what == _PARTS:
+            return lambda: self._parts(params)
         if what == _LIST:
             states = _states(opts.state)
             if opts.format not in _WRITERS:
@@ -97,6 +103,18 @@ class Command(MmcrawlCommand, ScrapyCommand):
             summary = collection.index.summary()
             heading = Text(f"Media in {collection.name}", "bold")
         console_of().print(Group(heading, *collection_tables(summary)))
+
+    def _parts(self, params: CollectParams) -> None:
+        console, empty = console_of(), True
+        with self._opened(params) as collection:
+            for file in collection.index.files([State.HELD]):
+                if file.parent or file.content_type != SWF:
+                    continue
+                if parts := tree_of(file, collection.files, collection.index):
+                    console.print(tree_of_parts(file, parts))
+                    empty = False
+        if empty:
+            console.print("No animation that is held names other files.")
 
     def _list(self, params: CollectParams, states: tuple[State, ...], format: str) -> None:
         with self._opened(params) as collection:

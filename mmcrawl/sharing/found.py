@@ -13,7 +13,7 @@ from mmcrawl.sharing.store import open_shared_store
 from mmcrawl.stores.uris import file_of, is_server
 
 _MEDIA = (
-    "SELECT r.url, r.kind FROM media_page p JOIN media_resource r ON r.job = p.job AND"
+    "SELECT r.url, r.kind, p.url FROM media_page p JOIN media_resource r ON r.job = p.job AND"
     " r.page = p.url WHERE p.job = ? AND p.visited_at >= ? ORDER BY p.topic_score DESC, p.url"
 )
 
@@ -51,23 +51,23 @@ class FoundMedia:
         """The stored webs that were crawled instead of the network, "" for the network."""
         return {str(job.arguments.get("web", "")) for job in self.jobs}
 
-    def since(self, time: float) -> Iterator[tuple[str, str]]:
-        """Yield address and kind of media on pages that were visited from a time on.
+    def since(self, time: float) -> Iterator[tuple[str, str, str]]:
+        """Yield address, kind and page of media on pages that were visited from a time on.
 
         Those of the pages that are best on topic come first; an address may come several times.
         """
         for job in self.jobs:
             yield from self._shared(job, time) if is_server(self._uri) else self._own(job, time)
 
-    def _own(self, job: Job, time: float) -> Iterator[tuple[str, str]]:
+    def _own(self, job: Job, time: float) -> Iterator[tuple[str, str, str]]:
         with reading(Path(file_of(self._uri))) as db:
             yield from db.execute(_MEDIA, (job.number, time))
 
-    def _shared(self, job: Job, time: float) -> Iterator[tuple[str, str]]:
+    def _shared(self, job: Job, time: float) -> Iterator[tuple[str, str, str]]:
         with closing(open_shared_store(self._uri, job=job.name, arguments=None)) as shared:
             for page in shared.media_pages():
                 if page.visited_at >= time:
-                    yield from ((each.url, each.kind) for each in page.resources)
+                    yield from ((each.url, each.kind, page.url) for each in page.resources)
 
 
 def _jobs(uri: str) -> list[Job]:

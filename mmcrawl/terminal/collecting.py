@@ -1,14 +1,17 @@
 """What a person sees of a collection: a line while it grows, tables when it is done."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
+from rich.tree import Tree
 
 from mmcrawl.collecting.index import Summary
-from mmcrawl.collecting.model import State
+from mmcrawl.collecting.model import MediaFile, State
+from mmcrawl.collecting.parts import Part
 from mmcrawl.terminal.crawl import literal, reason_table, sentence, size_of
 
 
@@ -77,3 +80,28 @@ def collection_tables(summary: Summary) -> list[RenderableType]:
         reasons = Counter({reason: count for reason, count in summary.reasons.items() if reason})
         parts += [literal(""), Text("Not had", "bold"), reason_table(reasons)]
     return parts
+
+
+def tree_of_parts(file: MediaFile, parts: Iterable[Part]) -> Tree:
+    """Return an animation with the files it needs, and which of them are missing."""
+    tree = Tree(literal(file.url))
+    _add_parts(tree, parts)
+    return tree
+
+
+def _add_parts(tree: Tree, parts: Iterable[Part]) -> None:
+    for part in parts:
+        line = literal(part.named.name).append(f"  {part.named.kind}, ")
+        if part.is_there and part.file is not None:
+            line.append(size_of(part.file.size))
+        else:
+            line.append(f"missing: {_why_missing(part)}", "red")
+        _add_parts(tree.add(line), part.parts)
+
+
+def _why_missing(part: Part) -> str:
+    if not part.named.places:
+        return "of another site"
+    if part.file is None:
+        return "not asked for"
+    return part.file.reason or "not fetched yet"

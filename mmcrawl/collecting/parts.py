@@ -1,0 +1,161 @@
+"""The files that a file of the collection needs: what an animation loads, and what lists name.
+
+Only files of the same site are fetched: of the same registered domain as the animation or its page.
+An animation loads most files from the folder of the page it stands on, some from its own: both
+are asked, and one that is nowhere is told as missing.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import BinaryIO
+from urllib.parse import urljoin, urlsplit
+
+from mmcrawl.collecting.files import MediaFiles
+from mmcrawl.collecting.index import MediaIndex
+from mmcrawl.collecting.model import PART, MediaFile, State
+from mmcrawl.collecting.swf import addresses_in_text, read_swf
+from mmcrawl.collecting.swf.model import PAGE
+from mmcrawl.errors import MediaError
+from mmcrawl.frontier.addresses import host_of
+from mmcrawl.text.public_suffixes import split_host
+
+logger = logging.getLogger(__name__)
+
+SWF = "application/x-shockwave-flash"
+_LISTS = frozenset({"text/xml", "application/xml", "application/json", "text/plain"})
+_MOST = 200  # files that one names
+_DEEPEST = 5  # files that name each other
+_LONGEST_LIST = 1 << 20  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFile:
+    """A file that another one needs.
+
+    Attributes:
+        name: its address as written there.
+        kind: what it is loaded as, see `mmcrawl.collecting.swf.Reference`.
+        places: the addresses it may have, none if it is of another site.
+    """
+
+    name: str
+    kind: str
+    places: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file that another one needs, and what came of it.
+
+    Attributes:
+        named: how it is named.
+        file: its record: of several places the one it was had from; None if it was not asked for.
+        parts: what it needs itself.
+    """
+
+    named: NamedFile
+    file: MediaFile | None
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def is_there(self) -> bool:
+        """Whether its bytes are held."""
+        return self.file is not None and self.file.state is State.HELD
+
+
+def parts_to_fetch(file: MediaFile, files: MediaFiles, index: MediaIndex) -> list[MediaFile]:
+    """Return the records of the files that a file which is held needs."""
+    if _depth(file, index) >= _DEEPEST:
+        return []
+    return [
+        MediaFile(place, PART, parent=file.url, page=file.page, added_at=file.changed_at)
+        for named in named_in(file, files)
+        for place in named.places
+    ]
+
+
+def tree_of(file: MediaFile, files: MediaFiles, index: MediaIndex) -> tuple[Part, ...]:
+    """Return what a file which is held needs, with what that needs, each file once.
+
+    Raises:
+        StoreError: the index or the media store cannot be read.
+    """
+    return _tree(file, files, index, {file.url})
+
+
+def _tree(
+    file: MediaFile, files: MediaFiles, index: MediaIndex, seen: set[str]
+) -> tuple[Part, ...]:
+    parts = []
+    for named in named_in(file, files):
+        found = [each for place in named.places if (each := index.find(place)) is not None]
+        found.sort(key=lambda each: each.state is not State.HELD)
+        best = found[0] if found else None
+        below: tuple[Part, ...] = ()
+        if best is not None and best.state is State.HELD and best.url not in seen:
+            seen.add(best.url)
+            below = _tree(best, files, index, seen)
+        parts.append(Part(named, best, below))
+    return tuple(parts)
+
+
+def named_in(file: MediaFile, files: MediaFiles) -> list[NamedFile]:
+    """Return the files that a file which is held names, each once."""
+    if file.content_type == SWF:
+        read = _named_by_animation
+    elif file.kind == PART and file.content_type in _LISTS and file.size <= _LONGEST_LIST:
+        read = _named_by_list
+    else:
+        return []
+    with files.open(file.digest) as content:
+        try:
+            named = [NamedFile(name, kind, _places(name, file)) for name, kind in read(content)]
+        except MediaError as error:
+            logger.info("%s: %s", file.url, error)
+            return []
+    return [*islice((each for each in named if file.url not in each.places), _MOST)]
+
+
+def _named_by_animation(content: BinaryIO) -> Iterator[tuple[str, str]]:
+    references = read_swf(content).references
+    yield from ((each.url, each.kind) for each in references if each.kind != PAGE)
+
+
+def _named_by_list(content: BinaryIO) -> Iterator[tuple[str, str]]:
+    yield from addresses_in_text(content.read())
+
+
+def _places(name: str, file: MediaFile) -> tuple[str, ...]:
+    """Return the addresses of the same site that a name may stand for."""
+    bases = [base for base in (file.page, file.final_url or file.url) if base]
+    sites = {_site(base) for base in bases}
+    places: dict[str, None] = {}
+    for base in bases:
+        try:
+            url = urljoin(base, name).partition("#")[0]
+            is_web = urlsplit(url).scheme in ("http", "https")
+        except ValueError:
+            continue
+        if is_web and _site(url) in sites:
+            places[url.replace(" ", "%20")] = None
+    return tuple(places)
+
+
+def _site(url: str) -> str:
+    host = host_of(url)
+    parts = split_host(host)
+    return f"{parts.domain}.{parts.suffix}" if parts.domain and parts.suffix else host
+
+
+def _depth(file: MediaFile, index: MediaIndex) -> int:
+    """Return how many files name one another down to this one."""
+    depth = 0
+    above: MediaFile | None = file
+    while above is not None and above.parent and depth < _DEEPEST:
+        depth += 1
+        above = index.find(above.parent)
+    return depth
