@@ -118,4 +118,3 @@ def open_index(store: str, folder: Path, *, create: bool = True) -> MediaIndex:
     from mmcrawl.collecting.sqlite_index import SqliteIndex
 
     return SqliteIndex(folder / "index.db", create=create)
-
