@@ -64,6 +64,21 @@ class ItemError(MmcrawlError):
     """A pipeline put into an item what the store cannot hold."""
 
 
+class MediaError(MmcrawlError):
+    """A medium cannot be had.
+
+    Args:
+        reason: why, a sentence without a full stop.
+        left_out: whether it is the limits of this run that leave it out.
+        again: whether it may help to ask once more.
+    """
+
+    def __init__(self, reason: str, *, left_out: bool = False, again: bool = False) -> None:
+        super().__init__(reason)
+        self.left_out = left_out
+        self.again = again
+
+
 class SearchError(MmcrawlError):
     """What is asked for is not understood, as a query, or is not there, as a page to watch."""
 

@@ -144,6 +144,20 @@ declared = {
             " the same MongoDB database), and nowhere for a crawl in memory",
         ),
         Setting(
+            "MMCRAWL_MEDIA",
+            None,
+            "folder in which media are kept, or a URL as `s3://BUCKET/FOLDER` (extra `s3`, others"
+            " `collect`: fsspec); None keeps them beside the crawl's store (`crawl-media`"
+            " beside `crawl.db`, `DATABASE-media` in this folder for MongoDB)",
+        ),
+        Setting(
+            "MMCRAWL_MEDIA_SLOWEST",
+            1_024,
+            "bytes a second that a medium must come with at least, over each DOWNLOAD_TIMEOUT;"
+            " 0 for any",
+            *_COUNT,
+        ),
+        Setting(
             "MMCRAWL_BLOCKS",
             None,
             "how pages are cut into blocks, with options as `bwap:min_size=0.5;theta=9`"

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from mmcrawl.collecting.model import MediaFile, State
+from mmcrawl.collecting.model import EVERY_KIND, MediaFile, State
 from mmcrawl.stores.uris import is_server
 
 
@@ -51,7 +51,14 @@ class MediaIndex(Protocol):
         """Note addresses; those that are known stay as they are. Return how many are new."""
 
     def take(
-        self, owner: str, now: float, until: float, most: int, busy: Collection[str] = ()
+        self,
+        owner: str,
+        now: float,
+        until: float,
+        most: int,
+        *,
+        kinds: Collection[str] = EVERY_KIND,
+        busy: Collection[str] = (),
     ) -> list[MediaFile]:
         """Take addresses that wait, or whose lease has run out, those added first first.
 
@@ -60,6 +67,7 @@ class MediaIndex(Protocol):
             now: Unix time.
             until: Unix time at which the lease runs out.
             most: how many to take.
+            kinds: only addresses of these.
             busy: hosts whose addresses are left to wait.
         """
 

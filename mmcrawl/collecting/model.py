@@ -3,6 +3,13 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from mmcrawl.page.media import ANIMATION, AUDIO, VIDEO
+
+PART = "part"
+"""Kind of a file that another file needs."""
+
+EVERY_KIND = (AUDIO, VIDEO, ANIMATION, PART)
+
 
 class State(StrEnum):
     """What has come of an address so far.

@@ -19,7 +19,7 @@ from typing import Any, Self
 from pymongo import ASCENDING
 
 from mmcrawl.collecting.index import Summary
-from mmcrawl.collecting.model import MediaFile, State
+from mmcrawl.collecting.model import EVERY_KIND, MediaFile, State
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.stores.mongodb import Kind, connect, explained, insert_new
 
@@ -83,12 +83,18 @@ class MongoIndex:
         return added
 
     def take(
-        self, owner: str, now: float, until: float, most: int, busy: Collection[str] = ()
+        self,
+        owner: str,
+        now: float,
+        until: float,
+        most: int,
+        *,
+        kinds: Collection[str] = EVERY_KIND,
+        busy: Collection[str] = (),
     ) -> list[MediaFile]:
-        waiting: dict[str, Any] = {"state": str(State.WAITING)}
-        if busy:
-            waiting["host"] = {"$nin": [*busy]}
-        late = {"state": str(State.TAKEN), "lease_until": {"$lt": now}}
+        wanted = {"kind": {"$in": [*kinds]}, "host": {"$nin": [*busy]}}
+        waiting = {"state": str(State.WAITING), **wanted}
+        late = {"state": str(State.TAKEN), "lease_until": {"$lt": now}, **wanted}
         with self._explained():
             rows = list(self._files.find(waiting).sort("order", ASCENDING).limit(most))
             rows += self._files.find(late).limit(most - len(rows)) if len(rows) < most else []

@@ -7,11 +7,12 @@ import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, fields, replace
+from itertools import islice
 from pathlib import Path
 from typing import Self
 
 from mmcrawl.collecting.index import Summary
-from mmcrawl.collecting.model import MediaFile, State
+from mmcrawl.collecting.model import EVERY_KIND, MediaFile, State
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.addresses import host_of
 
@@ -39,6 +40,7 @@ _INSERT = (
 _TAKE = (
     "UPDATE file SET state = 'taken', owner = ?, lease_until = ?, changed_at = ?,"  # noqa: S608
     " tries = tries + 1 WHERE id IN (SELECT id FROM file WHERE state = 'waiting'"
+    " AND kind IN (SELECT value FROM json_each(?))"
     " AND host NOT IN (SELECT value FROM json_each(?)) ORDER BY id LIMIT ?)"
     f" RETURNING id, {_ALL}"
 )
@@ -91,19 +93,29 @@ class SqliteIndex:
         self.close()
 
     def add(self, files: Iterable[MediaFile]) -> int:
-        rows = [(*astuple(file), host_of(file.url)) for file in files]
-        with self._writing() as db:
-            return db.executemany(_INSERT, rows).rowcount
+        added, rest = 0, iter(files)
+        while rows := [(*astuple(file), host_of(file.url)) for file in islice(rest, _PAGE)]:
+            with self._writing() as db:
+                added += db.executemany(_INSERT, rows).rowcount
+        return added
 
     def take(
-        self, owner: str, now: float, until: float, most: int, busy: Collection[str] = ()
+        self,
+        owner: str,
+        now: float,
+        until: float,
+        most: int,
+        *,
+        kinds: Collection[str] = EVERY_KIND,
+        busy: Collection[str] = (),
     ) -> list[MediaFile]:
         with self._writing() as db:
             db.execute(
                 f"UPDATE file SET {_FREE} WHERE state = 'taken' AND lease_until < ?",  # noqa: S608
                 (now,),
             )
-            taken = db.execute(_TAKE, (owner, until, now, json.dumps([*busy]), most)).fetchall()
+            kept = json.dumps([*kinds]), json.dumps([*busy])
+            taken = db.execute(_TAKE, (owner, until, now, *kept, most)).fetchall()
         return [_file(row[1:]) for row in sorted(taken)]
 
     def renew(self, owner: str, until: float) -> None:

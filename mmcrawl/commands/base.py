@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from rich.console import Console
 from scrapy.exceptions import UsageError
 
@@ -48,7 +48,7 @@ class MmcrawlCommand(_Base):
     Attributes:
         name: As it is typed.
         usage, summary, details: For the help: what follows the name, and what it does.
-        arguments: Of the crawl, that it takes by `-a NAME=VALUE` and `--name VALUE`.
+        arguments: That it takes by `-a NAME=VALUE` and `--name VALUE`; `model` has their help.
         has_operands: Whether words may follow that are no options.
         interrupted: What Ctrl-C makes it say.
     """
@@ -61,6 +61,7 @@ class MmcrawlCommand(_Base):
     summary: ClassVar[str]
     details: ClassVar[str] = ""
     arguments: ClassVar[tuple[str, ...]]
+    model: ClassVar[type[BaseModel]] = FocusedParams
     has_operands: ClassVar[bool] = False
     interrupted: ClassVar[str] = "stopped"
 
@@ -75,7 +76,7 @@ class MmcrawlCommand(_Base):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        add_arguments(parser, self.arguments)
+        add_arguments(parser, self.arguments, self.model)
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
         """Check what was told; return what does it, which returns an exit code if not 0.
@@ -183,8 +184,10 @@ def ended_by_signal() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def add_arguments(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
-    """Add arguments of the crawl to the options of a command; their help is the crawl's."""
+def add_arguments(
+    parser: argparse.ArgumentParser, names: Sequence[str], model: type[BaseModel] = FocusedParams
+) -> None:
+    """Add arguments of a spider to the options of a command; their help is that of the model."""
     parser.add_argument(
         "-a",
         dest="arguments",
@@ -194,7 +197,7 @@ def add_arguments(parser: argparse.ArgumentParser, names: Sequence[str]) -> None
         help=f"as for scrapy crawl: {', '.join(names)}; the same as {_option(names[0])} VALUE, …",
     )
     for name in names:
-        told = FocusedParams.model_fields[name].description or ""
+        told = model.model_fields[name].description or ""
         parser.add_argument(_option(name), dest=name, default="", help=told.replace("%", "%%"))
 
 

@@ -22,6 +22,7 @@ from scrapy_spider_metadata import Args
 
 from mmcrawl.archive.uris import shown
 from mmcrawl.crawling.archive_params import ArchiveParams
+from mmcrawl.crawling.collect_params import CollectParams
 from mmcrawl.crawling.params import FocusedParams, explain
 from mmcrawl.engine.components import check_scheduler
 from mmcrawl.engine.crawls import check_settings, with_stored_web
@@ -83,10 +84,8 @@ class Command(ScrapyCrawl):
         if len(args) != 1 or self.settings is None:
             return
         self._own_args = arguments_or_exit("crawl", args[0], opts.spargs, self.settings)
-        if self._own_args is not None and self.settings["LOG_LEVEL"] != "DEBUG":
-            for name in _NOISY:
-                logging.getLogger(name).addFilter(_is_warning)
-            logging.getLogger(_ROBOTS).addFilter(_without_traceback)
+        if self._own_args is not None:
+            quieten(self.settings)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Crawl; tell by the exit code whether the crawl could be done."""
@@ -107,6 +106,14 @@ class Command(ScrapyCrawl):
     def _create_crawler(self, spidercls: type[Spider] | str) -> Crawler:
         self._own_crawler = super()._create_crawler(spidercls)
         return self._own_crawler
+
+
+def quieten(settings: BaseSettings) -> None:
+    """Leave out of the log what Scrapy says of itself, unless it is asked for (DEBUG)."""
+    if settings["LOG_LEVEL"] != "DEBUG":
+        for name in _NOISY:
+            logging.getLogger(name).addFilter(_is_warning)
+        logging.getLogger(_ROBOTS).addFilter(_without_traceback)
 
 
 def arguments_or_exit(
@@ -174,7 +181,9 @@ def _spider_named(name: str, settings: BaseSettings) -> type[Spider]:
 def _model_of(spider: type[Spider]) -> type[BaseModel] | None:
     """Return what checks the arguments of a spider; None if it is not ours."""
     model = get_type_hints(spider).get("args") if issubclass(spider, Args) else None
-    ours = isinstance(model, type) and issubclass(model, FocusedParams | ArchiveParams)
+    ours = isinstance(model, type) and issubclass(
+        model, FocusedParams | ArchiveParams | CollectParams
+    )
     return model if ours else None
 
 

@@ -351,6 +351,8 @@ _MAY_BE: dict[str, Callable[[], str]] = {
     "media": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas",
     "store": lambda: "it may be sqlite:///FILE, memory: or mongodb://HOST/DATABASE",
     "archive": lambda: "it may be sqlite:///FILE, mongodb://HOST/DATABASE or none",
+    "kinds": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas, or all",
+    "again": lambda: "it may be failed or held",
     "seeds": lambda: "they may be a seed file, a URL, or URLs parted by commas",
     "sites": lambda: "it may be hosts, domains or anywhere",
     "job": lambda: "it may hold letters, digits, dots, dashes and underscores",

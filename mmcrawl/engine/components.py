@@ -48,6 +48,20 @@ REVISIT: Mapping[str, Any] = {
     "STATS_DUMP": False,
 }
 
+COLLECT: Mapping[str, Any] = {
+    **WELL_BEHAVED,
+    "DOWNLOAD_HANDLERS": {
+        "http": "mmcrawl.engine.downloads.MediaDownloadHandler",
+        "https": "mmcrawl.engine.downloads.MediaDownloadHandler",
+    },
+    "EXTENSIONS": {
+        "scrapy.extensions.feedexport.FeedExporter": None,
+        "scrapy.extensions.logstats.LogStats": None,
+    },
+    "RETRY_GIVE_UP_LOG_LEVEL": "DEBUG",
+    "STATS_DUMP": False,
+}
+
 FOCUSED: Mapping[str, Any] = {
     **REVISIT,
     "SCHEDULER": _SCHEDULER,

@@ -55,6 +55,10 @@ class DownloadHandler(HTTP11DownloadHandler):
         private = _private_hosts(self._crawler)
         if private is not None and not private.may_ask(request.url):
             raise IgnoreRequest(f"leads to {host_of(request.url)}, which is on a private network")
+        return await self.answer(request)
+
+    async def answer(self, request: Request) -> Response:
+        """Return the response to a request that may be made."""
         return await super().download_request(request)
 
 

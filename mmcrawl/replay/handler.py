@@ -100,13 +100,16 @@ class ReplayDownloadHandler(BaseDownloadHandler):
         return self._web.get(url, method)
 
 
-def replay_settings(web: str) -> dict[str, Any]:
+_HANDLER = f"{__name__}.{ReplayDownloadHandler.__name__}"
+
+
+def replay_settings(web: str, handler: str = _HANDLER) -> dict[str, Any]:
     """Scrapy settings with which everything is answered from a stored web, without waiting.
 
     Args:
         web: As for `mmcrawl.replay.open_web`.
+        handler: Path of the class that answers.
     """
-    handler = f"{__name__}.{ReplayDownloadHandler.__name__}"
     return {
         "DOWNLOAD_HANDLERS": {"http": handler, "https": handler},
         "MMCRAWL_WEB": web,

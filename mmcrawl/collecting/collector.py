@@ -1,0 +1,188 @@
+"""What is to be fetched next, and what became of it: a process's part in a collection.
+
+The process holds a lock as long as it lives; what another one of this machine had taken whose lock
+is free has died, and is fetched by others at once. Of other machines the leases must run out.
+"""
+
+import secrets
+import socket
+import time
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+from urllib.parse import urlsplit
+
+from filelock import FileLock, Timeout
+
+from mmcrawl.collecting.download import Download
+from mmcrawl.collecting.model import PART, MediaFile, State
+from mmcrawl.collecting.opening import Collection as MediaCollection
+from mmcrawl.collecting.partial import PartialFile
+from mmcrawl.collecting.sizes import Budget
+from mmcrawl.errors import MediaError, StoreError
+from mmcrawl.frontier.addresses import host_of
+from mmcrawl.page.urls import hosted_kind
+
+LEASE = 120.0
+"""Seconds without a sign of life after which others may fetch what a process has taken."""
+
+
+class Collector:
+    """Takes addresses, and settles them. For several threads.
+
+    Args:
+        collection: an open one.
+        budget: how much may be kept; what is held already is added to it.
+        kinds: that are wanted.
+
+    Attributes:
+        kept: files that came, `kept_bytes` their bytes.
+
+    Raises:
+        StoreError: the collection cannot be used.
+    """
+
+    def __init__(self, collection: MediaCollection, budget: Budget, kinds: Collection[str]) -> None:
+        self.collection = collection
+        self.kept = self.kept_bytes = 0
+        self._counting = Lock()
+        self._index = collection.index
+        self._budget = budget
+        self._kinds = frozenset(kinds)
+        self._under_way: dict[str, Download] = {}
+        self._owners = collection.folder / "owners"
+        self.owner = f"{socket.gethostname()}-{secrets.token_hex(8)}"
+        self._owners.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(self._owners / self.owner, timeout=0, thread_local=False)
+        self._lock.acquire()
+
+    def begin(self, again: Collection[State] = ()) -> None:
+        """Let wait again what a process that died had taken, and what former limits left out.
+
+        Args:
+            again: further states of addresses that are to be fetched once more.
+        """
+        for owner in self._index.owners():
+            if not _lives(self._owners / owner):
+                self._index.give_back(owner)
+        self._index.again({State.SKIPPED, *again})
+        self._budget.used.update(self._index.summary().held_bytes)
+
+    def add(self, media: Iterable[tuple[str, str]]) -> int:
+        """Note addresses and their kinds; return how many are new."""
+        now = time.time()
+        return self._index.add(
+            MediaFile(url, kind, added_at=now) for url, kind in media if kind in self._kinds
+        )
+
+    def take(self, most: int, busy: Collection[str] = ()) -> list[Download]:
+        """Take addresses to be fetched, or kept where all has come; others are settled at once.
+
+        Args:
+            most: how many to take.
+            busy: hosts whose addresses are left to wait.
+
+        Returns:
+            None or fewer although others wait: call again.
+        """
+        now = time.time()
+        kinds = {*self._kinds, PART}
+        files = self._index.take(self.owner, now, now + LEASE, most, kinds=kinds, busy=busy)
+        return list(self._begun(files))
+
+    def renew(self) -> None:
+        """Give a sign of life."""
+        self._index.renew(self.owner, time.time() + LEASE)
+
+    def keep(self, download: Download) -> None:
+        """Put a file into the media store. May take long.
+
+        Raises:
+            StoreError: the media store or the index fails.
+        """
+        try:
+            file = download.keep(self.collection.files)
+        except MediaError as error:
+            self.settle(download, State.FAILED, str(error))
+            return
+        except OSError as error:
+            raise StoreError(
+                f"media store {self.collection.files.name} cannot be written"
+                f" ({error.strerror or error}); make room and run the same command again"
+            ) from error
+        if self._index.settle(file, self.owner):
+            with self._counting:
+                self.kept += 1
+                self.kept_bytes += file.size
+        download.forget()
+        self._under_way.pop(file.url, None)
+
+    def settle(self, download: Download, state: State, reason: str) -> None:
+        """Note why a file did not come; what came is kept for another try if it may go on."""
+        size = download.size
+        if state is State.FAILED and size:
+            download.pause()
+        else:
+            download.give_up()
+        self._under_way.pop(download.file.url, None)
+        self._note(replace(download.file, size=download.announced or size), state, reason)
+
+    def close(self) -> None:
+        """Let what was not settled wait again, for whoever comes next."""
+        try:
+            for download in self._under_way.values():
+                download.pause()
+            self._under_way.clear()
+            self._index.give_back(self.owner)
+        finally:
+            self._lock.release()
+            with suppress(OSError):
+                Path(self._lock.lock_file).unlink(missing_ok=True)
+            self._index.close()
+
+    def _begun(self, files: Iterable[MediaFile]) -> Iterator[Download]:
+        for file in files:
+            reason = _not_fetched(file.url)
+            if reason:
+                self._note(file, State.SKIPPED, reason)
+                continue
+            try:
+                part = PartialFile(self.collection.partial, file.url)
+            except MediaError as error:
+                self._note(file, State.FAILED, str(error))
+                continue
+            part.resume()
+            download = Download(file, part, self._budget, self._kinds)
+            self._under_way[file.url] = download
+            yield download
+
+    def _note(self, file: MediaFile, state: State, reason: str) -> None:
+        changed = replace(file, state=state, reason=reason, changed_at=time.time())
+        self._index.settle(changed, self.owner)
+
+
+def _not_fetched(url: str) -> str:
+    """Return why an address is not even asked, "" if it is."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "it is no address"
+    if parts.scheme not in ("http", "https"):
+        return f"{parts.scheme}: is a protocol that is not fetched"
+    if hosted_kind(host_of(url), f"{parts.path}?{parts.query}"):
+        return "it is a page with a player, not a file"
+    return ""
+
+
+def _lives(lock: Path) -> bool:
+    """Tell whether a process may be alive: of this machine, if it holds its lock."""
+    if not lock.exists():
+        return True  # on another machine
+    try:
+        with FileLock(lock, timeout=0):
+            lock.unlink(missing_ok=True)
+    except Timeout:
+        return True
+    return False

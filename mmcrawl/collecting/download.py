@@ -1,0 +1,314 @@
+"""One file being fetched: what is asked for, what is taken of an answer, and when it is whole.
+
+Nothing here knows how bytes are transported: whoever has an answer says so with `accept`, hands
+over its bytes with `write`, and ends with `finish`. What is wrong is a `MediaError`.
+"""
+
+import hashlib
+import re
+import time
+from base64 import b64decode
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+
+from mmcrawl.collecting.files import MediaFiles
+from mmcrawl.collecting.magic import HEAD, PLAYLISTS, kind_of, says_no_media, type_of
+from mmcrawl.collecting.model import PART, MediaFile, State
+from mmcrawl.collecting.partial import Begun, PartialFile
+from mmcrawl.collecting.sizes import Budget
+from mmcrawl.errors import MediaError
+
+Header = Callable[[str], str]
+"""Returns a header of an answer, "" where it has none of the name."""
+
+_CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-\d{1,18}/(\d{1,18}|\*)")
+_DIGEST = re.compile(r"(?:^|,)\s*sha-256=:?([A-Za-z0-9+/=]{43,44}):?", re.IGNORECASE)
+_LOOK_AT_DISK = 64 << 20
+_PROGRESS = 1 << 20
+
+
+@dataclass(slots=True)
+class _Expected:
+    """What the bytes must be found to be when all have come."""
+
+    total: int | None = None
+    digest: bytes = b""
+    md5: bytes = b""
+
+
+class Download:
+    """An address on its way into the media store.
+
+    Args:
+        file: the record, taken by this process.
+        part: its bytes, as far as they have come.
+        budget: how much may be kept.
+        kinds: that are wanted.
+
+    Attributes:
+        interrupt: breaks it off; set by whoever transports the bytes.
+    """
+
+    def __init__(
+        self, file: MediaFile, part: PartialFile, budget: Budget, kinds: Collection[str]
+    ) -> None:
+        self.file = file
+        self.interrupt: Callable[[], object] = lambda: None
+        self._part = part
+        self._budget = budget
+        self._kinds = kinds
+        self._expected = _Expected()
+        self._md5 = hashlib.md5(usedforsecurity=False)
+        self._head = bytearray()
+        self._header_type = ""
+        self._promised = 0
+        self._looked_at = 0
+        self._farthest = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all bytes are there, from a former run."""
+        begun = self._part.begun
+        return begun.complete or (bool(begun.length) and self._part.size == begun.length)
+
+    @property
+    def size(self) -> int:
+        """Bytes that have come."""
+        return self._part.size
+
+    @property
+    def announced(self) -> int:
+        """Bytes that the server said it has, 0 if it did not."""
+        return self._part.begun.length or 0
+
+    def conditions(self) -> dict[str, str]:
+        """Return the headers of a request for what is missing."""
+        headers = {"Accept-Encoding": "identity", "Accept": "*/*"}
+        validator = self._part.begun.validator
+        if self._part.size and validator:
+            headers |= {"Range": f"bytes={self._part.size}-", "If-Range": validator}
+        return headers
+
+    def accept(self, status: int, header: Header, length: int | None, url: str) -> None:
+        """Take the beginning of an answer.
+
+        Args:
+            status: 200 or 206; 416 where the range is not there.
+            header: of the answer.
+            length: bytes of its body, None where that is not known.
+            url: that was answered.
+
+        Raises:
+            MediaError: it is not wanted. With `again`, the same request without a range may help.
+        """
+        encoding = header("Content-Encoding").strip().lower()
+        if encoding not in ("", "identity"):
+            raise MediaError(f"the server sends it compressed ({encoding}) although asked not to")
+        self._header_type = header("Content-Type")
+        if self.file.kind != PART and says_no_media(self._header_type):
+            raise MediaError(f"the server says it is {_shown(self._header_type)}")
+        if status == 200:
+            self._begin(header, length, url)
+        else:
+            self._go_on(status, header, url)
+        self._give_back_promise()
+        self._make_room(self._expected.total or 0)
+
+    def write(self, data: bytes) -> None:
+        """Take bytes. OSError where the disk takes none.
+
+        Raises:
+            MediaError: they are of no medium that is wanted, or there is no room for them.
+        """
+        if not self._part.begun.content_type:
+            self._head += data
+            if len(self._head) < HEAD:
+                return
+            data = self._judged()
+        if self._expected.total is None:
+            self._make_room(self._part.size + len(data))
+        elif self._part.size - self._looked_at > _LOOK_AT_DISK:
+            self._looked_at = self._part.size
+            self._refuse_if_no_room(0)
+        if self._expected.md5:
+            self._md5.update(data)
+        self._part.write(data)
+
+    def finish(self) -> None:
+        """Find out whether all is there and right; the file can be kept afterwards.
+
+        Raises:
+            MediaError: it is not.
+        """
+        if not self._part.begun.content_type and not self.is_whole:
+            self._part.write(self._judged())
+        total, size = self._expected.total, self._part.size
+        if not size:
+            raise MediaError("it is empty", again=True)
+        if total is not None and size != total:
+            raise MediaError(f"{size:,} bytes came instead of {total:,}", again=True)
+        expected = self._expected
+        wrong = expected.digest and expected.digest.hex() != self._part.digest
+        if wrong or (expected.md5 and expected.md5 != self._md5.digest()):
+            self._part.restart()
+            raise MediaError("its bytes are not those that the server's digest tells", again=True)
+        self._part.checkpoint(complete=True)
+
+    def keep(self, files: MediaFiles) -> MediaFile:
+        """Put the file into the media store; return its record. May take long.
+
+        Raises:
+            MediaError: the bytes of a former run are gone.
+        """
+        begun = self._part.begun
+        if not begun.complete:
+            self.finish()
+            begun = self._part.begun
+        if self._part.path.exists():
+            self._part.leave_bytes()
+            files.keep(self._part.path, begun.digest)
+        elif not files.has(begun.digest, begun.size):
+            self._part.restart()
+            raise MediaError("the bytes of a former run are gone", again=True)
+        return replace(
+            self.file,
+            kind=kind_of(begun.content_type, self.file.kind) or self.file.kind,
+            state=State.HELD,
+            digest=begun.digest,
+            size=begun.size,
+            content_type=begun.content_type,
+            etag=begun.etag,
+            last_modified=begun.last_modified,
+            final_url=begun.final_url,
+            reason="",
+            changed_at=time.time(),
+        )
+
+    def has_come_farther(self) -> bool:
+        """Tell whether a good deal more has come than when this was asked last."""
+        farther = self._part.size >= self._farthest + _PROGRESS
+        if farther:
+            self._farthest = self._part.size
+        return farther
+
+    def pause(self) -> None:
+        """Leave what has come for another time."""
+        self._give_back_promise()
+        self._part.close()
+
+    def forget(self) -> None:
+        """Leave nothing on the disk that is on its way."""
+        self._part.remove()
+
+    def give_up(self) -> None:
+        """Drop what has come."""
+        self._give_back_promise()
+        self._part.remove()
+
+    def _begin(self, header: Header, length: int | None, url: str) -> None:
+        """Begin at the first byte, whatever was there before."""
+        self._part.restart()
+        self._md5 = hashlib.md5(usedforsecurity=False)
+        self._head.clear()
+        self._looked_at = 0
+        self._expected = _Expected(length, _sha256(header), _md5(header))
+        self._part.note(
+            Begun(
+                self.file.url,
+                length=length,
+                etag=header("ETag"),
+                last_modified=header("Last-Modified"),
+                final_url="" if url == self.file.url else url,
+            )
+        )
+
+    def _go_on(self, status: int, header: Header, url: str) -> None:
+        """Go on where the bytes end, if the answer is of the same file."""
+        match = _CONTENT_RANGE.fullmatch(header("Content-Range").strip())
+        begun = self._part.begun
+        total = int(match[2]) if match and match[2] != "*" else begun.length
+        etag = header("ETag")
+        if (
+            status != 206
+            or match is None
+            or int(match[1]) != self._part.size
+            or (begun.length is not None and total != begun.length)
+            or (etag and begun.etag and etag != begun.etag)
+        ):
+            self._part.restart()
+            raise MediaError("the server goes on with another file", again=True)
+        self._expected = _Expected(total, _sha256(header, of_all=True))
+
+    def _judged(self) -> bytes:
+        """Decide what the file is by its first bytes; return them."""
+        head = bytes(self._head)
+        self._head.clear()
+        if not head:
+            raise MediaError("it is empty", again=True)
+        seen = type_of(head[:HEAD], self._header_type)
+        if self.file.kind == PART:
+            seen = seen or self._header_type.partition(";")[0].strip() or "application/octet-stream"
+        else:
+            self._refuse_if_not_wanted(seen)
+        if self.file.kind == PART and seen == "text/html":
+            raise MediaError("it is text/html")
+        self._part.note(replace(self._part.begun, content_type=seen))
+        return head
+
+    def _refuse_if_not_wanted(self, seen: str) -> None:
+        wanted = self.file.kind
+        if seen in PLAYLISTS:
+            raise MediaError(f"it is a playlist ({seen}), whose pieces are not joined yet")
+        kind = kind_of(seen, wanted)
+        if not kind:
+            said = _shown(self._header_type)
+            what = f"it is {seen}" if seen else f"nothing tells what it is; the server says {said}"
+            raise MediaError(f"{what}, no {wanted}")
+        if kind not in self._kinds:
+            raise MediaError(f"it is {kind}, which is not wanted", left_out=True)
+
+    def _make_room(self, size: int) -> None:
+        """Have so many bytes counted as this file's."""
+        if size > self._promised:
+            self._refuse_if_no_room(size - self._promised, size)
+            self._budget.promise(self.file.kind, size - self._promised)
+            self._promised = size
+
+    def _refuse_if_no_room(self, more: int, size: int = 0) -> None:
+        reason = self._budget.refusal(self.file.kind, more, size, self._part.free)
+        if reason:
+            raise MediaError(reason, left_out=True)
+
+    def _give_back_promise(self) -> None:
+        self._budget.promise(self.file.kind, -self._promised)
+        self._promised = 0
+
+
+def _sha256(header: Header, *, of_all: bool = False) -> bytes:
+    """Return the digest of all bytes that an answer tells, b"" for none.
+
+    Args:
+        header: of the answer.
+        of_all: whether the answer is a part of the file.
+    """
+    names = ("Repr-Digest", "Digest") if of_all else ("Repr-Digest", "Content-Digest", "Digest")
+    for name in names:
+        if match := _DIGEST.search(header(name)):
+            return _decoded(match[1], 32)
+    return b""
+
+
+def _md5(header: Header) -> bytes:
+    return _decoded(header("Content-MD5").strip(), 16)
+
+
+def _decoded(text: str, length: int) -> bytes:
+    try:
+        digest = b64decode(text, validate=True)
+    except ValueError:
+        return b""
+    return digest if len(digest) == length else b""
+
+
+def _shown(content_type: str) -> str:
+    return " ".join(content_type.partition(";")[0].split())[:80] or "nothing of its type"

@@ -1,0 +1,146 @@
+"""The media store: files named by their digest, so that equal bytes are kept once.
+
+``files/ab/abcd…``, below a folder or a URL that fsspec understands (an extra). A file is there
+wholly or not at all.
+"""
+
+import os
+from abc import ABC, abstractmethod
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from mmcrawl.errors import StoreError
+
+_FOLDER = "files"
+
+
+class MediaFiles(ABC):
+    """Files by the SHA-256 of their bytes, 64 hexadecimal digits.
+
+    Attributes:
+        name: how messages call the store.
+    """
+
+    name: str
+
+    @abstractmethod
+    def has(self, digest: str, size: int) -> bool:
+        """Tell whether a file of this digest and size is there."""
+
+    @abstractmethod
+    def keep(self, path: Path, digest: str) -> None:
+        """Take a file in; `path` is gone afterwards. OSError where it cannot be."""
+
+    @abstractmethod
+    def open(self, digest: str) -> BinaryIO:
+        """Open a file to read it.
+
+        Raises:
+            StoreError: there is none.
+        """
+
+
+class FolderFiles(MediaFiles):
+    """A media store in a folder, best on the disk of the files that are taken in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.name = str(folder)
+        self._folder = folder / _FOLDER
+
+    def path(self, digest: str) -> Path:
+        """Return where a file is, or would be."""
+        return self._folder / digest[:2] / digest
+
+    def has(self, digest: str, size: int) -> bool:
+        with suppress(OSError):
+            return self.path(digest).stat().st_size == size
+        return False
+
+    def keep(self, path: Path, digest: str) -> None:
+        place = self.path(digest)
+        if self.has(digest, path.stat().st_size):
+            path.unlink()
+            return
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+        path.replace(place)
+        if os.name == "posix":  # elsewhere a folder cannot be opened
+            folder = os.open(place.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+
+    def open(self, digest: str) -> BinaryIO:
+        try:
+            return self.path(digest).open("rb")
+        except OSError as error:
+            raise _missing(self.name, digest) from error
+
+
+class RemoteFiles(MediaFiles):
+    """A media store at a URL of fsspec, as ``s3://bucket/media``.
+
+    Args:
+        url: of the folder.
+
+    Raises:
+        StoreError: fsspec, or what it needs for the URL, is not installed, or it is misunderstood.
+    """
+
+    def __init__(self, url: str) -> None:
+        try:
+            import fsspec
+
+            self._system, root = fsspec.core.url_to_fs(url)
+        except ImportError as error:
+            raise StoreError(
+                f"media store {url} needs more than is installed ({error}): pip install"
+                " 'mmcrawl[collect]', and for S3 'mmcrawl[s3]'"
+            ) from error
+        except ValueError as error:
+            raise StoreError(
+                f"media store {url} is not understood ({error}); name a folder, or a URL as"
+                " s3://BUCKET/FOLDER"
+            ) from error
+        self.name = url
+        self._root = f"{root.rstrip('/')}/{_FOLDER}"
+
+    def has(self, digest: str, size: int) -> bool:
+        # One that was put there in part only, where that is possible, has another size.
+        with suppress(FileNotFoundError):
+            return bool(self._system.size(self._place(digest)) == size)
+        return False
+
+    def keep(self, path: Path, digest: str) -> None:
+        size = path.stat().st_size
+        if not self.has(digest, size):
+            place = self._place(digest)
+            self._system.makedirs(place.rpartition("/")[0], exist_ok=True)
+            self._system.put_file(str(path), place)
+            if not self.has(digest, size):
+                raise OSError(f"{self.name} did not keep {digest} wholly")
+        path.unlink()
+
+    def open(self, digest: str) -> BinaryIO:
+        try:
+            return cast("BinaryIO", self._system.open(self._place(digest), "rb"))
+        except FileNotFoundError as error:
+            raise _missing(self.name, digest) from error
+
+    def _place(self, digest: str) -> str:
+        return f"{self._root}/{digest[:2]}/{digest}"
+
+
+def _missing(store: str, digest: str) -> StoreError:
+    return StoreError(
+        f"media store {store} has no file {digest}; was it removed? Restore it from a copy, or"
+        " fetch all again with `scrapy collect --again held`"
+    )
+
+
+def open_files(place: str | Path) -> Any:
+    """Return the media store in a folder, or at a URL."""
+    return RemoteFiles(str(place)) if "://" in str(place) else FolderFiles(Path(place))

@@ -1,0 +1,93 @@
+"""Sizes as people write them, and how much may be fetched."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+
+from mmcrawl.page.media import ANIMATION, AUDIO, VIDEO
+
+KINDS = (AUDIO, VIDEO, ANIMATION)
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]?)(I?)B?", re.IGNORECASE)
+ALL = "all"
+
+
+def as_size(text: str) -> int:
+    """Return a number of bytes.
+
+    Raises:
+        ValueError: it is none.
+
+    >>> as_size("20GB"), as_size("1.5 MiB"), as_size("700")
+    (20000000000, 1572864, 700)
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is no size; give one as 700MB or 20GB")
+    unit = _UNITS[match[2].upper()]
+    if match[3]:
+        unit = 1024 ** list(_UNITS).index(match[2].upper())
+    return int(float(match[1]) * unit)
+
+
+def as_sizes(text: str) -> dict[str, int]:
+    """Return the most bytes of each kind, and under ``all`` of all together.
+
+    Raises:
+        ValueError: it is not understood.
+
+    >>> as_sizes("20GB,video:15GB")
+    {'all': 20000000000, 'video': 15000000000}
+    """
+    sizes: dict[str, int] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        kind, colon, size = part.rpartition(":")
+        kind = kind.strip() if colon else ALL
+        if kind not in (*KINDS, ALL):
+            raise ValueError(f"there is no media kind {kind!r}; there are {', '.join(KINDS)}")
+        sizes[kind] = as_size(size)
+    return sizes
+
+
+@dataclass(slots=True)
+class Budget:
+    """How many bytes may be kept, and how many are, or are on their way. For several threads.
+
+    Attributes:
+        per_file: most of one file, 0 for any.
+        most: most of each kind, and of ``all``; what is not named has no bound.
+        disk_left: bytes of the disk that are to stay free.
+        used: of each kind: those held, and those promised to files under way.
+    """
+
+    per_file: int = 0
+    most: Mapping[str, int] = field(default_factory=dict)
+    disk_left: int = 0
+    used: dict[str, int] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def refusal(self, kind: str, more: int, size: int, free: int) -> str:
+        """Return why more bytes may not be kept, "" if they may.
+
+        Args:
+            kind: audio, video, animation or part.
+            more: how many.
+            size: of the file with them.
+            free: bytes of the disk that are free.
+        """
+        if self.per_file and size > self.per_file:
+            return f"larger than max_file ({self.per_file:,} bytes)"
+        for name, used in ((kind, self.used.get(kind, 0)), (ALL, sum(self.used.values()))):
+            most = self.most.get(name)
+            if most is not None and used + more > most:
+                of = "" if name == ALL else f" of {name}"
+                return f"no room within max_media ({most:,} bytes{of})"
+        if free - more < self.disk_left:
+            return f"no room on the disk, of which {self.disk_left:,} bytes are to stay free"
+        return ""
+
+    def promise(self, kind: str, size: int) -> None:
+        """Count bytes of a file under way; those of one that is given up are subtracted."""
+        with self._lock:
+            self.used[kind] = self.used.get(kind, 0) + size

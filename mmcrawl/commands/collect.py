@@ -1,0 +1,131 @@
+"""`scrapy collect`: the media that a crawl found are kept, and told of."""
+
+import argparse
+import csv
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, fields
+from typing import Any, ClassVar, TextIO
+
+from pydantic import ValidationError
+from rich.console import Group
+from rich.text import Text
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from mmcrawl.collecting.model import MediaFile, State
+from mmcrawl.collecting.opening import open_collection
+from mmcrawl.commands.base import MmcrawlCommand, console_of, store_named
+from mmcrawl.commands.crawl import EXIT_CODES, quieten
+from mmcrawl.crawling.collect_params import CollectParams
+from mmcrawl.crawling.params import explain
+from mmcrawl.engine.crawls import check_settings
+from mmcrawl.errors import MmcrawlError
+from mmcrawl.settings import value_of
+from mmcrawl.stores.uris import is_server
+from mmcrawl.terminal.collecting import collection_tables
+
+_STATUS, _LIST = "status", "list"
+
+
+class Command(MmcrawlCommand, ScrapyCommand):
+    """Collect the media of a crawl."""
+
+    requires_crawler_process = True
+    default_settings: ClassVar[dict[str, Any]] = {}
+    name = "collect"
+    usage = "[status|list] [FILE.db|-a store=URI] [options]"
+    summary = "Fetch and keep the media that a crawl found; what came of each"
+    details = (
+        "Without a word, fetches what the crawl found and is not held yet, from where it stopped"
+        " last; the crawl may be running. `status` tells how much is held, and why the rest is not;"
+        " `list` writes the record of each address. Exit codes: 0, it ended or was stopped, and the"
+        " same command goes on; 1, a store failed; 2, an argument or a setting is wrong."
+    )
+    arguments = tuple(CollectParams.model_fields)
+    model = CollectParams
+    has_operands = True
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        states = ", ".join(State)
+        parser.add_argument("--state", default="", help=f"of `list`, only these: {states}")
+        formats = ", ".join(_WRITERS)
+        parser.add_argument("--format", default="jsonl", help=f"of `list`: {formats}")
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        super().process_options(args, opts)
+        quieten(self.settings)  # type: ignore[arg-type]
+
+    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
+        what = args.pop(0) if args and args[0] in (_STATUS, _LIST) else ""
+        if len(args) == 1 and (is_server(args[0]) or args[0].endswith(".db")):
+            opts.store = args.pop(0)
+        if args:
+            raise UsageError(f"{args[0]!r} is not understood; say {_STATUS}, {_LIST}, or FILE.db")
+        params = self._params(opts)
+        if what == _STATUS:
+            return lambda: self._status(params)
+        if what == _LIST:
+            states = _states(opts.state)
+            if opts.format not in _WRITERS:
+                raise ValueError(f"--format {opts.format}: there are {', '.join(_WRITERS)}")
+            return lambda: self._list(params, states, opts.format)
+        return lambda: self._collect(params)
+
+    def _params(self, opts: argparse.Namespace) -> CollectParams:
+        check_settings(self.settings)  # type: ignore[arg-type]
+        given = {name: getattr(opts, name) for name in self.arguments if getattr(opts, name)}
+        given["store"] = store_named(opts.store)
+        try:
+            return CollectParams(**given)
+        except ValidationError as error:
+            raise MmcrawlError("; ".join(explain(error))) from error
+
+    def _collect(self, params: CollectParams) -> int:
+        process: Any = self.crawler_process
+        crawler = process.create_crawler(self.name)
+        process.crawl(crawler, **params.model_dump(exclude_defaults=True))
+        process.start()
+        if process.bootstrap_failed:
+            return 1
+        return EXIT_CODES.get(crawler.stats.get_value("finish_reason"), 0)
+
+    def _status(self, params: CollectParams) -> None:
+        with self._opened(params) as collection:
+            summary = collection.index.summary()
+            heading = Text(f"Media in {collection.name}", "bold")
+        console_of().print(Group(heading, *collection_tables(summary)))
+
+    def _list(self, params: CollectParams, states: tuple[State, ...], format: str) -> None:
+        with self._opened(params) as collection:
+            _WRITERS[format](map(asdict, collection.index.files(states)), sys.stdout)
+
+    def _opened(self, params: CollectParams) -> Any:
+        media = value_of(self.settings, "MMCRAWL_MEDIA")  # type: ignore[arg-type]
+        return open_collection(params.store_uri, media, create=False)
+
+
+def _states(text: str) -> tuple[State, ...]:
+    try:
+        return tuple(State(state.strip()) for state in text.split(",") if state.strip())
+    except ValueError:
+        raise ValueError(f"--state {text}: there are {', '.join(State)}") from None
+
+
+def _write_jsonl(rows: Iterable[dict[str, Any]], stream: TextIO) -> None:
+    for row in rows:
+        print(json.dumps(row, ensure_ascii=False), file=stream)
+
+
+def _write_csv(rows: Iterable[dict[str, Any]], stream: TextIO) -> None:
+    writer = csv.DictWriter(stream, [field.name for field in fields(MediaFile)])
+    writer.writeheader()
+    writer.writerows(rows)
+
+
+_WRITERS: Mapping[str, Callable[[Iterable[dict[str, Any]], TextIO], None]] = {
+    "jsonl": _write_jsonl,
+    "csv": _write_csv,
+}

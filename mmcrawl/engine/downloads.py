@@ -1,0 +1,232 @@
+"""Download handlers for media: what comes goes to the disk as it comes, not into memory.
+
+A request that has a `Download` in its meta is answered by a response without a body; all others, as
+those for robots.txt, are answered as always. A request is made again, without its range, where a
+server goes on with another file than it began with.
+"""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+from scrapy.core.downloader.handlers.http11 import _ScrapyAgent
+from scrapy.exceptions import DownloadTimeoutError, ResponseDataLossError
+from scrapy.http import Headers, Response
+from scrapy.utils._download_handlers import wrap_twisted_exceptions
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
+from twisted.internet.protocol import Protocol, connectionDone
+from twisted.python.failure import Failure
+from twisted.web.client import ResponseDone
+from twisted.web.http import PotentialDataLoss
+from twisted.web.iweb import UNKNOWN_LENGTH
+
+from mmcrawl.collecting.download import Download
+from mmcrawl.engine.connections import DownloadHandler
+from mmcrawl.errors import MediaError
+from mmcrawl.replay.handler import ReplayDownloadHandler
+from mmcrawl.settings import value_of
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+DOWNLOAD = "mmcrawl_download"
+"""Name in a request's meta of the `Download` that takes its answer."""
+
+_STREAMED = (200, 206, 416)
+
+
+class MediaDownloadHandler(DownloadHandler):
+    """Answers requests from the network, those for media to the disk.
+
+    Raises:
+        MediaError: what comes is not wanted.
+        BrokenOffError: not all came, or not what was promised; asking again may help.
+        TooSlowError: it comes too slowly.
+    """
+
+    def __init__(self, crawler: "Crawler") -> None:
+        super().__init__(crawler)
+        self._slowest = value_of(crawler.settings, "MMCRAWL_MEDIA_SLOWEST")
+        self._timeout = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
+
+    async def answer(self, request: Request) -> Response:
+        """Return the response to a request; that of a medium has no body."""
+        download: Download | None = request.meta.get(DOWNLOAD)
+        if download is None:
+            return await super().answer(request)
+        try:
+            return await self._taken(request, download)
+        except _StartAgainError:
+            return await self._taken(request, download)
+
+    async def _taken(self, request: Request, download: Download) -> Response:
+        agent = _MediaAgent(download, self._slowest, self._timeout, self._crawler, self)
+        asked = request.copy()  # its range is that of this attempt
+        asked.headers.update(download.conditions())
+        try:
+            with wrap_twisted_exceptions():
+                answered = agent.download_request(asked)
+                download.interrupt = answered.cancel
+                response = await maybe_deferred_to_future(answered)
+        except MediaError as error:
+            if not error.again:
+                raise
+            raise BrokenOffError(str(error)) from error
+        except DownloadTimeoutError as error:
+            if not agent.has_begun:
+                raise
+            raise TooSlowError(
+                f"fewer than {self._slowest:,} bytes a second came over {self._timeout:g} s"
+            ) from error
+        finally:
+            download.interrupt = _nothing
+            if download.has_come_farther():
+                request.meta["retry_times"] = 0  # one that gets on is not given up
+            if "download_latency" in asked.meta:
+                request.meta["download_latency"] = asked.meta["download_latency"]
+        return response
+
+
+class ReplayMediaHandler(ReplayDownloadHandler):
+    """Answers requests from a stored web, those for media to the disk."""
+
+    async def download_request(self, request: Request) -> Response:
+        response = await super().download_request(request)
+        download: Download | None = request.meta.get(DOWNLOAD)
+        if download is None or response.status not in _STREAMED:
+            return response
+        length = len(response.body)
+        try:
+            download.accept(response.status, _header(response.headers), length, request.url)
+            download.write(response.body)
+            download.finish()
+        except MediaError as error:
+            if not error.again:
+                raise
+            raise BrokenOffError(str(error)) from error
+        return response.replace(body=b"")
+
+
+class BrokenOffError(ResponseDataLossError):
+    """Not all came, or not what was promised, as the message says."""
+
+
+class TooSlowError(DownloadTimeoutError):
+    """A body came too slowly, as the message says."""
+
+
+class _StartAgainError(Exception):
+    """A file has changed since it was begun; what had come of it was dropped."""
+
+
+class _MediaAgent(_ScrapyAgent):
+    """Makes one request, and hands what comes to a download.
+
+    Attributes:
+        has_begun: whether a body began to come.
+    """
+
+    def __init__(
+        self,
+        download: Download,
+        slowest: int,
+        timeout: float,
+        crawler: "Crawler",
+        handler: MediaDownloadHandler,
+    ) -> None:
+        super().__init__(
+            contextFactory=handler._contextFactory,
+            connectTimeout=timeout,
+            bindAddress=handler._bind_address,
+            pool=handler._pool,
+            maxsize=handler._default_maxsize,
+            crawler=crawler,
+        )
+        self.has_begun = False
+        self._download = download
+        self._slowest = slowest
+
+    def download_request(self, request: Request) -> Deferred[Response]:
+        self._window = request.meta.get("download_timeout") or self._connectTimeout
+        return super().download_request(request)
+
+    def _cb_bodyready(self, txresponse: Any, request: Request) -> Any:
+        if txresponse.code not in _STREAMED or request.method != "GET":
+            return super()._cb_bodyready(txresponse, request)
+        header = _header(self._headers_from_twisted_response(txresponse))
+        length = None if txresponse.length == UNKNOWN_LENGTH else int(txresponse.length)
+        result = {"txresponse": txresponse}
+        try:
+            ranged = b"Range" in request.headers
+            self._download.accept(txresponse.code, header, length, request.url)
+        except MediaError as error:
+            txresponse._transport._producer.abortConnection()
+            if error.again and ranged:
+                raise _StartAgainError from error
+            raise
+        except BaseException:
+            txresponse._transport._producer.abortConnection()
+            raise
+        if length == 0:
+            self._download.finish()
+            return result
+        self.has_begun = True
+        finished: Deferred[Any] = Deferred(partial(self._cancel, txresponse=txresponse))
+        txresponse.deliverBody(_Writer(finished, result, self._download, self._enough))
+        self._txresponse = txresponse  # for timeouts
+        return finished
+
+    def _enough(self, count: int) -> int:
+        """Give the body another while if so many bytes came in the last one; return the rest."""
+        if count < self._slowest * self._window:
+            return count
+        self._timeout_cl.reset(self._window)  # type: ignore[call-arg,misc]
+        return 0
+
+
+class _Writer(Protocol):
+    """Takes a body."""
+
+    def __init__(
+        self, finished: Deferred[Any], result: dict[str, Any], download: Download, enough: Any
+    ) -> None:
+        self._finished, self._result = finished, result
+        self._download, self._enough = download, enough
+        self._counted = 0
+
+    def dataReceived(self, data: bytes) -> None:  # noqa: N802 - Twisted's
+        if self._finished.called:  # what was buffered when it was given up
+            return
+        try:
+            self._download.write(data)
+        except Exception:  # noqa: BLE001 - whoever waits gets it
+            failure = Failure()  # type: ignore[no-untyped-call]
+            self.transport._producer.abortConnection()  # type: ignore[union-attr]
+            self._finished.errback(failure)
+        else:
+            self._counted = self._enough(self._counted + len(data))
+
+    def connectionLost(self, reason: Failure = connectionDone) -> None:  # noqa: N802 - Twisted's
+        if self._finished.called:
+            return
+        whole = reason.check(ResponseDone, PotentialDataLoss)  # type: ignore[no-untyped-call]
+        if not whole:
+            lost = BrokenOffError("the connection was broken off before all came")
+            lost.__cause__ = reason.value
+            self._finished.errback(Failure(lost))  # type: ignore[no-untyped-call]
+            return
+        try:
+            self._download.finish()
+        except Exception:  # noqa: BLE001 - whoever waits gets it
+            self._finished.errback(Failure())  # type: ignore[no-untyped-call]
+        else:
+            self._finished.callback(self._result)
+
+
+def _nothing() -> None:
+    """Break off nothing: nothing is under way."""
+
+
+def _header(headers: Headers) -> Any:
+    return lambda name: (headers.get(name) or b"").decode("latin-1")

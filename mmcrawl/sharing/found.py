@@ -1,0 +1,85 @@
+"""The media that the crawls of a store found, wherever that is kept."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from mmcrawl.errors import StoreError
+from mmcrawl.frontier.database import reading
+from mmcrawl.frontier.store import Job, open_store
+from mmcrawl.sharing.observing import Observer
+from mmcrawl.sharing.store import open_shared_store
+from mmcrawl.stores.uris import file_of, is_server
+
+_MEDIA = (
+    "SELECT r.url, r.kind FROM media_page p JOIN media_resource r ON r.job = p.job AND"
+    " r.page = p.url WHERE p.job = ? AND p.visited_at >= ? ORDER BY p.topic_score DESC, p.url"
+)
+
+
+class FoundMedia:
+    """Looks at a store, in which crawls may be running; nothing is written.
+
+    Args:
+        uri: of the store.
+        job: name of a crawl, "" for all.
+
+    Attributes:
+        jobs: the crawls that are looked at.
+
+    Raises:
+        StoreError: the store cannot be read, or has no such crawl.
+    """
+
+    def __init__(self, uri: str, job: str = "") -> None:
+        self._uri = uri
+        jobs = _shared_jobs(uri) if is_server(uri) else _jobs(uri)
+        self.jobs = [each for each in jobs if job in ("", each.name)]
+        if not self.jobs:
+            which = f"job {job!r}" if job else "crawl"
+            raise StoreError(f"there is no {which} in the store; `scrapy crawl focused` begins one")
+
+    @property
+    def seeds(self) -> Iterator[str]:
+        """The addresses that the crawls began at."""
+        for job in self.jobs:
+            yield from (str(seed[0]) for seed in job.arguments.get("seeds", ()))
+
+    @property
+    def webs(self) -> set[str]:
+        """The stored webs that were crawled instead of the network, "" for the network."""
+        return {str(job.arguments.get("web", "")) for job in self.jobs}
+
+    def since(self, time: float) -> Iterator[tuple[str, str]]:
+        """Yield address and kind of media on pages that were visited from a time on.
+
+        Those of the pages that are best on topic come first; an address may come several times.
+        """
+        for job in self.jobs:
+            yield from self._shared(job, time) if is_server(self._uri) else self._own(job, time)
+
+    def _own(self, job: Job, time: float) -> Iterator[tuple[str, str]]:
+        with reading(Path(file_of(self._uri))) as db:
+            yield from db.execute(_MEDIA, (job.number, time))
+
+    def _shared(self, job: Job, time: float) -> Iterator[tuple[str, str]]:
+        with closing(open_shared_store(self._uri, job=job.name, arguments=None)) as shared:
+            for page in shared.media_pages():
+                if page.visited_at >= time:
+                    yield from ((each.url, each.kind) for each in page.resources)
+
+
+def _jobs(uri: str) -> list[Job]:
+    with open_store(uri, read_only=True) as store:
+        return store.jobs()
+
+
+def _shared_jobs(uri: str) -> list[Job]:
+    with Observer(uri) as observer:
+        names = observer.jobs()
+    jobs: list[Any] = []
+    for name in names:
+        with closing(open_shared_store(uri, job=name, arguments=None)) as shared:
+            jobs.append(shared.job)
+    return jobs

@@ -1,0 +1,306 @@
+"""The media that a crawl found are fetched and kept: `scrapy collect -a store=crawl.db`."""
+
+import logging
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Self
+
+from rich.console import Console
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider, IgnoreRequest
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
+from scrapy.utils.asyncio import call_later, create_looping_call, run_in_thread
+from scrapy.utils.defer import maybe_deferred_to_future
+from scrapy_spider_metadata import Args
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
+
+from mmcrawl.collecting.collector import LEASE, Collector
+from mmcrawl.collecting.download import Download
+from mmcrawl.collecting.model import State
+from mmcrawl.collecting.opening import open_collection
+from mmcrawl.crawling.collect_params import CollectParams
+from mmcrawl.engine.components import COLLECT, use_components
+from mmcrawl.engine.crawls import with_stored_web
+from mmcrawl.engine.downloads import (
+    DOWNLOAD,
+    BrokenOffError,
+    ReplayMediaHandler,
+    TooSlowError,
+)
+from mmcrawl.engine.failures import reason_of
+from mmcrawl.engine.threads import in_thread
+from mmcrawl.errors import MediaError, MmcrawlError, StoreError, fatal_error
+from mmcrawl.frontier.addresses import PrivateHosts, host_of
+from mmcrawl.replay.handler import replay_settings
+from mmcrawl.settings import value_of
+from mmcrawl.sharing.found import FoundMedia
+from mmcrawl.terminal.collecting import Collected, collected_tables, progress_line
+
+logger = logging.getLogger(__name__)
+
+_UNDER_WAY = 256  # files that are taken at once
+_PER_HOST = 64
+_LOOK = 2.0  # seconds between two looks at a crawl that runs
+_COMMITTED = 600.0  # seconds until a page that was visited is in the store, at most
+_TICK = 0.5
+_LINE = 10.0
+_HANDLER = f"{ReplayMediaHandler.__module__}.{ReplayMediaHandler.__name__}"
+
+
+class CollectSpider(Args[CollectParams], Spider):
+    """Fetches media that crawls found, and keeps them.
+
+    Addresses are taken from the collection's index, which says of each what came of it. They are
+    fetched as pages are, by the same rules of robots.txt, delays and private networks; their bytes
+    go to the disk.
+
+    Attributes:
+        follows: tells whether a crawl still runs whose media are collected; None for one that
+            does not.
+    """
+
+    name = "collect"
+    args: CollectParams
+    follows: Callable[[], bool] | None = None
+    private_hosts = PrivateHosts()
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        """Exchange Scrapy's handlers and the like for ours; the scheduler stays."""
+        super().update_settings(settings)
+        use_components(settings, COLLECT)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        kwargs = with_stored_web(kwargs, crawler.settings)
+        spider: Self = super().from_crawler(crawler, *args, **kwargs)
+        found = spider._found = FoundMedia(spider.args.store_uri, spider.args.job)
+        webs = {spider.args.web} if spider.args.web else found.webs
+        if len(webs) > 1:
+            raise MmcrawlError(
+                "some crawls in the store are of stored webs and some are not: say -a job=NAME"
+            )
+        [web] = webs
+        if web:
+            crawler.settings.setdict(replay_settings(web, _HANDLER), priority="spider")
+        anywhere = bool(web or value_of(crawler.settings, "MMCRAWL_PRIVATE_NETWORKS"))
+        spider.private_hosts = PrivateHosts.of(found.seeds, all=anywhere)
+        media = value_of(crawler.settings, "MMCRAWL_MEDIA")
+        spider._collector = Collector(
+            open_collection(spider.args.store_uri, media), spider.args.budget(), spider.args.wanted
+        )
+        spider._hosts = Counter()
+        spider._downloads = {}
+        spider._waiting = None
+        spider._begun = time.monotonic()
+        spider._ticks = create_looping_call(spider._tick)
+        spider._lines = create_looping_call(spider._say_progress)
+        return spider
+
+    _found: FoundMedia
+    _collector: Collector
+    _hosts: Counter[str]
+    _downloads: dict[str, Download]
+    _waiting: Deferred[None] | None
+    _begun: float
+    _ticks: Any
+    _lines: Any
+    _problem: str = ""
+    _renewed: float = 0.0
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Ask for what waits, as long as any does or the crawl runs."""
+        self._ticks.start(_TICK, now=False)
+        self._lines.start(_LINE, now=False)
+        runs, looked = True, float("-inf")
+        try:
+            await run_in_thread(self._collector.begin, self.args.states_again)
+            while True:
+                if runs and time.monotonic() - looked > _LOOK:
+                    runs = self.follows is not None and self.follows()
+                    await self._look(all=not runs or looked < 0)
+                    looked = time.monotonic()
+                downloads = await self._taken()
+                for download in downloads:
+                    yield self._request(download)
+                if not downloads:
+                    if not self._downloads and not runs:
+                        return
+                    await self._next()
+        except StoreError as error:
+            raise self._stopped(error) from None
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:
+        """Keep a file that has come."""
+        download: Download = response.meta[DOWNLOAD]
+        try:
+            if response.status in (200, 206):
+                await run_in_thread(self._collector.keep, download)
+            else:
+                await self._failed(download, State.FAILED, f"HTTP {response.status}")
+        except StoreError as error:
+            raise self._stopped(error) from None
+        finally:
+            self._done(download)
+        return
+        yield
+
+    async def errback(self, failure: Failure) -> AsyncIterator[Any]:
+        """Note why a file did not come."""
+        download: Download = failure.request.meta[DOWNLOAD]  # type: ignore[attr-defined]
+        problem = failure.value
+        try:
+            fatal = fatal_error(problem)
+            if fatal is not None:
+                raise fatal
+            if self._is_stopping:
+                return
+            left_out = isinstance(problem, MediaError) and problem.left_out
+            state = State.SKIPPED if left_out else State.FAILED
+            await self._failed(download, state, _reason(failure))
+        except StoreError as error:
+            raise self._stopped(error) from None
+        finally:
+            self._done(download)
+        return
+        yield
+
+    async def closed(self, reason: str) -> None:
+        """Let wait what was not settled, and say what came of all."""
+        for ticks in (self._ticks, self._lines):
+            if ticks.running:
+                ticks.stop()
+        collected = await run_in_thread(self._closed, reason)
+        if collected is not None and value_of(self.settings, "MMCRAWL_DISPLAY"):
+            console = Console(stderr=True, width=None if sys.stderr.isatty() else 120)
+            console.print(collected_tables(collected))
+
+    # -- inside -------------------------------------------------------------------------------
+
+    def _closed(self, reason: str) -> Collected | None:
+        try:
+            summary = self._collector.collection.index.summary()
+            collector = self._collector
+            return Collected(
+                collector.collection.name,
+                collector.kept,
+                collector.kept_bytes,
+                time.monotonic() - self._begun,
+                summary,
+                "" if reason == "finished" else reason,
+                self._problem,
+            )
+        except StoreError as error:
+            logger.error("%s", error)  # noqa: TRY400 - for a person
+            return None
+        finally:
+            try:
+                self._collector.close()
+            except StoreError as error:
+                logger.error("%s", error)  # noqa: TRY400 - for a person
+
+    async def _look(self, *, all: bool) -> None:
+        """Note what the crawls found: all, or what is new since it was looked at last."""
+        since = 0.0 if all else time.time() - _COMMITTED
+        await run_in_thread(self._collector.add, self._found.since(since))
+
+    async def _taken(self) -> list[Download]:
+        """Take files, if there is room for many more; keep those that had come wholly before."""
+        room = _UNDER_WAY - len(self._downloads)
+        if room < _UNDER_WAY // 2:
+            return []
+        busy = {host for host, count in self._hosts.items() if count >= _PER_HOST}
+        taken = []
+        for download in await run_in_thread(self._collector.take, room, busy):
+            if download.is_whole:
+                await run_in_thread(self._collector.keep, download)
+            else:
+                taken.append(download)
+        return taken
+
+    def _request(self, download: Download) -> Request:
+        url = download.file.url
+        self._downloads[url] = download
+        self._hosts[host_of(url)] += 1
+        return Request(
+            url,
+            callback=self.parse,
+            errback=self.errback,
+            headers={"Accept-Encoding": "identity", "Accept": "*/*"},
+            meta={DOWNLOAD: download},
+            dont_filter=True,
+        )
+
+    async def _failed(self, download: Download, state: State, reason: str) -> None:
+        logger.info("%s: %s", download.file.url, reason)
+        await run_in_thread(self._collector.settle, download, state, reason)
+
+    def _done(self, download: Download) -> None:
+        host = host_of(download.file.url)
+        self._hosts[host] -= 1
+        if not self._hosts[host]:
+            del self._hosts[host]
+        self._downloads.pop(download.file.url, None)
+        self._wake()
+
+    async def _next(self) -> None:
+        """Wait until something is settled, or some time has passed."""
+        self._waiting = Deferred()
+        call_later(_LOOK, self._wake)
+        await maybe_deferred_to_future(self._waiting)
+
+    def _wake(self) -> None:
+        if self._waiting is not None:
+            waiting, self._waiting = self._waiting, None
+            waiting.callback(None)
+
+    @property
+    def _is_stopping(self) -> bool:
+        engine = self.crawler.engine
+        return bool(self._problem) or engine is None or not engine.running
+
+    def _tick(self) -> None:
+        """Break off what is under way when it is to stop; else give a sign of life."""
+        if self._is_stopping:
+            for download in [*self._downloads.values()]:
+                download.interrupt()
+        elif time.monotonic() - self._renewed > LEASE / 4:
+            self._renewed = time.monotonic()
+            in_thread(self._renew)
+
+    def _renew(self) -> None:
+        try:
+            self._collector.renew()
+        except StoreError as error:  # the next one may do; who settles is told if none does
+            logger.warning("%s", error)
+
+    def _say_progress(self) -> None:
+        under_way = sum(download.size for download in self._downloads.values())
+        logger.info(
+            progress_line(
+                self._collector.kept, self._collector.kept_bytes, len(self._downloads), under_way
+            )
+        )
+
+    def _stopped(self, error: StoreError) -> CloseSpider:
+        """Say why it goes on no longer; return what ends it."""
+        if not self._problem:
+            logger.error("%s", error)
+        self._problem = str(error)
+        self.crawler.stats.set_value("mmcrawl/store_error", str(error))
+        return CloseSpider("store_error")
+
+
+def _reason(failure: Failure) -> str:
+    """Return why a file did not come."""
+    problem = failure.value
+    if isinstance(problem, MediaError | BrokenOffError | TooSlowError):
+        return str(problem)
+    if isinstance(problem, IgnoreRequest) and "redirection" in str(problem):
+        return "it is redirected in a circle, or too often"
+    return reason_of(failure)
