@@ -32,7 +32,7 @@ class BagIt:
         day = datetime.fromtimestamp(shipment.time, UTC).date().isoformat()
         tags = {
             "bagit.txt": "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n",
-            "bag-info.txt": f"Bagging-Date: {day}\nExternal-Description: {shipment.name}\n"
+            "bag-info.txt": f"Bagging-Date: {day}\nExternal-Description: {' '.join(shipment.name.split())}\n"
             f"Payload-Oxum: {size}.{len(files)}\nBag-Software-Agent: mmcrawl\n",
             "manifest-sha256.txt": _manifest(sums),
         }

@@ -43,9 +43,11 @@ class HeldFiles:
         name = file_name(work.title, file, self._taken)
         self._folder.mkdir(parents=True, exist_ok=True)
         try:
-            with self._shipment.open_file(file.digest) as source:
-                with (self._folder / name).open("xb") as target:
-                    shutil.copyfileobj(source, target, 1 << 20)
+            with (
+                self._shipment.open_file(file.digest) as source,
+                (self._folder / name).open("xb") as target,
+            ):
+                shutil.copyfileobj(source, target, 1 << 20)
         except StoreError as error:
             self.missing.append(f"{file.url}: {error}")
             return ""

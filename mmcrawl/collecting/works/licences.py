@@ -57,6 +57,7 @@ _OF_A_PICTURE = re.compile(
     r"photo|image|picture|flickr|wikimedia|courtesy|via |credit|theme|template|图片|照片|封面|主题"
 )
 _OF_READERS = re.compile(r"comment|submit|contribut|you agree|评论|留言|投稿")
+_MOST_LICENCES = 2  # of a page that has them: one of texts, one of pictures
 _STATEMENT = 400  # characters of the line a statement stands in
 
 
@@ -102,7 +103,7 @@ class LicenceReader:
             before = self._line_of.get(container, "")
             if len(before) <= _STATEMENT:
                 self._line_of[container] = f"{before} {text}".strip()
-        self.found = sorted(self._search(), key=lambda one: (-one[1].score, one[0]))
+        self.found = sorted(_doubted([*self._search()]), key=lambda one: (-one[1].score, one[0]))
 
     def kind_of(self, node: int) -> str:
         """Return the kind of the block that a node stands in, "" if it stands in none."""
@@ -152,7 +153,7 @@ class LicenceReader:
         line = line or self._line_of.get(self._lines.container_of[node], "")
         score = _SCORES[source] * self._belief(source, kind, line, named.code)
         if named.code == UNSPECIFIED:
-            score *= 0.6
+            score *= 0.9 if _LICENSES.search(unify(line)) else 0.6
         for licence in _licences([named], source, score, self._url):
             yield node, replace(licence, evidence=replace(licence.evidence, block=kind))
 
@@ -171,6 +172,18 @@ class LicenceReader:
         if kind in _FOOT:
             return 1.0 if states or source in ("badge", "text") else 0.9
         return 0.9 if states else 0.5
+
+
+def _doubted(found: list[tuple[int, Licence]]) -> list[tuple[int, Licence]]:
+    """Believe no link or text of a page that names many licences: it is a list, or about them."""
+    weak = {"link", "text", "badge"}
+    codes = {one.code for _, one in found if one.evidence.source in weak} - {UNSPECIFIED, RESERVED}
+    if len(codes) <= _MOST_LICENCES:
+        return found
+    return [
+        (node, replace(one, score=one.score / 2) if one.evidence.source in weak else one)
+        for node, one in found
+    ]
 
 
 def best_first(licences: Iterable[Licence], *, least: float = BELIEVED) -> tuple[Licence, ...]:

@@ -201,11 +201,8 @@ class MentionReader:
                         mention.add_title("figcaption", text)
                         mention.caption = mention.caption or text[:_LONGEST_CAPTION]
                 break
-        heading = self._heading_before(node)
-        if heading > 0:
-            text = texts.of(range(heading, tree.after[heading]))
-            inside = unit < heading < tree.after[unit] if unit else False
-            mention.add_title("unit-heading" if inside else "heading", text)
+        for source, heading in self._headings_before(node, unit):
+            mention.add_title(source, texts.of(range(heading, tree.after[heading])))
         if not unit:
             return
         mention.licences = mention.licences or self._licences.beside(range(unit, tree.after[unit]))
@@ -223,9 +220,14 @@ class MentionReader:
             if tree.tags[inner] == "time" and not mention.date:
                 mention.date = date_in(tree.attributes(inner).get("datetime", ""))
 
-    def _heading_before(self, node: int) -> int:
-        place = bisect_left(self._headings, node) - 1
-        return self._headings[place] if place >= 0 else 0
+    def _headings_before(self, node: int, unit: int) -> Iterator[tuple[str, int]]:
+        """Yield the highest heading before a node in its unit, or the last one before it."""
+        place = bisect_left(self._headings, node)
+        inside = self._headings[bisect_left(self._headings, unit) : place] if unit else []
+        if inside:
+            yield "unit-heading", min(inside, key=lambda heading: self._tree.tags[heading])
+        elif place:
+            yield "heading", self._headings[place - 1]
 
     def _player_of(self, node: int) -> int:
         around = self._tree.parents[node]

@@ -112,6 +112,8 @@ def title_of_file(url: str) -> str:
     if not is_file(url):
         return ""
     name = _EXTENSION.sub("", _path(url).rpartition("/")[2])
+    if not re.search(r"[\s_-]", name):
+        return name
     return " ".join(_WORD_BREAK.sub(" ", _QUALITY.sub("", name) or name).split())
 
 

@@ -2,7 +2,7 @@
 
 Each place that names a medium offers texts: the name in structured data, the caption of its figure,
 the heading of its element, the text of its link, the page's headline. The source says how good a
-text is; texts that say nothing ("Download", "MP3") are none, and one that several works share is
+text is, and that another source offers it too; texts that say nothing ("Download", "MP3") are none, and one that several works share is
 worth that much less: what stands over a list is not the title of each of its entries.
 """
 
@@ -54,6 +54,8 @@ _TAIL = re.compile(
     r"[)\]）】]\s*$",
     re.IGNORECASE,
 )
+# Names that a program gave: letters and digits without order, as 1MOZUJ61ZzBi.
+_DRAWN = re.compile(r"(?=(?:\S*\d){2})(?=\S*[a-zA-Z])\S*(?:[a-zA-Z]\d+[a-zA-Z]|[a-z][A-Z]\d)\S*")
 _FILE_END = re.compile(rf"\.(?:{EXTENSION_PATTERN})$", re.IGNORECASE)
 _ADDRESS = re.compile(r"^(?:https?://|www\.)\S+$", re.IGNORECASE)
 _PARTS = re.compile(r"\s+[|–—»«:·•~_-]+\s+|\s*[|»«_｜]\s*|\s*[–—]\s*")
@@ -67,7 +69,7 @@ def says_nothing(text: str) -> bool:
     >>> says_nothing("Download MP3 - 86 MB"), says_nothing("点击下载"), says_nothing("Levers")
     (True, True, False)
     """
-    if _ADDRESS.match(text) or is_generic(text):
+    if _ADDRESS.match(text) or is_generic(text) or _DRAWN.fullmatch(text):
         return True
     words = [word.lower() for word in _WORD.findall(text)]
     left = [word for word in words if word not in _EMPTY and not _SIZE.fullmatch(word)]
@@ -130,17 +132,24 @@ def choose_titles(
     return [_best(texts, shared, weights) for texts in cleaned_up]
 
 
+AGREEMENT = 0.1
+"""What it adds that a text is offered by another kind of source as well."""
+
+
 def _best(
     texts: Iterable[tuple[str, str]], shared: Mapping[str, int], weights: Mapping[str, float]
 ) -> tuple[str, str]:
+    known = list(texts)
+
     def worth(candidate: tuple[str, str]) -> tuple[float, str]:
         source, text = candidate
-        score = weights.get(source, 0.0) / shared[unify(text)]
+        others = {other for other, same in known if unify(same) == unify(text)} - {source}
+        score = (weights.get(source, 0.0) + AGREEMENT * len(others)) / shared[unify(text)]
         if len(text) > _LONG or len(text) < _SHORT:
             score *= 0.4
         if says_nothing(text):
             score *= 0.01
         return score, text
 
-    source, text = max(texts, key=worth, default=("", ""))
+    source, text = max(known, key=worth, default=("", ""))
     return text, source
