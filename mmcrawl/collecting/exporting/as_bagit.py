@@ -30,9 +30,10 @@ class BagIt:
         files = [target / name for name in sums]
         size = sum(path.stat().st_size for path in files)
         day = datetime.fromtimestamp(shipment.time, UTC).date().isoformat()
+        name = " ".join(shipment.name.split())
         tags = {
             "bagit.txt": "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n",
-            "bag-info.txt": f"Bagging-Date: {day}\nExternal-Description: {' '.join(shipment.name.split())}\n"
+            "bag-info.txt": f"Bagging-Date: {day}\nExternal-Description: {name}\n"
             f"Payload-Oxum: {size}.{len(files)}\nBag-Software-Agent: mmcrawl\n",
             "manifest-sha256.txt": _manifest(sums),
         }

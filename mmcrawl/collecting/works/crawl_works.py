@@ -17,7 +17,7 @@ _MOST_RESOURCES = 100_000  # of a page
 
 
 def found_pages(
-    records: Iterable[MediaPageRecord],
+    records: Iterable[tuple[str, MediaPageRecord]],
     archive: Archive | None,
     *,
     problem: Callable[[str], None] = lambda text: None,
@@ -28,18 +28,18 @@ def found_pages(
     of it: its title, and the texts of its links.
 
     Args:
-        records: The media pages of the crawl, best first.
+        records: The media pages of the crawl, best first, each with the crawl's topic.
         archive: Open; None for a crawl without one.
         problem: Is told what could not be read, a sentence each.
     """
-    for record in records:
+    for topic, record in records:
         facts = None
         if archive is not None:
             try:
                 facts = _archived_facts(record, archive)
             except StoreError as error:
                 problem(str(error))
-        yield FoundPage(record, facts or _noted_facts(record))
+        yield FoundPage(record, facts or _noted_facts(record), topic)
 
 
 def _archived_facts(record: MediaPageRecord, archive: Archive) -> PageFacts | None:

@@ -29,10 +29,17 @@ _OF_PAGE = 3  # works on a page up to which what is said of the page may be said
 
 @dataclass(frozen=True, slots=True)
 class FoundPage:
-    """A page with media: what the crawl noted of it, and what it tells of its works."""
+    """A page with media.
+
+    Attributes:
+        record: What the crawl noted of it.
+        facts: What it tells of its works.
+        topic: Of the crawl that found it, "" for none.
+    """
 
     record: MediaPageRecord
     facts: PageFacts
+    topic: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +49,10 @@ class Sources:
     Attributes:
         file_of: Returns the record of an address in the collection, None where there is none.
         tags_of: Reads the tags of a file by its digest; None where that is not possible.
-        topic: Of the crawl, "" for none.
     """
 
     file_of: Callable[[str], MediaFile | None] = lambda url: None
     tags_of: Callable[[str], FileTags] | None = None
-    topic: str = ""
 
 
 def describe(pages: Iterable[FoundPage], sources: Sources) -> list[tuple[Work, tuple[str, ...]]]:
@@ -148,7 +153,7 @@ class _Describer:
             page.facts for page, _ in group.mentions if self._works_on[page.record.url] <= _OF_PAGE
         ]
         pages = [page.facts for page, _ in group.mentions]
-        topic = self._sources.topic
+        topic = _first(page.topic for page, _ in group.mentions)
         return Work(
             id=sha256(min(group.keys).encode(errors="surrogatepass")).hexdigest()[:16],
             title=title or group.files[0].url,

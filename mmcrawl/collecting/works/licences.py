@@ -51,14 +51,14 @@ _FOOT = frozenset({"copyright", "navigation", "noise-links", "small", ""})
 _LICENSES = re.compile(
     r"licen[sc]ed|(?:under|is|sous|con|com|sob)\s+(?:an?|the|une|uma|la|licen)\b|licence|license"
     r"|unless otherwise|except where|采用|授权|许可|发布|本站|本作品|本文|本博客|网站内容|文章"
-    r"|distribu|mise? à disposition|contenu|content[sú]"
+    r"|in the public domain|distribu|mise? à disposition|contenu|content[sú]"
 )
 _OF_A_PICTURE = re.compile(
     r"photo|image|picture|flickr|wikimedia|courtesy|via |credit|theme|template|图片|照片|封面|主题"
 )
-_OF_READERS = re.compile(r"comment|submit|contribut|you agree|评论|留言|投稿")
+_OF_READERS = re.compile(r"comment|submit|you agree|评论|留言|投稿")
 _MOST_LICENCES = 2  # of a page that has them: one of texts, one of pictures
-_STATEMENT = 400  # characters of the line a statement stands in
+_STATEMENT = 700  # characters of the line a statement stands in
 
 
 def declared_licences(
@@ -194,7 +194,11 @@ def best_first(licences: Iterable[Licence], *, least: float = BELIEVED) -> tuple
     """
     ranked = sorted(
         (one for one in licences if one.score >= least),
-        key=lambda one: (one.evidence.scope != "medium", one.code == RESERVED, -one.score),
+        # Of two that are as sure, the one that allows less: "CC", "BY", "NC" are often three links.
+        key=lambda one: (
+            *(one.evidence.scope != "medium", one.code == RESERVED, -one.score),
+            -one.code.count("-"),
+        ),
     )
     kept: dict[str, Licence] = {}
     for licence in ranked:

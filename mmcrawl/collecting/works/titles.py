@@ -2,8 +2,9 @@
 
 Each place that names a medium offers texts: the name in structured data, the caption of its figure,
 the heading of its element, the text of its link, the page's headline. The source says how good a
-text is, and that another source offers it too; texts that say nothing ("Download", "MP3") are none, and one that several works share is
-worth that much less: what stands over a list is not the title of each of its entries.
+text is, and whether another source offers it too; texts that say nothing ("Download", "MP3") are
+none. One that several works share is worth that much less: what stands over a list is not the title
+of each of its entries.
 """
 
 import re
