@@ -161,7 +161,9 @@ class _Describer:
             kind=_kind(group.files),
             files=tuple(group.files),
             pages=self._sightings(group),
-            caption=_first(m.caption for m in mentions) or _first(p.description for p in alone),
+            caption=_first(m.caption for m in mentions)
+            or _first(p.description for p in alone)
+            or _first(m.beside for m in mentions if m.beside not in title),
             poster=_first(m.poster for m in mentions) or _first(p.picture for p in alone),
             subtitles=tuple(dict.fromkeys(chain.from_iterable(m.subtitles for m in mentions))),
             topic=topic,

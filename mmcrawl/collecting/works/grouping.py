@@ -15,8 +15,9 @@ from mmcrawl.collecting.works.mentions import Mention
 from mmcrawl.collecting.works.names import is_file, is_generic, stem_of
 
 _ITEM = "archive.org/"
-_MOST_HOSTS = 8  # of one path: more are no mirrors of one another
-_LEAST_MIRRORED = 3  # paths that two hosts have in common
+_MOST_HOSTS = 8  # of one name: more are no mirrors of one another
+_LEAST_MIRRORED = 3  # names that two hosts have in common
+_LEAST_NAME = 6  # characters
 
 
 class _Groups:
@@ -108,16 +109,22 @@ def _join_lone_player(groups: _Groups, page: Sequence[Mention]) -> None:
 
 
 def _join_mirrors(groups: _Groups, urls: Mapping[str, str]) -> None:
-    """Join equal paths of two hosts that have several of them in common."""
-    paths: dict[str, dict[str, str]] = defaultdict(dict)
+    """Join files of one long name on two hosts that have several such names in common.
+
+    A name that a host has in several directories names no file.
+    """
+    named: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for key, url in urls.items():
         stem = stem_of(url)[1]
-        if stem and not is_generic(stem):
-            parts = urlsplit(url)
-            paths[parts.path][(parts.hostname or "").removeprefix("www.")] = key
-    shared = [hosts for hosts in paths.values() if 1 < len(hosts) <= _MOST_HOSTS]
+        if len(stem) >= _LEAST_NAME and not is_generic(stem):
+            host = (urlsplit(url).hostname or "").removeprefix("www.")
+            named[stem][host].add(groups.of(key))
+    shared = [
+        {host: keys for host, keys in hosts.items() if len(keys) == 1} for hosts in named.values()
+    ]
+    shared = [hosts for hosts in shared if 1 < len(hosts) <= _MOST_HOSTS]
     pairs = Counter(pair for hosts in shared for pair in combinations(sorted(hosts), 2))
     for hosts in shared:
         for one, other in combinations(sorted(hosts), 2):
             if pairs[one, other] >= _LEAST_MIRRORED:
-                groups.join([hosts[one], hosts[other]])
+                groups.join(hosts[one] | hosts[other])

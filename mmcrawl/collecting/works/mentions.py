@@ -47,7 +47,8 @@ class Mention:
         row: The block-level element it stands in, 0 if it stands nowhere.
         titles: Texts that may be its title, each with its source, see `titles`.
         described: What structured data say: name, description and so on.
-        caption: What is written beside it.
+        caption: Of its figure, or the description in structured data.
+        beside: What else is written in the element that is about it alone.
         mime, size, duration: As declared.
         poster, subtitles: Addresses.
         block: Kind of the block it stands in.
@@ -63,6 +64,7 @@ class Mention:
     row: int = 0
     titles: list[tuple[str, str]] = field(default_factory=list)
     caption: str = ""
+    beside: str = ""
     mime: str = ""
     size: int = 0
     duration: float = 0.0
@@ -209,8 +211,7 @@ class MentionReader:
         text = texts.of(range(unit, tree.after[unit]))
         if len(text) <= _LONGEST_ROW:
             mention.add_title("row", text)
-        if not mention.caption and len(text) > 40:
-            mention.caption = text[:_LONGEST_CAPTION]
+        mention.beside = mention.beside or text[:_LONGEST_CAPTION]
         mention.duration = mention.duration or seconds_in(text)
         self._note_times(mention, unit)
 

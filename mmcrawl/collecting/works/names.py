@@ -44,6 +44,9 @@ _COUNTERS = re.compile(
 )
 
 
+_COUNTED = re.compile(r"_=\d+(?:\W|%\w\w)*")  # which player of a page asks, as WordPress adds it
+
+
 @lru_cache(maxsize=16_384)
 def work_key(url: str) -> str:
     """Return what the addresses of one file or item have in common.
@@ -88,8 +91,10 @@ def stem_of(url: str) -> tuple[str, str]:
     """
     if not is_file(url):
         return "", ""
-    key = work_key(url).partition("?")[0]
+    key, _, query = work_key(url).partition("?")
     directory, _, name = key.rpartition("/")
+    if query and not _COUNTED.fullmatch(query):
+        directory = f"{directory}?{query}"  # what it asks for names the work: players, scripts
     name = _EXTENSION.sub("", unquote(name))
     return f"{directory}/", (_QUALITY.sub("", name) or name).lower()
 
