@@ -114,7 +114,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             shown = works[:most] if most else works
             if opts.json:
                 for work in shown:
-                    print(json.dumps(work.as_plain(), ensure_ascii=False))
+                    print(_as_json(work.as_plain()))
                 return
             console_of().print(works_table(shown))
             if len(shown) < len(works):
@@ -127,7 +127,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             with self._shelf(store) as shelf:
                 work = shelf.find(args[0])
             if opts.json:
-                print(json.dumps(work.as_plain(), ensure_ascii=False))
+                print(_as_json(work.as_plain()))
             else:
                 console_of().print(work_page(work))
 
@@ -150,7 +150,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         def do() -> None:
             with self._shelf(store) as shelf:
                 for work, values in sorted(shelf.corrections().items()):
-                    print(json.dumps({"work": work, **values}, ensure_ascii=False))
+                    print(_as_json({"work": work, **values}))
 
         return do
 
@@ -226,6 +226,11 @@ def _topic_of(job: Job) -> str:
 
 def _is_like(title: str, match: str) -> bool:
     return match.casefold() in title.casefold()
+
+
+def _as_json(record: Mapping[str, Any]) -> str:
+    """Return a record as one line; addresses may hold what no encoding has."""
+    return json.dumps(record, ensure_ascii=False).encode("utf-8", "replace").decode()
 
 
 def _name_of(store: str) -> str:

@@ -67,7 +67,7 @@ class MongoShelf(Shelf):
                     "_id": f"{row['id']}/{number}",
                     "description": number,
                     "place": place,
-                    "record": json.dumps(row, ensure_ascii=False),
+                    "record": json.dumps(row),
                     "keys": list(keys),
                 }
                 for place, (row, keys) in enumerate(works)
@@ -87,7 +87,7 @@ class MongoShelf(Shelf):
         with explained(f"works {self.name}"):
             for work, fields in values.items():
                 if fields:
-                    record = json.dumps(dict(fields), ensure_ascii=False)
+                    record = json.dumps(dict(fields))
                     row = {"_id": work, "record": record}
                     self._corrections.replace_one({"_id": work}, row, upsert=True)
                 else:

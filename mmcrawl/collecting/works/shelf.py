@@ -8,6 +8,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self
 
@@ -47,11 +48,11 @@ class Shelf(ABC):
 
     @abstractmethod
     def ids(self) -> dict[str, str]:
-        """Return the id of the work that each file belongs to, by the key of the file."""
+        """Return the id of the work that each file belongs to, by the mark of the file."""
 
     @abstractmethod
     def put(self, works: Sequence[tuple[dict[str, Any], Sequence[str]]]) -> None:
-        """Keep works, each with the keys of its files, in place of all; wholly or not at all."""
+        """Keep works, each with the marks of its files, in place of all; wholly or not at all."""
 
     @abstractmethod
     def corrections(self) -> dict[str, dict[str, Any]]:
@@ -84,7 +85,7 @@ class Shelf(ABC):
 
     def describe(self, works: Iterable[Described]) -> int:
         """Keep works in place of the former ones, under the ids they had; return how many."""
-        found = list(works)
+        found = [(work, [_mark(key) for key in keys]) for work, keys in works]
         before, moved = self.ids(), {}
         named, taken = [], set()
         # A work that has most of the files of a former one is that one.
@@ -132,6 +133,11 @@ class Shelf(ABC):
         if changed:
             gone: dict[str, dict[str, Any]] = {old: {} for old in moved if old in kept}
             self.put_corrections(changed | gone)
+
+
+def _mark(key: str) -> str:
+    """Return what tells a file from others: addresses may hold what no database takes."""
+    return blake2b(key.encode(errors="surrogatepass"), digest_size=12).hexdigest()
 
 
 def _free(id_: str, taken: set[str]) -> str:

@@ -65,10 +65,7 @@ class SqliteShelf(Shelf):
             db.execute("DELETE FROM file")
             db.executemany(
                 "INSERT INTO work VALUES (?, ?, ?)",
-                (
-                    (row["id"], place, json.dumps(row, ensure_ascii=False))
-                    for place, (row, _) in enumerate(works)
-                ),
+                ((row["id"], place, json.dumps(row)) for place, (row, _) in enumerate(works)),
             )
             db.executemany(
                 "INSERT OR REPLACE INTO file VALUES (?, ?)",
@@ -85,7 +82,7 @@ class SqliteShelf(Shelf):
             for work, fields in values.items():
                 db.execute("DELETE FROM correction WHERE work = ?", (work,))
                 if fields:
-                    record = json.dumps(dict(fields), ensure_ascii=False)
+                    record = json.dumps(dict(fields))
                     db.execute("INSERT INTO correction VALUES (?, ?)", (work, record))
 
     def _prepare(self) -> None:
