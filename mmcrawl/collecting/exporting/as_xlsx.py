@@ -28,6 +28,7 @@ class Xlsx:
         from openpyxl.styles import Font
         from openpyxl.utils import get_column_letter
 
+        table = list(rows(shipment.works))  # openpyxl cannot give up a sheet that is begun
         book = Workbook(write_only=True)
         sheet = book.create_sheet("works")
         sheet.freeze_panes = "C2"
@@ -39,11 +40,7 @@ class Xlsx:
             cell.font = Font(bold=True)
             head.append(cell)
         sheet.append(head)
-        left_out = 0
-        for number, row in enumerate(rows(shipment.works)):
-            if number >= _MOST_ROWS:
-                left_out += 1
-                continue
+        for row in table[:_MOST_ROWS]:
             cells = []
             for value in row:
                 cell = WriteOnlyCell(sheet, _writable(value))
@@ -54,7 +51,7 @@ class Xlsx:
         sheet.auto_filter.ref = f"A1:{get_column_letter(len(COLUMNS))}1"
         with whole_file(target) as stream:
             book.save(stream)
-        if left_out:
+        if (left_out := len(table) - _MOST_ROWS) > 0:
             return [f"{left_out:,} rows are left out: a sheet has {_MOST_ROWS:,}; export to csv"]
         return []
 
