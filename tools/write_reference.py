@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from mmcrawl.crawling.archive_params import RevisitParams
+from mmcrawl.crawling.collect_params import CollectParams
 from mmcrawl.crawling.link_table import COLUMNS
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.scoring.registry import algorithm_names
@@ -46,6 +47,10 @@ REVISIT = """
 ## scrapy crawl revisit
 
 """
+COLLECT = """
+## scrapy collect
+
+"""
 
 
 def pages() -> dict[Path, str]:
@@ -70,11 +75,13 @@ def pages() -> dict[Path, str]:
             + _table(("algorithm", "parameter=default (range)"), parameters)
             + REVISIT
             + _table(arguments, _arguments(RevisitParams))
+            + COLLECT
+            + _table(arguments, _arguments(CollectParams))
         ),
     }
 
 
-def _arguments(model: type[FocusedParams | RevisitParams]) -> Iterable[tuple[str, ...]]:
+def _arguments(model: type[FocusedParams | RevisitParams | CollectParams]) -> Iterable[tuple[str, ...]]:
     for name, text, default in spider_arguments(model):
         yield f"`{name}`", text, f"`{default}`" if default else ""
 

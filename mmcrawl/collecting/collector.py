@@ -7,7 +7,7 @@ is free has died, and is fetched by others at once. Of other machines the leases
 import secrets
 import socket
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -85,12 +85,17 @@ class Collector:
             busy: hosts whose addresses are left to wait.
 
         Returns:
-            None or fewer although others wait: call again.
+            None only if none waits.
         """
-        now = time.time()
         kinds = {*self._kinds, PART}
-        files = self._index.take(self.owner, now, now + LEASE, most, kinds=kinds, busy=busy)
-        return list(self._begun(files))
+        downloads: list[Download] = []
+        while not downloads:
+            now = time.time()
+            files = self._index.take(self.owner, now, now + LEASE, most, kinds=kinds, busy=busy)
+            if not files:
+                break
+            downloads = self._begun(files)
+        return downloads
 
     def renew(self) -> None:
         """Give a sign of life."""
@@ -112,7 +117,7 @@ class Collector:
                 f"media store {self.collection.files.name} cannot be written"
                 f" ({error.strerror or error}); make room and run the same command again"
             ) from error
-        if self._index.settle(file, self.owner):
+        if self._index.settle([file], self.owner):
             with self._counting:
                 self.kept += 1
                 self.kept_bytes += file.size
@@ -127,7 +132,8 @@ class Collector:
         else:
             download.give_up()
         self._under_way.pop(download.file.url, None)
-        self._note(replace(download.file, size=download.announced or size), state, reason)
+        file = replace(download.file, size=download.announced or size)
+        self._index.settle([_noted(file, state, reason)], self.owner)
 
     def close(self) -> None:
         """Let what was not settled wait again, for whoever comes next."""
@@ -142,25 +148,30 @@ class Collector:
                 Path(self._lock.lock_file).unlink(missing_ok=True)
             self._index.close()
 
-    def _begun(self, files: Iterable[MediaFile]) -> Iterator[Download]:
+    def _begun(self, files: Iterable[MediaFile]) -> list[Download]:
+        """Return what can be fetched; settle the rest."""
+        downloads, others = [], []
         for file in files:
             reason = _not_fetched(file.url)
             if reason:
-                self._note(file, State.SKIPPED, reason)
+                others.append(_noted(file, State.SKIPPED, reason))
                 continue
             try:
                 part = PartialFile(self.collection.partial, file.url)
             except MediaError as error:
-                self._note(file, State.FAILED, str(error))
+                others.append(_noted(file, State.FAILED, str(error)))
                 continue
             part.resume()
             download = Download(file, part, self._budget, self._kinds)
             self._under_way[file.url] = download
-            yield download
+            downloads.append(download)
+        if others:
+            self._index.settle(others, self.owner)
+        return downloads
 
-    def _note(self, file: MediaFile, state: State, reason: str) -> None:
-        changed = replace(file, state=state, reason=reason, changed_at=time.time())
-        self._index.settle(changed, self.owner)
+
+def _noted(file: MediaFile, state: State, reason: str) -> MediaFile:
+    return replace(file, state=state, reason=reason, changed_at=time.time())
 
 
 def _not_fetched(url: str) -> str:

@@ -258,7 +258,8 @@ class Download:
     def _refuse_if_not_wanted(self, seen: str) -> None:
         wanted = self.file.kind
         if seen in PLAYLISTS:
-            raise MediaError(f"it is a playlist ({seen}), whose pieces are not joined yet")
+            reason = f"it is a playlist ({seen}), whose pieces are not joined"
+            raise MediaError(reason, left_out=True)
         kind = kind_of(seen, wanted)
         if not kind:
             said = _shown(self._header_type)

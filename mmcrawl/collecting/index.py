@@ -5,7 +5,7 @@ owner may settle it. So several processes, also on several machines, collect the
 fetching anything twice, and what a process had taken that died is fetched by another.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -74,8 +74,12 @@ class MediaIndex(Protocol):
     def renew(self, owner: str, until: float) -> None:
         """Prolong the leases of an owner."""
 
-    def settle(self, file: MediaFile, owner: str) -> bool:
-        """Put a record in place of that of its address, if `owner` has it; tell whether he had."""
+    def settle(self, files: Sequence[MediaFile], owner: str) -> int:
+        """Put records in place of those of their addresses, as far as `owner` has these.
+
+        Returns:
+            How many he had.
+        """
 
     def give_back(self, owner: str) -> None:
         """Let what an owner has taken wait again."""

@@ -139,9 +139,12 @@ def _seen(head: bytes) -> Iterator[str]:
 
 
 def _is_mpeg_frame(second: int, third: int) -> bool:
-    """Tell whether a frame of MPEG audio begins: sync, version, layer, bit rate, frequency."""
+    """Tell whether a frame of MPEG audio, of layer II or III, begins: sync, version, bit rate.
+
+    One of layer I would begin as UTF-16 does.
+    """
     version, layer = second >> 3 & 3, second >> 1 & 3
-    return second & 0xE0 == 0xE0 and version != 1 and layer != 0 and third >> 4 != 15
+    return second & 0xE0 == 0xE0 and version != 1 and layer in (1, 2) and third >> 4 != 15
 
 
 def _is_text(head: bytes) -> bool:

@@ -16,7 +16,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Any, Self
 
-from pymongo import ASCENDING
+from pymongo import ASCENDING, ReplaceOne, UpdateOne
 
 from mmcrawl.collecting.index import Summary
 from mmcrawl.collecting.model import EVERY_KIND, MediaFile, State
@@ -39,6 +39,7 @@ _KIND = Kind(
     },
 )
 _AT_ONCE = 500
+_CHANGED_AT_ONCE = 20  # FerretDB 1.24 waits for itself for ever where a command holds many more
 _OWN = ("_id", "host", "order")
 _FREE = {"state": str(State.WAITING), "owner": "", "lease_until": 0.0}
 
@@ -98,32 +99,37 @@ class MongoIndex:
         with self._explained():
             rows = list(self._files.find(waiting).sort("order", ASCENDING).limit(most))
             rows += self._files.find(late).limit(most - len(rows)) if len(rows) < most else []
-            taken = []
-            for row, number in self._leased(rows, owner, now, until):
-                change = {
-                    "state": str(State.TAKEN),
-                    "owner": owner,
-                    "tries": number,
-                    "lease_until": until,
-                    "changed_at": now,
-                }
-                self._files.update_one({"_id": row["_id"]}, {"$set": change})
-                taken.append(_file(row | change))
-        return taken
+            common = {"owner": owner, "lease_until": until, "changed_at": now}
+            taken = [
+                row | common | {"state": str(State.TAKEN), "tries": number}
+                for row, number in self._leased(rows, owner, now, until)
+            ]
+            for start in range(0, len(taken), _CHANGED_AT_ONCE):
+                some = taken[start : start + _CHANGED_AT_ONCE]
+                changes = [ReplaceOne({"_id": row["_id"]}, row) for row in some]
+                self._files.bulk_write(changes, ordered=False)
+        return [_file(row) for row in taken]
 
     def renew(self, owner: str, until: float) -> None:
         with self._explained():
             for documents, field in ((self._leases, "until"), (self._files, "lease_until")):
                 documents.update_many({"owner": owner}, {"$set": {field: until}})
 
-    def settle(self, file: MediaFile, owner: str) -> bool:
-        row = _row(replace(file, owner="", lease_until=0.0), 0)
-        fields = {name: value for name, value in row.items() if name not in _OWN}
-        with self._explained():
-            condition = {"_id": row["_id"], "owner": owner, "tries": file.tries}
-            changed = self._files.update_one(condition, {"$set": fields})
-            self._leases.delete_one({"_id": f"{row['_id']}/{file.tries}"})
-        return bool(changed.matched_count)
+    def settle(self, files: Sequence[MediaFile], owner: str) -> int:
+        settled = 0
+        for start in range(0, len(files), _CHANGED_AT_ONCE):
+            changes: list[UpdateOne] = []
+            leases: list[str] = []
+            for file in files[start : start + _CHANGED_AT_ONCE]:
+                row = _row(replace(file, owner="", lease_until=0.0), 0)
+                fields = {name: value for name, value in row.items() if name not in _OWN}
+                condition = {"_id": row["_id"], "owner": owner, "tries": file.tries}
+                changes.append(UpdateOne(condition, {"$set": fields}))
+                leases.append(f"{row['_id']}/{file.tries}")
+            with self._explained():
+                settled += self._files.bulk_write(changes, ordered=False).matched_count
+                self._leases.delete_many({"_id": {"$in": leases}})
+        return settled
 
     def give_back(self, owner: str) -> None:
         with self._explained():

@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -20,6 +21,7 @@ from filelock import FileLock, Timeout
 from mmcrawl.errors import MediaError, StoreError, raise_if_fatal
 
 _CHECKPOINT = 8 << 20
+_SECONDS = 2.0  # between two checkpoints of what comes slowly
 _READ = 1 << 20
 
 
@@ -83,6 +85,7 @@ class PartialFile:
         self.size = 0
         self._hash = hashlib.sha256()
         self._file: BinaryIO | None = None
+        self._noted = time.monotonic()
         with self._usable():
             folder.mkdir(parents=True, exist_ok=True)
             try:
@@ -149,7 +152,8 @@ class PartialFile:
             file.write(data)
         self._hash.update(data)
         self.size += len(data)
-        if self.size - self.begun.size >= _CHECKPOINT:
+        late = time.monotonic() - self._noted > _SECONDS
+        if late or self.size - self.begun.size >= _CHECKPOINT:
             self.checkpoint()
 
     def checkpoint(self, *, complete: bool = False) -> None:
@@ -165,7 +169,7 @@ class PartialFile:
                 self._file.flush()
             new.write_text(json.dumps(asdict(begun)), encoding="utf-8")
             os.replace(new, self._facts)
-        self.begun = begun
+        self.begun, self._noted = begun, time.monotonic()
 
     def leave_bytes(self) -> None:
         """Close the file with the bytes, which others may take away."""

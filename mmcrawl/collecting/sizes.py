@@ -9,7 +9,7 @@ from mmcrawl.page.media import ANIMATION, AUDIO, VIDEO
 
 KINDS = (AUDIO, VIDEO, ANIMATION)
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([KMGT]?)(I?)B?", re.IGNORECASE)
+_SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([KMGT]?)(I?)B?", re.IGNORECASE)
 ALL = "all"
 
 

@@ -4,7 +4,7 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, fields, replace
 from itertools import islice
@@ -125,11 +125,12 @@ class SqliteIndex:
                 (until, owner),
             )
 
-    def settle(self, file: MediaFile, owner: str) -> bool:
-        settled = replace(file, owner="", lease_until=0.0)
+    def settle(self, files: Sequence[MediaFile], owner: str) -> int:
+        rows = [
+            (*astuple(replace(file, owner="", lease_until=0.0)), file.url, owner) for file in files
+        ]
         with self._writing() as db:
-            changed = db.execute(_SETTLE, (*astuple(settled), file.url, owner))
-            return bool(changed.rowcount)
+            return max(db.executemany(_SETTLE, rows).rowcount, 0)
 
     def give_back(self, owner: str) -> None:
         with self._writing() as db:

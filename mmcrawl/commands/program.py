@@ -8,7 +8,7 @@ from scrapy import cmdline
 
 from mmcrawl.terminal.program import as_called
 
-_SPIDERS = ("focused", "revisit")
+_SPIDERS = ("focused", "revisit", "collect")
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from mmcrawl.collecting.model import State
 from mmcrawl.collecting.sizes import ALL, KINDS, Budget, as_size, as_sizes
-from mmcrawl.crawling.params import DEFAULT_STORE, checked_store, checked_web, parse_kinds
+from mmcrawl.crawling.params import DEFAULT_STORE, checked_kinds, checked_store, checked_web
 
 _AGAIN = (State.FAILED, State.HELD)
 
@@ -95,8 +95,3 @@ class CollectParams(BaseModel):
             as_sizes(self.max_media),
             as_size(self.disk_left) if self.disk_left else 0,
         )
-
-
-def checked_kinds(text: str) -> str:
-    """Return media kinds as they are kept, or ``all``; ValueError for an unknown one."""
-    return ALL if text.strip() == ALL else ",".join(parse_kinds(text))

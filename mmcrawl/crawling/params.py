@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from mmcrawl.archive.uris import as_archive_uri, file_uri
+from mmcrawl.collecting.sizes import ALL, as_sizes
 from mmcrawl.crawling.rules_file import read_rules
 from mmcrawl.crawling.seeds import Seed, read_seeds
 from mmcrawl.errors import WebError
@@ -55,6 +56,11 @@ class FocusedParams(BaseModel):
     media: str = Field(
         "audio,video,animation", description="media kinds that are wanted, parted by commas"
     )
+    download: str = Field(
+        "",
+        description="media kinds that are fetched and kept meanwhile, or all; see `scrapy collect`",
+    )
+    max_media: str = Field("", description="most that is kept of them: 20GB, or 20GB,video:15GB")
     max_pages: int = Field(0, ge=0, description="most pages to fetch, 0 for all")
     max_layer: int = Field(20, ge=0, description="deepest directory layer, 0 for any")
     max_depth: int = Field(0, ge=0, description="most clicks from a seed, 0 for any")
@@ -132,6 +138,17 @@ class FocusedParams(BaseModel):
     def _known_kinds(cls, text: str) -> str:
         return ",".join(parse_kinds(text))
 
+    @field_validator("download")
+    @classmethod
+    def _known_download(cls, text: str) -> str:
+        return checked_kinds(text) if text else ""
+
+    @field_validator("max_media")
+    @classmethod
+    def _sizes(cls, text: str) -> str:
+        as_sizes(text)
+        return text
+
     @field_validator("expand")
     @classmethod
     def _known_expansion(cls, text: str) -> str:
@@ -172,6 +189,8 @@ class FocusedParams(BaseModel):
                     "no topic: give -a topic=NAME (`scrapy topic list` shows them)"
                     " or -a keywords=WORDS"
                 )
+        if self.download and self.store_uri == "memory:":
+            raise ValueError("media of a crawl in memory cannot be kept: name a store, as crawl.db")
         _ = self.whole_topic, self.parameters, self.pinned_rules
         return self
 
@@ -304,6 +323,11 @@ def checked_store(uri: str) -> str:
     return file_uri(uri)
 
 
+def checked_kinds(text: str) -> str:
+    """Return media kinds as they are kept, or ``all``; ValueError for an unknown one."""
+    return ALL if text.strip() == ALL else ",".join(parse_kinds(text))
+
+
 def _place(text: str) -> str:
     """Return the name of a file or folder in one spelling, relative if it is below this folder.
 
@@ -351,6 +375,7 @@ _MAY_BE: dict[str, Callable[[], str]] = {
     "media": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas",
     "store": lambda: "it may be sqlite:///FILE, memory: or mongodb://HOST/DATABASE",
     "archive": lambda: "it may be sqlite:///FILE, mongodb://HOST/DATABASE or none",
+    "download": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas, or all",
     "kinds": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas, or all",
     "again": lambda: "it may be failed or held",
     "seeds": lambda: "they may be a seed file, a URL, or URLs parted by commas",

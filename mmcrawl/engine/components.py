@@ -75,7 +75,11 @@ FOCUSED: Mapping[str, Any] = {
         "mmcrawl.pipelines.media.MediaPipeline": 900,
         "mmcrawl.pipelines.metadata.MetadataPipeline": 950,
     },
-    "EXTENSIONS": {"mmcrawl.engine.extensions.CrawlProgress": 500, **REVISIT["EXTENSIONS"]},
+    "EXTENSIONS": {
+        "mmcrawl.engine.extensions.CrawlProgress": 500,
+        "mmcrawl.engine.collect_beside.CollectBeside": 600,
+        **REVISIT["EXTENSIONS"],
+    },
 }
 
 

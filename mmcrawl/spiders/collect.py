@@ -79,47 +79,53 @@ class CollectSpider(Args[CollectParams], Spider):
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
         kwargs = with_stored_web(kwargs, crawler.settings)
         spider: Self = super().from_crawler(crawler, *args, **kwargs)
-        found = spider._found = FoundMedia(spider.args.store_uri, spider.args.job)
-        webs = {spider.args.web} if spider.args.web else found.webs
+        spider._hosts = Counter()
+        spider._downloads = {}
+        spider._waiting = None
+        spider._begun = time.monotonic()
+        spider._calls = []
+        try:
+            spider._open(crawler.settings)
+        except MmcrawlError as error:  # said when the spider begins: Scrapy would show a traceback
+            spider._refused = error
+        return spider
+
+    def _open(self, settings: BaseSettings) -> None:
+        found = self._found = FoundMedia(self.args.store_uri, self.args.job)
+        webs = {self.args.web} if self.args.web else found.webs
         if len(webs) > 1:
             raise MmcrawlError(
                 "some crawls in the store are of stored webs and some are not: say -a job=NAME"
             )
         [web] = webs
         if web:
-            crawler.settings.setdict(replay_settings(web, _HANDLER), priority="spider")
-        anywhere = bool(web or value_of(crawler.settings, "MMCRAWL_PRIVATE_NETWORKS"))
-        spider.private_hosts = PrivateHosts.of(found.seeds, all=anywhere)
-        media = value_of(crawler.settings, "MMCRAWL_MEDIA")
-        spider._collector = Collector(
-            open_collection(spider.args.store_uri, media), spider.args.budget(), spider.args.wanted
-        )
-        spider._hosts = Counter()
-        spider._downloads = {}
-        spider._waiting = None
-        spider._begun = time.monotonic()
-        spider._ticks = create_looping_call(spider._tick)
-        spider._lines = create_looping_call(spider._say_progress)
-        return spider
+            settings.setdict(replay_settings(web, _HANDLER), priority="spider")
+        anywhere = bool(web or value_of(settings, "MMCRAWL_PRIVATE_NETWORKS"))
+        self.private_hosts = PrivateHosts.of(found.seeds, all=anywhere)
+        collection = open_collection(self.args.store_uri, value_of(settings, "MMCRAWL_MEDIA"))
+        self._collector = Collector(collection, self.args.budget(), self.args.wanted)
 
     _found: FoundMedia
-    _collector: Collector
+    _collector: Collector | None = None
+    _refused: MmcrawlError | None = None
     _hosts: Counter[str]
     _downloads: dict[str, Download]
     _waiting: Deferred[None] | None
     _begun: float
-    _ticks: Any
-    _lines: Any
+    _calls: list[Any]
     _problem: str = ""
     _renewed: float = 0.0
 
     async def start(self) -> AsyncIterator[Any]:
         """Ask for what waits, as long as any does or the crawl runs."""
-        self._ticks.start(_TICK, now=False)
-        self._lines.start(_LINE, now=False)
+        if self._refused is not None:
+            raise self._stopped(self._refused)
+        for call, seconds in ((self._tick, _TICK), (self._say_progress, _LINE)):
+            self._calls.append(create_looping_call(call))
+            self._calls[-1].start(seconds, now=False)
         runs, looked = True, float("-inf")
         try:
-            await run_in_thread(self._collector.begin, self.args.states_again)
+            await run_in_thread(self._work.begin, self.args.states_again)
             while True:
                 if runs and time.monotonic() - looked > _LOOK:
                     runs = self.follows is not None and self.follows()
@@ -140,7 +146,7 @@ class CollectSpider(Args[CollectParams], Spider):
         download: Download = response.meta[DOWNLOAD]
         try:
             if response.status in (200, 206):
-                await run_in_thread(self._collector.keep, download)
+                await run_in_thread(self._work.keep, download)
             else:
                 await self._failed(download, State.FAILED, f"HTTP {response.status}")
         except StoreError as error:
@@ -172,20 +178,21 @@ class CollectSpider(Args[CollectParams], Spider):
 
     async def closed(self, reason: str) -> None:
         """Let wait what was not settled, and say what came of all."""
-        for ticks in (self._ticks, self._lines):
-            if ticks.running:
-                ticks.stop()
-        collected = await run_in_thread(self._closed, reason)
+        for call in self._calls:
+            if call.running:
+                call.stop()
+        collected = None
+        if self._collector is not None:
+            collected = await run_in_thread(self._closed, self._collector, reason)
         if collected is not None and value_of(self.settings, "MMCRAWL_DISPLAY"):
             console = Console(stderr=True, width=None if sys.stderr.isatty() else 120)
             console.print(collected_tables(collected))
 
     # -- inside -------------------------------------------------------------------------------
 
-    def _closed(self, reason: str) -> Collected | None:
+    def _closed(self, collector: Collector, reason: str) -> Collected | None:
         try:
-            summary = self._collector.collection.index.summary()
-            collector = self._collector
+            summary = collector.collection.index.summary()
             return Collected(
                 collector.collection.name,
                 collector.kept,
@@ -200,14 +207,14 @@ class CollectSpider(Args[CollectParams], Spider):
             return None
         finally:
             try:
-                self._collector.close()
+                collector.close()
             except StoreError as error:
                 logger.error("%s", error)  # noqa: TRY400 - for a person
 
     async def _look(self, *, all: bool) -> None:
         """Note what the crawls found: all, or what is new since it was looked at last."""
         since = 0.0 if all else time.time() - _COMMITTED
-        await run_in_thread(self._collector.add, self._found.since(since))
+        await run_in_thread(self._work.add, self._found.since(since))
 
     async def _taken(self) -> list[Download]:
         """Take files, if there is room for many more; keep those that had come wholly before."""
@@ -216,9 +223,9 @@ class CollectSpider(Args[CollectParams], Spider):
             return []
         busy = {host for host, count in self._hosts.items() if count >= _PER_HOST}
         taken = []
-        for download in await run_in_thread(self._collector.take, room, busy):
+        for download in await run_in_thread(self._work.take, room, busy):
             if download.is_whole:
-                await run_in_thread(self._collector.keep, download)
+                await run_in_thread(self._work.keep, download)
             else:
                 taken.append(download)
         return taken
@@ -238,7 +245,7 @@ class CollectSpider(Args[CollectParams], Spider):
 
     async def _failed(self, download: Download, state: State, reason: str) -> None:
         logger.info("%s: %s", download.file.url, reason)
-        await run_in_thread(self._collector.settle, download, state, reason)
+        await run_in_thread(self._work.settle, download, state, reason)
 
     def _done(self, download: Download) -> None:
         host = host_of(download.file.url)
@@ -275,19 +282,22 @@ class CollectSpider(Args[CollectParams], Spider):
 
     def _renew(self) -> None:
         try:
-            self._collector.renew()
+            self._work.renew()
         except StoreError as error:  # the next one may do; who settles is told if none does
             logger.warning("%s", error)
 
     def _say_progress(self) -> None:
         under_way = sum(download.size for download in self._downloads.values())
         logger.info(
-            progress_line(
-                self._collector.kept, self._collector.kept_bytes, len(self._downloads), under_way
-            )
+            progress_line(self._work.kept, self._work.kept_bytes, len(self._downloads), under_way)
         )
 
-    def _stopped(self, error: StoreError) -> CloseSpider:
+    @property
+    def _work(self) -> Collector:
+        assert self._collector is not None  # noqa: S101 - a spider that is refused does nothing
+        return self._collector
+
+    def _stopped(self, error: MmcrawlError) -> CloseSpider:
         """Say why it goes on no longer; return what ends it."""
         if not self._problem:
             logger.error("%s", error)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.collecting.index import MediaIndex, open_index
+from tests.collecting.serving import Desk, MediaServer
 
 MONGODB = "MMCRAWL_TEST_MONGODB"
 
@@ -34,3 +35,17 @@ def index(store: str, tmp_path: Path) -> Iterator[MediaIndex]:
     """An empty index."""
     with open_index(store, tmp_path / "crawl-media") as opened:
         yield opened
+
+
+@pytest.fixture
+def server() -> Iterator[MediaServer]:
+    """A server of media."""
+    opened = MediaServer()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    """A folder with a crawl's store in a file."""
+    return Desk(tmp_path)

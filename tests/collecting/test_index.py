@@ -26,10 +26,14 @@ def held(file: MediaFile, digest: str, size: int) -> MediaFile:
     return replace(file, state=State.HELD, digest=digest, size=size)
 
 
+def settle(index: MediaIndex, file: MediaFile, owner: str) -> bool:
+    return index.settle([file], owner) == 1
+
+
 def test_an_address_is_noted_once_and_keeps_its_record(index: MediaIndex) -> None:
     assert index.add(media("a", "b", "a")) == 2
     [first] = index.take("me", NOW, LATER, 1)
-    assert index.settle(held(first, "d1", 5), "me")
+    assert settle(index, held(first, "d1", 5), "me")
     assert index.add(media("b", "a", "c")) == 1
     assert urls(list(index.files())) == ["a", "b", "c"]
     assert urls(list(index.files([State.HELD]))) == ["a"]
@@ -45,11 +49,20 @@ def test_what_one_has_taken_no_other_can_take_or_settle(index: MediaIndex) -> No
     assert [(file.state, file.owner, file.tries) for file in mine] == [(State.TAKEN, "me", 1)] * 2
     assert urls(index.take("other", NOW, LATER, 9)) == ["c"]
     assert index.take("third", NOW, LATER, 9) == []
-    assert not index.settle(held(mine[0], "d", 1), "other")
+    assert not settle(index, held(mine[0], "d", 1), "other")
     assert index.owners() == {"me", "other"}
-    assert index.settle(held(mine[0], "d", 1), "me")
-    assert not index.settle(held(mine[0], "e", 1), "me")
+    assert settle(index, held(mine[0], "d", 1), "me")
+    assert not settle(index, held(mine[0], "e", 1), "me")
     assert [file.digest for file in index.files([State.HELD])] == ["d"]
+
+
+def test_many_are_settled_together_but_for_those_of_others(index: MediaIndex) -> None:
+    index.add(media(*map(str, range(50))))
+    mine, theirs = index.take("me", NOW, LATER, 45), index.take("other", NOW, LATER, 9)
+    failed = [replace(file, state=State.FAILED, reason="no") for file in (*mine, *theirs)]
+    assert index.settle(failed, "me") == 45
+    assert index.owners() == {"other"}
+    assert index.settle([], "me") == 0
 
 
 def test_a_lease_that_ran_out_goes_to_another_and_a_renewed_one_does_not(index: MediaIndex) -> None:
@@ -59,8 +72,8 @@ def test_a_lease_that_ran_out_goes_to_another_and_a_renewed_one_does_not(index: 
     assert index.take("other", LATER + 50, MUCH_LATER, 1) == []
     [theirs] = index.take("other", LATER + 101, MUCH_LATER, 1)
     assert (theirs.owner, theirs.tries) == ("other", 2)
-    assert not index.settle(held(mine, "late", 1), "me")
-    assert index.settle(held(theirs, "right", 1), "other")
+    assert not settle(index, held(mine, "late", 1), "me")
+    assert settle(index, held(theirs, "right", 1), "other")
     assert [file.digest for file in index.files()] == ["right"]
 
 
@@ -81,9 +94,9 @@ def test_addresses_of_busy_hosts_are_left_to_wait(index: MediaIndex) -> None:
 def test_those_that_failed_can_be_asked_for_again(index: MediaIndex) -> None:
     index.add(media("a", "b", "c"))
     one, two, three = index.take("me", NOW, LATER, 3)
-    index.settle(replace(one, state=State.FAILED, reason="HTTP 404"), "me")
-    index.settle(replace(two, state=State.SKIPPED, reason="too large"), "me")
-    index.settle(held(three, "d", 1), "me")
+    settle(index, replace(one, state=State.FAILED, reason="HTTP 404"), "me")
+    settle(index, replace(two, state=State.SKIPPED, reason="too large"), "me")
+    settle(index, held(three, "d", 1), "me")
     assert index.again([State.FAILED]) == 1
     assert urls(index.take("me", NOW, LATER, 9)) == ["a"]
     assert index.again([State.FAILED, State.SKIPPED]) == 1
@@ -93,8 +106,8 @@ def test_the_summary_counts_equal_files_once(index: MediaIndex) -> None:
     index.add(media("a", "b", "c", "d", "e", "f"))
     taken = index.take("me", NOW, LATER, 5)
     for file, digest, size in zip(taken, ("x", "x", "y"), (10, 10, 7), strict=False):
-        index.settle(held(file, digest, size), "me")
-    index.settle(replace(taken[3], state=State.FAILED, reason="HTTP 404"), "me")
+        settle(index, held(file, digest, size), "me")
+    settle(index, replace(taken[3], state=State.FAILED, reason="HTTP 404"), "me")
     summary = index.summary()
     assert summary.addresses == {State.HELD: 3, State.FAILED: 1, State.TAKEN: 1, State.WAITING: 1}
     assert summary.held == {"video": 2}
@@ -124,7 +137,7 @@ def test_many_who_take_at_once_take_each_address_once(
 
 
 def test_there_is_no_collection_where_none_was_begun(store: str, tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="there is no collection .* begins one"):
+    with pytest.raises(StoreError, match=r"there is no collection .* begins one"):
         open_index(store, tmp_path / "crawl-media", create=False)
 
 
