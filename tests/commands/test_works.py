@@ -110,7 +110,7 @@ def test_held_files_are_described_by_their_tags_and_exported(crawl: Path, tmp_pa
         index.add([MediaFile(url, "audio")])
         (taken,) = index.take("me", 1.0, 2.0, 1)
         settled = MediaFile(url, "audio", State.HELD, digest, size, "audio/wav", tries=taken.tries)
-        assert index.settle(settled, "me")
+        assert index.settle([settled], "me")
     scrapy(crawl, "works", "describe")
     (file,) = next(w for w in listed(crawl) if len(w["files"]) == 1)["files"]  # type: ignore[arg-type, misc]
     assert (file["state"], file["mime"], file["size"]) == ("held", "audio/wav", size)
