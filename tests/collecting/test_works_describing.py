@@ -228,6 +228,15 @@ def test_no_page_makes_reading_fail(html: str) -> None:
     assert len(read.mentions) <= len(media)
 
 
+def test_many_media_and_licences_on_one_page_are_read_in_time() -> None:
+    licence = '<a rel="license" href="//creativecommons.org/licenses/by/4.0/">CC BY</a>'
+    rows = "".join(f'<li><a href="{n}.mp3">x</a>{licence}</li>' for n in range(10_000))
+    sources = "".join(f'<source src="s{n}.mp4"><track src="{n}.vtt">' for n in range(10_000))
+    anchors = "".join(f'<a href="one.mp3">name {n}</a>' for n in range(10_000))
+    html = f"<ul>{rows}</ul><video>{sources}</video><p>{anchors}"
+    assert len(works(found(html))) == 10_002
+
+
 def test_what_is_deep_is_read_in_time() -> None:
     deep = "<div itemscope itemprop=video>" * 3_000 + "<a href=a.mp3>x</a>"
     nested = "[" * 100_000

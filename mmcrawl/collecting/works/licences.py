@@ -7,6 +7,7 @@ licensed*. What stands beside a medium is said of it, and wins.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -27,6 +28,7 @@ BELIEVED = 0.5
 """Score from which on a licence is taken to be that of the page."""
 
 _LONGEST_SAID = 200
+_MOST = 100  # licences of a page
 _META = (
     "dc.rights",
     "dcterms.rights",
@@ -103,7 +105,8 @@ class LicenceReader:
             before = self._line_of.get(container, "")
             if len(before) <= _STATEMENT:
                 self._line_of[container] = f"{before} {text}".strip()
-        self.found = sorted(_doubted([*self._search()]), key=lambda one: (-one[1].score, one[0]))
+        self._by_node = sorted(_doubted([*self._search()]), key=lambda one: one[0])
+        self._nodes = [node for node, _ in self._by_node]
 
     def kind_of(self, node: int) -> str:
         """Return the kind of the block that a node stands in, "" if it stands in none."""
@@ -111,15 +114,14 @@ class LicenceReader:
 
     def of_page(self) -> list[Licence]:
         """Return what is said of the whole page, best first."""
-        return [licence for _, licence in self.found]
+        found = [licence for _, licence in self._by_node]
+        return sorted(found, key=lambda one: -one.score)[:_MOST]
 
     def beside(self, nodes: range) -> tuple[Licence, ...]:
         """Return what stands in an element that holds nothing but a medium and what is its own."""
-        return tuple(
-            _of_medium(licence)
-            for node, licence in self.found
-            if node in nodes and licence.code != UNSPECIFIED
-        )
+        first = bisect_left(self._nodes, nodes.start)
+        found = self._by_node[first : min(bisect_left(self._nodes, nodes.stop), first + _MOST)]
+        return tuple(_of_medium(one) for _, one in found if one.code != UNSPECIFIED)
 
     def _search(self) -> Iterator[tuple[int, Licence]]:
         tree, tags = self._tree, self._tree.tags

@@ -32,6 +32,9 @@ _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _UNITS = frozenset("figure li tr td dd p div section article details".split())
 _LONGEST_UNIT = 1_500  # characters of an element that is about one medium
 _LONGEST_ROW = 200
+_MOST_TITLES = 50
+_MOST_TIMES = 1_000
+_HIGHEST = 50  # elements between a medium and one that is about it
 _LONGEST_CAPTION = 1_000
 _NAMES = ("title", "aria-label", "alt", "data-title")
 
@@ -79,7 +82,7 @@ class Mention:
     def add_title(self, source: str, text: str) -> None:
         """Note a text that may be its title."""
         text = " ".join(text.split())[:_LONGEST_ROW]
-        if text and (source, text) not in self.titles:
+        if text and len(self.titles) < _MOST_TITLES and (source, text) not in self.titles:
             self.titles.append((source, text))
 
 
@@ -100,6 +103,8 @@ class MentionReader:
         self._lines, self._licences = lines, licences
         self.base = base_url(declared_base(page.tree), url, page.encoding)
         self._resolve = Resolver(self.base, page.encoding)
+        self._tracks: dict[int, tuple[Subtitles, ...]] = {}  # by the player
+        self._times = [n for n, tag in enumerate(self._tree.tags) if tag == "time"][:_MOST_TIMES]
         self._headings = [n for n, tag in enumerate(self._tree.tags) if tag in _HEADINGS]
 
     def read(
@@ -137,7 +142,7 @@ class MentionReader:
         """Return the largest element that is about this medium alone; 0 if there is none."""
         tree, unit, around = self._tree, 0, node
         chars = self._page.measures.chars
-        while around > 0:
+        for _ in range(_HIGHEST):
             after = tree.after[around]
             others = range(bisect_left(nodes, around), bisect_left(nodes, after))
             if any(stems[other] != stem for other in others):
@@ -149,6 +154,8 @@ class MentionReader:
             if tree.tags[around] in ("article", "figure"):
                 break
             around = tree.parents[around]
+            if around <= 0:
+                break
         return unit
 
     def _note(self, mention: Mention, node: int, unit: int) -> None:
@@ -179,15 +186,20 @@ class MentionReader:
         tree = self._tree
         attributes = tree.attributes(player)
         mention.poster = mention.poster or self._address(attributes.get("poster", ""))
-        found = []
-        for node in range(player + 1, tree.after[player]):
-            track = tree.attributes(node) if tree.tags[node] == "track" else {}
-            kind = track.get("kind", "subtitles").lower() or "subtitles"
-            if track.get("src") and kind in ("subtitles", "captions"):
-                language = language_tag(track.get("srclang", ""))
-                address = self._address(track["src"])
-                found.append(Subtitles(address, language, track.get("label", "").strip()))
-        mention.subtitles = mention.subtitles or tuple(found)
+        mention.subtitles = mention.subtitles or self._subtitles(player)
+
+    def _subtitles(self, player: int) -> tuple[Subtitles, ...]:
+        if player not in self._tracks:
+            tree, found = self._tree, []
+            for node in range(player + 1, tree.after[player]):
+                track = tree.attributes(node) if tree.tags[node] == "track" else {}
+                kind = track.get("kind", "").lower() or "subtitles"
+                if track.get("src") and kind in ("subtitles", "captions"):
+                    language = language_tag(track.get("srclang", ""))
+                    label = track.get("label", "").strip()
+                    found.append(Subtitles(self._address(track["src"]), language, label))
+            self._tracks[player] = tuple(found)
+        return self._tracks[player]
 
     def _note_surroundings(self, mention: Mention, node: int, unit: int) -> None:
         tree, texts = self._tree, self._page.facts.texts
@@ -213,13 +225,16 @@ class MentionReader:
             mention.add_title("row", text)
         mention.beside = mention.beside or text[:_LONGEST_CAPTION]
         mention.duration = mention.duration or seconds_in(text)
-        self._note_times(mention, unit)
+        mention.date = mention.date or self._time_in(unit)
 
-    def _note_times(self, mention: Mention, unit: int) -> None:
-        tree = self._tree
-        for inner in range(unit, tree.after[unit]):
-            if tree.tags[inner] == "time" and not mention.date:
-                mention.date = date_in(tree.attributes(inner).get("datetime", ""))
+    def _time_in(self, unit: int) -> str:
+        """Return the first date that an element marks as such."""
+        for inner in self._times[bisect_left(self._times, unit) :]:
+            if inner >= self._tree.after[unit]:
+                break
+            if said := date_in(self._tree.attributes(inner).get("datetime", "")):
+                return said
+        return ""
 
     def _headings_before(self, node: int, unit: int) -> Iterator[tuple[str, int]]:
         """Yield the highest heading before a node in its unit, or the last one before it."""
@@ -232,9 +247,11 @@ class MentionReader:
 
     def _player_of(self, node: int) -> int:
         around = self._tree.parents[node]
-        while around > 0 and self._tree.tags[around] not in _PLAYERS:
+        for _ in range(_HIGHEST):
+            if around <= 0 or self._tree.tags[around] in _PLAYERS:
+                return max(around, 0)
             around = self._tree.parents[around]
-        return max(around, 0)
+        return 0
 
     def _note_items(
         self, found: Mapping[str, Mention], items: Iterable[tuple[Item, tuple[Item, ...]]]

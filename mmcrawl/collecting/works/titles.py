@@ -59,6 +59,12 @@ _TAIL = re.compile(
 _DRAWN = re.compile(r"(?=(?:\S*\d){2})(?=\S*[a-zA-Z])\S*(?:[a-zA-Z]\d+[a-zA-Z]|[a-z][A-Z]\d)\S*")
 _FILE_END = re.compile(rf"\.(?:{EXTENSION_PATTERN})$", re.IGNORECASE)
 _ADDRESS = re.compile(r"(?:(?:https?:)?/?/|www\.)\S+", re.IGNORECASE)
+# What a page of a tag is called, and the line with author and date.
+_FILING = re.compile(
+    r"(?:by|von|par|por) .{2,60}[•·|]|posted (?:on|by|in)\b|(?:tags?|categor(?:y|ies)|archives?"
+    r"|标签|標籤|分类|分類)\s?[:：]",
+    re.IGNORECASE,
+)
 _CODE = re.compile(r"</|<\w+[ >]|\\[n/]")  # of a page in a script
 _PARTS = re.compile(r"\s+[|–—»«:·•~_-]+\s+|\s*[|»«_｜]\s*|\s*[–—]\s*")
 _LONG, _SHORT = 150, 3  # characters beyond which a text is hardly a title
@@ -71,7 +77,13 @@ def says_nothing(text: str) -> bool:
     >>> says_nothing("Download MP3 - 86 MB"), says_nothing("点击下载"), says_nothing("Levers")
     (True, True, False)
     """
-    if _CODE.search(text) or _ADDRESS.fullmatch(text) or is_generic(text) or _DRAWN.fullmatch(text):
+    if (
+        _FILING.match(text)
+        or _CODE.search(text)
+        or _ADDRESS.fullmatch(text)
+        or is_generic(text)
+        or _DRAWN.fullmatch(text)
+    ):
         return True
     words = [word.lower() for word in _WORD.findall(text)]
     left = [word for word in words if word not in _EMPTY and not _SIZE.fullmatch(word)]
