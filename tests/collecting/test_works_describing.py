@@ -1,5 +1,7 @@
 """What becomes of pages: works, grouped and described."""
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -228,13 +230,19 @@ def test_no_page_makes_reading_fail(html: str) -> None:
     assert len(read.mentions) <= len(media)
 
 
-def test_many_media_and_licences_on_one_page_are_read_in_time() -> None:
+def seconds_for(number: int) -> float:
+    """Return the CPU time that a page of so many media, sources, licences and links takes."""
     licence = '<a rel="license" href="//creativecommons.org/licenses/by/4.0/">CC BY</a>'
-    rows = "".join(f'<li><a href="{n}.mp3">x</a>{licence}</li>' for n in range(10_000))
-    sources = "".join(f'<source src="s{n}.mp4"><track src="{n}.vtt">' for n in range(10_000))
-    anchors = "".join(f'<a href="one.mp3">name {n}</a>' for n in range(10_000))
-    html = f"<ul>{rows}</ul><video>{sources}</video><p>{anchors}"
-    assert len(works(found(html))) == 10_002
+    rows = "".join(f'<li><a href="{n}.mp3">x</a>{licence}</li>' for n in range(number))
+    sources = "".join(f'<source src="s{n}.mp4"><track src="{n}.vtt">' for n in range(number))
+    anchors = "".join(f'<a href="one.mp3">name {n}</a>' for n in range(number))
+    began = process_time()
+    assert len(works(found(f"<ul>{rows}</ul><video>{sources}</video><p>{anchors}"))) == number + 2
+    return process_time() - began
+
+
+def test_a_page_of_many_media_takes_time_in_proportion() -> None:
+    assert seconds_for(4_000) < 6 * seconds_for(1_000)  # 16 times if each looked at all others
 
 
 def test_what_is_deep_is_read_in_time() -> None:

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.link_kinds import declared_base
@@ -34,6 +35,7 @@ _LONGEST_UNIT = 1_500  # characters of an element that is about one medium
 _LONGEST_ROW = 200
 _MOST_TITLES = 50
 _MOST_TIMES = 1_000
+_MOST_TRACKS = 100
 _HIGHEST = 50  # elements between a medium and one that is about it
 _LONGEST_CAPTION = 1_000
 _NAMES = ("title", "aria-label", "alt", "data-title")
@@ -118,9 +120,13 @@ class MentionReader:
             mention.add_title("anchor" if one.tag in ("a", "area") else "player", one.text)
         places = list(self._places(found))
         nodes = [node for node, _ in places]
-        stems = [stem_of(found[key].url)[1] or key for _, key in places]
-        for place, (node, key) in enumerate(places):
-            self._note(found[key], node, self._unit(node, stems[place], nodes, stems))
+        stems = (stem_of(found[key].url)[1] or key for _, key in places)
+        runs = [len([*run]) for _, run in groupby(stems)]
+        place = 0
+        for length in runs:
+            alike = range(place, place := place + length)
+            for node, key in places[alike.start : alike.stop]:
+                self._note(found[key], node, self._unit(node, nodes, alike))
         self._note_items(found, items)
         return list(found.values())
 
@@ -138,14 +144,19 @@ class MentionReader:
                     if target is not None and (key := work_key(target.url)) in known:
                         yield node, key
 
-    def _unit(self, node: int, stem: str, nodes: list[int], stems: list[str]) -> int:
-        """Return the largest element that is about this medium alone; 0 if there is none."""
+    def _unit(self, node: int, nodes: list[int], alike: range) -> int:
+        """Return the largest element that is about this medium alone; 0 if there is none.
+
+        Args:
+            node: That names it.
+            nodes: All that name media.
+            alike: Places among them, one after the other, of what names this medium.
+        """
         tree, unit, around = self._tree, 0, node
         chars = self._page.measures.chars
         for _ in range(_HIGHEST):
             after = tree.after[around]
-            others = range(bisect_left(nodes, around), bisect_left(nodes, after))
-            if any(stems[other] != stem for other in others):
+            if bisect_left(nodes, around) < alike.start or bisect_left(nodes, after) > alike.stop:
                 break
             if int(chars[after]) - int(chars[around]) > _LONGEST_UNIT:
                 break
@@ -198,7 +209,7 @@ class MentionReader:
                     language = language_tag(track.get("srclang", ""))
                     label = track.get("label", "").strip()
                     found.append(Subtitles(self._address(track["src"]), language, label))
-            self._tracks[player] = tuple(found)
+            self._tracks[player] = tuple(found[:_MOST_TRACKS])
         return self._tracks[player]
 
     def _note_surroundings(self, mention: Mention, node: int, unit: int) -> None:

@@ -9,7 +9,7 @@ of each of its entries.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from mmcrawl.collecting.works.names import is_generic
 from mmcrawl.page.media import EXTENSION_PATTERN
@@ -151,19 +151,22 @@ AGREEMENT = 0.1
 
 
 def _best(
-    texts: Iterable[tuple[str, str]], shared: Mapping[str, int], weights: Mapping[str, float]
+    texts: Collection[tuple[str, str]], shared: Mapping[str, int], weights: Mapping[str, float]
 ) -> tuple[str, str]:
-    known = list(texts)
+    sources: dict[str, set[str]] = defaultdict(set)
+    for source, text in texts:
+        sources[unify(text)].add(source)
 
     def worth(candidate: tuple[str, str]) -> tuple[float, str]:
         source, text = candidate
-        others = {other for other, same in known if unify(same) == unify(text)} - {source}
-        score = (weights.get(source, 0.0) + AGREEMENT * len(others)) / shared[unify(text)]
+        plain = unify(text)
+        score = weights.get(source, 0.0) + AGREEMENT * (len(sources[plain]) - 1)
+        score /= shared[plain]
         if len(text) > _LONG or len(text) < _SHORT:
             score *= 0.4
         if says_nothing(text):
             score *= 0.01
         return score, text
 
-    source, text = max(known, key=worth, default=("", ""))
+    source, text = max(texts, key=worth, default=("", ""))
     return text, source
