@@ -6,7 +6,7 @@ _SPIDERS = "mmcrawl.spiders"
 
 
 class Addon:
-    """Brings the spiders `focused`, `revisit` and `collect` into a project; others stay as they are.
+    """Brings the spiders `focused`, `revisit` and `collect`; those of the project stay as they are.
 
     Our spiders bring their scheduler, middlewares and pipelines along (`update_settings`), and what
     `mmcrawl.settings` says where the project's settings say nothing. The commands are entry points,

@@ -118,7 +118,9 @@ def raise_if_fatal(error: BaseException) -> None:
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:  # an error may be its own cause
+        seen.add(id(error))
         yield error
         error = error.__cause__ or error.__context__
 

@@ -146,8 +146,8 @@ declared = {
         Setting(
             "MMCRAWL_MEDIA",
             None,
-            "folder in which media are kept, or a URL as `s3://BUCKET/FOLDER` (extra `s3`, others"
-            " `collect`: fsspec); None keeps them beside the crawl's store (`crawl-media`"
+            "folder in which media are kept, or a URL as `s3://BUCKET/FOLDER` (extra `collect`, and"
+            " s3fs); None keeps them beside the crawl's store (`crawl-media`"
             " beside `crawl.db`, `DATABASE-media` in this folder for MongoDB)",
         ),
         Setting(

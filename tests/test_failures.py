@@ -10,6 +10,7 @@ from twisted.python.failure import Failure
 from twisted.web.client import ResponseFailed
 
 from mmcrawl.engine.failures import reason_of
+from mmcrawl.errors import fatal_error
 
 REPLY = Response("http://a.test/", status=418)
 BOMB = "Ignored response <200 http://a.test/> because its body exceeded DOWNLOAD_MAXSIZE (9 B)"
@@ -48,3 +49,9 @@ def test_a_failure_is_told_in_a_few_words(problem: Exception, reason: str) -> No
 @pytest.mark.parametrize("problem", [RuntimeError("x" * 9999), ValueError("x" * 9999)])
 def test_a_long_failure_is_cut(problem: Exception) -> None:
     assert len(reason_of(Failure(problem))) == 200
+
+
+def test_an_error_that_is_its_own_cause_is_looked_at_once() -> None:
+    problem = ValueError("odd")
+    problem.__cause__ = problem
+    assert fatal_error(problem) is None

@@ -114,7 +114,7 @@ def test_only_the_package_lands_in_site_packages(venv: Path) -> None:
 
 def test_the_addon_brings_spiders_commands_and_the_crawl(run: Run, project: Path) -> None:
     listed = run("scrapy", "list", folder=project)
-    assert listed.stdout.split() == ["focused", "own", "revisit"]
+    assert listed.stdout.split() == ["collect", "focused", "own", "revisit"]
     run("scrapy", "crawl", "focused", "-O", "media.jsonl", folder=project)
     found = (project / "media.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(found) == MEDIA_PAGES_OF_DEMO

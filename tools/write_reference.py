@@ -81,7 +81,9 @@ def pages() -> dict[Path, str]:
     }
 
 
-def _arguments(model: type[FocusedParams | RevisitParams | CollectParams]) -> Iterable[tuple[str, ...]]:
+def _arguments(
+    model: type[FocusedParams | RevisitParams | CollectParams],
+) -> Iterable[tuple[str, ...]]:
     for name, text, default in spider_arguments(model):
         yield f"`{name}`", text, f"`{default}`" if default else ""
 

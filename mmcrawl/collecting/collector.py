@@ -54,9 +54,16 @@ class Collector:
         self._under_way: dict[str, Download] = {}
         self._owners = collection.folder / "owners"
         self.owner = f"{socket.gethostname()}-{secrets.token_hex(8)}"
-        self._owners.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(self._owners / self.owner, timeout=0, thread_local=False)
-        self._lock.acquire()
+        try:
+            self._owners.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire()
+        except OSError as error:
+            collection.index.close()
+            raise StoreError(
+                f"folder {collection.folder} cannot be used ({error.strerror}); name another one"
+                " with -s MMCRAWL_MEDIA=FOLDER"
+            ) from error
 
     def begin(self, again: Collection[State] = ()) -> None:
         """Let wait again what a process that died had taken, and what former limits left out.
@@ -127,7 +134,7 @@ class Collector:
     def settle(self, download: Download, state: State, reason: str) -> None:
         """Note why a file did not come; what came is kept for another try if it may go on."""
         size = download.size
-        if state is State.FAILED and size:
+        if state is State.FAILED:
             download.pause()
         else:
             download.give_up()

@@ -47,6 +47,7 @@ class Download:
 
     Attributes:
         interrupt: breaks it off; set by whoever transports the bytes.
+        is_stopped: whether it is not to be begun any more.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Download:
     ) -> None:
         self.file = file
         self.interrupt: Callable[[], object] = lambda: None
+        self.is_stopped = False
         self._part = part
         self._budget = budget
         self._kinds = kinds
@@ -191,10 +193,18 @@ class Download:
             self._farthest = self._part.size
         return farther
 
+    def stop(self) -> None:
+        """Break it off, or see that it is not begun."""
+        self.is_stopped = True
+        self.interrupt()
+
     def pause(self) -> None:
         """Leave what has come for another time."""
         self._give_back_promise()
-        self._part.close()
+        if self._part.size:
+            self._part.close()
+        else:
+            self._part.remove()
 
     def forget(self) -> None:
         """Leave nothing on the disk that is on its way."""

@@ -98,7 +98,7 @@ class RemoteFiles(MediaFiles):
         except ImportError as error:
             raise StoreError(
                 f"media store {url} needs more than is installed ({error}): pip install"
-                " 'mmcrawl[collect]', and for S3 'mmcrawl[s3]'"
+                " 'mmcrawl[collect]', and what fsspec needs for it, as s3fs for S3"
             ) from error
         except ValueError as error:
             raise StoreError(

@@ -218,5 +218,6 @@ class PartialFile:
 
     def _release(self) -> None:
         if self._lock.is_locked:
-            Path(self._lock.lock_file).unlink(missing_ok=True)
+            with suppress(PermissionError):  # Windows: an open file stays
+                Path(self._lock.lock_file).unlink(missing_ok=True)
             self._lock.release()

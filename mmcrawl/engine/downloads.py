@@ -55,6 +55,8 @@ class MediaDownloadHandler(DownloadHandler):
         download: Download | None = request.meta.get(DOWNLOAD)
         if download is None:
             return await super().answer(request)
+        if download.is_stopped:
+            raise MediaError("it was stopped")
         try:
             return await self._taken(request, download)
         except _StartAgainError:

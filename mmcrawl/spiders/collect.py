@@ -43,9 +43,10 @@ from mmcrawl.terminal.collecting import Collected, collected_tables, progress_li
 
 logger = logging.getLogger(__name__)
 
-_UNDER_WAY = 256  # files that are taken at once
-_PER_HOST = 64
-_LOOK = 2.0  # seconds between two looks at a crawl that runs
+_UNDER_WAY = 128  # files that are taken at once; each has two open
+_PER_HOST = 32
+_LOOK = 2.0  # seconds between two looks at a crawl that runs, and
+_LOOK_SHARE = 10.0  # as many times what a look took
 _COMMITTED = 600.0  # seconds until a page that was visited is in the store, at most
 _TICK = 0.5
 _LINE = 10.0
@@ -123,14 +124,17 @@ class CollectSpider(Args[CollectParams], Spider):
         for call, seconds in ((self._tick, _TICK), (self._say_progress, _LINE)):
             self._calls.append(create_looping_call(call))
             self._calls[-1].start(seconds, now=False)
-        runs, looked = True, float("-inf")
+        runs, look_at, all_known = True, 0.0, False
         try:
             await run_in_thread(self._work.begin, self.args.states_again)
             while True:
-                if runs and time.monotonic() - looked > _LOOK:
-                    runs = self.follows is not None and self.follows()
-                    await self._look(all=not runs or looked < 0)
-                    looked = time.monotonic()
+                crawls = self.follows is not None and self.follows()
+                if runs and (not crawls or time.monotonic() > look_at):
+                    runs = crawls
+                    began = time.monotonic()
+                    await self._look(all=not runs or not all_known)
+                    all_known, ended = True, time.monotonic()
+                    look_at = ended + max(_LOOK, _LOOK_SHARE * (ended - began))
                 downloads = await self._taken()
                 for download in downloads:
                     yield self._request(download)
@@ -275,7 +279,9 @@ class CollectSpider(Args[CollectParams], Spider):
         """Break off what is under way when it is to stop; else give a sign of life."""
         if self._is_stopping:
             for download in [*self._downloads.values()]:
-                download.interrupt()
+                download.stop()
+            for slot in self.crawler.engine.downloader.slots.values():
+                slot.delay = 0.0  # what it has waiting is not sent any more
         elif time.monotonic() - self._renewed > LEASE / 4:
             self._renewed = time.monotonic()
             in_thread(self._renew)

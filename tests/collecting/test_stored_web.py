@@ -1,0 +1,75 @@
+"""Media of a stored web come from there, and `scrapy collect` says what is wrong in a sentence."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from mmcrawl.collecting import State
+from tests.collecting.serving import ROOT, Desk
+from tests.warm import python
+
+
+def scrapy(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment["SCRAPY_SETTINGS_MODULE"] = "mmcrawl.settings"
+    return subprocess.run(
+        [python(), "-m", "scrapy", *arguments],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=100,
+        check=False,
+    )
+
+
+def test_media_of_a_crawl_of_a_stored_web_come_from_it(tmp_path: Path) -> None:
+    films = tmp_path / "web" / "h.test"
+    films.mkdir(parents=True)
+    (films / "index.html").write_text('<p>optics <a href="/lens.mp4">optics lens</a></p>')
+    (films / "lens.mp4").write_bytes(b"\x00\x00\x00\x18ftypisom" + bytes(5_000))
+    given = ["-a", "web=web", "-a", "keywords=optics", "-a", "seeds=http://h.test/"]
+    crawled = scrapy(tmp_path, "crawl", "focused", *given)
+    assert crawled.returncode == 0, crawled.stderr
+    run = scrapy(tmp_path, "collect")
+    assert run.returncode == 0, run.stderr
+    [record] = Desk(tmp_path).records().values()
+    assert (record.state, record.size, record.reason) == (State.HELD, 5_012, "")
+
+
+def test_the_records_are_listed_for_programs(tmp_path: Path) -> None:
+    desk = Desk(tmp_path)
+    desk.found(["rtsp://h.test/a.rm", "mms://h.test/b.wmv"])
+    assert desk.collect().code == 0
+    listed = scrapy(tmp_path, "collect", "list", "--state", "skipped")
+    rows = [json.loads(line) for line in listed.stdout.splitlines()]
+    assert {row["reason"] for row in rows} == {
+        "rtsp: is a protocol that is not fetched",
+        "mms: is a protocol that is not fetched",
+    }
+    table = scrapy(tmp_path, "collect", "list", "crawl.db", "--format", "csv")
+    assert table.stdout.startswith("url,kind,state,digest,size,content_type")
+    status = scrapy(tmp_path, "collect", "status")
+    assert "skipped" in status.stdout
+    assert "2 addresses" in status.stdout
+    assert scrapy(tmp_path, "collect", "list", "--state", "held").stdout == ""
+
+
+def test_what_is_wrong_is_one_sentence(tmp_path: Path) -> None:
+    Desk(tmp_path).found([])
+    for arguments, code, said in (
+        (["none.db"], 1, "there is no store none.db"),
+        (["status"], 1, "there is no collection crawl-media/index.db"),
+        (["-a", "kinds=films"], 2, "kinds: there is no media kind 'films'; it may be"),
+        (["--max-media", "much"], 2, "max_media: 'much' is no size; give one as 700MB"),
+        (["-a", "size=2GB"], 2, "there is no argument 'size'; there are store, job, kinds"),
+        (["-a", "job=other"], 1, "there is no job 'other' in the store"),
+        (["list", "--state", "lost"], 2, "--state lost: there are waiting"),
+        (["-s", "MMCRAWL_MEDIA=nowhere://a/b"], 1, "media store nowhere://a/b"),
+        (["-a", "store=memory:"], 2, "memory: keeps nothing"),
+    ):
+        run = scrapy(tmp_path, "collect", *arguments)
+        assert run.returncode == code, (arguments, run.stderr)
+        assert said in " ".join(run.stderr.split())
+        assert "Traceback" not in run.stderr
