@@ -1,7 +1,7 @@
 """Plain files with an index.html in Chinese and English, for a memory stick: no server is needed.
 
 The index is one page without scripts of others: its list is in it, and searching and the choice of
-language are a few lines of script; without script, everything is shown.
+language are a few lines of script; without script, all is shown in both languages.
 """
 
 from collections.abc import Mapping
@@ -67,7 +67,7 @@ class Folder:
         day = datetime.fromtimestamp(shipment.time, UTC).date().isoformat()
         name = escape(shipment.name)
         head = (
-            f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{name}</title>'
+            f'<!doctype html>\n<html><head><meta charset="utf-8"><title>{name}</title>'
             '<meta name="viewport" content="width=device-width"><meta http-equiv='
             "\"Content-Security-Policy\" content=\"default-src 'self' file: 'unsafe-inline'\">"
             f"<style>{_STYLE}</style></head><body><h1>{name}</h1>"
