@@ -1,4 +1,4 @@
-"""What is known of each address of a collection: the protocol of an index, and opening one.
+"""What is known of each address of a collection: the protocol of an index.
 
 An address is in one record. Whoever wants to fetch it takes it, for the time of a lease; only the
 owner may settle it. So several processes, also on several machines, collect the same without
@@ -7,12 +7,10 @@ fetching anything twice, and what a process had taken that died is fetched by an
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
 from mmcrawl.collecting.model import EVERY_KIND, MediaFile, State
-from mmcrawl.stores.uris import is_server
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,23 +108,3 @@ class MediaIndex(Protocol):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None: ...
-
-
-def open_index(store: str, folder: Path, *, create: bool = True) -> MediaIndex:
-    """Open the index of the collection of a crawl.
-
-    Args:
-        store: URI of the crawl's store. One on a server has the index in its database.
-        folder: where the index of all other stores is kept.
-        create: whether it is made where there is none.
-
-    Raises:
-        StoreError: it cannot be opened, or there is none.
-    """
-    if is_server(store):
-        from mmcrawl.collecting.mongodb_index import MongoIndex
-
-        return MongoIndex(store, create=create)
-    from mmcrawl.collecting.sqlite_index import SqliteIndex
-
-    return SqliteIndex(folder / "index.db", create=create)

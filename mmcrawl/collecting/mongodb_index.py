@@ -137,9 +137,11 @@ class MongoIndex:
             self._leases.delete_many({"owner": owner})
 
     def owners(self) -> set[str]:
+        taken = {"state": str(State.TAKEN)}
         with self._explained():
-            rows = self._files.find({"state": str(State.TAKEN)}, {"owner": 1})
-            return {row["owner"] for row in rows}
+            # Who died before he could note what he took has left leases only.
+            rows = [*self._files.find(taken, {"owner": 1}), *self._leases.find({}, {"owner": 1})]
+        return {row["owner"] for row in rows}
 
     def again(self, states: Collection[State]) -> int:
         condition = {"state": {"$in": [str(state) for state in states]}}

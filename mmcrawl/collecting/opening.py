@@ -7,7 +7,9 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from mmcrawl.collecting.files import MediaFiles, open_files
-from mmcrawl.collecting.index import MediaIndex, open_index
+from mmcrawl.collecting.index import MediaIndex
+from mmcrawl.collecting.mongodb_index import MongoIndex
+from mmcrawl.collecting.sqlite_index import SqliteIndex
 from mmcrawl.errors import StoreError
 from mmcrawl.stores.uris import file_of, is_server
 
@@ -62,6 +64,22 @@ def open_collection(store: str, media: str | None, *, create: bool = True) -> Co
     folder = media_beside(store) if media is None or is_url else Path(media).expanduser()
     place = media if media is not None and is_url else str(folder)
     return Collection(place, folder, open_index(store, folder, create=create), open_files(place))
+
+
+def open_index(store: str, folder: Path, *, create: bool = True) -> MediaIndex:
+    """Open the index of the collection of a crawl.
+
+    Args:
+        store: URI of the crawl's store. One on a server has the index in its database.
+        folder: where the index of all other stores is kept.
+        create: whether it is made where there is none.
+
+    Raises:
+        StoreError: it cannot be opened, or there is none.
+    """
+    if is_server(store):
+        return MongoIndex(store, create=create)
+    return SqliteIndex(folder / "index.db", create=create)
 
 
 def media_beside(store: str) -> Path:

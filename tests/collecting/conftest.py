@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.collecting.index import MediaIndex, open_index
+from mmcrawl.collecting.index import MediaIndex
+from mmcrawl.collecting.opening import open_index
 from tests.collecting.serving import Desk, MediaServer
 
 MONGODB = "MMCRAWL_TEST_MONGODB"

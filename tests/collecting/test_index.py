@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.collecting import MediaFile, State
-from mmcrawl.collecting.index import MediaIndex, open_index
+from mmcrawl.collecting.index import MediaIndex
+from mmcrawl.collecting.mongodb_index import MongoIndex
+from mmcrawl.collecting.opening import open_index
 from mmcrawl.errors import StoreError
 
 NOW, LATER, MUCH_LATER = 1_000.0, 1_060.0, 2_000.0
@@ -149,3 +151,25 @@ def test_a_file_of_another_program_is_refused(tmp_path: Path) -> None:
     (tmp_path / "index.db").write_bytes(b"none of SQLite" * 100)
     with pytest.raises(StoreError, match="is not an index of mmcrawl"):
         open_index("sqlite:///crawl.db", tmp_path)
+
+
+def test_a_lease_that_nobody_could_note_any_more_holds_up_nothing(
+    store: str, index: MediaIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not isinstance(index, MongoIndex):
+        pytest.skip("a file notes who has taken an address in one step")
+    index.add(media("a"))
+
+    def killed(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(type(index._files), "bulk_write", killed)
+        with pytest.raises(KeyboardInterrupt):
+            index.take("dead", NOW, LATER, 1)
+    assert index.take("other", NOW, LATER, 1) == []
+    assert index.owners() == {"dead"}
+    assert urls(index.take("other", LATER + 1, MUCH_LATER, 1)) == ["a"]
+    index.give_back("other")
+    index.give_back("dead")
+    assert index.owners() == set()
