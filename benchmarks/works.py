@@ -5,8 +5,8 @@
 A FOLDER holds a folder for each site. Of each site so many pages with media are read, chosen by
 seed. Printed are pages, addresses, works, works of several files, the largest; and of works that a
 feed of the site has as an enclosure, how many are titled as there: with 70 % of its words, numbers
-and "episode" aside. `--sample` prints some works of several files, to be read. `--without SOURCE`
-leaves a source of titles out. `--licences` compares what is believed of the pages of
+and "episode" aside. `--sample` prints some works of several files, to be read. `--first SOURCE`
+puts a source of titles before all others. `--licences` compares what is believed of the pages of
 data/works_licences.json, which were labelled by reading them, with their labels; ROOT holds the
 unpacked corpora. "chosen on" are the sites that rules were chosen on; "held out", those that were
 only looked at afterwards; "fresh", a sample drawn when all rules stood.
@@ -127,11 +127,11 @@ def main() -> None:
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
     parser.add_argument("--pages", type=int, default=250, help="of a site")
     parser.add_argument("--sample", type=int, default=0, help="works of several files, to read")
-    parser.add_argument("--without", default="", help="source of titles to leave out")
+    parser.add_argument("--first", default="", help="source of titles before all others")
     parser.add_argument("--licences", type=Path, metavar="ROOT", help="of the corpora")
     told = parser.parse_args()
-    if told.without:
-        titles.choose_titles.__defaults__ = ({**titles.WEIGHTS, told.without: 0.0},)
+    if told.first:
+        titles.choose_titles.__defaults__ = ({**titles.WEIGHTS, told.first: 2.0},)
     if told.licences:
         report_licences(told.licences)
     several: list[Work] = []

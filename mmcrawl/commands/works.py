@@ -18,11 +18,12 @@ from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import archive_uri
 from mmcrawl.collecting.exporting.exporter import Shipment, exporter_named, exporter_names
 from mmcrawl.collecting.opening import Collection, media_beside, open_collection
-from mmcrawl.collecting.works.corrections import FIELDS, read_corrections
+from mmcrawl.collecting.shelf.corrections import FIELDS, read_corrections
+from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.collecting.shelf.shelf import Shelf
 from mmcrawl.collecting.works.crawl_works import found_pages
 from mmcrawl.collecting.works.describing import Sources, describe
 from mmcrawl.collecting.works.file_tags import reader_of_tags
-from mmcrawl.collecting.works.shelf import Shelf, open_shelf
 from mmcrawl.commands.base import MmcrawlCommand, console_of, store_named, whole
 from mmcrawl.errors import CollectionError, StoreError
 from mmcrawl.frontier.store import Job

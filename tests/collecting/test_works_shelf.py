@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from mmcrawl.collecting.works.corrections import Correction, read_corrections
+from mmcrawl.collecting.shelf.corrections import Correction, read_corrections
+from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.collecting.shelf.shelf import Shelf
 from mmcrawl.collecting.works.model import Evidence, Licence, Work, WorkFile
-from mmcrawl.collecting.works.shelf import Shelf, open_shelf
 from mmcrawl.errors import CollectionError, StoreError
 from mmcrawl.stores.uris import is_server
 

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 from mutagen.wave import WAVE
 
-from mmcrawl.collecting.index import open_index
 from mmcrawl.collecting.model import MediaFile, State
-from mmcrawl.collecting.opening import media_beside, open_collection
+from mmcrawl.collecting.opening import media_beside, open_collection, open_index
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]

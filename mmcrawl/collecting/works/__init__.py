@@ -2,8 +2,7 @@
 
 A page *mentions* addresses of media (:mod:`.mentions`) and says who made it, when, and under which
 licence (:mod:`.page_facts`, :mod:`.licences`). Mentions of one work are grouped (:mod:`.grouping`)
-and described (:mod:`.describing`). What came of it, and what an editor corrected, is kept on a
-:class:`Shelf`; corrections win over what is found anew.
+and described (:mod:`.describing`).
 """
 
 from mmcrawl.collecting.works.model import Evidence, Licence, Sighting, Subtitles, Work, WorkFile

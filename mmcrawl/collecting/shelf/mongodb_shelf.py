@@ -14,7 +14,7 @@ from typing import Any
 
 from pymongo import ASCENDING
 
-from mmcrawl.collecting.works.shelf import Shelf, as_row
+from mmcrawl.collecting.shelf.shelf import Shelf, as_row
 from mmcrawl.stores.mongodb import Kind, connect, explained
 
 _KIND = Kind(

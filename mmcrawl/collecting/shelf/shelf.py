@@ -9,13 +9,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any, Self
 
-from mmcrawl.collecting.works.corrections import Correction, corrected, merged
+from mmcrawl.collecting.shelf.corrections import Correction, corrected, merged
 from mmcrawl.collecting.works.model import Work
 from mmcrawl.errors import CollectionError
-from mmcrawl.stores.uris import is_server
 
 Described = tuple[Work, tuple[str, ...]]
 """A work, and the keys of its files."""
@@ -146,26 +144,6 @@ def _free(id_: str, taken: set[str]) -> str:
     while f"{number:016x}" in taken:
         number = (number + 1) % (1 << 64)
     return f"{number:016x}"
-
-
-def open_shelf(store: str, folder: Path, *, create: bool = True) -> Shelf:
-    """Open the works of a crawl.
-
-    Args:
-        store: URI of the crawl's store. One on a server has the works in its database.
-        folder: Where the works of all other stores are kept, in ``works.db``.
-        create: Whether it is made where there is none.
-
-    Raises:
-        StoreError: it cannot be opened, or there is none.
-    """
-    if is_server(store):
-        from mmcrawl.collecting.works.mongodb_shelf import MongoShelf
-
-        return MongoShelf(store, create=create)
-    from mmcrawl.collecting.works.sqlite_shelf import SqliteShelf
-
-    return SqliteShelf(folder / "works.db", create=create)
 
 
 def as_row(text: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mmcrawl.collecting.works.shelf import Shelf, as_row
+from mmcrawl.collecting.shelf.shelf import Shelf, as_row
 from mmcrawl.errors import StoreError
 
 _APPLICATION_ID = 0x6D6D6377  # "mmcw"
