@@ -189,7 +189,7 @@ def test_algorithms_and_partitioners_are_found_by_their_entry_points(
 def test_a_format_for_works_is_found_by_its_entry_point(folder: Path, site: str) -> None:
     crawl(folder, site, "-a", "store=crawl.db")
     scrapy(folder, "works", "describe", "crawl.db")
-    scrapy(folder, "works", "export", "crawl.db", "--to", "titles")
+    scrapy(folder, "works", "export", "crawl.db", "--to", "names")
     listed = scrapy(folder, "works", "list", "crawl.db", "--json").stdout.splitlines()
     titles = (folder / "works.txt").read_text(encoding="utf-8").splitlines()
     assert titles
