@@ -83,6 +83,10 @@ class SearchError(MmcrawlError):
     """What is asked for is not understood, as a query, or is not there, as a page to watch."""
 
 
+class CollectionError(MmcrawlError):
+    """A work, a correction or a format of an export is not there, or is not understood."""
+
+
 def fatal_error(error: BaseException | None) -> StoreError | None:
     """Return the error that ends the crawl; None if only the page at hand is lost by `error`.
 

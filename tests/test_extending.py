@@ -186,6 +186,16 @@ def test_algorithms_and_partitioners_are_found_by_their_entry_points(
     assert len(cut["blocks"]) == 2
 
 
+def test_a_format_for_works_is_found_by_its_entry_point(folder: Path, site: str) -> None:
+    crawl(folder, site, "-a", "store=crawl.db")
+    scrapy(folder, "works", "describe", "crawl.db")
+    scrapy(folder, "works", "export", "crawl.db", "--to", "names")
+    listed = scrapy(folder, "works", "list", "crawl.db", "--json").stdout.splitlines()
+    titles = (folder / "works.txt").read_text(encoding="utf-8").splitlines()
+    assert titles
+    assert titles == [json.loads(line)["title"] for line in listed]
+
+
 def test_download_handlers_of_the_user_win_and_see_what_is_to_be_rendered(
     folder: Path, site: str
 ) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.database import reading
+from mmcrawl.frontier.findings import Findings, MediaPageRecord
 from mmcrawl.frontier.store import Job, open_store
 from mmcrawl.sharing.observing import Observer
 from mmcrawl.sharing.store import open_shared_store
@@ -58,6 +59,16 @@ class FoundMedia:
         """
         for job in self.jobs:
             yield from self._shared(job, time) if is_server(self._uri) else self._own(job, time)
+
+    def pages(self) -> Iterator[tuple[Job, MediaPageRecord]]:
+        """Yield the pages with media of each crawl, those best on topic first."""
+        for job in self.jobs:
+            if is_server(self._uri):
+                with closing(open_shared_store(self._uri, job=job.name, arguments=None)) as shared:
+                    yield from ((job, page) for page in shared.media_pages())
+            else:
+                with open_store(self._uri, read_only=True) as store:
+                    yield from ((job, page) for page in Findings(store, job).media_pages())
 
     def _own(self, job: Job, time: float) -> Iterator[tuple[str, str, str]]:
         with reading(Path(file_of(self._uri))) as db:

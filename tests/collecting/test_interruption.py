@@ -168,3 +168,20 @@ def test_what_a_process_took_that_died_is_fetched_by_the_next_one_at_once(
     assert desk.collect().code == 0
     assert time.monotonic() - begun < 20
     is_complete(desk, server)
+
+
+def test_one_that_is_asked_to_stop_does_not_wait_for_its_delays(
+    desk: Desk, server: MediaServer
+) -> None:
+    server.media = {f"/{n}.mp4": Medium(film(500, n)) for n in range(20)}
+    desk.found(map(server.url, server.media), server.url("/"))
+    with desk.start(DOWNLOAD_DELAY="4", RANDOMIZE_DOWNLOAD_DELAY="0") as process:
+        while not server.times("/0.mp4"):
+            time.sleep(0.01)
+        begun = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+    assert time.monotonic() - begun < 12  # one delay has begun
+    assert process.returncode == 0
+    assert desk.summary().addresses == {State.HELD: 1, State.WAITING: 19}
+    assert sum(path.endswith(".mp4") for path, _ in server.asked) == 1

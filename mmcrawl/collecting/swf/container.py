@@ -33,7 +33,7 @@ class Body:
 
     def __init__(self, file: BinaryIO) -> None:
         head = file.read(8)
-        if len(head) < 8 or head[:3] not in (b"FWS", b"CWS", b"ZWS"):
+        if len(head) < 8 or head[:3] not in SIGNATURES:
             raise MediaError("it is no SWF file: it does not begin as one")
         self.version = head[3]
         self._chunks = _READERS[head[:3]](file)
@@ -118,3 +118,5 @@ _READERS: dict[bytes, Callable[[BinaryIO], Iterator[bytes]]] = {
     b"CWS": _inflated,
     b"ZWS": _unpacked,
 }
+SIGNATURES = frozenset(_READERS)
+"""With which of these three bytes a file begins."""

@@ -1,0 +1,31 @@
+"""CSV that spreadsheets open rightly: UTF-8 with a byte order mark, dates as they read them."""
+
+import csv
+import io
+from datetime import datetime
+from pathlib import Path
+
+from mmcrawl.collecting.exporting.exporter import Shipment, whole_file
+from mmcrawl.collecting.exporting.table import COLUMNS, Cell, harmless, rows
+
+
+class Csv:
+    """An `Exporter`."""
+
+    summary = "a table with a row for each medium, for spreadsheets"
+    suffix = ".csv"
+
+    def export(self, shipment: Shipment, target: Path) -> list[str]:
+        with whole_file(target) as stream:
+            text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
+            writer = csv.writer(text)
+            writer.writerow(COLUMNS)
+            writer.writerows([_written(cell) for cell in row] for row in rows(shipment.works))
+            text.detach()
+        return []
+
+
+def _written(cell: Cell) -> Cell:
+    if isinstance(cell, datetime):
+        return cell.strftime("%Y-%m-%d %H:%M:%S")
+    return harmless(cell)

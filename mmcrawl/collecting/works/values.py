@@ -1,0 +1,61 @@
+"""Dates and durations, as pages write them."""
+
+import re
+from datetime import date
+
+_DATE = re.compile(r"(?<!\d)(\d{4})(?:[-/.年](\d{1,2})(?:[-/.月](\d{1,2}))?)?(?!\d)")
+_ISO_DURATION = re.compile(
+    r"P(?:(\d{1,4})D)?(?:T(?:(\d{1,4})H)?(?:(\d{1,5})M)?(?:(\d{1,6})(?:\.\d+)?S)?)?"
+)
+_CLOCK = re.compile(
+    r"(?:duration|length|running time|runtime|时长|長度|片长|时间长度)\s*[:：]?\s*"
+    r"(?:(\d{1,2}):)?(\d{1,3}):(\d{2})(?![\d:])",
+    re.IGNORECASE,
+)
+_FIRST, _LAST = 1900, 2100
+_LONGEST = 7 * 86_400  # seconds of a work
+
+
+def date_in(text: str) -> str:
+    """Return the date at the beginning of a text, as far as it is given; "" for none.
+
+    >>> date_in("2012-3-04T10:00:00Z"), date_in("2012年3月"), date_in("2012"), date_in("12/3/04")
+    ('2012-03-04', '2012-03', '2012', '')
+    """
+    match = _DATE.match(text.strip())
+    if match is None or not _FIRST <= int(match[1]) < _LAST:
+        return ""
+    year, month, day = int(match[1]), int(match[2] or 0), int(match[3] or 0)
+    try:
+        date(year, month or 1, day or 1)
+    except ValueError:
+        return ""
+    return "-".join([f"{year}", *(f"{part:02}" for part in (month, day) if part)])
+
+
+def date_of_url(url: str) -> str:
+    """Return the date that the path of an address has.
+
+    >>> date_of_url("http://h.test/blog/2012/03/04/levers.html")
+    '2012-03-04'
+    """
+    match = re.search(r"/((?:19|20)\d\d)[/-](0?[1-9]|1[0-2])[/-](0?[1-9]|[12]\d|3[01])(?!\d)", url)
+    return date_in("-".join(match.groups())) if match else ""
+
+
+def seconds_in(text: str) -> float:
+    """Return a duration in seconds: ISO 8601, or ``Duration: 1:02:03``; 0 for none.
+
+    >>> seconds_in("PT1H2M3S"), seconds_in("时长：12:30"), seconds_in("at 12:30")
+    (3723.0, 750.0, 0.0)
+    """
+    match = _ISO_DURATION.fullmatch(text.strip())
+    if match is not None:
+        days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+        total = 86_400 * days + 3_600 * hours + 60 * minutes + seconds
+    elif clock := _CLOCK.search(text):
+        hours, minutes, seconds = (int(part or 0) for part in clock.groups())
+        total = 3_600 * hours + 60 * minutes + seconds
+    else:
+        return 0.0
+    return float(total) if total <= _LONGEST else 0.0

@@ -1,0 +1,247 @@
+"""`scrapy works`: what a crawl found as works, described, corrected and exported."""
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.opening import open_archive
+from mmcrawl.archive.uris import archive_uri
+from mmcrawl.collecting.exporting.exporter import Shipment, exporter_named, exporter_names
+from mmcrawl.collecting.opening import Collection, media_beside, open_collection
+from mmcrawl.collecting.shelf.corrections import FIELDS, read_corrections
+from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.collecting.shelf.shelf import Shelf
+from mmcrawl.collecting.works.crawl_works import found_pages
+from mmcrawl.collecting.works.describing import Sources, describe
+from mmcrawl.collecting.works.file_tags import reader_of_tags
+from mmcrawl.commands.base import MmcrawlCommand, console_of, store_named, whole
+from mmcrawl.errors import CollectionError, StoreError
+from mmcrawl.frontier.store import Job
+from mmcrawl.settings import value_of
+from mmcrawl.sharing.found import FoundMedia
+from mmcrawl.stores.uris import file_of, is_server
+from mmcrawl.terminal.works import described_table, work_page, works_table
+
+_SHOWN = 20
+
+
+class Command(MmcrawlCommand, ScrapyCommand):
+    """Describe, correct and export the works of a crawl."""
+
+    name = "works"
+    usage = "describe|list|show ID|correct FILE|corrections|export [FILE.db|-a store=URI] [options]"
+    summary = "What a crawl found as works: described, corrected, exported"
+    details = (
+        "`describe` reads the crawl, its archive and the media that are held, groups formats and"
+        " mirrors of one work, and keeps a record of each; do it again whenever there is more."
+        " `list` and `show ID` tell of them. `correct FILE` takes JSON Lines such as"
+        ' {"work": "ID", "title": "…"} with any of '
+        + ", ".join(FIELDS)
+        + "; null gives a field back, and what is corrected wins over what is found. `corrections`"
+        " writes them in the same form. `export --to FORMAT -o TARGET` writes a file or folder;"
+        " formats: " + ", ".join(exporter_names()) + "."
+    )
+    arguments = ("store", "job")
+    has_operands = True
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        add = parser.add_argument
+        add("--archive", metavar="URI", help="archive of the crawl (default: the one beside it)")
+        add("--limit", metavar="N", help=f"list: most works, 0 for all (default: {_SHOWN})")
+        add("--match", default="", metavar="TEXT", help="list, export: only with this in the title")
+        add("--json", action="store_true", help="list, show: a line of JSON for each")
+        add("--to", default="", metavar="FORMAT", help=f"export: {', '.join(exporter_names())}")
+        add("-o", "--output", default="", metavar="TARGET", help="export: file or folder to make")
+
+    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
+        verbs: Mapping[str, tuple[int, Callable[[list[str], str, argparse.Namespace], Any]]] = {
+            "describe": (0, self._describe),
+            "list": (0, self._list),
+            "show": (1, self._show),
+            "correct": (1, self._correct),
+            "corrections": (0, self._corrections),
+            "export": (0, self._export),
+        }
+        verb, *rest = args or [""]
+        if verb not in verbs:
+            raise UsageError(f"say what to do: {', '.join(verbs)}")
+        count, do = verbs[verb]
+        if len(rest) == count + 1 and (is_server(rest[-1]) or rest[-1].endswith(".db")):
+            opts.store = rest.pop()
+        if len(rest) != count:
+            raise UsageError(f"`works {verb}` takes {count} words more, not {len(rest)}")
+        run: Callable[[], int | None] = do(rest, store_named(opts.store), opts)
+        return run
+
+    # -- the subcommands: each checks what it was told and returns what does it ---------------
+
+    def _describe(
+        self, args: list[str], store: str, opts: argparse.Namespace
+    ) -> Callable[[], None]:
+        archive = archive_uri(opts.archive or self._setting("MMCRAWL_ARCHIVE"), store)
+
+        def do() -> None:
+            found = FoundMedia(store, opts.job)
+            records = ((_topic_of(job), page) for job, page in found.pages())
+            with self._archive(archive) as opened, self._collection(store) as held:
+                pages = list(found_pages(records, opened, problem=self.say))
+                works = describe(pages, _sources(held))
+            self.exitcode = 0  # pages that cannot be read are named, and described all the same
+            with self._shelf(store, create=True) as shelf:
+                shelf.describe(works)
+                table = described_table(list(shelf.works()), len(pages), shelf.name)
+            console_of().print(table)
+
+        return do
+
+    def _list(self, args: list[str], store: str, opts: argparse.Namespace) -> Callable[[], None]:
+        default = 0 if opts.json else _SHOWN
+        most = default if opts.limit is None else whole(opts.limit, "--limit", 0)
+
+        def do() -> None:
+            with self._shelf(store) as shelf:
+                works = [work for work in shelf.works() if _is_like(work.title, opts.match)]
+            shown = works[:most] if most else works
+            if opts.json:
+                for work in shown:
+                    print(_as_json(work.as_plain()))
+                return
+            console_of().print(works_table(shown))
+            if len(shown) < len(works):
+                print(f"{len(shown):,} of {len(works):,} works; --limit 0 shows all")
+
+        return do
+
+    def _show(self, args: list[str], store: str, opts: argparse.Namespace) -> Callable[[], None]:
+        def do() -> None:
+            with self._shelf(store) as shelf:
+                work = shelf.find(args[0])
+            if opts.json:
+                print(_as_json(work.as_plain()))
+            else:
+                console_of().print(work_page(work))
+
+        return do
+
+    def _correct(self, args: list[str], store: str, opts: argparse.Namespace) -> Callable[[], None]:
+        name = args[0]
+
+        def do() -> None:
+            lines = _lines_of(name)
+            with self._shelf(store) as shelf:
+                number = shelf.correct(read_corrections(lines, name))
+            print(f"{number:,} works are corrected")
+
+        return do
+
+    def _corrections(
+        self, args: list[str], store: str, opts: argparse.Namespace
+    ) -> Callable[[], None]:
+        def do() -> None:
+            with self._shelf(store) as shelf:
+                for work, values in sorted(shelf.corrections().items()):
+                    print(_as_json({"work": work, **values}))
+
+        return do
+
+    def _export(self, args: list[str], store: str, opts: argparse.Namespace) -> Callable[[], int]:
+        if not opts.to:
+            raise ValueError(f"--to FORMAT is missing; there are {', '.join(exporter_names())}")
+        exporter = exporter_named(opts.to)
+        target = Path(opts.output or f"works{exporter.suffix}").expanduser()
+        if target.exists():
+            raise ValueError(f"{target} is there already; name another one with -o")
+        if not target.absolute().parent.is_dir():
+            raise ValueError(f"there is no folder {target.parent}; make it first")
+
+        def do() -> int:
+            with self._shelf(store) as shelf, self._collection(store) as held:
+                works = (work for work in shelf.works() if _is_like(work.title, opts.match))
+                shipment = Shipment(works, _name_of(store), time=time.time())
+                if held is not None:
+                    shipment = Shipment(works, _name_of(store), held.files.open, time.time())
+                problems = exporter.export(shipment, target)
+            for problem in problems:
+                self.say(problem)
+            print(f"exported to {target}")
+            return 1 if problems else 0
+
+        return do
+
+    # -- what they work on --------------------------------------------------------------------
+
+    def _setting(self, name: str) -> str | None:
+        found: str | None = value_of(self.settings, name)  # type: ignore[arg-type]
+        return found
+
+    def _shelf(self, store: str, *, create: bool = False) -> Shelf:
+        media = self._setting("MMCRAWL_MEDIA")
+        local = media is not None and "://" not in media
+        folder = Path(media or "").expanduser() if local else media_beside(store)
+        return open_shelf(store, folder, create=create)
+
+    @contextmanager
+    def _collection(self, store: str) -> Iterator[Collection | None]:
+        """Give the media that are held; None where nothing was collected."""
+        try:
+            collection = open_collection(store, self._setting("MMCRAWL_MEDIA"), create=False)
+        except StoreError:
+            yield None
+            return
+        with collection:
+            yield collection
+
+    @contextmanager
+    def _archive(self, uri: str | None) -> Iterator[Archive | None]:
+        path = file_of(uri or "")
+        if uri is None or (path and not os.path.exists(path)):
+            self.say("there is no archive: works are described by titles and links alone")
+            yield None
+            return
+        with open_archive(uri, create=False, read_only=True) as archive:
+            yield archive
+
+
+def _sources(held: Collection | None) -> Sources:
+    if held is None:
+        return Sources()
+    return Sources(file_of=held.index.find, tags_of=reader_of_tags(held.files.open))
+
+
+def _topic_of(job: Job) -> str:
+    """Return what a crawl looked for, as its user said it; "" for any media."""
+    said = job.arguments.get("topic") or job.arguments.get("keywords") or ""
+    return "" if said == "*" else str(said)
+
+
+def _is_like(title: str, match: str) -> bool:
+    return match.casefold() in title.casefold()
+
+
+def _as_json(record: Mapping[str, Any]) -> str:
+    """Return a record as one line; addresses may hold what no encoding has."""
+    return json.dumps(record, ensure_ascii=False).encode("utf-8", "replace").decode()
+
+
+def _name_of(store: str) -> str:
+    return Path(file_of(store)).stem or store.rpartition("/")[2].partition("?")[0]
+
+
+def _lines_of(name: str) -> list[str]:
+    try:
+        if name == "-":
+            return sys.stdin.read().splitlines()
+        return Path(name).expanduser().read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise CollectionError(f"{name} is no UTF-8 text; save it as UTF-8") from error

@@ -1,0 +1,29 @@
+"""Pages with media, read as a crawl reads them, for tests of works."""
+
+from mmcrawl.blocks.partition import partition
+from mmcrawl.collecting.works.describing import FoundPage, Sources, describe
+from mmcrawl.collecting.works.model import Work
+from mmcrawl.collecting.works.page_facts import PageFacts, facts_of_page
+from mmcrawl.frontier.findings import MediaPageRecord
+from mmcrawl.page.parse import parse_page
+
+URL = "http://school.test/course/page.html"
+
+
+def facts(html: str, url: str = URL) -> PageFacts:
+    """Return what a page tells of its works."""
+    body = html.encode()
+    media = parse_page(body, url, "text/html; charset=utf-8").media
+    return facts_of_page(partition(body, encoding="utf-8", url=url), url, media)
+
+
+def found(html: str, url: str = URL, topic: str = "") -> FoundPage:
+    """Return a page as a crawl found it."""
+    said = facts(html, url)
+    record = MediaPageRecord(url, said.title, 1.0, (), 200, 1_700_000_000.0, ())
+    return FoundPage(record, said, topic)
+
+
+def works(*pages: FoundPage, sources: Sources | None = None) -> list[Work]:
+    """Return the works of some pages."""
+    return [work for work, _ in describe(pages, sources or Sources())]

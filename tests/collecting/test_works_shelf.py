@@ -1,0 +1,172 @@
+"""Works that are kept, in a file or a database, and what an editor says of them."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.collecting.shelf.corrections import Correction, read_corrections
+from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.collecting.shelf.shelf import Shelf
+from mmcrawl.collecting.works.model import Evidence, Licence, Work, WorkFile
+from mmcrawl.errors import CollectionError, StoreError
+from mmcrawl.stores.uris import is_server
+
+
+def work(*names: str, title: str = "Levers") -> tuple[Work, tuple[str, ...]]:
+    """Return a work of some files as `describe` gives it."""
+    files = tuple(WorkFile(f"http://h.test/{name}.mp3", "audio") for name in names)
+    number = sum(names[0].encode())
+    return Work(f"{number:016x}", title, "anchor", "audio", files), names
+
+
+@pytest.fixture
+def opener(store: str, tmp_path: Path) -> Callable[[], Shelf]:
+    """Open the shelf of a store, again and again."""
+    return lambda: open_shelf(store, tmp_path / "crawl-media")
+
+
+@pytest.fixture
+def shelf(opener: Callable[[], Shelf]) -> Iterator[Shelf]:
+    """An empty shelf."""
+    with opener() as opened:
+        yield opened
+
+
+def corrections(shelf: Shelf, *said: dict[str, object]) -> int:
+    return shelf.correct(read_corrections(map(json.dumps, said), "said.jsonl"))
+
+
+def test_works_are_kept_in_their_order_with_all_they_have(
+    shelf: Shelf, opener: Callable[[], Shelf]
+) -> None:
+    licence = Licence("CC-BY-4.0", "http://l", Evidence("text", "under CC BY"), 0.6)
+    first, keys = work("b", title="杠杆 \ud800")
+    first = replace(first, licences=(licence,), languages=("zh",))
+    second, others = work("a")
+    assert shelf.describe([(first, keys), (second, others)]) == 2
+    with opener() as again:
+        assert list(again.works()) == [first, second]
+        assert again.find(second.id) == second
+
+
+def test_describing_anew_replaces_works_and_keeps_their_ids(shelf: Shelf) -> None:
+    shelf.describe([work("b", "c"), work("x")])
+    before = [each.id for each in shelf.works()]
+    shelf.describe([work("x"), work("a", "b", "c", title="More")])
+    assert [(each.id, each.title) for each in shelf.works()] == [
+        (before[1], "Levers"),
+        (before[0], "More"),
+    ]
+
+
+def test_of_a_work_that_falls_apart_the_larger_part_keeps_the_id(shelf: Shelf) -> None:
+    shelf.describe([work("a", "b", "c")])
+    (before,) = (each.id for each in shelf.works())
+    shelf.describe([work("a"), work("b", "c")])
+    small, large = shelf.works()
+    assert large.id == before
+    assert small.id != before
+
+
+def test_corrections_win_over_what_is_found_anew(shelf: Shelf) -> None:
+    shelf.describe([work("a")])
+    (found,) = shelf.works()
+    assert corrections(shelf, {"work": found.id, "title": "Pulleys", "level": "primary"}) == 1
+    shelf.describe([work("a", title="Wheels")])
+    (now,) = shelf.works()
+    assert (now.title, now.title_source, now.level) == ("Pulleys", "editor", "primary")
+    assert now.corrected == ("level", "title")
+    corrections(shelf, {"work": found.id, "title": None})
+    (now,) = shelf.works()
+    assert (now.title, now.level, now.corrected) == ("Wheels", "primary", ("level",))
+
+
+def test_corrections_follow_a_work_into_the_one_it_is_part_of(shelf: Shelf) -> None:
+    shelf.describe([work("a"), work("b", "c")])
+    part, whole = (each.id for each in shelf.works())
+    said = {"work": part, "creator": "Ann", "title": "Of the part"}
+    corrections(shelf, said, {"work": whole, "title": "Of the whole"})
+    shelf.describe([work("a", "b", "c")])
+    (now,) = shelf.works()
+    assert (now.id, now.title, now.creator) == (whole, "Of the whole", "Ann")
+    assert set(shelf.corrections()) == {whole}
+
+
+def test_corrections_of_works_that_are_gone_wait_for_them(shelf: Shelf) -> None:
+    shelf.describe([work("a")])
+    (found,) = shelf.works()
+    corrections(shelf, {"work": found.id, "title": "Pulleys"})
+    shelf.describe([])
+    assert list(shelf.works()) == []
+    shelf.describe([work("a")])
+    assert [each.title for each in shelf.works()] == ["Pulleys"]
+
+
+def test_an_editor_says_licence_language_and_what_is_to_be_hidden(shelf: Shelf) -> None:
+    shelf.describe([work("a"), work("b")])
+    first, second = (each.id for each in shelf.works())
+    corrections(
+        shelf,
+        {"work": first, "licence": "CC-BY-SA-4.0", "languages": ["zh_cn"], "date": "2012-03"},
+        {"work": second, "hidden": True},
+    )
+    (now,) = shelf.works()
+    assert now.languages == ("zh-CN",)
+    assert now.licence is not None
+    assert now.licence.code == "CC-BY-SA-4.0"
+    assert now.licence.evidence.source == "editor"
+    assert shelf.find(second).id == second
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("no json", "line 1"),
+        ('{"title": "x"}', "id of a work"),
+        ('{"work": "0", "tittle": "x"}', "no field 'tittle'"),
+        ('{"work": "0", "level": "third form"}', "give one of kindergarten"),
+        ('{"work": "0", "date": "yesterday"}', "YYYY-MM-DD"),
+        ('{"work": "0", "licence": "do what you like"}', "CC-BY-SA-4.0"),
+        ('{"work": "0", "languages": ["Klingonese"]}', "zh-CN"),
+        ('{"work": "0", "title": 5}', "give a text"),
+        ('{"work": "0", "title": "x"}', "no work '0'"),
+    ],
+)
+def test_a_wrong_correction_is_named_and_nothing_changes(
+    shelf: Shelf, line: str, says: str
+) -> None:
+    shelf.describe([work("a")])
+    (found,) = shelf.works()
+    good = json.dumps({"work": found.id, "title": "Pulleys"})
+    lines = [line] if says == "line 1" else [good, line]
+    with pytest.raises(CollectionError, match=says):
+        shelf.correct(read_corrections(lines, "said.jsonl"))
+    assert list(shelf.works()) == [found]
+
+
+def test_corrections_are_written_as_they_are_read(shelf: Shelf) -> None:
+    shelf.describe([work("a")])
+    (found,) = shelf.works()
+    corrections(shelf, {"work": found.id, "title": "杠杆", "kind": "video"})
+    (kept,) = (Correction(id_, values) for id_, values in shelf.corrections().items())
+    line = json.dumps({"work": kept.work, **kept.values})
+    assert list(read_corrections([line], "x")) == [kept]
+
+
+def test_there_are_no_works_before_they_are_described(store: str, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="works describe"):
+        open_shelf(store, tmp_path / "crawl-media", create=False)
+
+
+def test_a_file_of_something_else_is_left_alone(store: str, tmp_path: Path) -> None:
+    if is_server(store):
+        pytest.skip("a file")
+    with sqlite3.connect(tmp_path / "works.db") as db:
+        db.execute("CREATE TABLE diary (day)")
+    db.close()
+    with pytest.raises(StoreError, match="not a file of works"):
+        open_shelf(store, tmp_path)

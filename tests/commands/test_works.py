@@ -1,0 +1,144 @@
+"""`scrapy works`: from a crawl to a table that a library opens."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from mutagen.wave import WAVE
+
+from mmcrawl.collecting.model import MediaFile, State
+from mmcrawl.collecting.opening import media_beside, open_collection, open_index
+from tests.warm import python
+
+ROOT = Path(__file__).parents[2]
+FOOT = """<footer>除另有声明外，本站内容采用
+    <a rel="license" href="https://creativecommons.org/licenses/by-nc/4.0/">CC BY-NC 4.0</a>
+    许可</footer>"""
+PAGES = {
+    "index.html": '<a href="one.html">one</a> <a href="two.html">two</a>',
+    "one.html": '<title>杠杆的原理</title><h1>杠杆的原理</h1><video><source src="l.mp4">'
+    f'<source src="l.webm"></video>{FOOT}',
+    "two.html": f'<title>Sounds</title><p><a href="17.wav">下载</a> <a href="l.mp4">film</a>{FOOT}',
+}
+
+
+def scrapy(folder: Path, *words: str, code: int = 0, told: str = "") -> str:
+    """Run a command of the project; return what it wrote, on standard error if it failed."""
+    done = subprocess.run(
+        [python(), "-m", "scrapy", *words],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
+        capture_output=True,
+        text=True,
+        check=False,
+        input=told,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stderr if code else done.stdout
+
+
+@pytest.fixture(scope="module")
+def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a crawl of three pages, whose works are described."""
+    folder = tmp_path_factory.mktemp("crawl")
+    site = folder / "web" / "school.test"
+    site.mkdir(parents=True)
+    for name, html in PAGES.items():
+        (site / name).write_text(f'<html lang="zh"><meta charset="utf-8">{html}', encoding="utf-8")
+    for name in ("l.mp4", "l.webm", "17.wav"):
+        (site / name).write_bytes(b"")
+    words = ("-a", "store=crawl.db", "-a", "web=web", "-a", "keywords=*")
+    seed = "seeds=http://school.test/index.html"
+    scrapy(folder, "crawl", "focused", *words, "-a", seed, "-s", "DOWNLOAD_DELAY=0")
+    scrapy(folder, "works", "describe", "crawl.db")
+    return folder
+
+
+def listed(folder: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in scrapy(folder, "works", "list", "--json").splitlines()]
+
+
+def test_works_are_described_from_the_store_and_the_archive(crawl: Path) -> None:
+    works = {work["title"]: work for work in listed(crawl)}
+    levers = works["杠杆的原理"]
+    assert len(levers["files"]) == 2  # type: ignore[arg-type]
+    assert len(levers["pages"]) == 2  # type: ignore[arg-type]
+    assert levers["languages"] == ["zh"]
+    (licence,) = levers["licences"]  # type: ignore[misc]
+    assert licence["code"] == "CC-BY-NC-4.0"
+    assert licence["evidence"]["source"] == "rel-license"
+    assert "l.webm" in scrapy(crawl, "works", "show", str(levers["id"]))
+
+
+def test_a_correction_is_in_what_is_exported_and_stays(crawl: Path, tmp_path: Path) -> None:
+    work = next(work for work in listed(crawl) if work["title"] == "Sounds")
+    line = json.dumps({"work": work["id"], "title": "滑轮的声音", "level": "primary"})
+    scrapy(crawl, "works", "correct", "-", told=line)
+    scrapy(crawl, "works", "describe")
+    target = tmp_path / "works.csv"
+    scrapy(crawl, "works", "export", "crawl.db", "--to", "csv", "-o", str(target))
+    with target.open(encoding="utf-8-sig", newline="") as stream:
+        rows = {row["work"]: row for row in csv.DictReader(stream)}
+    assert (rows[str(work["id"])]["title"], rows[str(work["id"])]["level"]) == (
+        "滑轮的声音",
+        "primary",
+    )
+    assert json.loads(scrapy(crawl, "works", "corrections")) == json.loads(line)
+
+
+def test_held_files_are_described_by_their_tags_and_exported(crawl: Path, tmp_path: Path) -> None:
+    sound = tmp_path / "sound.wav"
+    sound.write_bytes(
+        b"RIFF\x28\x1f\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x40\x1f\0\0\x01\0\x08\0"
+        b"data\x04\x1f\0\0" + b"\x80" * 0x1F04
+    )
+    tagged = WAVE(sound)
+    tagged.add_tags()
+    tagged.save()
+    store = f"sqlite:///{crawl / 'crawl.db'}"
+    size, digest = sound.stat().st_size, "a" * 64
+    with open_collection(store, None) as held:
+        held.files.keep(sound, digest)
+    url = "http://school.test/17.wav"
+    with open_index(store, media_beside(store)) as index:
+        index.add([MediaFile(url, "audio")])
+        (taken,) = index.take("me", 1.0, 2.0, 1)
+        settled = MediaFile(url, "audio", State.HELD, digest, size, "audio/wav", tries=taken.tries)
+        assert index.settle([settled], "me")
+    scrapy(crawl, "works", "describe")
+    (file,) = next(w for w in listed(crawl) if len(w["files"]) == 1)["files"]  # type: ignore[arg-type, misc]
+    assert (file["state"], file["mime"], file["size"]) == ("held", "audio/wav", size)
+    assert file["duration"] == pytest.approx(0.9925, abs=0.01)
+    target = tmp_path / "stick"
+    scrapy(crawl, "works", "export", "--to", "folder", "-o", str(target))
+    assert [path.stat().st_size for path in (target / "media").iterdir()] == [size]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("export",), "--to FORMAT is missing"),
+        (("export", "--to", "paper"), "unknown format 'paper'"),
+        (("export", "--to", "csv", "-o", "crawl.db"), "is there already"),
+        (("export", "--to", "csv", "-o", "no/where.csv"), "there is no folder no"),
+        (("list", "--limit", "some"), "whole number"),
+        (("explain",), "describe, list"),
+        (("show",), "takes 1 words more"),
+    ],
+)
+def test_what_is_told_wrongly_is_one_sentence(
+    crawl: Path, words: tuple[str, ...], says: str
+) -> None:
+    told = scrapy(crawl, "works", *words, code=2)
+    assert says in told
+    assert "Traceback" not in told
+
+
+def test_an_unknown_work_is_one_sentence(crawl: Path) -> None:
+    assert "`scrapy works describe` makes them" in scrapy(crawl, "works", "list", "no.db", code=1)
+    assert "there is no work 'x'" in scrapy(crawl, "works", "show", "x", code=1)
