@@ -376,8 +376,13 @@ class CrawlJob:
         self.frontier.apply(self.scorer.revised(links))
 
     def _remember(self) -> None:
-        memory = {"similarity": self._similarity.state(), "rules": self._rules.digest}
-        self.store.remember(self.job.number, memory | {"links": self._links})
+        memory = {
+            "similarity": self._similarity.state(),
+            "rules": self._rules.digest,
+            "pinned": self._rules.plain(),
+            "links": self._links,
+        }
+        self.store.remember(self.job.number, memory)
 
     def _recall(self, seeds: Sequence[str]) -> None:
         """Bring all to where the job was left, but for rules and links, which are as given now."""

@@ -203,6 +203,8 @@ def _shared_job(args: FocusedParams, settings: SettingsLike, parts: CrawlParts) 
     shared = open_shared_store(
         args.store_uri, job=args.job_name, arguments=_in_common(args, settings, parts)
     )
+    if parts.rules:
+        shared.publish_rules(parts.rules.plain())
     return SharedJob(
         shared,
         parts.job,

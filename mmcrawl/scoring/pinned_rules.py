@@ -16,7 +16,7 @@ letters, query sorted, without fragment, ``*`` as ``%2A``.
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain
@@ -92,6 +92,10 @@ class PinnedRules:
         told = [(rule.regex, rule.weight) for rule in self.rules]
         return sha256(repr(told).encode()).hexdigest()[:16] if told else ""
 
+    def plain(self) -> list[tuple[str, int, str, str]]:
+        """Return the fields of each rule."""
+        return [astuple(rule) for rule in self.rules]
+
     def matching(self, url: str) -> Iterator[PinnedRule]:
         """Yield the rules that match an address; the first one counts."""
         form = address_form(url)
@@ -101,9 +105,14 @@ class PinnedRules:
             if self._compiled[number].search(text):
                 yield self.rules[number]
 
+    def first(self, url: str) -> PinnedRule | None:
+        """Return the rule that counts for an address, None without one."""
+        return next(self.matching(url), None)
+
     def weight_of(self, url: str) -> int | None:
         """Return the weight of the rule for an address, None without one."""
-        return next((rule.weight for rule in self.matching(url)), None)
+        rule = self.first(url)
+        return None if rule is None else rule.weight
 
 
 def address_form(url: str) -> str:

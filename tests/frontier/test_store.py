@@ -13,6 +13,7 @@ from mmcrawl.errors import StoreError
 from mmcrawl.frontier import Job, NewLink, SqliteFrontier, SqliteStore, open_store
 from mmcrawl.frontier.database import SCHEMA_VERSION
 from mmcrawl.frontier.interlink import InterLink
+from mmcrawl.frontier.ranking import ALL, Ranking
 
 NOBODY = 65534
 
@@ -198,7 +199,7 @@ def test_who_only_looks_sees_one_state_and_hinders_nobody(path: Path) -> None:
     filled(path)
     with opened(path) as store, open_store(f"sqlite:///{path}", read_only=True) as looking:
         frontier = SqliteFrontier(store, store.job("crawl", {}))
-        links = InterLink(looking, 0)
+        links = InterLink(looking, 0, Ranking(ALL, None))
         assert len(links) == 1
         frontier.add([NewLink("http://h.test/lens")])
         frontier.commit()
