@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from mmcrawl import __version__
+from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.archive.uris import archive_beside, archive_uri, shown
-from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.blocks.metadata_rules import MetadataRules
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.crawling.job import CrawlJob
@@ -80,8 +80,8 @@ def _revisit_kinds(given: str | Sequence[str]) -> frozenset[str] | None:
     kinds = frozenset(name.strip() for name in names)
     if kinds == {_ALL_KINDS}:
         return None
-    if not kinds <= {*KINDS}:
-        known = ", ".join((*KINDS, _ALL_KINDS))
+    if not kinds <= {*CHANGE_KINDS}:
+        known = ", ".join((*CHANGE_KINDS, _ALL_KINDS))
         raise MmcrawlError(f"{_REVISIT_KINDS} {given}: name kinds of blocks of {known}")
     return kinds
 

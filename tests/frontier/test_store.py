@@ -206,7 +206,7 @@ def test_who_only_looks_sees_one_state_and_hinders_nobody(path: Path) -> None:
         assert len(links) == 1
         assert links.lookup("http://h.test/lens") is None
         with open_store(f"sqlite:///{path}", read_only=True) as later:
-            assert InterLink(later, 0).lookup("http://H.test/lens#top") == 1
+            assert InterLink(later, 0, Ranking(ALL, None)).lookup("http://H.test/lens#top") == 1
         with pytest.raises(StoreError, match="is read-only"):
             looking.job("another", {})
 

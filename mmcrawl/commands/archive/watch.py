@@ -114,13 +114,13 @@ def change_lines(change: WatchedChange) -> Iterator[Text]:
     )
     for each in change.blocks:
         block = each.new or each.old
-        if block is None:
-            continue
+        topic = "" if block is None else f"  {printable(block.topic, _TOPIC)}"
+        path = "" if block is None else f"  {short_path(block.path)}"
         yield Text.assemble(
             f"  {each.change} ",
             (each.kind or "body", KIND_STYLES.get(each.kind, "")),
-            (f"  {printable(block.topic, _TOPIC)}", _STYLES.get(each.change, "")),
-            (f"  {short_path(block.path)}", "dim"),
+            (topic, _STYLES.get(each.change, "")),
+            (path, "dim"),
         )
         if each.words:
             yield shown_words([_shortened(word) for word in each.words])
