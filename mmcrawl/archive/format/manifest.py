@@ -15,10 +15,10 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from mmcrawl.archive.backend import SHIFT
 from mmcrawl.archive.format.blocks import BlockColumns
 from mmcrawl.archive.format.frames import compressed, decompressed, read_varints, varints
 from mmcrawl.archive.model import StoredBlock
+from mmcrawl.archive.rows import SHIFT
 from mmcrawl.errors import StoreError
 
 Run = tuple[int, int]
