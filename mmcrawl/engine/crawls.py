@@ -86,6 +86,20 @@ def _revisit_kinds(given: str | Sequence[str]) -> frozenset[str] | None:
     return kinds
 
 
+def blocks_kept(settings: SettingsLike) -> tuple[str | None, bool]:
+    """Return how archived pages are cut, None as their last versions were; and whether they are.
+
+    Raises:
+        BlockError: MMCRAWL_BLOCKS names no method.
+    """
+    method: str | None = value_of(settings, "MMCRAWL_BLOCKS")
+    if method == "off":
+        return None, False
+    if method is not None:
+        make_partitioner(method)
+    return method, True
+
+
 def check_settings(settings: SettingsLike) -> None:
     """Check our settings.
 
@@ -95,8 +109,7 @@ def check_settings(settings: SettingsLike) -> None:
     for setting in declared.values():
         setting.of(settings)
     archive_uri_of("", "memory:", settings)
-    if (method := value_of(settings, "MMCRAWL_BLOCKS")) not in (None, "off"):
-        make_partitioner(method)
+    blocks_kept(settings)
     MetadataRules.read(value_of(settings, "MMCRAWL_METADATA"))
     revisit_rules(settings)
 

@@ -40,6 +40,7 @@ class Options:
         skip: Hits that are left out at the beginning.
         near: In (0, 1].
         rules: Bounds of the time between two visits.
+        method: How pages that are stored are cut; None as before.
         uri: Of the archive.
         others: As the options of their names.
     """
@@ -72,6 +73,7 @@ class Options:
     atom: str = ""
     browser: str = ""
     rules: RevisitRules = field(default_factory=RevisitRules)
+    method: str | None = None
     uri: str = ""
 
     @classmethod
