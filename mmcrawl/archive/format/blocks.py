@@ -9,11 +9,13 @@ different ones (:attr:`BlockColumns.marks`).
 
 from __future__ import annotations
 
-import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
+
+import numpy as np
 
 from mmcrawl.archive.format.frames import read_varints, varints
 from mmcrawl.archive.model import StoredBlock, digest_of, leaves
@@ -59,8 +61,8 @@ class BlockColumns(NamedTuple):
         kinds: A line each.
         paths: What differs from the one before: steps in common, then the rest; a line each.
         topics: Of the topics what is not in the block as it is; a line each.
-        words: Of each topic how many pieces it has, and the place of each, see `_place`. b"" in
-            archives of before: each line is a topic.
+        words: Of each topic how many pieces it has, and the place of each, see `_Words.place`. b""
+            in archives of before: each line is a topic.
         marks: :data:`MARK` bytes of each digest, then those of the layout's; b"" in archives of
             before.
     """
@@ -134,8 +136,7 @@ class BlockColumns(NamedTuple):
         starts = list(_starts(read_varints(self.gaps)[0], sizes, self.levels))
         topics: Iterable[str] = _lines(self.topics, count)
         if self.words:
-            ranges = zip(starts, sizes, strict=True)
-            topics = _read_topics(self.words, topics, ranges, body, encoding)
+            topics = _read_topics(self.words, topics, starts, body, encoding)
         rows = zip(
             starts,
             sizes,
@@ -247,7 +248,8 @@ _IN_BYTES = 0
 """A place that is told in bytes: how many are before the piece, and in it."""
 
 _MOST = 7  # words before a piece that are told together with its own
-_WORD = re.compile(rb"<[^<>]*>?|([0-9A-Za-z\x80-\xff]+)")
+_OPENS, _CLOSES = b"<>"
+_OF_WORDS = np.array([chr(byte).isalnum() or byte > 127 for byte in range(256)])
 
 
 def _written_topics(
@@ -256,14 +258,14 @@ def _written_topics(
     """Return the places of the words of all topics, and what is not in its block."""
     numbers: list[int] = []
     left: list[str] = []
-    encoded = _encoder(encoding)
+    encoded, counted = _encoder(encoding), _Words(body)
     for block in blocks:
         pieces = list(_pieces(block, body, encoded)) if block.topic else []
         numbers.append(len(pieces))
         at = block.start
         for gap, size, text in pieces:
             if size:
-                numbers += _place(body, at, block.end, at + gap, size)
+                numbers += counted.place(at, at + gap, size)
                 at += gap + size
             else:
                 numbers += (_IN_BYTES, 0, 0)
@@ -271,35 +273,56 @@ def _written_topics(
     return varints(numbers), left
 
 
-def _place(body: bytes, at: int, end: int, start: int, size: int) -> tuple[int, ...]:
-    """Return the place of a piece, in words if it is some whole ones, else in bytes.
-
-    Told are how many words are before it, up to :data:`_MOST`, and how many it has, in one number
-    from 1; and then, if need be, how many more are before it.
+class _Words:
+    """The words of a page that stand in no tag, to count in.
 
     Args:
-        at, end: Where words are counted.
-        start, size: Of the piece.
+        body: The page.
+
+    Attributes:
+        starts, ends: Their byte ranges.
     """
-    before = within = 0
-    for first, behind in _words(body, at, end):
-        if first < start:
-            before += 1
-            continue
-        within += 1
-        if (first > start and within == 1) or behind > start + size:
-            break
-        if behind == start + size:
-            number = 1 + (within - 1) * (_MOST + 1) + min(before, _MOST)
-            return (number,) if before < _MOST else (number, before - _MOST)
-    return _IN_BYTES, start - at, size
 
+    def __init__(self, body: bytes) -> None:
+        codes = np.frombuffer(body, np.uint8)
+        opens = codes == _OPENS
+        edges = opens | (codes == _CLOSES)
+        in_tag = np.concatenate([[False], opens[edges]])[np.cumsum(edges)]
+        bounds = np.flatnonzero(np.diff(_OF_WORDS[codes] & ~in_tag, prepend=False, append=False))
+        self.starts: list[int] = bounds[::2].tolist()
+        self.ends: list[int] = bounds[1::2].tolist()
 
-def _words(body: bytes, at: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the byte ranges of words that stand in no tag."""
-    for match in _WORD.finditer(body, at, end):
-        if match[1]:
-            yield match.span(1)
+    def place(self, at: int, start: int, size: int) -> tuple[int, ...]:
+        """Return the place of a piece, in words if it is some whole ones, else in bytes.
+
+        Told are how many words are before it, up to :data:`_MOST`, and how many it has, in one
+        number from 1; and then, if need be, how many more are before it.
+
+        Args:
+            at: Where words are counted from.
+            start, size: Of the piece.
+        """
+        first = bisect_left(self.starts, start)
+        last = bisect_left(self.ends, start + size, first)
+        if last == len(self.ends) or self.starts[first] != start or self.ends[last] != start + size:
+            return _IN_BYTES, start - at, size
+        before = first - bisect_left(self.starts, at)
+        number = 1 + (last - first) * (_MOST + 1) + min(before, _MOST)
+        return (number,) if before < _MOST else (number, before - _MOST)
+
+    def read(self, numbers: Iterator[int], at: int) -> tuple[int, int]:
+        """Return where a piece begins, and its bytes; 0 if it is not in the block."""
+        number = next(numbers, 0)
+        if number == _IN_BYTES:
+            gap, size = next(numbers, 0), next(numbers, 0)
+            return at + gap, size
+        within, before = divmod(number - 1, _MOST + 1)
+        if before == _MOST:
+            before += next(numbers, 0)
+        first = bisect_left(self.starts, at) + before
+        if first + within >= len(self.starts):
+            raise ValueError("a topic is not where it is told to be")
+        return self.starts[first], self.ends[first + within] - self.starts[first]
 
 
 def _encoder(encoding: str) -> Callable[[str], bytes]:
@@ -346,36 +369,17 @@ def _pieces(
 
 
 def _read_topics(
-    words: bytes,
-    texts: Iterable[str],
-    ranges: Iterable[tuple[int, int]],
-    body: bytes,
-    encoding: str,
+    words: bytes, texts: Iterable[str], starts: Iterable[int], body: bytes, encoding: str
 ) -> Iterator[str]:
-    numbers, left = iter(read_varints(words)[0]), iter(texts)
-    for (start, block_size), count in zip(ranges, numbers, strict=False):
+    numbers, left, counted = iter(read_varints(words)[0]), iter(texts), _Words(body)
+    for start, count in zip(starts, numbers, strict=False):
         pieces = []
         at = start
         for _ in range(count):
-            first, size = _read_place(numbers, body, at, start + block_size)
+            first, size = counted.read(numbers, at)
             if size:
                 pieces.append(body[first : first + size].decode(encoding))
                 at = first + size
             else:
                 pieces.append(next(left, ""))
         yield " ".join(pieces)
-
-
-def _read_place(numbers: Iterator[int], body: bytes, at: int, end: int) -> tuple[int, int]:
-    """Return where a piece begins, and its bytes; 0 if it is not in the block."""
-    number = next(numbers, 0)
-    if number == _IN_BYTES:
-        gap, size = next(numbers, 0), next(numbers, 0)
-        return at + gap, size
-    within, before = divmod(number - 1, _MOST + 1)
-    if before == _MOST:
-        before += next(numbers, 0)
-    words = list(islice(_words(body, at, end), before, before + within + 1))
-    if len(words) <= within:
-        raise ValueError("a topic is not where it is told to be")
-    return words[0][0], words[-1][1] - words[0][0]
