@@ -5,6 +5,7 @@ A crawl that is taken up again tells algorithm and bounds what happened, in that
 
 import logging
 from collections.abc import Container, Iterator, Sequence
+from typing import Any
 
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import REDIRECT, Admission
@@ -94,6 +95,11 @@ def recall_words(store: SqliteStore, job: Job, similarity: LinkSimilarity) -> No
             similarity.take_note(note)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise damaged(store.name, "its word counts") from error
+
+
+def noted(rules: PinnedRules, links: str) -> dict[str, Any]:
+    """Return what a store keeps of the rules for addresses, and of which links are followed."""
+    return {"rules": rules.digest, "pinned": rules.plain(), "links": links}
 
 
 def noted_rules(store: SqliteStore, job: int) -> tuple[PinnedRules, str]:
