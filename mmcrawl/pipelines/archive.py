@@ -2,6 +2,7 @@
 
 import logging
 from collections import deque
+from collections.abc import Callable
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
@@ -55,10 +56,12 @@ class ArchivePipeline:
         if uri is None or not has_something_to_do(self.crawler):
             return
         create: bool = getattr(self.crawler.spider, "creates_archive", True)
+        method, keep = blocks_kept(self.crawler.settings)
+        opened: Callable[..., GroupStore]
+        opened = ProcessStore if has_another_core() else ArchiveStore.open
         try:
-            method, keep = blocks_kept(self.crawler.settings)
-            store = await run_in_thread(
-                _opened, uri, create=create, method=method, keep_blocks=keep
+            store: GroupStore = await run_in_thread(
+                opened, uri, create=create, method=method, keep_blocks=keep
             )
         except StoreError as error:
             self._stop(error, closing=True)
@@ -161,9 +164,3 @@ def _visit_of(item: Any) -> Capture | Unchanged | None:
     if isinstance(item, VisitItem):
         return item.capture or Unchanged(item.url, item.time, item.status)
     return None
-
-
-def _opened(uri: str, *, create: bool, method: str | None, keep_blocks: bool) -> GroupStore:
-    """Open an archive in another process, where one can run beside this one, else here."""
-    kind = ProcessStore if has_another_core() else ArchiveStore.open
-    return kind(uri, create=create, method=method, keep_blocks=keep_blocks)

@@ -58,7 +58,7 @@ def test_words_outside_of_all_blocks_are_watched_as_one(watched: Archive) -> Non
     assert found(watched, selector=ElementSelector("title")) == []
     (change,) = watched_changes(watched, [URL], Watch(kinds={"layout"}))
     (layout,) = change.blocks
-    assert (layout.kind, layout.change, layout.old, layout.new) == ("layout", "changed", None, None)
+    assert (layout.kind, layout.change, layout.block.path) == ("layout", "changed", "")
     assert [word.text.strip() for word in layout.words if word.change == "added"] == [", 23 May"]
     feed = atom_feed([change], title="Changes", archive="a", browser="http://b.test/")
     assert b"layout changed" in feed

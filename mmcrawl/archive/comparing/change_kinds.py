@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Iterator
 from typing import TypeVar
 
 from mmcrawl.archive.backend import Backend
-from mmcrawl.archive.comparing.changes import LAYOUT, BlockChange, Difference
+from mmcrawl.archive.comparing.changes import BlockChange, Difference
+from mmcrawl.archive.model import StoredBlock
 from mmcrawl.archive.revisits import WHOLE, Pair
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.errors import BlockError, StoreError
@@ -21,8 +22,12 @@ _Page = TypeVar("_Page")
 logger = logging.getLogger(__name__)
 
 
+LAYOUT = "layout"
+"""Stands among kinds of blocks for the title and the text outside of all blocks."""
+
 CHANGE_KINDS = (*KINDS, LAYOUT)
 """What changes can be chosen by."""
+_OUTSIDE = StoredBlock(0, 0, LAYOUT, "", 0, "", "")
 
 
 def word_changes(difference: Difference) -> Iterator[BlockChange]:
@@ -30,7 +35,7 @@ def word_changes(difference: Difference) -> Iterator[BlockChange]:
 
     The text outside of all blocks, if it has other words, is the last one, of the kind `LAYOUT`.
     """
-    layout = BlockChange("changed", None, None, difference.layout_words)
+    layout = BlockChange("changed", _OUTSIDE, _OUTSIDE, difference.layout_words)
     return filter(_is_change, (*difference.blocks, layout))
 
 
