@@ -475,7 +475,7 @@ def test_links_that_rules_and_blocks_hold_are_listed_as_held(run: Run, ruled_sto
     options = ("-a", f"store={ruled_store}", "--format", "jsonl", "--status")
     held, waiting = run(*options, "held"), run(*options, "waiting")
     assert paths(held) == ["/sold.htm", "/never.htm"]
-    assert {row["state"] for row in held.rows} == {"held"}
+    assert {row["state"] for row in held.lines()} == {"held"}
     assert paths(waiting) == ["/bought.htm", "/bar.htm", "/first.htm", "/plain.htm"]
 
 
