@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mmcrawl.page import parse_page, physical_layer
+from mmcrawl.page.urls import Resolver
 
 URL = "http://school.test/physics/index.htm"
 
@@ -188,3 +191,20 @@ def test_jump_menus_lead_to_pages_and_other_menus_do_not():
 def test_physical_layer_is_the_number_of_directories_plus_one(url, layer):
     assert physical_layer(url) == layer
     assert parse_page(b"", url).physical_layer == layer
+
+
+@given(
+    st.lists(
+        st.sampled_from(["a", "b-1", "_", ".", "..", "/", "~", "?", "&", "=", "+", "%2e", "Z"])
+    ),
+    st.sampled_from(["http://h.test", "https://x.h.test", "http://a..b", "http://-h"]),
+)
+def test_a_plain_address_is_what_quoting_leaves_of_it(pieces: list[str], host: str) -> None:
+    address = f"{host}/{''.join(pieces)}"
+    resolve = Resolver("http://h.test/", "utf-8")
+    quoted = address + ("&" if "?" in address else "?") + "%31"  # is not taken as it stands
+    plain, other = resolve(address), resolve(quoted)
+    assert plain is not None
+    assert other is not None
+    assert other.url == plain.url + quoted.removeprefix(address)
+    assert (other.host, other.hosted) == (plain.host, plain.hosted)

@@ -17,13 +17,16 @@ _READ = ("class", "id", "style", "bgcolor", "width", "height", "color", "size")
 _ANY_READ = b"(?i:" + "|".join(_READ).encode() + b")"
 # A start tag about which no two readings differ: each attribute that is read stands in it once, in
 # ASCII, without references; and each value is quoted, or plain.
-_VALUE = rb"""(?:"[^"%(but)b]*+"|'[^'%(but)b]*+'|[^\s"'=<>`&/%(but)b]++)(?=[\s/>])"""
-_OTHER = rb"(?!" + _ANY_READ + rb"[\s=/>])[\w:.@-]+(?:=" + _VALUE % {b"but": b""} + rb"|(?=[\s/>]))"
+_VALUE = (
+    rb"""(?:"[^"%(but)b]*+"(?=[\s/>])|'[^'%(but)b]*+'(?=[\s/>])"""
+    rb"""|[^\s"'>%(but)b][^\s>%(but)b]*+(?=[\s>]))"""
+)
+_OTHER = rb"(?!" + _ANY_READ + rb"[\s=/>])[\w:.@-]++(?:=" + _VALUE % {b"but": b""} + rb"|(?=[\s/>]))"
 _ONCE = b"|".join(
     rb"(?(%d)(?!)|(?i:%b)=(%b))" % (group, name.encode(), _VALUE % {b"but": rb"&\x00\x80-\xff"})
     for group, name in enumerate(_READ, start=1)
 )
-_PLAIN = re.compile(rb"<[^\s/>]++(?:\s+(?:" + _OTHER + b"|" + _ONCE + rb"))*\s*/?>")
+_PLAIN = re.compile(rb"<[^\s/>]++(?:\s++(?:" + _OTHER + b"|" + _ONCE + rb"))*\s*+/?>")
 
 
 class DrawnTag:

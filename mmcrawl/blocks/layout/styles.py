@@ -51,6 +51,7 @@ _BOLD = 700
 _COMMENT_OR_STRING = re.compile(r"/\*.*?(?:\*/|\Z)|\"[^\"\n]*+\"?|'[^'\n]*+'?", re.DOTALL)
 _RULE_SET = re.compile(r"([^{}]*+)(?:\{([^{}]*+)\}|([{}])|\Z)")  # or the beginning, the end of one
 _PART = re.compile(r"(\*|[a-zA-Z][\w-]*)?((?:[.#][\w\u0080-\U0010ffff-]+)*)\Z")
+_NO_CLASSES: frozenset[str] = frozenset()
 _NAMES = re.compile(r"([.#])([\w\u0080-\U0010ffff-]+)")
 
 
@@ -227,10 +228,12 @@ def _parts(selector: str) -> tuple[_Part, ...]:
         match = _PART.match(word)
         if match is None or len(found) == _LONGEST_SELECTOR:
             return ()
-        names_of = _NAMES.findall(match[2])
-        ids = [name for sign, name in names_of if sign == "#"]
-        classes = frozenset(name for sign, name in names_of if sign == ".")
-        found.append(_Part(child, (match[1] or "*").lower(), classes, ids[0] if ids else ""))
+        own_id, classes = "", _NO_CLASSES
+        if match[2]:
+            names_of = _NAMES.findall(match[2])
+            own_id = next((name for sign, name in names_of if sign == "#"), "")
+            classes = frozenset(name for sign, name in names_of if sign == ".")
+        found.append(_Part(child, (match[1] or "*").lower(), classes, own_id))
         child = False
     return () if child else tuple(found)
 
