@@ -21,7 +21,9 @@ _VALUE = (
     rb"""(?:"[^"%(but)b]*+"(?=[\s/>])|'[^'%(but)b]*+'(?=[\s/>])"""
     rb"""|[^\s"'>%(but)b][^\s>%(but)b]*+(?=[\s>]))"""
 )
-_OTHER = rb"(?!" + _ANY_READ + rb"[\s=/>])[\w:.@-]++(?:=" + _VALUE % {b"but": b""} + rb"|(?=[\s/>]))"
+_OTHER = (
+    rb"(?!" + _ANY_READ + rb"[\s=/>])[\w:.@-]++(?:=" + _VALUE % {b"but": b""} + rb"|(?=[\s/>]))"
+)
 _ONCE = b"|".join(
     rb"(?(%d)(?!)|(?i:%b)=(%b))" % (group, name.encode(), _VALUE % {b"but": rb"&\x00\x80-\xff"})
     for group, name in enumerate(_READ, start=1)

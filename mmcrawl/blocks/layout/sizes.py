@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from math import ceil
 
 from mmcrawl.blocks.building import TEXT
-from mmcrawl.blocks.layout.drawn_tags import DrawnTag
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tags import BLOCK_TAGS
 from mmcrawl.blocks.tree import PageTree
@@ -77,9 +76,10 @@ def _declared(tree: PageTree, node: int) -> tuple[str, str]:
 
 
 def _declared_in(attributes: Mapping[str, str]) -> tuple[str, str]:
-    found = {name: attributes.get(name, "") for name in ("width", "height")}
-    if style := attributes.get("style"):
-        found.update(_STYLE.findall(style.lower()))
+    width, height = attributes.get("width", ""), attributes.get("height", "")
+    if not (style := attributes.get("style")):
+        return width, height
+    found = {"width": width, "height": height, **dict(_STYLE.findall(style.lower()))}
     return found["width"], found["height"]
 
 
@@ -122,7 +122,7 @@ class _Estimate:
         self._hidden = measures.hidden
         self._drawn = measures.drawn
         self._chars: list[int] = (measures.chars[1:] - measures.chars[:-1]).tolist()
-        self._declared: dict[DrawnTag, tuple[str, str]] = {}
+        self._declared = {tag: _declared_in(tag.attributes) for tag in set(self._drawn)}
         self.widths = [0.0] * len(tree)
         self.heights = [0.0] * len(tree)
         self.widths[0] = PAGE_WIDTH
@@ -159,10 +159,7 @@ class _Estimate:
             self.widths[cell], self.heights[cell] = width or rest, height
 
     def _size(self, node: int, around: tuple[float, float]) -> tuple[float, float]:
-        start_tag = self._drawn[node]
-        known = self._declared.get(start_tag)
-        if known is None:
-            known = self._declared[start_tag] = _declared_in(start_tag.attributes)
+        known = self._declared[self._drawn[node]]
         return _size(known, around) if known != _UNDECLARED else _NO_SIZE
 
     def stack(self) -> None:

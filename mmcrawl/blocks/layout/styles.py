@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from mmcrawl.blocks.building import TEXT
+from mmcrawl.blocks.building import ROOT, TEXT
 from mmcrawl.blocks.layout.drawn_tags import DrawnTag
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tags import HEADINGS
@@ -75,18 +75,12 @@ def node_styles(tree: PageTree, measures: Measures, sheets: Sheets = ()) -> list
         sheets: The linked style sheets, as far as the caller has them: nothing is fetched.
     """
     matcher = _Matcher(_rules(_sheet_texts(tree, sheets)))
-    elements: dict[DrawnTag, _Element] = {}
+    elements = {start_tag: matcher.element(start_tag) for start_tag in set(measures.drawn)}
     styles = [Style()] * len(tree)
-    tags, parents, drawn = tree.tags, tree.parents, measures.drawn
-    for node in range(1, len(tree)):
-        around = styles[node] = styles[parents[node]]
-        if tags[node] == TEXT:
-            continue
-        start_tag = drawn[node]
-        element = elements.get(start_tag)
-        if element is None:
-            element = elements[start_tag] = matcher.element(start_tag)
-        if element.states or element.is_looked_at:
+    for node, (parent, start_tag) in enumerate(zip(tree.parents, measures.drawn, strict=True)):
+        around = styles[node] = styles[parent]
+        element = elements[start_tag]
+        if element is not None:
             declared = matcher.enter(tree, node, element.states).overridden_by(element.declared)
             if declared != NOTHING or element.is_looked_at:
                 look = look_of(element.tag, element.attributes, around.look, declared)
@@ -308,12 +302,16 @@ class _Matcher:
         self._innermost: dict[int, int] = {0: -1}
         self._open: list[tuple[int, list[tuple[int, int | None]]]] = []  # (after, what to restore)
 
-    def element(self, start_tag: DrawnTag) -> _Element:
-        """Return what is known of the elements with a start tag."""
+    def element(self, start_tag: DrawnTag) -> _Element | None:
+        """Return what is known of the elements with a start tag; None if it is nothing."""
         tag, attributes = start_tag.name, start_tag.attributes
+        if tag in (ROOT, TEXT):
+            return None
         states = self._states(tag, attributes) if self._by_key else []
         declared = declarations(attributes.get("style", ""))
         is_looked_at = declared != NOTHING or tag in _LOOKED_AT or "bgcolor" in attributes
+        if not states and not is_looked_at:
+            return None
         return _Element(tag, attributes, states, declared, is_looked_at)
 
     def _states(self, tag: str, attributes: Mapping[str, str]) -> list[_State]:

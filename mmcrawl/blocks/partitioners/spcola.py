@@ -9,6 +9,7 @@ that a page costs time proportional to its nodes, however they are nested.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from operator import itemgetter
@@ -189,20 +190,24 @@ def _text_looks(
     tree: PageTree, measures: Measures, styles: Sequence[Style]
 ) -> Iterator[tuple[int, Hashable]]:
     """Yield the look that most text directly inside of each block-level element has."""
-    tags, parents = tree.tags, tree.parents
+    hidden, in_link = measures.hidden, measures.in_link
     container = [0] * len(tree)
-    firsts: dict[int, int] = {}
-    counts: dict[int, dict[Hashable, int]] = {}
-    for node in range(1, len(tree)):
-        around = container[parents[node]]
-        container[node] = node if tags[node] in BLOCK_TAGS else around
-        if tags[node] == TEXT and not measures.hidden[node]:
-            firsts.setdefault(around, node)
-            looks = counts.setdefault(around, {})
-            look = (styles[node], measures.in_link[node])
-            looks[look] = looks.get(look, 0) + len(tree.texts[node])
-    for around, looks in counts.items():
-        yield firsts[around], max(looks, key=looks.__getitem__)
+    runs: dict[int, list[int]] = defaultdict(list)
+    for node, (tag, parent) in enumerate(zip(tree.tags, tree.parents, strict=True)):
+        if tag == TEXT:
+            if not hidden[node]:
+                runs[container[parent]].append(node)
+        else:
+            container[node] = node if tag in BLOCK_TAGS else container[parent]
+    for found in runs.values():
+        first = found[0]
+        if len(found) == 1:
+            yield first, (styles[first], in_link[first])
+            continue
+        looks: dict[Hashable, int] = defaultdict(int)
+        for node in found:
+            looks[styles[node], in_link[node]] += len(tree.texts[node])
+        yield first, max(looks, key=looks.__getitem__)
 
 
 def _box_keys(measures: Measures) -> Iterator[tuple[int, Hashable]]:
