@@ -1,13 +1,10 @@
 """What settings mean for a crawl, and how its progress is told."""
 
 import logging
-import os
-import uuid
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from pymongo import MongoClient
 from scrapy.settings import Settings
 
 from mmcrawl.crawling.job import CrawlJob
@@ -19,6 +16,7 @@ from mmcrawl.engine.extensions import CrawlProgress
 from mmcrawl.engine.scheduler import FocusedScheduler
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.page import parse_page
+from tests.databases import mongodb_uri
 
 SEED = "http://site.test/0"
 
@@ -77,24 +75,17 @@ def test_the_file_that_an_argument_names_says_what_is_not_fetched(tmp_path: Path
 
 
 def test_a_shared_crawl_is_gone_on_with_by_the_rules_it_was_begun_with(tmp_path: Path) -> None:
-    server = os.environ.get("MMCRAWL_TEST_MONGODB")
-    if not server:
-        pytest.skip("no MongoDB: name a server in the variable MMCRAWL_TEST_MONGODB")
-    name = f"mmcrawl_test_{uuid.uuid4().hex}"
     rules, others = tmp_path / "rules.txt", tmp_path / "others.txt"
     rules.write_text("# ours\nre:/a/ never\n")
     others.write_text("re:/a/ 5\n")
-    arguments = {"store": f"{server.rstrip('/')}/{name}", "job": "films"}
-    try:
+    with mongodb_uri() as store:
+        arguments = {"store": store, "job": "films"}
         open_job(**arguments, rules=str(rules)).close()
         rules.write_text("re:/a/ never # the same\n")
         open_job(**arguments, rules=str(rules)).close()
         for changed in ({"rules": str(others)}, {}):
             with pytest.raises(StoreError, match=r"job 'films' .* was started with rules="):
                 open_job(**arguments, **changed)
-    finally:
-        with MongoClient(server) as client:
-            client.drop_database(name)
 
 
 @pytest.mark.parametrize(

@@ -183,9 +183,9 @@ def _best(candidates: dict[str, list[Candidate]]) -> dict[str, str]:
 
 def _stems(keys: set[str], weights: dict[str, int]) -> dict[str, str]:
     """The stem of each English key that is the best of the keys with this stem."""
-    import snowballstemmer
+    import Stemmer
 
-    stemmer = snowballstemmer.stemmer("english")
+    stemmer = Stemmer.Stemmer("english")
     holders: dict[str, list[str]] = defaultdict(list)
     for key in keys:
         if " " not in key:

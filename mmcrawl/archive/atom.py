@@ -80,9 +80,7 @@ def summary(blocks: Iterable[BlockChange]) -> str:
 
 def _told(blocks: Iterable[BlockChange]) -> Iterator[etree._Element]:
     for change in blocks:
-        block = change.new or change.old
-        topic = block.topic if block is not None else ""
-        yield _X.h4(_clean(f"{change.kind or 'page'} {change.change}: {topic}"))
+        yield _X.h4(_clean(f"{change.kind or 'page'} {change.change}: {change.block.topic}"))
         yield _X.p(*_words(change.words))
 
 

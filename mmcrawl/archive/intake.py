@@ -4,8 +4,6 @@ The paper's page cache and thread controller (Song et al. 2008, section 3.1): wh
 in a queue, one thread has it stored. The thread takes all that waits, up to a bound, and has it
 stored as one group, so that pages share the wait for the disk or the network; while a group is
 stored, the next one gathers. More threads would gain nothing: one at a time writes.
-
-Storing a group of visits in as few commits as may be.
 """
 
 from __future__ import annotations
@@ -27,6 +25,10 @@ from mmcrawl.errors import MmcrawlError, StoreError, raise_if_fatal
 
 logger = logging.getLogger(__name__)
 
+_GROUP_PAGES = 64
+_GROUP_BYTES = 8 << 20
+_WAITS = (0.5, 1.0, 2.0, 4.0)
+_GATHER = 0.05
 
 Visited = Capture | Unchanged
 
@@ -138,12 +140,7 @@ class ArchiveStore:
         logger.info("%s: %s", url, choice.reason)
         return choice.level
 
-    def _keep(
-        self,
-        visits: Sequence[Visited],
-        part: Sequence[int],
-        answers: Answers,
-    ) -> None:
+    def _keep(self, visits: Sequence[Visited], part: Sequence[int], answers: Answers) -> None:
         """Store a part of a group, or if that cannot be done, each of its visits."""
         some = [visits[n] for n in part]
         try:
@@ -181,12 +178,6 @@ def _refusal(visit: Visited, error: Exception) -> RefusedError:
         return error
     logger.error("%s could not be archived", visit.url, exc_info=error)
     return RefusedError(f"{type(error).__name__}: {error}")
-
-
-_GROUP_PAGES = 64
-_GROUP_BYTES = 8 << 20
-_WAITS = (0.5, 1.0, 2.0, 4.0)
-_GATHER = 0.05
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,12 +83,10 @@ class LevelManager:
 
     Args:
         archive: Where the history is.
-        default: Level of a first version.
     """
 
-    def __init__(self, archive: History, *, default: int = DEFAULT_LEVEL) -> None:
+    def __init__(self, archive: History) -> None:
         self._archive = archive
-        self._default = default
 
     def choose(self, url: str) -> LevelChoice:
         """Choose the level for the next version of a URL.
@@ -99,8 +97,8 @@ class LevelManager:
         try:
             last = self._archive.get(url)
         except StoreError:
-            level = self._default
-            return LevelChoice(level, level, f"A first version is cut at level {level}.")
+            reason = f"A first version is cut at level {DEFAULT_LEVEL}."
+            return LevelChoice(DEFAULT_LEVEL, DEFAULT_LEVEL, reason)
         return self._next(last)
 
     def _next(self, last: Version) -> LevelChoice:

@@ -328,6 +328,20 @@ def as_text(time: float | None) -> str:
         return str(time)
 
 
+def as_date(time: float | None) -> str | None:
+    """Return a time for programs, as ``2024-05-17T08:30:00.000Z``.
+
+    None stands for any time, and for one that no calendar has.
+    """
+    if time is None:
+        return None
+    try:
+        text = datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds")
+    except (OverflowError, OSError, ValueError):
+        return None
+    return text.replace("+00:00", "Z")
+
+
 def digest_of(content: bytes) -> str:
     """Return the digest of a block."""
     return sha256(content).hexdigest()[:16]

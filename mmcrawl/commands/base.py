@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
@@ -167,6 +167,16 @@ def store_named(named: str) -> str:
     if store == "memory:":
         raise ValueError("memory: keeps nothing; name the file or the database of a crawl")
     return store
+
+
+@contextmanager
+def output_to(name: str | None) -> Iterator[TextIO]:
+    """Open a file that a user named to write text to; standard output for none, and for ``-``."""
+    if name in (None, "", "-"):
+        yield sys.stdout
+        return
+    with open(os.path.expanduser(name), "w", encoding="utf-8", newline="") as file:
+        yield file
 
 
 @contextmanager

@@ -116,7 +116,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return 1 if isinstance(error, CrawlError) else 2
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
-        opts.out = opts.out or f"experiment{f'-{opts.preset}' if opts.preset else ''}"
+        out = opts.out or f"experiment{f'-{opts.preset}' if opts.preset else ''}"
+        opts.out = Path(os.path.expanduser(out))
         if opts.compare:
             first, second = map(Path, opts.compare)
             return lambda: console_of().print(_differences(compare(first, second), first, second))
@@ -143,7 +144,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 def _experiment(plan: Plan, opts: argparse.Namespace, parallel: int) -> None:
     from mmcrawl.experiment.report import write_report
 
-    out = Path(os.path.expanduser(opts.out))
+    out: Path = opts.out
     cache = Path(os.path.expanduser(opts.cache)) if opts.cache else out.absolute().parent / _CACHE
     with ended_by_signal():
         outcome = run_experiment(plan, out, cache=cache, parallel=parallel)
@@ -162,11 +163,10 @@ def _labelled(opts: argparse.Namespace) -> Callable[[], None]:
     """Return what measures on labelled data."""
     data = Path(os.path.expanduser(opts.data)) if opts.data else None
     preset = import_module(f"mmcrawl.experiment.presets.{opts.preset}")
-    out = Path(os.path.expanduser(opts.out))
     bar = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
 
     def measure() -> None:
-        claim(out)
+        claim(opts.out)
         console = Console(stderr=True)
         with ended_by_signal(), Progress(*bar, console=console, transient=True) as progress:
             task = progress.add_task("")
@@ -174,7 +174,7 @@ def _labelled(opts: argparse.Namespace) -> Callable[[], None]:
             def told(done: int, of: int, what: str) -> None:
                 progress.update(task, completed=done, total=of, description=what)
 
-            _show(preset.tables(data, told), out)
+            _show(preset.tables(data, told), opts.out)
 
     return measure
 

@@ -3,10 +3,7 @@
 import argparse
 import csv
 import json
-import os
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from itertools import chain, islice
 from typing import Any, TextIO
@@ -14,7 +11,14 @@ from typing import Any, TextIO
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.commands.base import MmcrawlCommand, console_of, store_named, web_address, whole
+from mmcrawl.commands.base import (
+    MmcrawlCommand,
+    console_of,
+    output_to,
+    store_named,
+    web_address,
+    whole,
+)
 from mmcrawl.crawling.link_table import COLUMNS, content_model, rows
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.crawling.why import Why, explain
@@ -83,7 +87,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             if not first:
                 self.say(f"no link of job {job.name!r} is like that")
             found = chain(first, records)
-            with _output(opts.output) as stream:
+            with output_to(opts.output) as stream:
                 if opts.format == _TABLE:
                     for line in link_lines(found, content) if first else ():
                         print(line, file=stream)
@@ -98,7 +102,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         if opts.format == _TABLE:
             console_of().print(why_page(why))
             return 0
-        with _output(opts.output) as stream:
+        with output_to(opts.output) as stream:
             print(json.dumps(_plain(why, content), ensure_ascii=False), file=stream)
         return 0
 
@@ -126,15 +130,6 @@ def _selection(opts: argparse.Namespace) -> Selection:
         order=opts.sort,
         limit=default if opts.limit is None else whole(opts.limit, "--limit", 0),
     )
-
-
-@contextmanager
-def _output(name: str | None) -> Iterator[TextIO]:
-    if name is None or name == "-":
-        yield sys.stdout
-        return
-    with open(os.path.expanduser(name), "w", encoding="utf-8", newline="") as file:
-        yield file
 
 
 def _plain(why: Why, content: _Content) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from rich.console import Console
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
@@ -71,7 +70,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         rank = rank_pages if of == _PAGES else PARTS[of]
         with (
             open_archive(job.uri, create=False, read_only=True) as archive,
-            RankProgress(Console(stderr=True, highlight=False)) as progress,
+            RankProgress() as progress,
         ):
             ranked = rank(job, archive, progress)
         self._show(ranked, job, limit, formats, figure)

@@ -2,10 +2,8 @@
 
 import argparse
 import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from rich.console import Group
@@ -14,7 +12,7 @@ from rich.text import Text
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from mmcrawl.commands.base import MmcrawlCommand, console_of, store_named, web_address
+from mmcrawl.commands.base import MmcrawlCommand, console_of, output_to, store_named, web_address
 from mmcrawl.crawling.rules_file import learnt_rules, read_rules, rules_text
 from mmcrawl.frontier.findings import Findings, PatternRecord
 from mmcrawl.frontier.reading import JOB_SHIFT
@@ -169,10 +167,8 @@ def _show(learnt: _Learnt, *, as_json: bool) -> None:
 
 def _export(learnt: _Learnt, output: str | None) -> None:
     text = rules_text(learnt.patterns, learnt.rate, learnt.topic)
-    if output and output != "-":
-        Path(os.path.expanduser(output)).write_text(text, encoding="utf-8")
-    else:
-        print(text, end="")
+    with output_to(output) as stream:
+        stream.write(text)
 
 
 def _test(urls: list[str], rules: PinnedRules, *, as_json: bool) -> None:

@@ -1,9 +1,9 @@
 """The columns of the link database as programs get them (InterLink; paper 2009, table 5-4)."""
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from mmcrawl.archive.model import as_date
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.frontier.records import HELD, LinkRecord, Status
 from mmcrawl.topic.similarity import BooleanModel
@@ -84,14 +84,7 @@ def rows(
         own = {
             "content_score": content(record) if content else None,
             "is_checked": record.status is Status.CRAWLED,
-            "visited_at": _date(record.visited_at),
+            "visited_at": as_date(record.visited_at),
             "score": None if record.score == HELD else record.score,
         }
         yield {name: own[name] if name in own else getattr(record, name) for name in COLUMNS}
-
-
-def _date(seconds: float | None) -> str | None:
-    if seconds is None:
-        return None
-    text = datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
-    return text.replace("+00:00", "Z")

@@ -7,7 +7,6 @@ request is a new link.
 The spider makes the job: `spider.make_job() -> CrawlJob`, or a `SharedJob` if it is shared.
 """
 
-import gc
 import logging
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
@@ -35,6 +34,7 @@ from mmcrawl.engine.threads import in_reactor, in_thread
 from mmcrawl.errors import MmcrawlError, RequestError, StoreError, fatal_error
 from mmcrawl.frontier.records import WaitingLink
 from mmcrawl.frontier.urls import canonical
+from mmcrawl.stores.garbage import collect_seldom
 
 logger = logging.getLogger(__name__)
 
@@ -98,8 +98,7 @@ class FocusedScheduler(BaseScheduler):
             failed=in_reactor(self.give_up),
         )
         self._commits.start(_COMMIT_SECONDS, now=False)
-        gc.collect()
-        gc.freeze()  # dictionaries and lexicons stay: no collection need walk them again
+        collect_seldom()
 
     def close(self, reason: str) -> Deferred[None] | None:
         """Commit and note why the crawl stopped. The store stays open for those who report.

@@ -2,6 +2,7 @@
 
 import logging
 from collections import deque
+from collections.abc import Callable
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
@@ -55,12 +56,13 @@ class ArchivePipeline:
         if uri is None or not has_something_to_do(self.crawler):
             return
         create: bool = getattr(self.crawler.spider, "creates_archive", True)
+        method = value_of(self.crawler.settings, "MMCRAWL_BLOCKS")
+        keep = method != "off"
+        opened: Callable[..., GroupStore]
+        opened = ProcessStore if has_another_core() else ArchiveStore.open
         try:
-            method = value_of(self.crawler.settings, "MMCRAWL_BLOCKS")
-            keep = method != "off"
-            method = method if keep else None
-            store = await run_in_thread(
-                _opened, uri, create=create, method=method, keep_blocks=keep
+            store: GroupStore = await run_in_thread(
+                opened, uri, create=create, method=method if keep else None, keep_blocks=keep
             )
         except StoreError as error:
             self._stop(error, closing=True)
@@ -163,9 +165,3 @@ def _visit_of(item: Any) -> Capture | Unchanged | None:
     if isinstance(item, VisitItem):
         return item.capture or Unchanged(item.url, item.time, item.status)
     return None
-
-
-def _opened(uri: str, *, create: bool, method: str | None, keep_blocks: bool) -> GroupStore:
-    """Open an archive in another process, where one can run beside this one, else here."""
-    kind = ProcessStore if has_another_core() else ArchiveStore.open
-    return kind(uri, create=create, method=method, keep_blocks=keep_blocks)

@@ -257,16 +257,16 @@ class SitePatterns:
         return min((gap for gap in gaps if gap is not None), default=None)
 
     def _learn_from(self, cluster: _Cluster) -> None:
-        if cluster.learnt is not None:
-            cluster.learnt.urls = max(cluster.learnt.urls, cluster.size)
-        elif cluster.size > self.m:
+        if cluster.learnt is None:
+            if cluster.size <= self.m:
+                return
             pattern = generalise(cluster.exemplars)
             cluster.learnt = next((old for old in self.learnt if old.pattern == pattern), None)
             if cluster.learnt is None:
                 founders = frozenset(cluster.exemplars)
                 cluster.learnt = LearntPattern(pattern, 0, cluster.size, cluster.size, founders)
                 self.learnt.append(cluster.learnt)
-            cluster.learnt.urls = max(cluster.learnt.urls, cluster.size)
+        cluster.learnt.urls = max(cluster.learnt.urls, cluster.size)
 
     def _forget_stale_clusters(self) -> None:
         """Keep the work per URL bounded on sites whose media pages have nothing in common."""

@@ -77,10 +77,10 @@ class WaitingUrls:
         form.parts.extend(map(hash, url.directories))
         form.parts.extend(hash(value) for _, value in url.query)
 
-    def keep(self, states: Ids, state: int) -> None:
-        """Forget the links whose entry in `states` is another than `state`."""
+    def keep_waiting(self, states: Ids) -> None:
+        """Forget the links whose entry in `states` is another than `WAITING`."""
         for key, form in list(self._forms.items()):
-            form.keep(states[form.ids()] == state)
+            form.keep(states[form.ids()] == WAITING)
             if not form.links:
                 del self._forms[key]
 
@@ -161,7 +161,7 @@ class Links:
         known = np.frombuffer(site.links, dtype=np.uint32)
         links: Ids = known[state[known] == WAITING]
         site.links = array("I", links.tobytes())
-        site.urls.keep(state, WAITING)
+        site.urls.keep_waiting(state)
         return links
 
     def measure(self, site: Site, link: int, url: UrlParts) -> None:

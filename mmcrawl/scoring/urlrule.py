@@ -180,17 +180,13 @@ class PatternSearch(Scorer):
         return _join(answers)
 
     def parts(self, link: int) -> Mapping[str, float]:
-        """Return the terms of a waiting link's score; the rate is named with the pattern."""
+        """Return the terms of a waiting link's score; one is named with its pattern."""
         site, ids = self._site(link), np.array([link])
         structure = self._ranks(ids) / site.largest
         rate, paper = self._terms(site, ids, structure)
-        parts = self._order.parts(site, link, float(rate[0]), float(paper[0]))
         number = self._links.pattern[link]
-        if number == NO_PATTERN:
-            return parts
-        pattern = site.patterns.learnt[number].pattern
-        named = next((name for name in ("rate of its pattern", "S of (4.8)") if name in parts), "")
-        return {f"{name}, {pattern}" if name == named else name: parts[name] for name in parts}
+        pattern = "" if number == NO_PATTERN else f", {site.patterns.learnt[number].pattern}"
+        return self._order.parts(link, float(rate[0]), float(paper[0]), pattern)
 
     def patterns(self) -> list[PatternRecord]:
         """Return the learnt patterns, the most general first."""

@@ -61,8 +61,14 @@ class LinkOrder:
         """
         raise NotImplementedError
 
-    def parts(self, site: Site, link: int, rate: float, paper: float) -> dict[str, float]:
-        """Return what the score of a waiting link is the sum of; for the rest see `scores`."""
+    def parts(self, link: int, rate: float, paper: float, pattern: str) -> dict[str, float]:
+        """Return what the score of a waiting link is the sum of.
+
+        Args:
+            link: id.
+            rate, paper: as `scores` takes them.
+            pattern: to be named behind what it brings; "" for none.
+        """
         raise NotImplementedError
 
 
@@ -102,7 +108,8 @@ class LearntOrder(LinkOrder):
         expected, _ = self._prospects.worth(links, novelty=self._novelty)
         return self._worth * expected + self._lift * rate + self._s * paper
 
-    def parts(self, site: Site, link: int, rate: float, paper: float) -> dict[str, float]:
+    def parts(self, link: int, rate: float, paper: float, pattern: str) -> dict[str, float]:
         worth = self._prospects.parts(link, novelty=self._novelty)
-        terms = {"rate of its pattern": self._lift * rate, "S of (4.8)": self._s * paper}
-        return {name: self._worth * value for name, value in worth.items()} | terms
+        terms = {name: self._worth * value for name, value in worth.items()}
+        terms[f"rate of its pattern{pattern}"] = self._lift * rate
+        return terms | {"S of (4.8)": self._s * paper}

@@ -20,6 +20,8 @@ from collections.abc import Sequence
 from logging.handlers import QueueHandler
 from typing import Any, BinaryIO, cast
 
+from mmcrawl.stores.garbage import collect_seldom
+
 _PROGRAM = """
 import sys
 sys.path[:] = {path!r}
@@ -104,6 +106,7 @@ class Questions:
         level, _ = self.next()
         logging.getLogger().addHandler(QueueHandler(self._logged))  # the parent has a format
         logging.getLogger().setLevel(level)
+        collect_seldom()
 
     def next(self) -> tuple[Any, list[bytes]]:
         """Wait for the next question; return it, and what came beside it.

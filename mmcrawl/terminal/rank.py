@@ -23,14 +23,10 @@ _DOING = {"listing": "looking up URLs", "reading": "reading pages", "ranking": "
 
 
 class RankProgress:
-    """Shows how far ranking is: a bar on a terminal, elsewhere a line now and then.
+    """Shows on standard error how far ranking is: a bar on a terminal, else a line now and then."""
 
-    Args:
-        console: Where to.
-    """
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
+    def __init__(self) -> None:
+        self._console = console = Console(stderr=True, highlight=False)
         self._said = monotonic()
         self._tasks: dict[str, TaskID] = {}
         self._bars: Progress | None = None

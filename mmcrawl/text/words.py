@@ -7,7 +7,7 @@ from functools import cache
 from itertools import takewhile
 from typing import Any
 
-import snowballstemmer
+import Stemmer
 
 from mmcrawl.text.resources import data_lines, data_words
 from mmcrawl.text.scripts import HAN
@@ -38,7 +38,7 @@ class _Stems(dict[str, str | None]):
 
     def __init__(self, language: str) -> None:
         super().__init__()
-        self._stemmer: Any = snowballstemmer.stemmer(language)
+        self._stemmer: Any = Stemmer.Stemmer(language, 0)  # we remember ourselves
         self._singulars = _singulars() if language == "english" else {}
         self._lock = threading.Lock()  # the stemmer keeps a cursor
 
@@ -80,7 +80,7 @@ def stem(word: str, language: str = "english") -> str:
     """Snowball stem of one lower-case word, its accents removed; ``""`` if over `LONGEST_WORD`.
 
     English plurals that Snowball does not know (lenses, nuclei) are made singular first.
-    `language` is a name that snowballstemmer knows; :class:`KeyError` for another.
+    `language` is a name that PyStemmer knows; :class:`KeyError` for another.
 
     >>> stem("experiments"), stem("l'hôpital")
     ('experi', "l'hopit")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.archive import Archive, Capture, open_archive
-
-MONGODB = "MMCRAWL_TEST_MONGODB"
+from tests.archive.warc_files import Warc
+from tests.databases import mongodb_uri
 
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Levers</title></head>
 <body>
@@ -35,15 +33,8 @@ def opened_uri(store: str, folder: Path) -> Iterator[str]:
     if store == "sqlite":
         yield f"sqlite:///{folder / 'archive.db'}"
         return
-    server = os.environ.get(MONGODB)
-    if not server:
-        pytest.skip(f"no MongoDB: name a server in the variable {MONGODB}")
-    name = f"mmcrawl_test_{uuid.uuid4().hex}"
-    yield f"{server.rstrip('/')}/{name}"
-    from pymongo import MongoClient
-
-    with MongoClient[dict[str, object]](server) as client:
-        client.drop_database(name)
+    with mongodb_uri() as uri:
+        yield uri
 
 
 @pytest.fixture(params=STORES)
@@ -57,6 +48,18 @@ def uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 def archive(uri: str) -> Iterator[Archive]:
     with open_archive(uri) as opened:
         yield opened
+
+
+@pytest.fixture(params=["crawl.warc", "crawl.warc.gz"])
+def warc(request: pytest.FixtureRequest, tmp_path: Path) -> Warc:
+    """Return what writes a WARC file, plain and compressed."""
+    return Warc(tmp_path / request.param)
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Warc:
+    """Return what writes another one."""
+    return Warc(tmp_path / "other.warc.gz")
 
 
 LESSON = """<!DOCTYPE html><html lang="en"><head><title>Lenses</title></head><body>

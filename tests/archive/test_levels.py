@@ -11,6 +11,7 @@ import pytest
 
 from mmcrawl.archive import Archive, Capture, StoredBlock, Version, open_archive
 from mmcrawl.archive.levels import MEMORY, REVIEW, LevelManager
+from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL
 from mmcrawl.errors import StoreError
 
 URL = "http://a.test/"
@@ -98,9 +99,9 @@ def one_word(n: int) -> Page:
 
 
 def test_a_first_version_is_cut_at_the_default_level() -> None:
-    choice = LevelManager(History(), default=2).choose(URL)
-    assert (choice.level, choice.is_new) == (2, False)
-    assert choice.reason == "A first version is cut at level 2."
+    choice = LevelManager(History()).choose(URL)
+    assert (choice.level, choice.is_new) == (DEFAULT_LEVEL, False)
+    assert choice.reason == f"A first version is cut at level {DEFAULT_LEVEL}."
 
 
 def test_later_versions_keep_the_level_of_the_last() -> None:

@@ -10,20 +10,7 @@ from mmcrawl.archive import Archive
 from mmcrawl.archive.warc import import_warc
 from mmcrawl.archive.warc.records import Record, records
 from mmcrawl.errors import StoreError
-from tests.archive.warc_files import Warc, is_accounted_for, whats
-
-URL = "http://physics.test/levers"
-BODY = b"<html><body><p>A lever is a beam on a pivot.</p></body></html>"
-
-
-@pytest.fixture(params=["crawl.warc", "crawl.warc.gz"])
-def warc(request: pytest.FixtureRequest, tmp_path: Path) -> Warc:
-    return Warc(tmp_path / request.param)
-
-
-@pytest.fixture
-def other(tmp_path: Path) -> Warc:
-    return Warc(tmp_path / "other.warc.gz")
+from tests.archive.warc_files import BODY, URL, Warc, is_accounted_for, whats
 
 
 def three(warc: Warc) -> tuple[Path, bytearray]:

@@ -13,21 +13,8 @@ import zstandard
 from mmcrawl.archive import Archive, open_archive
 from mmcrawl.archive.warc import import_warc
 from mmcrawl.archive.warc.payload import body_of, is_digest_of
-from tests.archive.warc_files import HTML, TIME, Warc, all_of, whats
+from tests.archive.warc_files import BODY, HTML, TIME, URL, Warc, all_of, whats
 from tests.warm import python
-
-URL = "http://physics.test/levers"
-BODY = b"<html><body><p>A lever is a beam on a pivot.</p></body></html>"
-
-
-@pytest.fixture(params=["crawl.warc", "crawl.warc.gz"])
-def warc(request: pytest.FixtureRequest, tmp_path: Path) -> Warc:
-    return Warc(tmp_path / request.param)
-
-
-@pytest.fixture
-def other(tmp_path: Path) -> Warc:
-    return Warc(tmp_path / "other.warc.gz")
 
 
 def test_a_response_is_stored_with_all_that_came_with_it(archive: Archive, warc: Warc) -> None:

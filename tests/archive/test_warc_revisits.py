@@ -3,26 +3,12 @@ from __future__ import annotations
 import gzip
 from base64 import b32encode
 from hashlib import sha1
-from pathlib import Path
 
 import pytest
 
 from mmcrawl.archive import Archive
 from mmcrawl.archive.warc import import_warc
-from tests.archive.warc_files import DATE, HTML, Warc, whats
-
-URL = "http://physics.test/levers"
-BODY = b"<html><body><p>A lever is a beam on a pivot.</p></body></html>"
-
-
-@pytest.fixture(params=["crawl.warc", "crawl.warc.gz"])
-def warc(request: pytest.FixtureRequest, tmp_path: Path) -> Warc:
-    return Warc(tmp_path / request.param)
-
-
-@pytest.fixture
-def other(tmp_path: Path) -> Warc:
-    return Warc(tmp_path / "other.warc.gz")
+from tests.archive.warc_files import BODY, DATE, HTML, URL, Warc, whats
 
 
 def test_a_revisit_takes_its_body_from_the_record_of_its_digest(

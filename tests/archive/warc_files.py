@@ -13,6 +13,8 @@ from mmcrawl.archive import Archive, Version, Visit
 from mmcrawl.archive.warc import WarcImport
 from mmcrawl.archive.warc.heads import Head
 
+URL = "http://physics.test/levers"
+BODY = b"<html><body><p>A lever is a beam on a pivot.</p></body></html>"
 HTML = (("Content-Type", "text/html"),)
 DATE = "2020-01-01T00:00:00Z"
 TIME = 1_577_836_800.0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import uuid
 from collections.abc import Iterator
 
 import pytest
@@ -12,27 +10,18 @@ from starlette.testclient import TestClient
 
 from mmcrawl.archive import open_archive
 from tests.browse.shelf import DAY, FILM, LEVER, START, browsing, captures
-
-SERVER = "MMCRAWL_TEST_MONGODB"
+from tests.databases import mongodb_uri
 
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[TestClient]:
-    server = os.environ.get(SERVER)
-    if not server:
-        pytest.skip(f"no MongoDB: name a server in the variable {SERVER}")
-    name = f"mmcrawl_test_{uuid.uuid4().hex}"
-    uri = f"{server.rstrip('/')}/{name}"
-    with open_archive(uri) as archive:
-        for capture in captures():
-            archive.store(capture)
-        archive.note_unchanged(LEVER, START + 60 * DAY)
-    with browsing(uri) as (client, _):
-        yield client
-    from pymongo import MongoClient
-
-    with MongoClient[dict[str, object]](server) as databases:
-        databases.drop_database(name)
+    with mongodb_uri() as uri:
+        with open_archive(uri) as archive:
+            for capture in captures():
+                archive.store(capture)
+            archive.note_unchanged(LEVER, START + 60 * DAY)
+        with browsing(uri) as (client, _):
+            yield client
 
 
 def tree(client: TestClient, path: str, **params: object) -> html.HtmlElement:

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import os
 import sqlite3
-import subprocess
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive as module
 from mmcrawl.crawling.archive_params import as_time
-from tests.warm import python
+from tests.commands.running import Run, runner, typed
 
-ROOT = Path(__file__).parents[2]
 URL = "http://optics.test/lens.html"
 OTHER = "http://optics.test/mirror.html"
 GBK = "http://wuli.test/guang.htm"
@@ -62,58 +56,11 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-class Said:
-    """What a run of the command came to."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-    @property
-    def words(self) -> str:
-        return " ".join(self.out.split())
-
-    def json(self) -> object:
-        [line] = self.out.splitlines()
-        return json.loads(line)
-
-    def lines(self) -> list[dict[str, object]]:
-        return [json.loads(line) for line in self.out.splitlines()]
-
-
 @pytest.fixture
-def run(desk: Path, capfd: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
+def run(desk: Path, capfd: pytest.CaptureFixture[str]) -> Run:
     """Run the command in this process."""
 
-    def run(*args: str, **settings: object) -> Said:
-        command = module.Command()
-        command.settings = Settings(settings)
-        parser = ScrapyArgumentParser(conflict_handler="resolve")
-        command.add_options(parser)
-        options, rest = parser.parse_known_args(args)
-        command.run(rest, options)
-        out, err = capfd.readouterr()
-        return Said(command.exitcode, out, err)
-
-    return run
-
-
-def typed(*args: str, cwd: Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    """Run the command as a person does."""
-    return subprocess.run(
-        [python(), "-m", "scrapy", "archive", *args],
-        capture_output=True,
-        encoding="utf-8",
-        cwd=cwd,
-        env=os.environ
-        | {
-            "PYTHONIOENCODING": "utf-8",
-            "PYTHONPATH": str(ROOT),
-            "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings",
-        },
-        input=stdin,
-        timeout=60,
-        check=False,
-    )
+    return runner(module.Command, capfd)
 
 
 def test_urls_are_listed_all_or_those_of_a_host_or_with_a_prefix(run) -> None:  # type: ignore[no-untyped-def]
@@ -209,13 +156,7 @@ def test_a_page_is_given_back_byte_for_byte(run, desk: Path) -> None:  # type: i
     said = run("rebuild", URL, "--version", "1", "-o", "old.html")
     assert "old.html: version 1 of 2024-03-01 00:00:00 UTC" in said.out
     assert (desk / "old.html").read_bytes() == page("Lenses", "The hall is open on Monday.")
-    shown = subprocess.run(
-        [python(), "-m", "scrapy", "archive", "show", FILE, "--body"],
-        capture_output=True,
-        cwd=desk,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
-        check=True,
-    )
+    shown = typed("archive", "show", FILE, "--body", folder=desk, encoding=None)
     assert shown.stdout == bytes(range(256))
 
 
@@ -435,7 +376,7 @@ def test_what_is_left_out_of_a_warc_file_fails_the_import(run, desk: Path) -> No
 
 
 def test_a_purge_needs_a_yes(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
-    asked = typed("purge", "--host", "wuli.test", cwd=desk, stdin="")
+    asked = typed("archive", "purge", "--host", "wuli.test", folder=desk, answer="")
     assert asked.returncode == 1
     assert "nothing was removed; say --yes" in asked.stderr
     assert len(run("list", "--json").lines()) == 4
@@ -534,7 +475,7 @@ def test_wrong_usage_is_told(run, args: list[str], sentence: str) -> None:  # ty
 
 
 def test_wrong_usage_is_exit_code_2(desk: Path) -> None:
-    said = typed("lst", cwd=desk)
+    said = typed("archive", "lst", folder=desk)
     assert said.returncode == 2
     assert "there is no 'lst'; say one of list" in said.stderr
 

@@ -7,20 +7,20 @@ import os
 import socket
 import subprocess
 import time
-import uuid
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from scrapy.cmdline import ScrapyArgumentParser
-from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive as module
+from tests.commands.running import exit_code
+from tests.databases import mongodb_uri
 
-pymongo = pytest.importorskip("pymongo")
+pytest.importorskip("pymongo")
 
-SERVER, BINARY = "MMCRAWL_TEST_MONGODB", "MMCRAWL_TEST_FERRETDB"
+BINARY = "MMCRAWL_TEST_FERRETDB"
 URL, OTHER = "http://optics.test/lens.html", "http://other.test/"
 DAY = 86_400.0
 PASSWORD = "s3cret"
@@ -42,14 +42,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
     monkeypatch.chdir(tmp_path)
 
     def run(uri: str, *args: str) -> tuple[int, str, str]:
-        command = module.Command()
-        command.settings = Settings()
-        parser = ScrapyArgumentParser(conflict_handler="resolve")
-        command.add_options(parser)
-        options, rest = parser.parse_known_args([*args, "-a", f"archive={uri}"])
-        command.run(rest, options)
+        code = exit_code(module.Command, *args, "-a", f"archive={uri}")
         out, err = capfd.readouterr()
-        return command.exitcode, " ".join(out.split()), err
+        return code, " ".join(out.split()), err
 
     return run
 
@@ -57,19 +52,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
 @pytest.fixture
 def database() -> Iterator[Callable[[], str]]:
     """Return how to name databases, which are dropped after the test."""
-    server = os.environ.get(SERVER)
-    if not server:
-        pytest.skip(f"no MongoDB: name a server in the variable {SERVER}")
-    names: list[str] = []
-
-    def database() -> str:
-        names.append(f"mmcrawl_test_{uuid.uuid4().hex}")
-        return f"{server.rstrip('/')}/{names[-1]}"
-
-    yield database
-    with pymongo.MongoClient(server) as client:
-        for name in names:
-            client.drop_database(name)
+    with ExitStack() as databases:
+        yield lambda: databases.enter_context(mongodb_uri())
 
 
 def test_all_subcommands_work_on_a_server(

@@ -8,13 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from scrapy.cmdline import ScrapyArgumentParser
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import archive, rank
+from tests.commands.running import exit_code
 
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 TEXT = "A lens bends light towards its axis, and the image stands where the rays meet again. " * 4
@@ -39,14 +37,9 @@ def run(
             opened.store(Capture(url, body, 100.0 + number, headers=HTML))
 
     def run(*args: str, module: object = archive) -> tuple[int, str, str]:
-        command: ScrapyCommand = module.Command()  # type: ignore[attr-defined]
-        command.settings = Settings()
-        parser = ScrapyArgumentParser(conflict_handler="resolve")
-        command.add_options(parser)
-        options, rest = parser.parse_known_args(args)
-        command.run(rest, options)
+        code = exit_code(module.Command, *args)  # type: ignore[attr-defined]
         out, err = capfdbinary.readouterr()
-        return command.exitcode, out.decode("latin-1"), err.decode()
+        return code, out.decode("latin-1"), err.decode()
 
     return run
 

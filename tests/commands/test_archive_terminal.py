@@ -20,6 +20,7 @@ from mmcrawl.commands import archive as module
 from mmcrawl.commands.archive.due import due_lines
 from mmcrawl.commands.archive.versions import version_lines
 from mmcrawl.terminal.archive import Revisits, revisit_tables
+from tests.commands.running import exit_code
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -116,19 +117,10 @@ def test_ctrl_c_is_a_word_and_exit_code_130(
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
-    from scrapy.cmdline import ScrapyArgumentParser
-    from scrapy.settings import Settings
-
     monkeypatch.chdir(desk)
     stats = replace(module.SUBCOMMANDS["stats"], run=interrupted)
     monkeypatch.setitem(module.SUBCOMMANDS, "stats", stats)
-    command = module.Command()
-    command.settings = Settings()
-    parser = ScrapyArgumentParser(conflict_handler="resolve")
-    command.add_options(parser)
-    options, rest = parser.parse_known_args(["stats"])
-    command.run(rest, options)
-    assert command.exitcode == 130
+    assert exit_code(module.Command, "stats") == 130
     assert capsys.readouterr().err == "scrapy archive: stopped\n"
 
 

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from lxml import etree
-from scrapy.cmdline import ScrapyArgumentParser
-from scrapy.settings import Settings
 
 from mmcrawl.archive import open_archive
 from mmcrawl.commands import archive as module
 from tests.archive.conftest import STORES, URL, lesson, opened_uri
+from tests.commands.running import Run, runner
 
 OTHER = "http://optics.test/lens.html"
 DAY = 86_400.0
 CAMERA = "so do cameras."
-
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(params=STORES)
@@ -40,17 +37,8 @@ def run(
             archive.store(lesson(0, url=OTHER))
             archive.store(lesson(3 * DAY, url=OTHER, text=CAMERA))
 
-        def run(*args: str, **settings: object) -> tuple[int, str, str]:
-            command = module.Command()
-            command.settings = Settings(settings)
-            parser = ScrapyArgumentParser(conflict_handler="resolve")
-            command.add_options(parser)
-            options, rest = parser.parse_known_args(["watch", *args, "-a", f"archive={uri}"])
-            command.run(rest, options)
-            out, err = capfd.readouterr()
-            return command.exitcode, out, err
-
-        yield run
+        given = runner(module.Command, capfd)
+        yield lambda *args, **settings: given("watch", *args, "-a", f"archive={uri}", **settings)
 
 
 def urls(run: Run, *args: str, **settings: object) -> list[tuple[str, str]]:

@@ -14,13 +14,12 @@ from types import SimpleNamespace
 
 import pytest
 from rich.cells import cell_len
-from scrapy.cmdline import ScrapyArgumentParser
-from scrapy.settings import Settings
 
 from mmcrawl.blocks import partitioner_names
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.commands import blocks as module
 from mmcrawl.terminal.archive import KIND_STYLES
+from tests.commands.running import exit_code
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -35,13 +34,7 @@ DEMO = "http://wuli.demo.test/"
 
 def run(*args: str) -> int:
     """Run the command in this process; return its exit code."""
-    command = module.Command()
-    command.settings = Settings()
-    parser = ScrapyArgumentParser(conflict_handler="resolve")
-    command.add_options(parser)
-    options, rest = parser.parse_known_args(args)
-    command.run(rest, options)
-    return command.exitcode
+    return exit_code(module.Command, *args)
 
 
 def blocks(*args: str, **environ: str) -> subprocess.CompletedProcess[str]:

@@ -16,13 +16,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import browse as module
 from mmcrawl.commands.base import read_arguments
+from tests.commands.running import Run, runner
 
 ROOT = Path(__file__).parents[2]
 PAGE = "http://optics.test/lens.html"
@@ -90,19 +90,10 @@ def test_beyond_loopback_it_needs_the_token_it_prints(desk: Path) -> None:
 
 
 @pytest.fixture
-def run(desk: Path, capfd: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
+def run(desk: Path, capfd: pytest.CaptureFixture[str]) -> Run:
     """Run the command in this process; it comes back only if it cannot serve."""
 
-    def run(*args: str, **settings: object) -> tuple[int, str]:
-        command = module.Command()
-        command.settings = Settings(settings)
-        parser = ScrapyArgumentParser(conflict_handler="resolve")
-        command.add_options(parser)
-        options, rest = parser.parse_known_args(args)
-        command.run(rest, options)
-        return command.exitcode, capfd.readouterr().err
-
-    return run
+    return runner(module.Command, capfd)
 
 
 def test_without_a_crawl_of_ones_own_the_demo_is_shown(
@@ -147,7 +138,7 @@ def test_what_cannot_be_served_is_one_sentence(
     code: int,
     said: str,
 ) -> None:
-    found, errors = run(*args)
+    found, _, errors = run(*args)
     assert (found, said in errors) == (code, True), errors
     assert len(errors.strip().splitlines()) == 1
 
@@ -156,13 +147,13 @@ def test_a_port_that_is_taken_is_one_sentence(run) -> None:  # type: ignore[no-u
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        code, errors = run("--port", str(taken.getsockname()[1]))
+        code, _, errors = run("--port", str(taken.getsockname()[1]))
     assert code == 1
     assert "cannot listen on 127.0.0.1" in errors
 
 
 def test_ruffle_must_be_where_the_setting_says(run) -> None:  # type: ignore[no-untyped-def]
-    code, errors = run(MMCRAWL_RUFFLE="nowhere")
+    code, _, errors = run(MMCRAWL_RUFFLE="nowhere")
     assert code == 2
     assert "there is no ruffle.js" in errors
 
@@ -176,6 +167,6 @@ def test_what_is_not_installed_is_named(  # type: ignore[no-untyped-def]
     run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "find_spec", lambda name: None if name == "uvicorn" else object())
-    code, errors = run()
+    code, _, errors = run()
     assert code == 2
     assert "pip install 'mmcrawl[browse]'" in errors

@@ -1,17 +1,12 @@
 """`scrapy experiment`: what a person types, and what comes back."""
 
-import os
-import subprocess
 from pathlib import Path
 
 import pytest
-from scrapy.cmdline import ScrapyArgumentParser
-from scrapy.settings import Settings
 
 from mmcrawl.commands import experiment as module
-from tests.warm import python
+from tests.commands.running import exit_code, typed
 
-ROOT = Path(__file__).parents[2]
 FILM = '<title>Optics {0}</title><a href="{0}.mp4">Optics {0}</a>'
 
 
@@ -32,13 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(*args: str) -> int:
     """Run the command in this process; return its exit code."""
-    command = module.Command()
-    command.settings = Settings()
-    parser = ScrapyArgumentParser(conflict_handler="resolve")
-    command.add_options(parser)
-    options, rest = parser.parse_known_args(args)
-    command.run(rest, options)
-    return command.exitcode
+    return exit_code(module.Command, *args)
 
 
 WEB = ("--web", "web", "--keywords", "optics")
@@ -51,19 +40,7 @@ def test_an_experiment_and_the_comparison_of_two(
         *(*WEB, "--parallel", "2", "--budget", "5", "--out", "one"),
         *("--algos", "breadth,urlrule:lift=0", "-s", "MMCRAWL_TOPIC_THRESHOLD=0.4"),
     )
-    done = subprocess.run(
-        [python(), "-m", "scrapy", "experiment", *options],
-        capture_output=True,
-        text=True,
-        env=os.environ
-        | {
-            "PYTHONPATH": str(ROOT),
-            "PYTHONIOENCODING": "utf-8",
-            "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings",
-        },
-        timeout=120,
-        check=False,
-    )
+    done = typed("experiment", *options, folder=folder)
     assert done.returncode == 0, done.stderr
     assert "After 21% of the web (2 pages)" in " ".join(done.stdout.split())
     assert "Report: one/report.html" in done.stdout

@@ -9,8 +9,7 @@ import os
 import sqlite3
 import subprocess
 import tempfile
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
@@ -18,7 +17,6 @@ from typing import Any
 
 import pytest
 from pymongo import MongoClient
-from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.settings import Settings
 
 from mmcrawl.commands import links as module
@@ -37,10 +35,11 @@ from mmcrawl.sharing.crawl import SharedCrawl
 from mmcrawl.sharing.messages import Entry, Event, Failed, Fetched, Message, Redirected
 from mmcrawl.sharing.worker import SharedJob
 from mmcrawl.sharing.working_copy import opened_to_look
+from tests.commands.running import Run, Said, runner
+from tests.databases import MONGODB, mongodb_uri
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
-SERVER = "MMCRAWL_TEST_MONGODB"
 SITE = "http://site.test"
 FETCHED = 12
 
@@ -166,15 +165,9 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    server = os.environ.get(SERVER)
-    if not server:
-        pytest.skip(f"no MongoDB: name a server in the variable {SERVER}")
-    name = f"mmcrawl_test_{uuid.uuid4().hex}"
-    store = f"{server.rstrip('/')}/{name}"
-    crawl_shared(store, FETCHED, tmp_path_factory.mktemp("shared"))
-    yield store
-    with MongoClient(server) as client:
-        client.drop_database(name)
+    with mongodb_uri() as store:
+        crawl_shared(store, FETCHED, tmp_path_factory.mktemp("shared"))
+        yield store
 
 
 @pytest.fixture(params=["alone", "shared"])
@@ -183,40 +176,15 @@ def store(request: pytest.FixtureRequest) -> str:
     return str(request.getfixturevalue(request.param))
 
 
-class Said:
-    """What a run of the command came to."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in self.out.splitlines()]
-
-
-Run = Callable[..., Said]
-
-
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
     """Run the command in this process."""
     monkeypatch.setenv("COLUMNS", "150")
-
-    def run(*args: str) -> Said:
-        command = module.Command()
-        command.settings = Settings()
-        parser = ScrapyArgumentParser(conflict_handler="resolve")
-        command.add_options(parser)
-        options, rest = parser.parse_known_args(args)
-        command.run(rest, options)
-        out, err = capfd.readouterr()
-        return Said(command.exitcode, out, err)
-
-    return run
+    return runner(module.Command, capfd)
 
 
 def paths(said: Said) -> list[str]:
-    return [row["url"].removeprefix(SITE) for row in said.rows]
+    return [row["url"].removeprefix(SITE) for row in said.lines()]
 
 
 # -- the table --------------------------------------------------------------------------------
@@ -225,16 +193,16 @@ def paths(said: Said) -> list[str]:
 def test_both_stores_tell_the_same_of_every_link(run: Run, alone: str, shared: str) -> None:
     said = [run("-a", f"store={store}", "--format", "jsonl") for store in (alone, shared)]
     assert [one.code for one in said] == [0, 0]
-    assert said[0].rows == said[1].rows
-    assert len(said[0].rows) == 25
+    assert said[0].lines() == said[1].lines()
+    assert len(said[0].lines()) == 25
 
 
 def test_the_columns_are_those_of_the_paper_and_ours(run: Run, store: str) -> None:
-    seed = run("-a", f"store={store}", "--format", "jsonl", "--limit", "1").rows[0]
+    seed = run("-a", f"store={store}", "--format", "jsonl", "--limit", "1").lines()[0]
     assert list(seed) == list(COLUMNS)
     assert len([column for column in COLUMNS.values() if column.paper]) == 24
-    relevant = run("-a", f"store={store}", "--format", "jsonl", "--with-media").rows
-    found = run("-a", f"store={store}", "--format", "jsonl", "--sort", "place").rows
+    relevant = run("-a", f"store={store}", "--format", "jsonl", "--with-media").lines()
+    found = run("-a", f"store={store}", "--format", "jsonl", "--sort", "place").lines()
     pages = [row for row in found if row["place"]]
     assert [row["place"] for row in pages] == list(range(1, len(pages) + 1))
     assert (seed["url"], seed["place"], seed["status"]) == (f"{SITE}/", 1, "C")
@@ -249,7 +217,7 @@ def test_the_columns_are_those_of_the_paper_and_ours(run: Run, store: str) -> No
 
 
 def test_content_score_is_of_all_that_is_known_of_a_page(run: Run, store: str) -> None:
-    rows = {row["url"]: row for row in run("-a", f"store={store}", "--format", "jsonl").rows}
+    rows = {row["url"]: row for row in run("-a", f"store={store}", "--format", "jsonl").lines()}
     lens = [rows[SITE + lens] for lens in LENSES]
     fetched = [row for row in lens if row["place"]]
     waiting = [row for row in lens if row["state"] == "waiting"]
@@ -280,14 +248,14 @@ def test_links_are_chosen_and_put_in_order(
 @pytest.mark.parametrize("order", ["score", "words", "structure"])
 def test_the_best_come_first(run: Run, alone: str, order: str) -> None:
     column = {"score": "score", "words": "words_score", "structure": "structure_score"}[order]
-    rows = run("-a", f"store={alone}", "--format", "jsonl", "--sort", order).rows
+    rows = run("-a", f"store={alone}", "--format", "jsonl", "--sort", order).lines()
     values = [row[column] for row in rows]
     assert values == sorted(values, reverse=True)
     assert len(set(values)) > 2
 
 
 def test_all_formats_hold_the_same(run: Run, alone: str, tmp_path: Path) -> None:
-    rows = run("-a", f"store={alone}", "--format", "jsonl").rows
+    rows = run("-a", f"store={alone}", "--format", "jsonl").lines()
     assert json.loads(run("-a", f"store={alone}", "--format", "json").out) == rows
     assert json.loads(run("-a", f"store={alone}", "--format", "json", "--host", "x").out) == []
     file = tmp_path / "links.csv"
@@ -322,14 +290,14 @@ def test_a_crawl_is_looked_at_while_it_runs(run: Run, tmp_path: Path) -> None:
         assert link is not None
         assert run("-a", f"store={store}", "--status", "running").code == 1  # not committed
         job.commit()
-        running = run("-a", f"store={store}", "--status", "running", "--format", "jsonl").rows
+        running = run("-a", f"store={store}", "--status", "running", "--format", "jsonl").lines()
         assert [row["url"] for row in running] == [link.url]
         assert "it is being fetched" in run("why", link.url, "-a", f"store={store}").out.lower()
 
 
 def test_nothing_is_written_to_a_database(run: Run, shared: str) -> None:
     def contents() -> dict[str, list[Any]]:
-        with MongoClient(os.environ[SERVER]) as client:
+        with MongoClient(os.environ[MONGODB]) as client:
             database = client[shared.rpartition("/")[2]]
             return {
                 name: sorted(map(repr, database[name].find()))
@@ -354,7 +322,7 @@ def why(run: Run, store: str, path: str) -> dict[str, Any]:
 
 
 def test_why_a_page_was_fetched_at_its_place(run: Run, store: str) -> None:
-    order = run("-a", f"store={store}", "--format", "jsonl", "--sort", "place").rows
+    order = run("-a", f"store={store}", "--format", "jsonl", "--sort", "place").lines()
     pages = [row for row in order if row["place"]]
     lenses = [row for row in pages if "/lens" in row["url"]]
     last = lenses[-1]
@@ -393,7 +361,7 @@ def test_why_another_page_still_waits(run: Run, store: str) -> None:
     waiting = run(
         *("-a", f"store={store}", "--format", "jsonl"),
         *("--sort", "score", "--status", "waiting"),
-    ).rows
+    ).lines()
     last = waiting[-1]
     told = why(run, store, last["url"].removeprefix(SITE))
     assert told["ahead"] == len(waiting) - 1
@@ -528,7 +496,7 @@ def test_without_its_topic_a_crawl_is_listed_all_the_same(run: Run, tmp_path: Pa
     make_job(args, settings(), None).close()
     topic.unlink()
     said = run("-a", f"store={store}", "--format", "jsonl")
-    assert (said.code, said.rows[0]["content_score"]) == (0, None)
+    assert (said.code, said.lines()[0]["content_score"]) == (0, None)
     assert "there is no content_score: there is no topic file" in said.err
     told = run("why", f"{SITE}/", "-a", f"store={store}")
     assert (told.code, "Parts of the score: not known: there is no topic" in told.out) == (0, True)

@@ -5,21 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
 from mmcrawl.commands import rank as module
 from mmcrawl.rank import METHODS, open_ranks
-from tests.warm import python
+from tests.commands.running import Run, runner, typed
 
 ROOT = Path(__file__).parents[2]
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
@@ -40,28 +37,11 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-class Said:
-    """What a run of the command came to."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
 @pytest.fixture
-def run(desk: Path, capfd: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
+def run(desk: Path, capfd: pytest.CaptureFixture[str]) -> Run:
     """Run the command in this process."""
 
-    def run(*args: str, **settings: object) -> Said:
-        command = module.Command()
-        command.settings = Settings(settings)
-        parser = ScrapyArgumentParser(conflict_handler="resolve")
-        command.add_options(parser)
-        options, rest = parser.parse_known_args(args)
-        command.run(rest, options)
-        out, err = capfd.readouterr()
-        return Said(command.exitcode, out, err)
-
-    return run
+    return runner(module.Command, capfd)
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "topic-pagerank"])
@@ -115,14 +95,7 @@ def test_blocks_and_media_are_ranked_and_not_kept(run, desk: Path) -> None:  # t
 def test_parquet_has_the_rows_of_json(run, desk: Path, of: str) -> None:  # type: ignore[no-untyped-def]
     parquet = pytest.importorskip("pyarrow.parquet")
     lines = [json.loads(line) for line in run("--of", of, "--json").out.splitlines()]
-    done = subprocess.run(
-        [python(), "-m", "scrapy", "rank", "--of", of, "--parquet"],
-        capture_output=True,
-        cwd=desk,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
-        timeout=60,
-        check=False,
-    )
+    done = typed("rank", "--of", of, "--parquet", folder=desk, encoding=None)
     (desk / "ranks.parquet").write_bytes(done.stdout)
     assert parquet.read_table(desk / "ranks.parquet").to_pylist() == lines
 
@@ -197,15 +170,7 @@ def test_arguments_and_two_formats_are_refused(run) -> None:  # type: ignore[no-
 
 
 def test_it_runs_as_people_run_it(desk: Path) -> None:
-    done = subprocess.run(
-        [python(), "-m", "scrapy", "rank", "--limit", "1", "--json"],
-        capture_output=True,
-        encoding="utf-8",
-        cwd=desk,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
-        timeout=60,
-        check=False,
-    )
+    done = typed("rank", "--limit", "1", "--json", folder=desk)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["url"] == HUB
 

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import uuid
-from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
-from pymongo import MongoClient
-from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
 
 from mmcrawl.commands import rules as module
 from mmcrawl.crawling.reports import Totals
 from mmcrawl.crawling.rules_file import read_rules
 from mmcrawl.frontier import Findings, PatternRecord, open_store
 from mmcrawl.sharing.store import open_shared_store
+from tests.commands.running import Run, Said, runner
+from tests.databases import mongodb_uri
 
 LEARNT = [
     PatternRecord("h.test", "http://h.test/show.php?id=*", 7, 6, 2),
@@ -27,31 +22,12 @@ LEARNT = [
 ]
 
 
-class Said(NamedTuple):
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Said]
-
-
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
     """Run the command in this process, in a folder of its own."""
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.chdir(tmp_path)
-
-    def run(*args: str) -> Said:
-        command = module.Command()
-        command.settings = Settings()
-        parser = ScrapyArgumentParser(conflict_handler="resolve")
-        command.add_options(parser)
-        options, rest = parser.parse_known_args(args)
-        command.run(rest, options)
-        return Said(command.exitcode, *capfd.readouterr())
-
-    return run
+    return runner(module.Command, capfd)
 
 
 @pytest.fixture
@@ -170,12 +146,7 @@ def test_a_crawl_that_is_not_there_is_told(run: Run, store: str, tmp_path: Path)
 
 
 def test_rules_of_a_shared_crawl_are_shown_and_exported(run: Run) -> None:
-    server = os.environ.get("MMCRAWL_TEST_MONGODB")
-    if not server:
-        pytest.skip("no MongoDB: name a server in the variable MMCRAWL_TEST_MONGODB")
-    name = f"mmcrawl_test_{uuid.uuid4().hex}"
-    uri = f"{server.rstrip('/')}/{name}"
-    try:
+    with mongodb_uri() as uri:
         shared = open_shared_store(uri, job="films", arguments={"topic": "a,b"})
         shared.publish_patterns(LEARNT)
         totals = Totals(pages=100, media_pages=75).as_plain()
@@ -185,6 +156,3 @@ def test_rules_of_a_shared_crawl_are_shown_and_exported(run: Run) -> None:
         exported = run("export", "--store", uri, "--job", "films").out
         assert "\nhttp://h.test/a/**?  10  # 4 hits, 0 misses; re:^https?" in exported
         assert "\n# http://h.test/show.php?id=*  8  # 6 hits, 2 misses" in exported
-    finally:
-        with MongoClient(server) as client:
-            client.drop_database(name)

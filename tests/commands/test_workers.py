@@ -7,32 +7,32 @@ import io
 import json
 import os
 import pty
+import select
 import signal
 import struct
 import subprocess
 import termios
 import time
-import uuid
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pymongo import MongoClient
 from rich.console import Console
-from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
 
 from mmcrawl.commands import workers as module
 from mmcrawl.crawling.reports import Totals
 from mmcrawl.sharing.observing import CrawlView, JobView, WorkerView
 from mmcrawl.sharing.store import SharedStore, open_shared_store
 from mmcrawl.terminal.workers import crawl_tables, jobs_table
+from tests.commands.running import Run, runner
+from tests.databases import MONGODB, mongodb_uri
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
-SERVER = "MMCRAWL_TEST_MONGODB"
 ANN, BOB = "ann-1-aa", "bob-2-bb"
 TOTALS = Totals(
     pages=1_234,
@@ -49,38 +49,15 @@ TOTALS = Totals(
 @pytest.fixture
 def store() -> Iterator[str]:
     """The URI of a database that is dropped after the test."""
-    server = os.environ.get(SERVER)
-    if not server:
-        pytest.skip(f"no MongoDB: name a server in the variable {SERVER}")
-    name = f"mmcrawl_test_{uuid.uuid4().hex}"
-    yield f"{server.rstrip('/')}/{name}"
-    with MongoClient(server) as client:
-        client.drop_database(name)
-
-
-class Said:
-    """What a run of the command came to."""
-
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
+    with mongodb_uri() as uri:
+        yield uri
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]):  # type: ignore[no-untyped-def]
+def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
     """Run the command in this process."""
     monkeypatch.setenv("COLUMNS", "100")
-
-    def run(*args: str) -> Said:
-        command = module.Command()
-        command.settings = Settings()
-        parser = ScrapyArgumentParser(conflict_handler="resolve")
-        command.add_options(parser)
-        options, rest = parser.parse_known_args(args)
-        command.run(rest, options)
-        out, err = capfd.readouterr()
-        return Said(command.exitcode, out, err)
-
-    return run
+    return runner(module.Command, capfd)
 
 
 def begin(store: str, job: str) -> SharedStore:
@@ -136,7 +113,7 @@ def test_the_only_job_is_shown_at_once_with_a_worker_that_died(run, store: str) 
 
 def test_an_empty_store_has_no_job(run, store: str) -> None:  # type: ignore[no-untyped-def]
     shared = begin(store, "optics")
-    with MongoClient(os.environ[SERVER]) as client:
+    with MongoClient(os.environ[MONGODB]) as client:
         client[store.rpartition("/")[2]]["crawl_job"].delete_many({})
     assert "There is no job in mongodb://" in run("-a", f"store={store}").out
     shared.close()
@@ -195,7 +172,12 @@ def test_a_watched_crawl_is_drawn_again_until_ctrl_c(store: str, tmp_path: Path)
     tell(shared, sign=2)
     written += read_until(ours, b"alive")
     watch.send_signal(signal.SIGINT)
-    assert watch.wait(30) == 0
+    end = time.monotonic() + 30
+    while watch.poll() is None and time.monotonic() < end:  # who fills a terminal waits for readers
+        if select.select([ours], [], [], 0.1)[0]:
+            with suppress(OSError):  # nobody writes to it any more
+                written += os.read(ours, 4096)
+    assert watch.poll() == 0
     os.close(ours)
     assert b"Traceback" not in written
     shared.close()

@@ -7,7 +7,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import uuid
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -19,13 +18,14 @@ import pytest
 from mmcrawl.archive import open_archive
 from mmcrawl.frontier import canonical
 from mmcrawl.replay import open_web
+from tests.databases import mongodb_uri
 from tests.warm import python
 
 pytestmark = pytest.mark.processes
 
 pymongo = pytest.importorskip("pymongo")
 
-SERVER, BINARY = "MMCRAWL_TEST_MONGODB", "MMCRAWL_TEST_FERRETDB"
+BINARY = "MMCRAWL_TEST_FERRETDB"
 SLOW = {"MMCRAWL_WEB_LATENCY": 100, "CONCURRENT_REQUESTS": 1}  # a page each 0.1 s
 PHYSICS = ["web=demo", "seeds=http://physics.demo.test/", "topic=physics-senior"]
 
@@ -77,13 +77,8 @@ def end_of(process: subprocess.Popen[str], code: int = 0) -> str:
 @pytest.fixture
 def database() -> Iterator[str]:
     """The URI of a database that is dropped after the test."""
-    server = os.environ.get(SERVER)
-    if not server:
-        pytest.skip(f"no MongoDB: name a server in the variable {SERVER}")
-    name = f"mmcrawl_test_{uuid.uuid4().hex}"
-    yield f"{server.rstrip('/')}/{name}"
-    with pymongo.MongoClient(server) as client:
-        client.drop_database(name)
+    with mongodb_uri() as uri:
+        yield uri
 
 
 def test_a_crawl_and_its_revisits_are_archived_on_a_server(tools: Any, database: str) -> None:

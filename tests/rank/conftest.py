@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import os
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from mmcrawl.archive import Archive, Capture, open_archive
+from tests.databases import mongodb_uri
 
-MONGODB = "MMCRAWL_TEST_MONGODB"
 HTML = (("Content-Type", "text/html; charset=utf-8"),)
 
 Keep = Callable[..., None]
 
 
 @pytest.fixture(params=["sqlite", "mongodb"])
-def uri(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def uri(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """Return the URI of an archive that does not exist yet, on each store."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'crawl.db'}"
-    server = os.environ.get(MONGODB)
-    if not server:
-        pytest.skip(f"no MongoDB: name a server in the variable {MONGODB}")
-    return f"{server.rstrip('/')}/mmcrawl_rank_{uuid.uuid4().hex}"
+        yield f"sqlite:///{tmp_path / 'crawl.db'}"
+        return
+    with mongodb_uri() as uri:
+        yield uri
 
 
 @pytest.fixture

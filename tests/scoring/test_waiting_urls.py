@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.scoring.patterns import ANY, Pattern, url_parts
-from mmcrawl.scoring.site_state import WaitingUrls
+from mmcrawl.scoring.site_state import TAKEN, WAITING, WaitingUrls
 
-WAITING, FETCHED = 1, 2
 names = st.sampled_from(["a", "b", "c.htm", "*", ""])
 values = st.sampled_from(["1", "2", "*", ""])
 pairs = st.lists(st.tuples(st.sampled_from(["x", "y"]), values), max_size=3)
@@ -55,8 +54,8 @@ def test_distances_are_those_of_the_single_urls_and_0_is_a_match(addresses, patt
 @given(st.lists(st.tuples(urls(), st.booleans()), max_size=12), patterns(), urls())
 def test_what_no_longer_waits_is_forgotten(links, pattern, another):
     waiting = table_of(url for url, _ in links)
-    states = np.array([WAITING if waits else FETCHED for _, waits in links], dtype=np.uint8)
-    waiting.keep(states, WAITING)
+    states = np.array([WAITING if waits else TAKEN for _, waits in links], dtype=np.uint8)
+    waiting.keep_waiting(states)
     assert len(waiting) == sum(waits for _, waits in links)
     waiting.add(len(links), another)
     expected = {link: url for link, (url, waits) in enumerate(links) if waits}

@@ -2,35 +2,29 @@
 
 from __future__ import annotations
 
-import os
-import uuid
-
 import pytest
 from pymongo import MongoClient
 
 from mmcrawl.sharing.store import open_shared_store
+from tests.databases import mongodb_uri
 
 from .real_workers import Gang, Web
 
-SERVER = "MMCRAWL_TEST_MONGODB"
 ARGUMENTS = {"topic": "physics", "algo": "hits"}
 
 
 @pytest.fixture
-def database():
-    """Return a database that is dropped after the test."""
-    server = os.environ.get(SERVER)
-    if not server:
-        pytest.skip(f"no MongoDB: name a server in the variable {SERVER}")
-    with MongoClient(server) as client:
-        name = f"mmcrawl_test_{uuid.uuid4().hex}"
-        yield client[name]
-        client.drop_database(name)
+def uri():
+    """Return the URI of a database that is dropped after the test."""
+    with mongodb_uri() as uri:
+        yield uri
 
 
 @pytest.fixture
-def uri(database):
-    return f"{os.environ[SERVER].rstrip('/')}/{database.name}"
+def database(uri):
+    server, _, name = uri.rpartition("/")
+    with MongoClient(server) as client:
+        yield client[name]
 
 
 @pytest.fixture

@@ -137,9 +137,9 @@ class Web:
         self.visits = []
         self.most_at_once.clear()
 
-    def slow_down(self) -> None:
+    def slow_down(self, seconds: float = _SLOW) -> None:
         """Take a while for every answer, and do not answer requests for the last page."""
-        self.delay = _SLOW
+        self.delay = seconds
         self._loop.call_soon_threadsafe(self._held.clear)
 
     def shut(self) -> None:

@@ -32,7 +32,7 @@ def test_four_workers_find_what_one_finds_and_fetch_each_page_once(web, gang, ob
     assert ALL in alone.ends()
     assert web.oddities() == {}
     web.forget()
-    web.slow_down()
+    web.slow_down(4.0)  # all must have got hosts before three of them have fetched all there is
     web.shut()
     workers = [gang.start() for _ in range(4)]
     observer = observe(gang)

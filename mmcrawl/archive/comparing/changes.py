@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import cast
 
 from mmcrawl.archive.model import StoredBlock, Version
 
@@ -34,7 +35,7 @@ class BlockChange:
             ``changed``: took the place of `old`. ``recut``: its text is in both versions, cut into
             other blocks; `old` and `new` are blocks that share text, of which one may be recut
             with others too, and None is the layout. ``added``, ``removed``: neither.
-        old, new: The block in either version; None where it has none.
+        old, new: The block in either version; None where it has none. One of them is there.
         words: For ``changed`` and ``moved``: the text of both, word by word, without text that
             other blocks have in the other version; empty if the text is the same and at most
             markup differs. For ``added`` and ``removed``: its text, ``same`` what is in other
@@ -47,10 +48,14 @@ class BlockChange:
     words: tuple[WordChange, ...] = ()
 
     @property
+    def block(self) -> StoredBlock:
+        """The block as it is in the newer version, where that has it."""
+        return self.new or cast("StoredBlock", self.old)
+
+    @property
     def kind(self) -> str:
-        """Kind of the block, of the newer version where it has one."""
-        block = self.new or self.old
-        return block.kind if block is not None else ""
+        """Kind of the block."""
+        return self.block.kind
 
     @property
     def markup_only(self) -> bool:

@@ -205,9 +205,7 @@ class _Comparison:
     def _recut(self, of: int | None, index: int | None) -> BlockChange:
         old = None if of is None else self.before.blocks[of]
         new = None if index is None else self.after.blocks[index]
-        if of is None or index is None:
-            return BlockChange("recut", old, new)
-        if not self._shared.is_sure(of, index):
+        if of is None or index is None or not self._shared.is_sure(of, index):
             return BlockChange("recut", old, new)
         places = self._places
         before, behind = bisect_left(places, index), bisect_right(places, index)

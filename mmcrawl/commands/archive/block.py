@@ -10,12 +10,11 @@ from rich.text import Text
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.lives import BlockLife, BlockPage
-from mmcrawl.archive.model import as_text
+from mmcrawl.archive.model import as_date, as_text
 from mmcrawl.blocks.drawing import printable, short_path
 from mmcrawl.commands.archive.subcommand import (
     Options,
     Subcommand,
-    as_date,
     as_json,
     print_line,
     write_body,
@@ -54,8 +53,9 @@ def _record(life: BlockLife, page: ArchivedPage) -> dict[str, Any]:
 
 
 def _page_record(page: BlockPage) -> dict[str, Any]:
-    gone = as_date(page.gone) if page.gone is not None else None
-    return asdict(page) | {"since": as_date(page.since), "until": as_date(page.until), "gone": gone}
+    return asdict(page) | {
+        name: as_date(getattr(page, name)) for name in ("since", "until", "gone")
+    }
 
 
 def _lines(life: BlockLife, page: ArchivedPage) -> Iterator[Text]:

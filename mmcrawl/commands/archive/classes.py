@@ -17,7 +17,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
     from mmcrawl.rank.page_class import PAGE_CLASSES, classes_of
 
     counts: Counter[str] = Counter()
-    with RankProgress(Console(stderr=True, highlight=False)) as progress:
+    with RankProgress() as progress:
         reading = Reading(archive, at=options.at, topics=False, progress=progress)
         for url, number, found in classes_of(archive, reading):
             counts[found.name] += 1

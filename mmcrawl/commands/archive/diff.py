@@ -16,7 +16,6 @@ from mmcrawl.commands.archive.versions import version_record
 from mmcrawl.errors import StoreError
 from mmcrawl.terminal.archive import KIND_STYLES
 
-_NOISE = ("advertisement",)
 _SIGNS = {
     "kept": (" ", "dim"),
     "moved": ("↕", "cyan"),
@@ -52,7 +51,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
         blocks = tuple(block for block in difference.blocks if block.kind in options.kinds)
         shown = replace(difference, blocks=blocks)
     elif not options.all:
-        shown = difference.without(_NOISE)
+        shown = difference.without()
     if options.json:
         print(as_json(_record(difference, shown)))
     else:
@@ -129,14 +128,11 @@ def _kinds(kinds: Mapping[str, int]) -> str:
 
 def _block_lines(change: BlockChange) -> list[RenderableType]:
     sign, style = _SIGNS[change.change]
-    block = change.new or change.old
-    if block is None:
-        return []
     head = Text.assemble(
         (f"{sign} ", style), (change.kind or "body", KIND_STYLES.get(change.kind, ""))
     )
-    head.append(f"  {printable(block.topic, _BLOCK_TOPIC)}", style)
-    head.append(f"  {short_path(block.path)}", "dim")
+    head.append(f"  {printable(change.block.topic, _BLOCK_TOPIC)}", style)
+    head.append(f"  {short_path(change.block.path)}", "dim")
     head.no_wrap, head.overflow = True, "ellipsis"
     if change.words:
         return [head, shown_words(change.words)]

@@ -8,15 +8,9 @@ from rich.console import Console
 from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.model import as_text
+from mmcrawl.archive.model import as_date, as_text
 from mmcrawl.archive.revisits import Due, due
-from mmcrawl.commands.archive.subcommand import (
-    Options,
-    Subcommand,
-    as_date,
-    as_json,
-    print_line,
-)
+from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json, print_line
 from mmcrawl.terminal.crawl import literal
 
 

@@ -11,7 +11,6 @@ from mmcrawl.terminal.crawl import literal
 from mmcrawl.terminal.rank import RankProgress
 
 _GROUPS, _URLS = 20, 5  # that are shown
-_NEAR = 0.8
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
@@ -19,9 +18,8 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
     from mmcrawl.rank.duplicates.finding import find_duplicates
     from mmcrawl.rank.duplicates.results import save_duplicates
 
-    near = options.near if options.near is not None else _NEAR
-    with RankProgress(Console(stderr=True, highlight=False)) as progress:
-        found = find_duplicates(archive, near=near, at=options.at, progress=progress)
+    with RankProgress() as progress:
+        found = find_duplicates(archive, near=options.near, at=options.at, progress=progress)
     save_duplicates(options.uri, found)
     if options.json:
         for group in found.groups[: options.limit]:

@@ -24,7 +24,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
     def body(page: PageRecord) -> Body:
         return body_of(archive, page.url, page.version, page.id)
 
-    with RankProgress(Console(stderr=True, highlight=False)) as progress:
+    with RankProgress() as progress:
         reading = Reading(archive, at=options.at, progress=progress)
         export = write_export(
             reading,

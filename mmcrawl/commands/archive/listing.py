@@ -7,14 +7,8 @@ from rich.console import Console
 from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.model import Visit, as_text
-from mmcrawl.commands.archive.subcommand import (
-    Options,
-    Subcommand,
-    as_date,
-    as_json,
-    print_line,
-)
+from mmcrawl.archive.model import Visit, as_date, as_text
+from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json, print_line
 from mmcrawl.errors import StoreError
 from mmcrawl.terminal.crawl import literal
 

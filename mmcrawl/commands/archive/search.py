@@ -64,7 +64,7 @@ def _found(archive: Archive, index: Search, options: Options) -> Results:
             order=order,
             collapse=groups,
             limit=options.limit or _MOST_HITS,
-            offset=options.skip or 0,
+            offset=options.skip,
         )
 
     try:

@@ -6,7 +6,6 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -63,14 +62,14 @@ class Options:
     before: float | None = None
     yes: bool = False
     order: str = "relevance"
-    skip: int | None = None
+    skip: int = 0
     collapse: bool = False
-    near: float | None = None
+    near: float = 0.8
     bodies: bool = False
     json: bool = False
     css: ElementSelector | None = None
     atom: str = ""
-    browser: str = ""
+    browser: str = "http://127.0.0.1:8000/"
     rules: RevisitRules = field(default_factory=RevisitRules)
     uri: str = ""
 
@@ -253,15 +252,6 @@ class Subcommand:
 def as_json(record: Any) -> str:
     """Return a record as one line."""
     return json.dumps(record, ensure_ascii=False)
-
-
-def as_date(time: float) -> str | None:
-    """Return a time for programs, None where no calendar has it."""
-    try:
-        text = datetime.fromtimestamp(time, UTC).isoformat(timespec="milliseconds")
-    except (OverflowError, OSError, ValueError):
-        return None
-    return text.replace("+00:00", "Z")
 
 
 def print_line(console: Console, text: RenderableType) -> None:

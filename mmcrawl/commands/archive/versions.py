@@ -10,14 +10,8 @@ from rich.text import Text
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.lives import StoredAnew
-from mmcrawl.archive.model import StoredBlock, Version, Visit, as_text
-from mmcrawl.commands.archive.subcommand import (
-    Options,
-    Subcommand,
-    as_date,
-    as_json,
-    print_line,
-)
+from mmcrawl.archive.model import StoredBlock, Version, Visit, as_date, as_text
+from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json, print_line
 from mmcrawl.terminal.crawl import literal
 
 

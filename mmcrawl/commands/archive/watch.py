@@ -12,7 +12,7 @@ from rich.text import Text
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.atom import atom_feed, feed_title
 from mmcrawl.archive.comparing.changes import BlockChange, WordChange
-from mmcrawl.archive.model import as_text
+from mmcrawl.archive.model import as_date, as_text
 from mmcrawl.archive.uris import shown
 from mmcrawl.archive.watching import Watch, WatchedChange, watched_changes
 from mmcrawl.blocks.drawing import printable, short_path
@@ -20,7 +20,6 @@ from mmcrawl.commands.archive.diff import shown_words
 from mmcrawl.commands.archive.subcommand import (
     Options,
     Subcommand,
-    as_date,
     as_json,
     print_line,
     print_problems,
@@ -34,7 +33,6 @@ _IN_FEED = 100  # changes, the newest ones
 _LONGEST = 300  # characters of a run of words
 _TOPIC = 80
 _STYLES = {"changed": "yellow", "added": "green", "removed": "red"}
-_BROWSER = "http://127.0.0.1:8000/"
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
@@ -96,12 +94,11 @@ def _record(change: WatchedChange) -> dict[str, Any]:
 
 
 def _block_record(change: BlockChange) -> dict[str, Any]:
-    block = change.new or change.old
     return {
         "change": change.change,
         "kind": change.kind,
-        "topic": block.topic if block is not None else "",
-        "path": block.path if block is not None else "",
+        "topic": change.block.topic,
+        "path": change.block.path,
         "words": [asdict(word) for word in change.words],
     }
 
@@ -113,14 +110,11 @@ def change_lines(change: WatchedChange) -> Iterator[Text]:
         (as_text(change.time), "bold"), "  ", literal(change.url), (versions, "dim")
     )
     for each in change.blocks:
-        block = each.new or each.old
-        if block is None:
-            continue
         yield Text.assemble(
             f"  {each.change} ",
             (each.kind or "body", KIND_STYLES.get(each.kind, "")),
-            (f"  {printable(block.topic, _TOPIC)}", _STYLES.get(each.change, "")),
-            (f"  {short_path(block.path)}", "dim"),
+            (f"  {printable(each.block.topic, _TOPIC)}", _STYLES.get(each.change, "")),
+            (f"  {short_path(each.block.path)}", "dim"),
         )
         if each.words:
             yield shown_words([_shortened(word) for word in each.words])
@@ -138,7 +132,7 @@ def _write_feed(found: Sequence[WatchedChange], options: Options, console: Conso
         found,
         title=feed_title("".join(options.args) or options.host or "", ",".join(options.kinds), css),
         archive=shown(options.uri),
-        browser=options.browser or _BROWSER,
+        browser=options.browser,
     )
     write_body(feed, options.atom)
     if options.atom != "-":

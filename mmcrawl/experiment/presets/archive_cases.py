@@ -12,6 +12,7 @@ import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,7 +28,6 @@ from mmcrawl.experiment.presets.tables import PaperTable, Told
 
 _METHOD = "bwap"
 _MANY = 2_000  # pages, for "several thousands of pages one time"
-_NO_RUN = "–"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +67,8 @@ def cases_table(progress: Told) -> PaperTable:
     )
 
 
-def _pages(kind: str, levels: Sequence[int] = (DEFAULT_LEVEL,)) -> Callable[[], str]:
-    """Return what checks the versions of a kind, cut at some levels in turn."""
-    return lambda: _checked(kind, levels)
-
-
-def _checked(kind: str, levels: Sequence[int]) -> str:
+def _kept(kind: str, levels: Sequence[int] = (DEFAULT_LEVEL,)) -> str:
+    """Store the versions of a kind, cut at some levels in turn, and compare them."""
     bodies = list(versions(kind))
     with temporary_archive() as archive:
         stored = []
@@ -140,19 +136,15 @@ def _peak() -> str:
     return f"{peak / 1e6:.0f} MB at most, for 400 pages in one commit"
 
 
-def _rate(kind: str, number: int, teasers: int = 24) -> Callable[[], str]:
-    """Return what measures how fast pages of a kind are stored."""
-
-    def measure() -> str:
-        captures = list(_captures(kind, number, teasers))
-        start = process_time()
-        with temporary_archive() as archive:
-            archive.store_many(captures)
-        seconds = process_time() - start
-        size = sum(len(capture.body) for capture in captures)
-        return f"{number / seconds:,.0f} pages a second, {size / seconds / 1e6:.1f} MB"
-
-    return measure
+def _rate(kind: str, number: int, teasers: int = 24) -> str:
+    """Measure how fast pages of a kind are stored."""
+    captures = list(_captures(kind, number, teasers))
+    start = process_time()
+    with temporary_archive() as archive:
+        archive.store_many(captures)
+    seconds = process_time() - start
+    size = sum(len(capture.body) for capture in captures)
+    return f"{number / seconds:,.0f} pages a second, {size / seconds / 1e6:.1f} MB"
 
 
 def _times() -> dict[str, float]:
@@ -199,31 +191,31 @@ def _system() -> str:
 
 
 def _no_run() -> str:
-    return _NO_RUN
+    return "–"
 
 
 CASES: tuple[Case, ...] = (
-    Case("functional", "layouts change frequently", "Success", _pages("layouts")),
-    Case("functional", "tiny change", "Success", _pages("tiny")),
-    Case("functional", "abnormally complex structure", "Success", _pages("complex")),
-    Case("functional", "abnormally simple structure", "Success", _pages("simple")),
-    Case("functional", "many scripts", "Success", _pages("scripts")),
-    Case("functional", "mostly text", "Failure", _pages("text")),
-    Case("functional", "a lot of blanks", "Success", _pages("blanks")),
-    Case("functional", "fragmentary pages", "Success", _pages("fragments")),
-    Case("functional", "lots of images", "Success", _pages("images")),
-    Case("functional", "great partition level", "Success", _pages("tiny", (MAX_LEVEL,))),
-    Case("functional", "small partition level", "Success", _pages("tiny", (1,))),
-    Case("functional", "unstable partition level", "Success", _pages("tiny", (1, 3, 2))),
+    Case("functional", "layouts change frequently", "Success", partial(_kept, "layouts")),
+    Case("functional", "tiny change", "Success", partial(_kept, "tiny")),
+    Case("functional", "abnormally complex structure", "Success", partial(_kept, "complex")),
+    Case("functional", "abnormally simple structure", "Success", partial(_kept, "simple")),
+    Case("functional", "many scripts", "Success", partial(_kept, "scripts")),
+    Case("functional", "mostly text", "Failure", partial(_kept, "text")),
+    Case("functional", "a lot of blanks", "Success", partial(_kept, "blanks")),
+    Case("functional", "fragmentary pages", "Success", partial(_kept, "fragments")),
+    Case("functional", "lots of images", "Success", partial(_kept, "images")),
+    Case("functional", "great partition level", "Success", partial(_kept, "tiny", (MAX_LEVEL,))),
+    Case("functional", "small partition level", "Success", partial(_kept, "tiny", (1,))),
+    Case("functional", "unstable partition level", "Success", partial(_kept, "tiny", (1, 3, 2))),
     Case("white box", "walk through the code", "Done", _no_run),
     Case("white box", "code coverage", "Done", _no_run),
     Case("white box", "objects are released", "Done", _memory),
     Case("performance", "processing takes longer than collecting", "No", _processing),
     Case("performance", "storing takes longer than processing", "No", _storing),
     Case("performance", "bottleneck", "None", _bottleneck),
-    Case("performance", "several thousand pages at once", "Good", _rate("tiny", _MANY)),
-    Case("performance", "many images", "Better", _rate("images", 400)),
-    Case("performance", "large pages", "Good", _rate("text", 40, 2_000)),
+    Case("performance", "several thousand pages at once", "Good", partial(_rate, "tiny", _MANY)),
+    Case("performance", "many images", "Better", partial(_rate, "images", 400)),
+    Case("performance", "large pages", "Good", partial(_rate, "text", 40, 2_000)),
     Case("performance", "limited memory", "Normal", _peak),
     Case("integration", "Windows, Linux, Unix", "Success", _system),
     Case("integration", "J2EE: JTA, JAAS", "Partly success", _no_run),

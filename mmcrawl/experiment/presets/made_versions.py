@@ -7,7 +7,6 @@ From one version to the next one sentence, chosen in turn, has another number.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import count, islice
 
 VERSIONS = 6
 _TEASERS = 24
@@ -20,16 +19,16 @@ def versions(kind: str, number: int = VERSIONS, teasers: int = _TEASERS) -> Iter
     """Yield versions of a page of a kind, one of `KINDS`."""
     layouts = KINDS[kind]
     texts = [_sentence(place, 0) for place in range(teasers)]
-    for version in islice(count(), number):
+    for version in range(number):
         if version:
             place = version * 5 % teasers
             texts[place] = _sentence(place, version)
         yield layouts[version % len(layouts)](texts).encode()
 
 
-def changed_text(version: int, teasers: int = _TEASERS) -> str:
-    """Return the sentence that is new in a version, from 1."""
-    return _sentence(version * 5 % teasers, version)
+def changed_text(version: int) -> str:
+    """Return the sentence that is new in a version, from 1, of so many teasers as is usual."""
+    return _sentence(version * 5 % _TEASERS, version)
 
 
 def _sentence(place: int, version: int) -> str:

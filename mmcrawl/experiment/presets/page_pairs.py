@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.comparing.changes import BlockChange
 from mmcrawl.archive.model import Capture
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.measures import Measures
@@ -192,17 +191,10 @@ def judge(
     )
     if old.version is None or new.version is None:
         raise ExperimentError(f"the pages of {pair.site} at {pair.times[0]} and later are equal")
-    return agreement_with(pair, pages, archive.diff(old.version, new.version).blocks)
-
-
-def agreement_with(
-    pair: PagePair, pages: Sequence[bytes], changes: Sequence[BlockChange]
-) -> Judgement:
-    """Compare what became of the blocks of both pages with the labels."""
     texts = [_PageText(body) for body in pages]
     markup_only = 0
     told = []
-    for change in changes:
+    for change in archive.diff(old.version, new.version).blocks:
         if change.change == "changed" and not change.words:
             markup_only += 1
         elif change.change != "kept":

@@ -29,7 +29,7 @@ from mmcrawl.experiment.presets.labelled_pages import (
     mask,
     pages_in,
 )
-from mmcrawl.experiment.presets.tables import PaperTable, Told
+from mmcrawl.experiment.presets.tables import PaperTable, Told, percent
 from mmcrawl.experiment.presets.wang2012 import CUTTING, kept_by_kinds
 
 _NOTE = (
@@ -118,8 +118,7 @@ def _types(
 ) -> PaperTable:
     wanted = [page.type for page in pages]
     rows = tuple(
-        (way, *map(_percent, type_scores(wanted, [types[way] for types in found])))
-        for way in TYPING
+        (way, *map(percent, type_scores(wanted, [types[way] for types in found]))) for way in TYPING
     )
     pairs = list(zip(wanted, (types["page_type"] for types in found), strict=True))
     mistaken = [
@@ -179,7 +178,7 @@ def content_scores(page: LabelledPage) -> dict[str, Scores] | None:
 
 def _contents(scores: Sequence[Mapping[str, Scores]], half: str) -> PaperTable:
     rows = tuple(
-        (way, *(_percent(fmean(row[way][i] for row in scores)) for i in range(3)))
+        (way, *(percent(fmean(row[way][i] for row in scores)) for i in range(3)))
         for way in (FINDING if scores else ())
     )
     return PaperTable(
@@ -189,7 +188,3 @@ def _contents(scores: Sequence[Mapping[str, Scores]], half: str) -> PaperTable:
         rows,
         f"{_NOTE} In bytes of visible text, means over pages.",
     )
-
-
-def _percent(share: float) -> str:
-    return f"{share:.1%}"

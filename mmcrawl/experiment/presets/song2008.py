@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL
@@ -76,13 +77,11 @@ def tables(data: Path | None, progress: Told) -> Iterator[PaperTable]:
 def judged(pairs: Sequence[PagePair], data: Path, progress: Told) -> Iterator[PaperTable]:
     """Yield the grades of pairs by method, and by site for the first of `WAYS`."""
     found: dict[tuple[str, int], list[Judgement]] = defaultdict(list)
-    done, of = 0, len(pairs) * len(WAYS)
+    of = len(WAYS) * len(pairs)
     with temporary_archive() as archive:
-        for way in WAYS:
-            for pair in pairs:
-                progress(done, of, f"{_name(*way)}: {pair.site}")
-                found[way].append(judge(pair, pair.pages(data), archive, *way))
-                done += 1
+        for done, (way, pair) in enumerate(product(WAYS, pairs)):
+            progress(done, of, f"{_name(*way)}: {pair.site}")
+            found[way].append(judge(pair, pair.pages(data), archive, *way))
     progress(of, of, "")
     rows = [(_name(*way), *_cells(judgements)) for way, judgements in found.items()]
     yield PaperTable(_PAIRS, ("", *_COLUMNS), (_PUBLISHED, *rows), _NOTE)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from math import isnan
 from pathlib import Path
 
 from mmcrawl.experiment.laboratory import write_json
@@ -28,6 +29,11 @@ class PaperTable:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
+
+
+def percent(share: float | None) -> str:
+    """Return a share as a cell of a table; a dash where there is none, or no number."""
+    return "–" if share is None or isnan(share) else f"{share:.1%}"
 
 
 def claim(out: Path) -> None:

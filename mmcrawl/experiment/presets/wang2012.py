@@ -33,7 +33,7 @@ from mmcrawl.experiment.presets.labelled_pages import (
     mask,
     pages_in,
 )
-from mmcrawl.experiment.presets.tables import PaperTable, Told
+from mmcrawl.experiment.presets.tables import PaperTable, Told, percent
 
 CUTTING = ("spcola", "bwap", "quark")
 """The methods that cut a page: what is kept is what `merge_blocks` makes of their blocks."""
@@ -213,8 +213,8 @@ def _measures(half: str, kept: dict[str, list[Kept]]) -> PaperTable:
     rows = []
     for name, own in kept.items():
         if name.upper() in PUBLISHED:
-            rows.append((f"{name.upper()}, published", *map(_percent, PUBLISHED[name.upper()])))
-        rows.append((name, *map(_percent, six_measures(own))))
+            rows.append((f"{name.upper()}, published", *map(percent, PUBLISHED[name.upper()])))
+        rows.append((name, *map(percent, six_measures(own))))
     pages = f"{len(kept[_ROWS[0]])} pages" + (f", half {half}" if half else "")
     return PaperTable(
         f"Table 1: noise removed and topic kept, {pages}", ("method", *MEASURES), tuple(rows), _NOTE
@@ -250,7 +250,7 @@ def crawls(web: str, arguments: dict[str, str], progress: Told) -> PaperTable:
     found: dict[str, tuple[str, ...]] = {}
     for row in outcome.results["algorithms"]:
         shares = (row[name]["mean"] for name in ("precision", "recall", "area_share"))
-        found[row["label"]] = (f"{row['fetched']['mean']:g}", *map(_percent, shares))
+        found[row["label"]] = (f"{row['fetched']['mean']:g}", *map(percent, shares))
     rows = [(algorithm.label, *found[algorithm.label]) for algorithm in _ALGORITHMS]
     return PaperTable(
         f"Section 4: crawls of the web {web}, with and without links of blocks off topic",
@@ -261,7 +261,3 @@ def crawls(web: str, arguments: dict[str, str], progress: Told) -> PaperTable:
         f" of spcola. After {_BUDGET:.0%} of the pages; area is that under recall, as a share of an"
         " oracle's.",
     )
-
-
-def _percent(share: float | None) -> str:
-    return "–" if share is None or share != share else f"{share:.1%}"  # noqa: PLR0124 - NaN

@@ -122,9 +122,8 @@ def tables(plan: Plan, outcome: Outcome) -> Iterator[PaperTable]:
         )
     sites = _sites(truth)
     best = max(sites, key=lambda host: sites[host].relevant)
-    yield _layers(
-        "Table 4-1: media pages by physical layer", _LAYERS, "published", _web(truth), _NOTE
-    )
+    layers = per_layer(truth.layers, truth.judge(truth.kinds))
+    yield _layers("Table 4-1: media pages by physical layer", _LAYERS, "published", layers, _NOTE)
     yield _layers(
         f"Table 4-2: the same, of the site with most media pages, {best}",
         _LAYERS_OF_SITE,
@@ -159,10 +158,6 @@ def _sites(truth: Truth) -> dict[str, _Site]:
         host: _Site(sum(counts), per_layer(layers, counts))
         for host, (layers, counts) in found.items()
     }
-
-
-def _web(truth: Truth) -> dict[int, tuple[int, int]]:
-    return per_layer(truth.layers, truth.judge(truth.kinds))
 
 
 def _layers(

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import uuid
-
 import pytest
 from pymongo import MongoClient
 
 from mmcrawl.archive.mongodb.backend import MongoBackend
-
-SERVER = "MMCRAWL_TEST_MONGODB"
+from tests.databases import mongodb_uri
 
 
 @pytest.fixture
-def database():
-    """Return a database that is dropped after the test."""
-    server = os.environ.get(SERVER)
-    if not server:
-        pytest.skip(f"no MongoDB: name a server in the variable {SERVER}")
+def uri():
+    """Return the URI of a database that is dropped after the test."""
+    with mongodb_uri() as uri:
+        yield uri
+
+
+@pytest.fixture
+def database(uri):
+    server, _, name = uri.rpartition("/")
     with MongoClient(server) as client:
-        name = f"mmcrawl_test_{uuid.uuid4().hex}"
         yield client[name]
-        client.drop_database(name)
-
-
-@pytest.fixture
-def uri(database):
-    return f"{os.environ[SERVER].rstrip('/')}/{database.name}"
 
 
 @pytest.fixture
