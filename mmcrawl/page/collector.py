@@ -75,8 +75,7 @@ class PageCollector:
         self.text: list[str] = []
         self.headings: list[str] = []
         self.fallbacks: list[str] = []
-        # The open elements; those in the path of a link as steps of it, for the next link's path.
-        self._open: list[tuple[str, Attributes] | str] = []
+        self._open: list[tuple[str, Attributes] | str] = []  # or a step of the last link's path
         self._groups = GroupTracker()
         self.media = MediaElements(self.references)
         self._closers: list[tuple[int, Closer]] = []
@@ -265,9 +264,8 @@ class PageCollector:
         for index in range(max(len(opened) - _LONGEST_PATH, 0), len(opened)):
             element = opened[index]
             if not isinstance(element, str):
-                tag, known = element
-                name, classes = known.get("id", ""), known.get("class", "")
-                opened[index] = _step(tag, name[:_LONGEST_STEP], classes[:200])
+                name, classes = element[1].get("id", ""), element[1].get("class", "")
+                opened[index] = _step(element[0], name[:_LONGEST_STEP], classes[:200])
         return " ".join(cast("list[str]", opened[-_LONGEST_PATH:]))
 
     def _close_link(self) -> None:
