@@ -5,16 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
-from math import inf
 from typing import Self
 
-from mmcrawl.archive.backend import Backend, UrlRow
+from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.checking import Checker, stats_of
 from mmcrawl.archive.comparing.change_kinds import noted_changes
 from mmcrawl.archive.comparing.changes import Difference
 from mmcrawl.archive.comparing.comparison import difference
-from mmcrawl.archive.format.cutting import ArchivedPage, cut_entries
-from mmcrawl.archive.format.manifest import Entry
+from mmcrawl.archive.format.cutting import ArchivedPage, columns_of, cut_entries
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.format.sealing import Sealer
 from mmcrawl.archive.format.writing import Writer
@@ -30,12 +28,12 @@ from mmcrawl.archive.model import (
     Unchanged,
     Version,
     Visit,
-    as_text,
     as_unix_time,
 )
 from mmcrawl.archive.purging import purge
 from mmcrawl.archive.revisits import Pair
-from mmcrawl.archive.timeline import events_of, head_of, last_seen, next_seen
+from mmcrawl.archive.rows import UrlRow
+from mmcrawl.archive.timeline import events_of
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.errors import StoreError
 
@@ -63,7 +61,8 @@ class Archive:
         self._reader = Reader(backend)
         self._lookup = Lookup(backend, self._reader)
         self._sealer = Sealer(backend, self._reader, cut_entries)
-        self._writer = Writer(backend, self._reader, self._sealer, keep_blocks=keep_blocks)
+        cut = columns_of if keep_blocks else None
+        self._writer = Writer(backend, self._reader, self._sealer, cut)
         self._writing = threading.RLock()
         self._closed = False
 
@@ -167,16 +166,7 @@ class Archive:
         whose version is gone are left out.
         """
         row = self._lookup.url(url)
-        if row is None:
-            return []
-        events = events_of(self._backend, row.id)
-        entries = {version.entry for _, version, _ in events if version is not None}
-        packs = self._backend.packs_with_entries(entries)
-        return [
-            (visit, self._lookup.as_version(row, version, head, packs.get(version.entry)))
-            for visit, version, head in events
-            if version is not None
-        ]
+        return self._lookup.found(row) if row is not None else []
 
     def versions(self, url: str) -> list[Version]:
         """Return the versions of a URL in order of time; empty for one that is not stored."""
@@ -204,18 +194,7 @@ class Archive:
             ValueError: `at` is no time (NaN).
             StoreError: the URL is not stored, or its first version is later: the message names it.
         """
-        row = self._lookup.known_url(url)
-        time = as_unix_time(at) if at is not None else None
-        seen = last_seen(self._backend, row.id, time)
-        if seen is not None:
-            return self._lookup.as_version(row, seen.version, head_of(self._backend, seen))
-        first = next_seen(self._backend, row.id, -inf)
-        if first is None:
-            raise StoreError(f"{url} has no version in archive {self._backend.name}")
-        raise StoreError(
-            f"{url} was not stored yet at {as_text(time)}; its first version is of"
-            f" {as_text(first.time)}"
-        )
+        return self._lookup.version_at(url, as_unix_time(at) if at is not None else None)
 
     def version(self, url: str, number: int) -> Version:
         """Return a version by its number.
@@ -223,12 +202,7 @@ class Archive:
         Raises:
             StoreError: there is none.
         """
-        row = self._lookup.known_url(url)
-        possible = 0 < number < 1 << 32
-        version = self._backend.version(row.id, number) if possible else None
-        if version is None:
-            raise StoreError(f"{url} has no version {number} in archive {self._backend.name}")
-        return self._lookup.as_version(row, version)
+        return self._lookup.version(url, number)
 
     def rebuild(self, version: Version) -> Capture:
         """Return the page byte for byte, checked against its digest.
@@ -236,7 +210,7 @@ class Archive:
         Raises:
             StoreError: it is damaged, or was purged.
         """
-        return version.capture(self._read(version)[1])
+        return version.capture(self._lookup.read(version)[1])
 
     def page(self, version: Version) -> ArchivedPage:
         """Return a version with its bytes; tree, blocks and texts are made when asked for, once.
@@ -244,7 +218,7 @@ class Archive:
         Raises:
             StoreError: it is damaged, or was purged.
         """
-        entry, body = self._read(version)
+        entry, body = self._lookup.read(version)
         return ArchivedPage(version, body, entry.blocks(body, version.encoding))
 
     def blocks_of(self, version: Version) -> list[StoredBlock]:
@@ -382,16 +356,6 @@ class Archive:
                 self._sealer.finish()
             finally:
                 self._backend.close()
-
-    def _read(self, version: Version) -> tuple[Entry, bytes]:
-        """Return what was kept with a version, and its body."""
-        row = self._lookup.row_of(version)
-        try:
-            return self._reader.read(row)
-        except StoreError as error:
-            raise StoreError(
-                f"version {version.number} of {version.url} cannot be read: {error}"
-            ) from error
 
     def _urls_to_purge(self, url: str | None, host: str | None) -> list[UrlRow]:
         if url is None:

@@ -11,7 +11,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from mmcrawl.archive.backend import CHUNK_DIGEST, SHIFT, Backend, PackRow, VersionRow, place
+from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.blocks import Outline
 from mmcrawl.archive.format.cutting import are_blocks_of, outline_of
 from mmcrawl.archive.format.facts import as_version, cut_by, encoding_of
@@ -19,6 +19,7 @@ from mmcrawl.archive.format.manifest import Entry, Manifest, Run
 from mmcrawl.archive.format.reading import GoneError, Reader, live_entry, named
 from mmcrawl.archive.model import ArchiveStats, CheckReport, Fault, HostStats, as_text
 from mmcrawl.archive.purging import remove_dead
+from mmcrawl.archive.rows import CHUNK_DIGEST, SHIFT, PackRow, VersionRow, place
 from mmcrawl.errors import StoreError
 
 _NUMBER = (1 << SHIFT) - 1

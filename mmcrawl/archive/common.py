@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-from mmcrawl.archive.backend import UrlRow
+from mmcrawl.archive.rows import UrlRow
 from mmcrawl.errors import StoreError
 
 PAGE = 1_000

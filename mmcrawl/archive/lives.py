@@ -15,12 +15,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from mmcrawl.archive.backend import Backend, UrlRow, VersionRow
+from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.blocks import MARK
 from mmcrawl.archive.format.cutting import outline_of
 from mmcrawl.archive.format.facts import cut_by, encoding_of
 from mmcrawl.archive.format.reading import Reader, live_entry
 from mmcrawl.archive.model import StoredBlock
+from mmcrawl.archive.rows import UrlRow, VersionRow
 from mmcrawl.archive.timeline import line_of
 from mmcrawl.errors import StoreError
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from mmcrawl.archive.backend import Backend, PackRow, UrlRow, VersionRow
+from math import inf
+
+from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.facts import as_version
+from mmcrawl.archive.format.manifest import Entry
 from mmcrawl.archive.format.reading import Reader
-from mmcrawl.archive.model import Version
+from mmcrawl.archive.model import Version, Visit, as_text
+from mmcrawl.archive.rows import SHIFT, PackRow, UrlRow, VersionRow
+from mmcrawl.archive.timeline import events_of, head_of, last_seen, next_seen
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.urls import canonical, url_key
 
@@ -43,6 +48,61 @@ class Lookup:
         if row is None:
             raise StoreError(f"{url} is not in archive {self._backend.name}")
         return row
+
+    def version(self, url: str, number: int) -> Version:
+        """Return a version of a URL by its number.
+
+        Raises:
+            StoreError: there is none.
+        """
+        row = self.known_url(url)
+        version = self._backend.version(row.id, number) if 0 < number < 1 << SHIFT else None
+        if version is None:
+            raise StoreError(f"{url} has no version {number} in archive {self._backend.name}")
+        return self.as_version(row, version)
+
+    def version_at(self, url: str, time: float | None) -> Version:
+        """Return the version of a URL that was seen last up to a time, None for the last of all.
+
+        Raises:
+            StoreError: the URL is not stored, or its first version is later.
+        """
+        row = self.known_url(url)
+        seen = last_seen(self._backend, row.id, time)
+        if seen is not None:
+            return self.as_version(row, seen.version, head_of(self._backend, seen))
+        first = next_seen(self._backend, row.id, -inf)
+        if first is None:
+            raise StoreError(f"{url} has no version in archive {self._backend.name}")
+        raise StoreError(
+            f"{url} was not stored yet at {as_text(time)}; its first version is of"
+            f" {as_text(first.time)}"
+        )
+
+    def found(self, url: UrlRow) -> list[tuple[Visit, Version]]:
+        """Return the visits of a URL in order of time, each with the version that it found."""
+        events = events_of(self._backend, url.id)
+        entries = {version.entry for _, version, _ in events if version is not None}
+        packs = self._backend.packs_with_entries(entries)
+        return [
+            (visit, self.as_version(url, version, head, packs.get(version.entry)))
+            for visit, version, head in events
+            if version is not None
+        ]
+
+    def read(self, version: Version) -> tuple[Entry, bytes]:
+        """Return what was kept with a version, and its body.
+
+        Raises:
+            StoreError: it is gone, or damaged.
+        """
+        row = self.row_of(version)
+        try:
+            return self._reader.read(row)
+        except StoreError as error:
+            raise StoreError(
+                f"version {version.number} of {version.url} cannot be read: {error}"
+            ) from error
 
     def row_of(self, version: Version) -> VersionRow:
         """Return the row of a version.

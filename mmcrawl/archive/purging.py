@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
 
-from mmcrawl.archive.backend import CHUNK_DIGEST, SHIFT, Backend, PackRow, UrlRow, place
+from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.frames import compressed
 from mmcrawl.archive.format.manifest import Entry, pack_manifest
 from mmcrawl.archive.format.reading import Reader, live_entry
 from mmcrawl.archive.format.sealing import MANIFEST_LEVEL, TAIL_LEVEL
 from mmcrawl.archive.model import Purged
+from mmcrawl.archive.rows import CHUNK_DIGEST, SHIFT, PackRow, UrlRow, place
 from mmcrawl.archive.timeline import Seen, line_of
 
 _NUMBER = (1 << SHIFT) - 1

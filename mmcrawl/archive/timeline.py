@@ -14,9 +14,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf, nextafter
 
-from mmcrawl.archive.backend import Backend, VersionRow, VisitRow
+from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.model import Visit
 from mmcrawl.archive.revisits import is_answer
+from mmcrawl.archive.rows import VersionRow, VisitRow
 
 
 @dataclass(frozen=True, slots=True)

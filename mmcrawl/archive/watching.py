@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import inf
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.comparing.change_kinds import is_change
+from mmcrawl.archive.comparing.change_kinds import word_changes
 from mmcrawl.archive.comparing.changes import BlockChange, WordChange
 from mmcrawl.archive.comparing.comparison import difference
 from mmcrawl.archive.format.cutting import ArchivedPage
@@ -26,8 +26,10 @@ class Watch:
     """What is watched.
 
     Attributes:
-        kinds: Of blocks; None for all. What is no page is watched whatever they are.
-        selector: Chooses the blocks that an element it matches overlaps; None for all.
+        kinds: Of blocks, of `CHANGE_KINDS`; None for all. What is no page is watched whatever they
+            are.
+        selector: Chooses the blocks that an element it matches overlaps; None for all, and the text
+            outside of them.
         since, until: Unix seconds in which the change was seen, the latter not included.
     """
 
@@ -115,7 +117,7 @@ def _steps(archive: Archive, url: str, watch: Watch) -> Iterator[tuple[float, in
 
 
 def _watched(old: ArchivedPage, new: ArchivedPage, watch: Watch) -> Iterator[BlockChange]:
-    found = [change for change in difference(old, new).blocks if is_change(change)]
+    found = [*word_changes(difference(old, new))]
     if watch.kinds is not None:
         found = [change for change in found if not change.kind or change.kind in watch.kinds]
     if found and watch.selector is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from mmcrawl.blocks.partition import Partition
@@ -46,15 +47,21 @@ def link_kinds(page: Partition, url: str, encoding: str | None = None) -> dict[s
     """
     encoding = encoding or page.encoding
     resolve = Resolver(base_url(declared_base(page.tree), url, encoding), encoding)
+    firsts = [block.nodes.start for block in page.blocks]
+    kinds: dict[int, str] = {}  # of the blocks with links
     found: dict[str, str] = {}
-    for block in page.blocks:
-        for _, reference in references(page.tree, block.nodes):
-            target = resolve(reference)
-            if target is None:
-                continue
-            known, kind = found.get(target.url), block.kind
-            if known is None or _RANK[kind] < _RANK[known]:
-                found[target.url] = kind
+    for node, reference in references(page.tree):
+        index = bisect_right(firsts, node) - 1
+        if index < 0 or node not in page.blocks[index].nodes:
+            continue
+        target = resolve(reference)
+        if target is None:
+            continue
+        if index not in kinds:
+            kinds[index] = page.blocks[index].kind
+        known, kind = found.get(target.url), kinds[index]
+        if known is None or _RANK[kind] < _RANK[known]:
+            found[target.url] = kind
     return found
 
 
@@ -64,10 +71,10 @@ def declared_base(tree: PageTree) -> str:
     return next(filter(None, (found.get("href", "").strip() for found in bases)), "")
 
 
-def references(tree: PageTree, nodes: range) -> Iterator[tuple[int, str]]:
-    """Yield the references of some nodes to other pages: the node, and what it has written."""
-    for node in nodes:
-        tag = tree.tags[node]
+def references(tree: PageTree) -> Iterator[tuple[int, str]]:
+    """Yield the references of a page to other pages: the node, and what it has written."""
+    clickable = set(tree.mentioning(b"onclick"))
+    for node, tag in enumerate(tree.tags):
         if tag in _ADDRESSES:
             reference = tree.attributes(node).get(_ADDRESSES[tag], "")
             if reference.lstrip()[: len(_SCRIPT)].lower() == _SCRIPT:
@@ -78,6 +85,6 @@ def references(tree: PageTree, nodes: range) -> Iterator[tuple[int, str]]:
             value = tree.attributes(node).get("value", "")
             if looks_like_url(value, navigates=True):
                 yield node, value
-        if b"onclick" in tree.start_tag(node).lower():
+        if node in clickable:
             calls = page_literals(tree.attributes(node).get("onclick", ""))
             yield from ((node, literal) for literal in calls)

@@ -19,11 +19,11 @@ from mmcrawl.commands.base import (
     web_address,
     whole,
 )
+from mmcrawl.crawling.history import looked_at
 from mmcrawl.crawling.link_table import COLUMNS, content_model, rows
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.crawling.why import Why, explain
 from mmcrawl.errors import MmcrawlError
-from mmcrawl.frontier.interlink import InterLink
 from mmcrawl.frontier.records import LinkRecord
 from mmcrawl.frontier.selection import ORDERS, STATES, Selection
 from mmcrawl.sharing.working_copy import opened_to_look
@@ -82,7 +82,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         """Write the links that are asked for; 1 if there are none."""
         with opened_to_look(store, opts.job) as (opened, job):
             content = self._content(job.arguments)
-            records = InterLink(opened, job.number).records(selection)
+            records = looked_at(opened, job).records(selection)
             first = list(islice(records, 1))
             if not first:
                 self.say(f"no link of job {job.name!r} is like that")
@@ -97,7 +97,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def _tell(self, store: str, opts: argparse.Namespace, url: str) -> int:
         with opened_to_look(store, opts.job) as (opened, job):
-            why = explain(InterLink(opened, job.number), job.arguments, url)
+            why = explain(looked_at(opened, job), job.arguments, url)
             content = self._content(job.arguments)
         if opts.format == _TABLE:
             console_of().print(why_page(why))
@@ -135,7 +135,9 @@ def _selection(opts: argparse.Namespace) -> Selection:
 def _plain(why: Why, content: _Content) -> dict[str, Any]:
     """Return it for programs."""
     [link] = rows(iter([why.link]), content)
-    told = {name: getattr(why, name) for name in ("outcome", "steps", "parts", "parts_note")}
+    names = ("outcome", "standing", "steps", "parts", "parts_note")
+    told = {name: getattr(why, name) for name in names}
+    told["rule"] = None if why.rule is None else asdict(why.rule)
     for name in ("before", "after", "first", "nearest"):
         told[name] = [asdict(page) for page in getattr(why, name)]
     return {**told, "ahead": why.ahead, "link": link}

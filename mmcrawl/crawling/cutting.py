@@ -11,7 +11,8 @@ import logging
 from collections import deque
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 from typing import Any
 
 from mmcrawl.archive.format.cutting import stored_blocks
@@ -27,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 _GROUP_PAGES = 64
 _GROUP_BYTES = 8 << 20
+
+_values_of = attrgetter(*(field.name for field in fields(StoredBlock)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +163,7 @@ def serve() -> None:
 
 
 def _plain(cut: CutPage) -> list[Any]:
-    blocks = None if cut.blocks is None else [astuple(block) for block in cut.blocks]
+    blocks = None if cut.blocks is None else [*map(_values_of, cut.blocks)]
     return [blocks, cut.link_kinds]
 
 

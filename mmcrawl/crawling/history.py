@@ -5,17 +5,19 @@ A crawl that is taken up again tells algorithm and bounds what happened, in that
 
 import logging
 from collections.abc import Container, Iterator, Sequence
+from typing import Any
 
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import REDIRECT, Admission
 from mmcrawl.frontier.database import damaged
-from mmcrawl.frontier.ranking import ALL
+from mmcrawl.frontier.interlink import InterLink
+from mmcrawl.frontier.ranking import ALL, Ranking
 from mmcrawl.frontier.reading import LinkTable, PastFailure, PastPage
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.twins import TWIN, Twins
 from mmcrawl.scoring.base import CrawledPage, Scorer
-from mmcrawl.scoring.pinned_rules import PinnedRules
+from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
 from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.scoring.similarity import LinkSimilarity
 
@@ -93,6 +95,24 @@ def recall_words(store: SqliteStore, job: Job, similarity: LinkSimilarity) -> No
             similarity.take_note(note)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise damaged(store.name, "its word counts") from error
+
+
+def noted(rules: PinnedRules, links: str) -> dict[str, Any]:
+    """Return what a store keeps of the rules for addresses, and of which links are followed."""
+    return {"rules": rules.digest, "pinned": rules.plain(), "links": links}
+
+
+def noted_rules(store: SqliteStore, job: int) -> tuple[PinnedRules, str]:
+    """Return the rules for addresses, and which links were followed, in the last run of a job."""
+    memory = store.memory(job)
+    rules = (PinnedRule(*fields) for fields in memory.get("pinned", ()))
+    return PinnedRules(rules), memory.get("links", ALL)
+
+
+def looked_at(store: SqliteStore, job: Job) -> InterLink:
+    """Return the links of a job as its last run ranked them."""
+    rules, links = noted_rules(store, job.number)
+    return InterLink(store, job.number, Ranking(links, rules.weight_of if rules else None))
 
 
 def rules_changed(

@@ -6,13 +6,13 @@ reports what became of it; all that follows from the report becomes durable in o
 
 import logging
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from mmcrawl.crawling.history import MovedSeeds, recall, recall_words, rules_changed
+from mmcrawl.crawling.history import MovedSeeds, noted, recall, recall_words, rules_changed
 from mmcrawl.crawling.intake import Judge, LinkIntake, media_page, page_record, seed_link
-from mmcrawl.crawling.reports import FetchedPage, PageReport, Reporter, Totals
+from mmcrawl.crawling.reports import FetchedPage, PageReport, RecentHarvest, Reporter, Totals
 from mmcrawl.errors import StoreError, raise_if_fatal
 from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.frontier.admission import REDIRECT, Admission, Limits
@@ -32,7 +32,6 @@ from mmcrawl.topic.topic import Topic
 logger = logging.getLogger(__name__)
 
 _PAGES_BETWEEN_CHECKPOINTS = 500
-_HARVEST_PAGES = 500
 _MOST_POINTLESS_LINKS = 200
 
 
@@ -91,7 +90,7 @@ class CrawlJob:
         self._test, self._similarity = reporter.test, reporter.similarity
         self._judge = Judge(self._test, Sightings(store, job), self.frontier, self.findings)
         self._patterns = self.findings.patterns()
-        self._recent: deque[tuple[int, bool]] = deque(maxlen=_HARVEST_PAGES)
+        self._recent = RecentHarvest()
         self._rules, self._links = rules or PinnedRules(), links
         self._recall(seeds)
         self._add([seed_link(seed) for seed in seeds], None)
@@ -110,8 +109,7 @@ class CrawlJob:
     @property
     def harvest_rate(self) -> float:
         """Share of relevant pages among the last 500 crawled in this run, in [0, 1]."""
-        found = sum(relevant for _, relevant in self._recent)
-        return found / len(self._recent) if self._recent else 0.0
+        return self._recent.rate
 
     @property
     def pages(self) -> int:
@@ -270,7 +268,7 @@ class CrawlJob:
         )
         self.frontier.apply(self._scores_after(crawled))
         self.store.note(self.job.number, self._similarity.note(report.words))
-        self._recent.append((link, verdict.relevant))
+        self._recent.add(link, relevant=verdict.relevant)
         if self.frontier.pages % _PAGES_BETWEEN_CHECKPOINTS == 0:
             self._remember()
         return verdict.relevant
@@ -370,14 +368,13 @@ class CrawlJob:
             return
         for link in links:
             self._admission.revised(self.frontier.url(link))
-        recent = ((link, relevant and link not in links) for link, relevant in self._recent)
-        self._recent = deque(recent, maxlen=_HARVEST_PAGES)
+        self._recent.revise(links)
         self.frontier.revise(links)
         self.frontier.apply(self.scorer.revised(links))
 
     def _remember(self) -> None:
-        memory = {"similarity": self._similarity.state(), "rules": self._rules.digest}
-        self.store.remember(self.job.number, memory | {"links": self._links})
+        memory = {"similarity": self._similarity.state()} | noted(self._rules, self._links)
+        self.store.remember(self.job.number, memory)
 
     def _recall(self, seeds: Sequence[str]) -> None:
         """Bring all to where the job was left, but for rules and links, which are as given now."""

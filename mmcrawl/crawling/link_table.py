@@ -51,7 +51,9 @@ COLUMNS: Mapping[str, Column] = {
     "error": Column("ErrorMessage", "why there is no page: an error, a redirect, a trap"),
     "state": Column("", "status in a word: waiting, held, running, fetched, error"),
     "place": Column("", "it was the n-th page of the crawl"),
-    "score": Column("", "when it was fetched; of one that waits, now; empty while it is held"),
+    "score": Column(
+        "", "when it was fetched; of one that waits, now; empty while the algorithm holds it"
+    ),
     "words_score": Column("", "what the algorithm made of its words when it was found"),
     "relevant": Column("", "whether the page holds media of the wanted kinds and is on topic"),
     "group_title": Column("", "title of the group of links it stands in"),

@@ -60,8 +60,8 @@ class CrawlParts:
     def told(cls, arguments: Mapping[str, Any], aliases: Mapping[str, str]) -> Self:
         """Return the parts of a crawl by the arguments that its store keeps.
 
-        Those of a crawl on SQLite tell nothing of settings; these have their defaults then. Of
-        rules for addresses no store keeps more than a digest.
+        Those of a crawl on SQLite tell nothing of settings; these have their defaults then. Rules
+        for addresses are not among them.
 
         Args:
             arguments: of the job.

@@ -9,7 +9,8 @@ Where a crawl stands, in numbers.
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Container, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -20,6 +21,8 @@ from mmcrawl.scoring.relevance import Signs, TopicTest, Verdict
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 logger = logging.getLogger(__name__)
+
+_HARVEST_PAGES = 500
 
 
 @dataclass(slots=True)
@@ -144,6 +147,28 @@ def settle(job: Settling, link: int, report: Callable[[], object]) -> bool:
             job.failed(link, f"internal error: {type(error).__name__}: {error}"[:200])
         return False
     return True
+
+
+class RecentHarvest:
+    """Which of the last 500 pages were relevant."""
+
+    def __init__(self) -> None:
+        self._pages: deque[tuple[int, bool]] = deque(maxlen=_HARVEST_PAGES)
+
+    @property
+    def rate(self) -> float:
+        """Share of those that were, in [0, 1]."""
+        found = sum(relevant for _, relevant in self._pages)
+        return found / len(self._pages) if self._pages else 0.0
+
+    def add(self, link: int, *, relevant: bool) -> None:
+        """Take in a page."""
+        self._pages.append((link, relevant))
+
+    def revise(self, links: Container[int]) -> None:
+        """Note that pages called relevant are not."""
+        recent = ((link, relevant and link not in links) for link, relevant in self._pages)
+        self._pages = deque(recent, maxlen=_HARVEST_PAGES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,26 @@
 """Why a page was fetched when it was, and why another one was not."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from heapq import nlargest
 from math import inf
 from os.path import commonprefix
 from typing import Any
 
-from mmcrawl.crawling.history import retold
+from mmcrawl.crawling.history import noted_rules, retold
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import REDIRECT, Admission
 from mmcrawl.frontier.interlink import InterLink, PlacedPage
-from mmcrawl.frontier.records import LinkRecord, LinkScores, Status
+from mmcrawl.frontier.ranking import BEHIND, LEFT, place_by_block
+from mmcrawl.frontier.records import HELD, LinkRecord, LinkScores, Status
 from mmcrawl.page.urls import physical_layer
 from mmcrawl.scoring.base import CrawledPage, Scorer
+from mmcrawl.scoring.pinned_rules import PinnedRule
 
+_UNDER_WAY = "it is being fetched"
 _NEAR = 3  # neighbours on either side, and addresses that are suggested
 _COMPARED = 200
 
@@ -31,6 +34,8 @@ class Why:
     Attributes:
         link: all that is known of it.
         outcome: what became of it, and why, in a sentence.
+        rule: the rule for addresses that counted for it in the last run, None without one.
+        standing: what besides its score says where it stands, a sentence each.
         steps: addresses from the seed to the link, each with the text of the link that led there.
         parts: what its score is the sum of, empty if that is not known. Of each scoring only the
             score is kept: the history of the crawl is told to the algorithm again, page by page,
@@ -47,6 +52,8 @@ class Why:
     steps: tuple[tuple[str, str], ...]
     parts: Mapping[str, float]
     parts_note: str
+    rule: PinnedRule | None = None
+    standing: tuple[str, ...] = ()
     before: tuple[PlacedPage, ...] = ()
     after: tuple[PlacedPage, ...] = ()
     ahead: int | None = None
@@ -77,27 +84,23 @@ def explain(links: InterLink, arguments: Mapping[str, Any], url: str) -> Why:
     if link.status is Status.ERROR and not links.was_taken(number):
         outcome = f"it was refused when it was found: {link.error}"
         return Why(link, outcome, links.steps(number), {}, "it was not given to the algorithm")
-    if link.state == "held":
-        outcome = "it waits, and the algorithm does not let it be fetched for now"
-        return Why(link, outcome, links.steps(number), {}, "it has none as long as it is held")
+    rules, followed = noted_rules(links.store, links.job)
+    rule = rules.first(link.url)
     parts, note = _parts(links, arguments, link)
+    why = Why(
+        link, _UNDER_WAY, links.steps(number), parts, note, rule, _standing(link, rule, followed)
+    )
+    if link.held:
+        return replace(why, outcome=_held(link, rule, followed), standing=())
     if link.status in {Status.CRAWLED, Status.ERROR}:
         before, after = links.around(number, _NEAR)
         outcome = _ended(link, pages_before=before[-1].place or 0 if before else 0)
-        return Why(link, outcome, links.steps(number), parts, note, tuple(before), tuple(after))
+        return replace(why, outcome=outcome, before=tuple(before), after=tuple(after))
     if link.status is Status.RUNNING:
-        return Why(link, "it is being fetched", links.steps(number), parts, note)
+        return why
     ahead, first, last = links.ahead(number, _NEAR)
-    return Why(
-        link,
-        _waiting(link, ahead),
-        links.steps(number),
-        parts,
-        note,
-        ahead=ahead,
-        first=tuple(first),
-        nearest=tuple(last),
-    )
+    outcome = _waiting(link, ahead)
+    return replace(why, outcome=outcome, ahead=ahead, first=tuple(first), nearest=tuple(last))
 
 
 def _ended(link: LinkRecord, *, pages_before: int) -> str:
@@ -116,10 +119,53 @@ def _waiting(link: LinkRecord, ahead: int) -> str:
     return f"it waits; {ahead:,} links stand before it{behind if link.priority < 0 else ''}"
 
 
+def _held(link: LinkRecord, rule: PinnedRule | None, followed: str) -> str:
+    """Return why a link that waits is not fetched."""
+    if rule is not None:
+        return f"it waits, and is not fetched: {_named(rule)} says never"
+    if place_by_block(followed, link.block) == LEFT:
+        return f"it waits, and is not fetched: {_left(link, followed)}"
+    return "it waits, and the algorithm does not let it be fetched for now"
+
+
+def _standing(link: LinkRecord, rule: PinnedRule | None, followed: str) -> tuple[str, ...]:
+    """Return what the rule for a link and the block it stands in did to its place."""
+    told, place = [], place_by_block(followed, link.block)
+    if rule is not None and not rule.weight:
+        told.append(f"{_named(rule)} says never")
+    elif rule is not None:
+        told.append(f"{_named(rule)} puts it before links without a rule, weight {rule.weight}")
+        if link.score == HELD:
+            told.append("only that rule lets it be fetched: the algorithm holds it")
+        if place == LEFT:
+            told.append(f"only that rule lets it be fetched: {_left(link, followed)}")
+    elif place == LEFT:
+        told.append(_left(link, followed))
+    if place == BEHIND:
+        told.append(
+            f"links={followed} puts it behind others of equal score: it stands in a block of kind"
+            f" {link.block}, and in none better"
+        )
+    return tuple(told)
+
+
+def _named(rule: PinnedRule) -> str:
+    return f"the rule {rule.pattern}" + (f" ({rule.place})" if rule.place else "")
+
+
+def _left(link: LinkRecord, followed: str) -> str:
+    return (
+        f"links={followed} leaves it waiting, as it stands in a block of kind {link.block}, and in"
+        " none better"
+    )
+
+
 def _parts(
     links: InterLink, arguments: Mapping[str, Any], link: LinkRecord
 ) -> tuple[Mapping[str, float], str]:
     """Return what a link's score is the sum of, and when; or why that cannot be told."""
+    if link.score == HELD:
+        return {}, "it has none as long as the algorithm holds it"
     try:
         parts = CrawlParts.told(arguments, {})
         reporter = parts.reporter()

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from mmcrawl import __version__
+from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.archive.uris import archive_beside, archive_uri, shown
-from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.blocks.metadata_rules import MetadataRules
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.crawling.job import CrawlJob
@@ -80,10 +80,24 @@ def _revisit_kinds(given: str | Sequence[str]) -> frozenset[str] | None:
     kinds = frozenset(name.strip() for name in names)
     if kinds == {_ALL_KINDS}:
         return None
-    if not kinds <= {*KINDS}:
-        known = ", ".join((*KINDS, _ALL_KINDS))
+    if not kinds <= {*CHANGE_KINDS}:
+        known = ", ".join((*CHANGE_KINDS, _ALL_KINDS))
         raise MmcrawlError(f"{_REVISIT_KINDS} {given}: name kinds of blocks of {known}")
     return kinds
+
+
+def blocks_kept(settings: SettingsLike) -> tuple[str | None, bool]:
+    """Return how archived pages are cut, None as their last versions were; and whether they are.
+
+    Raises:
+        BlockError: MMCRAWL_BLOCKS names no method.
+    """
+    method: str | None = value_of(settings, "MMCRAWL_BLOCKS")
+    if method == "off":
+        return None, False
+    if method is not None:
+        make_partitioner(method)
+    return method, True
 
 
 def check_settings(settings: SettingsLike) -> None:
@@ -95,8 +109,7 @@ def check_settings(settings: SettingsLike) -> None:
     for setting in declared.values():
         setting.of(settings)
     archive_uri_of("", "memory:", settings)
-    if (method := value_of(settings, "MMCRAWL_BLOCKS")) not in (None, "off"):
-        make_partitioner(method)
+    blocks_kept(settings)
     MetadataRules.read(value_of(settings, "MMCRAWL_METADATA"))
     revisit_rules(settings)
 
@@ -203,6 +216,8 @@ def _shared_job(args: FocusedParams, settings: SettingsLike, parts: CrawlParts) 
     shared = open_shared_store(
         args.store_uri, job=args.job_name, arguments=_in_common(args, settings, parts)
     )
+    if parts.rules:
+        shared.publish_rules(parts.rules.plain())
     return SharedJob(
         shared,
         parts.job,

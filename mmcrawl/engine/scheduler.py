@@ -8,20 +8,17 @@ The spider makes the job: `spider.make_job() -> CrawlJob`, or a `SharedJob` if i
 """
 
 import logging
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from math import inf
-from time import time
 from typing import Self, cast
-from urllib.parse import urlsplit
 
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
-from scrapy.utils.asyncio import call_later, create_looping_call
+from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
@@ -29,6 +26,7 @@ from twisted.python.failure import Failure
 from mmcrawl.crawling.reports import settle
 from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.failures import FailureReport
+from mmcrawl.engine.free_hosts import FreeHosts
 from mmcrawl.engine.requests import LINK_KEY, LinkRequests
 from mmcrawl.engine.threads import in_reactor, in_thread
 from mmcrawl.errors import MmcrawlError, RequestError, StoreError, fatal_error
@@ -63,12 +61,11 @@ class FocusedScheduler(BaseScheduler):
         self.max_pages = 0
         self._under_way: dict[int, Request] = {}
         self._reports = 0
-        self._asked_at = inf
         self._failed = False
         self._at_work: Deferred[None] | None = None
         self._afterwards: deque[Callable[[], object]] = deque()
         self._commits = create_looping_call(self._commit)
-        self._concurrency = crawler.settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN")
+        self._hosts = FreeHosts(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -93,7 +90,7 @@ class FocusedScheduler(BaseScheduler):
             self._close_at_once("already_finished")
             return
         self.job.watch(
-            news=in_reactor(self._ask),
+            news=in_reactor(self._hosts.ask),
             stopped=in_reactor(self._close),
             failed=in_reactor(self.give_up),
         )
@@ -155,10 +152,10 @@ class FocusedScheduler(BaseScheduler):
         if self.job is None or self._failed or self._at_work or self.limit_reached:
             return None
         with self._giving_up():
-            link = self.job.next(self._free_hosts())
+            link = self.job.next(self._hosts.test())
             if link is None:
                 if self.job.interrupted:
-                    self._ask_again(0.0)
+                    self._hosts.ask_again(0.0)
                 return None
             request = self._request_or_none(link)
             if request is not None:
@@ -233,7 +230,7 @@ class FocusedScheduler(BaseScheduler):
         self._count_report()
         while self._afterwards and self._at_work is None:
             self._afterwards.popleft()()
-        self._ask()
+        self._hosts.ask()
 
     @contextmanager
     def _giving_up(self) -> Iterator[None]:
@@ -277,51 +274,13 @@ class FocusedScheduler(BaseScheduler):
         except (RequestError, ValueError) as error:
             logger.error("What is stored as the request of %s: %s", link.url, error)  # noqa: TRY400
             self._open_job.failed(link.id, f"stored request: {error}"[:200])
-            self._ask_again(0.0)
+            self._hosts.ask_again(0.0)
             return None
         errback = FailureReport(self.gives_up, partial(self._fail, link.id), request.errback)
         return request.replace(errback=errback)
 
     def _fail(self, link: int, reason: str) -> None:
         self.report(link, lambda job: job.failed(link, reason))
-
-    def _free_hosts(self) -> Callable[[str], bool]:
-        """Return a test that tells of an origin whether a request may be sent there now.
-
-        A host whose delay is not over is not free: its request would wait in the downloader, where
-        it takes the place of one to another host.
-        """
-        downloader = self.crawler.engine.downloader
-        busy = Counter(downloader.get_slot_key(request) for request in downloader.active)
-        now = time()
-
-        def free(origin: str) -> bool:
-            host = urlsplit(origin).hostname or ""
-            slot = downloader.slots.get(host)
-            if slot is None:
-                most = self._concurrency if not downloader._delay else 1
-            else:
-                most = slot.concurrency if not slot.delay else 1
-                wait = slot.lastseen + slot.delay - now
-                if wait > 0 and slot.delay:
-                    self._ask_again(wait)
-                    return False
-            return busy[host] < most
-
-        return free
-
-    def _ask_again(self, seconds: float) -> None:
-        """Let the engine ask for a request after some time, unless it will before."""
-        due = time() + seconds
-        if due < self._asked_at:
-            self._asked_at = due
-            call_later(seconds, self._ask)
-
-    def _ask(self) -> None:
-        self._asked_at = inf
-        slot = self.crawler.engine._slot
-        if slot is not None:
-            slot.nextcall.schedule()
 
     def _commit(self) -> None:
         if self.job is None or self._failed or self._at_work is not None:

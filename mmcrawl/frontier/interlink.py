@@ -4,12 +4,15 @@ from array import array
 from collections.abc import Callable, Iterator, MutableSequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from heapq import nlargest, nsmallest
 from typing import TypeAlias
 
 from mmcrawl.frontier.addresses import host_of
+from mmcrawl.frontier.ranking import Ranking
 from mmcrawl.frontier.reading import LinkTable
 from mmcrawl.frontier.records import HELD, LinkRecord, Status
 from mmcrawl.frontier.selection import ALL, Selection
+from mmcrawl.frontier.store import SqliteStore
 from mmcrawl.frontier.urls import split_origin
 
 Counts: TypeAlias = MutableSequence[int]
@@ -53,7 +56,17 @@ class _Counted:
 
 
 class InterLink(LinkTable):
-    """The links of one job with all that is known of them."""
+    """The links of one job with all that is known of them.
+
+    Args:
+        store: an open store.
+        job: number of the job.
+        ranking: a new one: where links stand.
+    """
+
+    def __init__(self, store: SqliteStore, job: int, ranking: Ranking) -> None:
+        super().__init__(store, job)
+        self._ranking = ranking
 
     def record(self, link: int) -> LinkRecord:
         """Return everything known of a link (table 5-4).
@@ -77,6 +90,7 @@ class InterLink(LinkTable):
             lambda link: (pages[link], relevant[link]),
             lru_cache(maxsize=_RECENT_PATHS)(self._path_to),
         )
+        self.store.db.create_function("held", 5, self._is_held)
         query, values = selection.query(self._origins)
         values |= {"job": self.job, "first": self._ours[0], "last": self._ours[1]}
         for (number,) in self.store.db.execute(query, values):
@@ -105,32 +119,24 @@ class InterLink(LinkTable):
     def ahead(self, link: int, most: int) -> tuple[int, list[PlacedPage], list[PlacedPage]]:
         """Return how many waiting links stand before one; the first of them, and the last.
 
-        By priority and score, among equals by when they were found; which host may be asked, and
-        what kinds of blocks come later, is not known here. None is told of twice.
+        Among equals by when they were found; which host may be asked is not known here. None is
+        told of twice. It takes as long as there are links that wait.
 
         Args:
             link: id of a link that waits and may be fetched.
             most: of either.
         """
-        priority, score = self.store.db.execute(
-            "SELECT priority, score FROM link WHERE id = ?", (self._base + link,)
-        ).fetchone()
-        before = (
-            "FROM link WHERE id >= ? AND id < ? AND status = 'W' AND score > ?"
-            " AND (priority, score, -id) > (?, ?, ?)"
-        )
-        values = (*self._ours, HELD, priority, score, -self._base - link)
+        rank = self._ranking.rank
+        places = [(rank(one, score), -one, score) for one, _, score in self._noted()]
+        own = next(place for place in places if place[1] == -link)
+        before = [place for place in places if place > own]
+        first = nlargest(most, before)
+        last = nsmallest(min(most, len(before) - len(first)), before)
 
-        def ordered(order: str, limit: int) -> list[PlacedPage]:
-            rows = self.store.db.execute(
-                f"SELECT host, path, score, 0 {before} ORDER BY {order} LIMIT ?", (*values, limit)
-            )
-            return [self._placed_page(*row) for row in rows]
+        def told(places: list[tuple[float, int, float]]) -> list[PlacedPage]:
+            return [PlacedPage(self.url(-one), score) for _, one, score in places]
 
-        count = int(self.store.db.execute(f"SELECT count(*) {before}", values).fetchone()[0])
-        first = ordered("priority DESC, score DESC, id", most)
-        last = ordered("priority, score, id DESC", min(most, count - len(first)))
-        return count, first, last[::-1]
+        return len(before), told(first), told(last[::-1])
 
     def spelled(self, url: str) -> int | None:
         """Return the id of the first link with exactly this address, None if there is none.
@@ -156,6 +162,24 @@ class InterLink(LinkTable):
         return set(map(host_of, self._origins))
 
     # -- inside ---------------------------------------------------------------------------------
+
+    def _noted(self) -> Iterator[tuple[int, int, float]]:
+        """Tell the ranking of the links that wait; yield of each id, host and score."""
+        rows = self.store.db.execute(
+            "SELECT id, host, path, score, priority, block FROM link"
+            " WHERE id >= ? AND id < ? AND status = 'W'",
+            self._ours,
+        )
+        for number, host, path, score, priority, block in rows:
+            link = number - self._base
+            self._ranking.note(link, self._origins[host] + path, priority, block)
+            yield link, host, score
+
+    def _is_held(self, number: int, url: str, score: float, priority: int, block: str) -> bool:
+        """Tell whether a link that waits must not be fetched for now."""
+        link = number - self._base
+        self._ranking.note(link, url, priority, block)
+        return self._ranking.rank(link, score) == HELD
 
     def _record(self, link: int, counted: _Counted) -> LinkRecord:
         row = self.store.db.execute(_COLUMNS, (self._base + link,)).fetchone()
@@ -189,6 +213,8 @@ class InterLink(LinkTable):
             path_score=relevant,
             total_path_score=pages,
             block=row[20],
+            held=row[2] == Status.WAITING
+            and self._is_held(self._base + link, url, row[6], row[21], row[20]),
             priority=row[21],
             anchor_path=(*anchors, row[4]) if row[4] else anchors,
             url_path=(*urls, url),

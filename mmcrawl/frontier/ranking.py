@@ -20,10 +20,10 @@ OFF_TOPIC = ("navigation", "noise-links", "copyright", "advertisement")
 """The kinds of blocks off the topic of their page, the best first."""
 
 ALL, RELATED = "all", "related"
-_IN_PLACE, _BEHIND, _LEFT = range(3)
+IN_PLACE, BEHIND, LEFT = range(3)
 LINKS: Final = {
-    ALL: (_IN_PLACE, _IN_PLACE, _BEHIND, _BEHIND),
-    RELATED: (_BEHIND, _LEFT, _LEFT, _LEFT),
+    ALL: (IN_PLACE, IN_PLACE, BEHIND, BEHIND),
+    RELATED: (BEHIND, LEFT, LEFT, LEFT),
 }
 """What becomes of links in blocks of each of these kinds, by which links are to be followed: they
 stand where their score says, behind all others of equal score, or are left waiting."""
@@ -43,7 +43,7 @@ class Ranking:
     """
 
     def __init__(self, links: str, weight_of: WeightOf | None) -> None:
-        self._places = (_IN_PLACE, *LINKS[links])
+        self._places = (IN_PLACE, *LINKS[links])
         self._weight_of = weight_of
         self._block = bytearray()
         self._weight = bytearray()
@@ -89,15 +89,20 @@ class Ranking:
         holds it whatever its score.
         """
         weight = self._weight[link] if link < len(self._weight) else 0
-        place = self._places[self._block[link]] if link < len(self._block) else _IN_PLACE
-        if weight == _NEVER or (not weight and (score == HELD or place == _LEFT)):
+        place = self._places[self._block[link]] if link < len(self._block) else IN_PLACE
+        if weight == _NEVER or (not weight and (score == HELD or place == LEFT)):
             return HELD
         score = max(score, 0.0)
-        if place != _IN_PLACE:
+        if place != IN_PLACE:
             score -= _BEHIND_EQUALS
         if weight:
             score += _WEIGHT_STEP * (weight - _NEVER)
         return score + PRIORITY_STEP * self._priority.get(link, 0)
+
+
+def place_by_block(links: str, block: str) -> int:
+    """Return what becomes of a link in a block of a kind: `IN_PLACE`, `BEHIND` or `LEFT`."""
+    return LINKS[links][OFF_TOPIC.index(block)] if block in OFF_TOPIC else IN_PLACE
 
 
 def _put(values: bytearray, link: int, value: int) -> None:

@@ -136,6 +136,7 @@ class LinkRecord:
         priority: comes before the score where a link waits.
         words_score: what the algorithm made of the link's own words when it was found, in [0, 1].
         score, structure_score: as they were when it was fetched; of a waiting link, as they are.
+        held: it waits and must not be fetched for now.
         path_score, total_path_score: relevant pages, and pages, reached through this one, itself
             included.
     """
@@ -167,12 +168,12 @@ class LinkRecord:
     visited_at: float | None
     error: str
     block: str = ""
+    held: bool = False
 
     @property
     def state(self) -> str:
         """Its status in a word; `held` for a link that waits and must not be fetched for now."""
-        held = self.status is Status.WAITING and self.score == HELD
-        return "held" if held else _STATES[self.status]
+        return "held" if self.held else _STATES[self.status]
 
     @property
     def content_intro(self) -> str:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mmcrawl.frontier.addresses import host_of
-from mmcrawl.frontier.records import HELD
 
+_HELD = "held(link.id, origin || link.path, score, priority, block)"
 _STATES = {
-    "waiting": "status = 'W' AND score > :held",
-    "held": "status = 'W' AND score = :held",
+    "waiting": f"status = 'W' AND NOT {_HELD}",
+    "held": f"status = 'W' AND {_HELD}",
     "running": "status = 'R'",
     "fetched": "status = 'C'",
     "error": "status = 'E'",
@@ -61,6 +61,9 @@ class Selection:
     def query(self, origins: Sequence[str]) -> tuple[str, dict[str, object]]:
         """Return what gives the ids, with values for all but `:job`, `:first` and `:last`.
 
+        It asks a function `held` of id, address, score, priority and block whether a link that
+        waits must not be fetched for now.
+
         Args:
             origins: of the job, by number.
         """
@@ -82,7 +85,6 @@ class Selection:
             f" ORDER BY {_ORDERS[self.order]} LIMIT :limit"
         )
         return text, {
-            "held": HELD,
             "match": self.match,
             "min_score": self.min_score,
             "limit": self.limit or -1,

@@ -53,8 +53,7 @@ class SqliteFrontier(InterLink):
         links: str = ALL,
         weight_of: WeightOf | None = None,
     ) -> None:
-        super().__init__(store, job.number)
-        self._ranking = Ranking(links, weight_of)
+        super().__init__(store, job.number, Ranking(links, weight_of))
         self._order = PendingOrder()
         self._hosts = {origin: number for number, origin in enumerate(self._origins)}
         self._recent: OrderedDict[int, int] = OrderedDict()
@@ -264,14 +263,7 @@ class SqliteFrontier(InterLink):
         for status, count, last in rows:
             self._counts[Status(status)] = count
             self._size = max(self._size, last - self._base + 1)
-        rows = db.execute(
-            "SELECT id, host, path, score, priority, block FROM link"
-            " WHERE id >= ? AND id < ? AND status = 'W'",
-            ours,
-        )
-        for number, host, path, score, priority, block in rows:
-            link = number - self._base
-            self._ranking.note(link, self._origins[host] + path, priority, block)
+        for link, host, score in self._noted():
             self._put_in_order(link, host, self._ranking.rank(link, score))
 
     def _put_in_order(self, link: int, host: int, rank: float) -> None:

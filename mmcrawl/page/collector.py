@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from typing import cast
 
 from mmcrawl.page.groups import CONTAINERS, RUN_BREAKS, TITLE_TAGS, GroupTracker, Line
 from mmcrawl.page.head import Head
@@ -74,7 +75,7 @@ class PageCollector:
         self.text: list[str] = []
         self.headings: list[str] = []
         self.fallbacks: list[str] = []
-        self._open: list[tuple[str, Attributes]] = []
+        self._open: list[tuple[str, Attributes] | str] = []  # or a step of the last link's path
         self._groups = GroupTracker()
         self.media = MediaElements(self.references)
         self._closers: list[tuple[int, Closer]] = []
@@ -259,14 +260,13 @@ class PageCollector:
         self.references += references
 
     def _tag_path(self) -> str:
-        return " ".join(
-            [
-                _step(tag, known.get("id", "")[:_LONGEST_STEP], known.get("class", "")[:200])
-                if known
-                else _step(tag, "", "")
-                for tag, known in self._open[-_LONGEST_PATH:]
-            ]
-        )
+        opened = self._open
+        for index in range(max(len(opened) - _LONGEST_PATH, 0), len(opened)):
+            element = opened[index]
+            if not isinstance(element, str):
+                name, classes = element[1].get("id", ""), element[1].get("class", "")
+                opened[index] = _step(element[0], name[:_LONGEST_STEP], classes[:200])
+        return " ".join(cast("list[str]", opened[-_LONGEST_PATH:]))
 
     def _close_link(self) -> None:
         link = self._links.pop()

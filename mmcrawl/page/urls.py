@@ -99,6 +99,12 @@ _CACHED = 16_384
 _LONGEST = 8_192
 # Host names have at most 253 characters; the standard library is slow on longer ones.
 _LONG_AUTHORITY = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?//[^/?]{256}", re.IGNORECASE)
+# An address that stands as it is: nothing in it is to be quoted, folded or encoded.
+_PLAIN_URL = re.compile(
+    r"(?P<scheme>https?)://(?P<host>[a-z0-9-]++(?:\.[a-z0-9-]++)*+)(?P<path>/[\w/.~-]*+)"
+    r"(?:\?(?P<query>[\w/.&=+-]++))?",
+    re.ASCII,
+)
 _HAS_DOTS = re.compile(r"/(?:\.|%2e)", re.IGNORECASE)
 _DEFAULT_PORT = re.compile(r"^(?:http://([^/?]*):80|https://([^/?]*):443)(?=[/?]|$)")
 _NO_QUERY_ENCODINGS = ("utf-16", "utf-32", "hz")
@@ -242,6 +248,9 @@ def _resolve(base: str, reference: str, encoding: str) -> Target | None:
 
 @lru_cache(maxsize=_CACHED)
 def _classify(absolute: str, encoding: str) -> Target | None:
+    plain = _PLAIN_URL.fullmatch(absolute)
+    if plain is not None and not _HAS_DOTS.search(plain["path"]):
+        return _target(absolute, *plain.group("scheme", "host", "path", "query"))
     try:
         url = _safe(absolute, encoding).partition("#")[0]
         parts = urlsplit(url)
@@ -253,10 +262,13 @@ def _classify(absolute: str, encoding: str) -> Target | None:
         return None
     if not host or parts.scheme not in _MEDIA_SCHEMES:
         return None
-    media = media_kind(url) or ("video" if parts.scheme in _STREAMING else None)
-    request = f"{parts.path}?{parts.query}" if parts.query else parts.path
-    hosted = hosted_kind(host, request)
-    is_page = parts.scheme in PAGE_SCHEMES and media is None and not _is_download(parts.path)
+    return _target(url, parts.scheme, host, parts.path, parts.query)
+
+
+def _target(url: str, scheme: str, host: str, path: str, query: str | None) -> Target:
+    media = media_kind(url) or ("video" if scheme in _STREAMING else None)
+    hosted = hosted_kind(host, f"{path}?{query}" if query else path)
+    is_page = scheme in PAGE_SCHEMES and media is None and not _is_download(path)
     return Target(url, host, media, hosted, is_page)
 
 

@@ -14,11 +14,11 @@ from twisted.internet.defer import Deferred, succeed
 from mmcrawl.archive.intake import ArchiveStore, GroupStore, Intake, RefusedError
 from mmcrawl.archive.model import Capture, Stored, Unchanged
 from mmcrawl.archive.writer_process import ProcessStore
+from mmcrawl.engine.crawls import blocks_kept
 from mmcrawl.engine.items import PageItem, VisitItem
 from mmcrawl.engine.scheduler import has_something_to_do, scheduler_of
 from mmcrawl.engine.threads import News, has_another_core
 from mmcrawl.errors import StoreError
-from mmcrawl.settings import value_of
 
 logger = logging.getLogger(__name__)
 
@@ -56,13 +56,12 @@ class ArchivePipeline:
         if uri is None or not has_something_to_do(self.crawler):
             return
         create: bool = getattr(self.crawler.spider, "creates_archive", True)
-        method = value_of(self.crawler.settings, "MMCRAWL_BLOCKS")
-        keep = method != "off"
+        method, keep = blocks_kept(self.crawler.settings)
         opened: Callable[..., GroupStore]
         opened = ProcessStore if has_another_core() else ArchiveStore.open
         try:
             store: GroupStore = await run_in_thread(
-                opened, uri, create=create, method=method if keep else None, keep_blocks=keep
+                opened, uri, create=create, method=method, keep_blocks=keep
             )
         except StoreError as error:
             self._stop(error, closing=True)

@@ -71,5 +71,5 @@ class BlocksPipeline:
 def _with_kinds(page: Page, kinds: Mapping[str, str]) -> Page:
     if not kinds:
         return page
-    links = (replace(link, block=kinds.get(link.url, "")) for link in page.links)
-    return replace(page, links=tuple(links))
+    links = tuple([link.in_block(kinds.get(link.url, "")) for link in page.links])
+    return replace(page, links=links)

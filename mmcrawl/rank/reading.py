@@ -96,7 +96,7 @@ class PageReader:
         tree = cut.tree
         resolve = Resolver(base_url(declared_base(tree), page.url, cut.encoding), cut.encoding)
         found: dict[tuple[int, str], LinkRecord] = {}
-        for node, reference in references(tree, range(len(tree))):
+        for node, reference in references(tree):
             target = resolve(reference)
             if target is None:
                 continue

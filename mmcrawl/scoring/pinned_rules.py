@@ -10,25 +10,35 @@ A *regular expression* follows ``re:``, is in RE2's syntax, and is looked for an
 address. RE2 takes time proportional to the length of the address, whatever a site makes of it.
 
 Both are for addresses in the form in which patterns are printed (`address_form`): host in small
-letters, query sorted, without fragment, ``*`` as ``%2A``.
+letters, query sorted, without fragment, ``*`` as ``%2A``. One with characters beyond ASCII is for
+what such an address reads as, whether it has them escaped in UTF-8, GB 18030 or Big5.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from hashlib import sha256
 from itertools import chain
+from urllib.parse import unquote_to_bytes
 
 import re2
 from w3lib.url import safe_url_string
 
+from mmcrawl.page.encoding import BIG5, GB
 from mmcrawl.scoring.patterns import ANY, url_parts
 
 REGEX = "re:"
 _SCHEMES = ("http://", "https://")
 _REST = "**"
+_HIGH = "%[89A-Fa-f][0-9A-Fa-f]"
+_ESCAPED = re.compile(f"(?:{_HIGH})+")
+# The second byte of a character may be one that is not escaped.
+_SECOND = "(?:%[4-9A-Fa-f][0-9A-Fa-f]|[@-~])"
+_DIGIT = "(?:%3[0-9]|[0-9])"
+_DOUBLE = re.compile(f"(?:{_HIGH}(?:{_SECOND}|{_DIGIT}{_HIGH}{_DIGIT}))+")
+_READINGS = (("utf-8", _ESCAPED), (GB, _DOUBLE), (BIG5, _DOUBLE))
 _MOST_MEMORY = 1 << 20  # bytes of a compiled expression: its size bounds the time a character takes
 
 
@@ -78,7 +88,9 @@ class PinnedRules:
 
     def __init__(self, rules: Iterable[PinnedRule] = ()) -> None:
         self.rules = tuple(rules)
-        self._compiled = [compiled(rule.regex) for rule in self.rules]
+        regexes = [rule.regex for rule in self.rules]
+        self._compiled = [compiled(regex) for regex in regexes]
+        self._is_ascii = [regex.isascii() for regex in regexes]
         self._of_host: dict[str, list[int]] = defaultdict(list)
         for number, rule in enumerate(self.rules):
             self._of_host[rule.host].append(number)
@@ -92,18 +104,31 @@ class PinnedRules:
         told = [(rule.regex, rule.weight) for rule in self.rules]
         return sha256(repr(told).encode()).hexdigest()[:16] if told else ""
 
+    def plain(self) -> list[tuple[str, int, str, str]]:
+        """Return the fields of each rule."""
+        return [astuple(rule) for rule in self.rules]
+
     def matching(self, url: str) -> Iterator[PinnedRule]:
         """Yield the rules that match an address; the first one counts."""
         form = address_form(url)
         host = form.partition("://")[2].partition("/")[0]
         text = form.encode("utf-8", "replace")
+        readings: Sequence[bytes] = ()
         for number in sorted(chain(self._of_host.get(host, ()), self._of_host.get("", ()))):
-            if self._compiled[number].search(text):
+            if not self._is_ascii[number] and not readings:
+                readings = [one.encode("utf-8", "replace") for one in _readings(form)]
+            texts = [text] if self._is_ascii[number] else readings
+            if any(map(self._compiled[number].search, texts)):
                 yield self.rules[number]
+
+    def first(self, url: str) -> PinnedRule | None:
+        """Return the rule that counts for an address, None without one."""
+        return next(self.matching(url), None)
 
     def weight_of(self, url: str) -> int | None:
         """Return the weight of the rule for an address, None without one."""
-        return next((rule.weight for rule in self.matching(url)), None)
+        rule = self.first(url)
+        return None if rule is None else rule.weight
 
 
 def address_form(url: str) -> str:
@@ -117,6 +142,27 @@ def address_form(url: str) -> str:
         return url
     path, query = "/".join(parts.directories), "&".join(map("=".join, parts.query))
     return f"{url.partition(':')[0].lower()}://{parts.host}/{path}" + (f"?{query}" if query else "")
+
+
+def _readings(form: str) -> set[str]:
+    """Return what an address reads as, in every encoding that its escapes may be in.
+
+    >>> sorted(_readings("http://h.test/%CE%EF"))  # UTF-8, Big5, GB 18030
+    ['http://h.test/%CE%EF', 'http://h.test/昜', 'http://h.test/物']
+    """
+    return {_read(form, encoding, escapes) for encoding, escapes in _READINGS}
+
+
+def _read(text: str, encoding: str, escapes: re.Pattern[str]) -> str:
+    """Return a text with the escapes that are characters of an encoding as these."""
+
+    def read(match: re.Match[str]) -> str:
+        try:
+            return unquote_to_bytes(match[0]).decode(encoding)
+        except UnicodeDecodeError:
+            return match[0]
+
+    return escapes.sub(read, text)
 
 
 def compiled(regex: str) -> re2._Regexp:
@@ -193,8 +239,10 @@ def _regex(text: str, any_text: str) -> str:
 
 
 def _without_scheme(glob: str) -> str:
-    """Return what follows the scheme, "" if there is none; as it is sent to a host."""
+    """Return what follows the scheme, "" if there is none; of the host, as it is asked for."""
     scheme = next((scheme for scheme in _SCHEMES if glob.startswith(scheme)), None)
     if scheme is None:
         return ""
-    return (glob if glob.isascii() else safe_url_string(glob)).removeprefix(scheme)
+    if not glob.isascii():
+        glob = _read(safe_url_string(glob), *_READINGS[0])
+    return glob.removeprefix(scheme)

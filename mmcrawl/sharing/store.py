@@ -52,7 +52,7 @@ from mmcrawl.sharing.snapshots import StoredSnapshots
 
 logger = logging.getLogger(__name__)
 
-_LEADER, _STATUS, _PATTERNS = "leader", "status", "patterns"
+_LEADER, _STATUS, _PATTERNS, _RULES = "leader", "status", "patterns", "rules"
 _MOST_TEXT = 3 << 20  # characters; a document may have 16 MB, a character 4 bytes
 _AROUND = 64  # what field names and lengths add to a resource
 _BEST_FIRST = {"score": DESCENDING, "url": ASCENDING}
@@ -269,21 +269,35 @@ class SharedStore(Inbox, StoredSnapshots):
         equal = {"score": last["score"], "url": {"$gt": last["url"]}}
         return {"job": self._prefix, "$or": [lower, equal]}
 
+    def publish_rules(self, rules: Sequence[Sequence[Any]]) -> None:
+        """Keep the rules for addresses, as plain data, for those who look at the job."""
+        self._publish(_RULES, rules, "the list of rules")
+
+    def rules(self) -> list[Any]:
+        """Return the rules for addresses that were published, none if there are none."""
+        return self._published(_RULES)
+
     def publish_patterns(self, patterns: Sequence[PatternRecord]) -> None:
         """Keep the learnt patterns in place of the former ones."""
-        text = json.dumps([astuple(pattern) for pattern in patterns], ensure_ascii=False)
-        content = zstandard.ZstdCompressor().compress(text.encode())
-        self._refuse_long(len(content), "the list of patterns")
-        self._put("note", self._key(_PATTERNS), {"bytes": content})
+        self._publish(_PATTERNS, [astuple(pattern) for pattern in patterns], "the list of patterns")
 
     def patterns(self) -> list[PatternRecord]:
         """Return the learnt patterns, the most general first."""
-        row = self._one("note", self._key(_PATTERNS))
+        patterns = [PatternRecord(*fields) for fields in self._published(_PATTERNS)]
+        return sorted(patterns, key=lambda pattern: (-pattern.urls, pattern.pattern))
+
+    def _publish(self, name: str, rows: Sequence[Sequence[Any]], what: str) -> None:
+        text = json.dumps(rows, ensure_ascii=False)
+        content = zstandard.ZstdCompressor().compress(text.encode())
+        self._refuse_long(len(content), what)
+        self._put("note", self._key(name), {"bytes": content})
+
+    def _published(self, name: str) -> list[Any]:
+        row = self._one("note", self._key(name))
         if row is None:
             return []
-        found = json.loads(zstandard.ZstdDecompressor().decompress(row["bytes"]))
-        patterns = [PatternRecord(*fields) for fields in found]
-        return sorted(patterns, key=lambda pattern: (-pattern.urls, pattern.pattern))
+        found: list[Any] = json.loads(zstandard.ZstdDecompressor().decompress(row["bytes"]))
+        return found
 
 
 def _job(row: Row) -> Job:

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.store import Job, SqliteStore, open_store
 from mmcrawl.replay.opening import open_web
+from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
 from mmcrawl.sharing.crawl import SharedCrawl
 from mmcrawl.sharing.messages import Entry
 from mmcrawl.sharing.observing import Observer
@@ -118,7 +120,8 @@ def _copied(shared: SharedStore, folder: Path) -> Path:
             f" {arguments.get('mmcrawl', 'of old')}, this is {__version__}; use that version"
         )
     aliases = dict(open_web(arguments["web"]).aliases()) if arguments["web"] else {}
-    parts = CrawlParts.told(arguments, aliases)
+    rules = PinnedRules(PinnedRule(*fields) for fields in shared.rules())
+    parts = replace(CrawlParts.told(arguments, aliases), rules=rules)
     while True:
         store, state = open_working_copy(shared, folder)
         with store:

@@ -41,6 +41,7 @@ def why_page(why: Why) -> RenderableType:
     shown: list[RenderableType] = [
         Text(literal(link.url).plain, "bold"),
         literal(sentence(why.outcome)),
+        *(literal(sentence(told)) for told in why.standing),
         Text(""),
         _facts(link),
         Text(""),

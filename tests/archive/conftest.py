@@ -62,7 +62,7 @@ def other(tmp_path: Path) -> Warc:
     return Warc(tmp_path / "other.warc.gz")
 
 
-LESSON = """<!DOCTYPE html><html lang="en"><head><title>Lenses</title></head><body>
+LESSON = """<!DOCTYPE html><html lang="en"><head><title>{head}</title></head><body>
 <ul><li><a href="/">Home</a></li><li><a href="/a">Lessons</a></li><li>{nav}</li></ul>
 <div id="main"><h1>Lenses</h1><p class="{style}">A lens bends light towards its axis, and the image
 stands where the rays meet again, upside down and smaller than the thing itself; {text}</p></div>
@@ -77,11 +77,12 @@ def lesson(
     advert: str = "Buy lenses now",
     style: str = "",
     nav: str = '<a href="/b">Tests</a>',
+    head: str = "Lenses",
     url: str = URL,
     status: int = 200,
 ) -> Capture:
     """Return a capture of a page of which several kinds of blocks can change."""
-    body = LESSON.format(text=text, advert=advert, style=style, nav=nav).encode()
+    body = LESSON.format(text=text, advert=advert, style=style, nav=nav, head=head).encode()
     headers = (("Content-Type", "text/html; charset=utf-8"),)
     return Capture(url, body, time, status=status, headers=headers)
 

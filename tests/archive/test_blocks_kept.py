@@ -10,11 +10,13 @@ import pytest
 from mmcrawl.archive import Capture, StoredBlock, leaves, open_archive
 from mmcrawl.archive.format import cutting, manifest
 from mmcrawl.archive.format.blocks import BlockColumns
+from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.format.manifest import pack_manifest
 from mmcrawl.archive.intake import ArchiveStore
 from mmcrawl.archive.model import PageBlocks
 from mmcrawl.archive.writer_process import ProcessStore
 from mmcrawl.errors import BlockError, StoreError
+from tests.archive.older_columns import of_before
 
 URL = "http://physics.test/levers.html"
 OTHER = "http://music.test/strings.html"
@@ -192,25 +194,21 @@ def test_unchanged_blocks_cost_next_to_nothing(uri, page):
 # -- archives of before
 
 
-def of_before(columns: BlockColumns, blocks) -> BlockColumns:
-    """Return columns as they were written before places of words and marks were kept."""
-    topics = "\n".join(block.topic for block in blocks).encode()
-    return columns._replace(topics=topics, words=b"", marks=b"")
-
-
-@pytest.fixture
-def old(uri, page, monkeypatch):
+@pytest.fixture(params=manifest._OLDER_FORMATS)
+def old(request, uri, page, monkeypatch):
     """An archive as it was written before: a page that was cut by `pack`, and one that was not."""
     whole, cells = BlockColumns.of.__func__, manifest._cells
 
     def older(cls, blocks, body, encoding):
-        return of_before(whole(cls, blocks, body, encoding), blocks)
+        return of_before(request.param, whole(cls, blocks, body, encoding), blocks, body, encoding)
 
     with monkeypatch.context() as patch, open_archive(uri) as archive:
         patch.setattr(BlockColumns, "of", classmethod(older))
-        patch.setattr(manifest, "_FORMAT", manifest._OLDER_FORMAT)
-        patch.setattr(manifest, "_cells", lambda entry: cells(entry)[: manifest._OLDER_CELLS])
-        for time, text in ((1.0, "one"), (2.0, "two")):
+        patch.setattr(BlockColumns, "renewed", lambda self: self)  # they are sealed as they are
+        patch.setattr(manifest, "_FORMAT", request.param)
+        if request.param == 1:
+            patch.setattr(manifest, "_cells", lambda entry: cells(entry)[: manifest._OLDER_CELLS])
+        for time, text in ((1.0, "one"), (2.0, "two, at < its & place")):
             archive.store(page(text, time=time))
         with open_archive(uri, keep_blocks=False) as uncut:
             uncut.store(page("three", time=3.0))
@@ -221,6 +219,9 @@ def old(uri, page, monkeypatch):
 def test_an_archive_of_before_is_read_and_packed(old, page):
     versions = old.versions(URL)
     blocks = [old.blocks_of(version) for version in versions]
+    for version, found in zip(versions, blocks, strict=True):
+        uncut = ArchivedPage(version, old.rebuild(version).body)
+        assert found == uncut.blocks
     assert [old.page(version).kept is None for version in versions] == [False, False, True]
     stats = old.stats()
     assert (stats.layouts, stats.distinct_layouts, stats.uncut) == (2, 1, 1)

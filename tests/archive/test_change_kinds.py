@@ -29,6 +29,8 @@ def kinds_between(archive: Archive, *captures: object) -> set[str]:
         ({"text": "so do cameras."}, {"topic"}),
         ({"text": "so do cameras.", "advert": "Buy mirrors"}, {"topic", "advertisement"}),
         ({"nav": '<a href="/c">Games</a>'}, {"navigation"}),
+        ({"head": "Lenses, 23 May"}, {"layout"}),  # it stands in no block
+        ({"head": "Lenses, 23 May", "text": "so do cameras."}, {"layout", "topic"}),
         ({"style": "wide"}, set()),  # of the markup alone
         ({"status": 404}, {"body"}),
     ],
@@ -70,6 +72,15 @@ def test_an_advertisement_that_rotates_does_not_bring_a_page_sooner(archive: Arc
     assert of_adverts == by_byte
     between = (by_byte.next_visit + by_block.next_visit) / 2
     assert due(archive, between) == []
+
+
+def test_words_outside_of_all_blocks_count_where_they_are_named(archive: Archive) -> None:
+    for day in range(4):
+        archive.store(lesson(day * DAY, head=f"Lenses, {day} May"))
+    (by_default,) = due(archive, LATER)
+    assert by_default.why.startswith("Changed at 0 of 3 visits, at 3 more in nothing that counts")
+    (named,) = due(archive, LATER, RevisitRules(kinds=frozenset({"topic", "layout"})))
+    assert named.why.startswith("Changed at 3 of 3 visits, ")
 
 
 def test_what_changed_is_found_once(

@@ -51,6 +51,19 @@ def test_blocks_of_other_kinds_are_not_watched(watched: Archive) -> None:
     assert found(watched, kinds={"title"}) == []
 
 
+def test_words_outside_of_all_blocks_are_watched_as_one(watched: Archive) -> None:
+    watched.store(lesson(5, advert="Buy mirrors", text=CAMERA, head="Lenses, 23 May"))
+    assert found(watched, kinds={"layout"}) == [(5, URL)]
+    assert found(watched)[0] == (5, URL)
+    assert found(watched, selector=ElementSelector("title")) == []
+    (change,) = watched_changes(watched, [URL], Watch(kinds={"layout"}))
+    (layout,) = change.blocks
+    assert (layout.kind, layout.change, layout.block.path) == ("layout", "changed", "")
+    assert [word.text.strip() for word in layout.words if word.change == "added"] == [", 23 May"]
+    feed = atom_feed([change], title="Changes", archive="a", browser="http://b.test/")
+    assert b"layout changed" in feed
+
+
 def test_a_selector_watches_the_blocks_that_its_elements_overlap(watched: Archive) -> None:
     assert found(watched, selector=ElementSelector("#main p")) == [(4, OTHER), (3, URL)]
     assert found(watched, selector=ElementSelector(".advert")) == [(2, URL)]

@@ -10,15 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.blocks.building import TEXT
+from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.styles import RULES_PER_KEY, Sheets, Style, node_styles
 from mmcrawl.blocks.tree import read_tree
 from tests.blocks.growth import assert_linear, least_of_three
 
 
+def styles_of(page: bytes, sheets: Sheets = ()) -> list[Style]:
+    """Return the styles of all nodes."""
+    tree = read_tree(page)
+    return node_styles(tree, Measures(tree), sheets)
+
+
 def style_of(html: str, text: str = "x", sheets: Sheets = ()) -> Style:
     """Return the style of the run of text that says `text`."""
     tree = read_tree(html.encode())
-    styles = node_styles(tree, sheets)
+    styles = node_styles(tree, Measures(tree), sheets)
     (node,) = (i for i in range(len(tree)) if tree.tags[i] == TEXT and tree.text(i) == text)
     return styles[node]
 
@@ -131,12 +138,12 @@ def test_what_is_declared_last_takes_back_what_was_before():
     ids=["long declaration", "many rules of a tag", "many rules of a class", "long value"],
 )
 def test_rules_are_not_read_again_for_each_element(page: Callable[[int], str]):
-    assert_linear(lambda n: node_styles(read_tree(page(n).encode())), 3000)
+    assert_linear(lambda n: styles_of(page(n).encode()), 3000)
 
 
 def test_spaces_in_a_declaration_take_linear_time():
     def styles(size: int) -> list[Style]:
-        return node_styles(read_tree(b'<p style="font:' + b" " * size + b'">x'))
+        return styles_of(b'<p style="font:' + b" " * size + b'">x')
 
     assert_linear(styles, 3000)
 
@@ -145,7 +152,8 @@ def test_classes_of_an_element_are_gathered_once():
     tree = read_tree(f"<p class='c {' '.join(f'e{i}' for i in range(40_000))}'>x".encode())
     rules = [f".c.d{i}{{color:red}}" for i in range(RULES_PER_KEY)]
     one, all_of_them = (
-        least_of_three(lambda s: node_styles(tree, s), s) for s in (rules[:1], rules)
+        least_of_three(lambda s: node_styles(tree, Measures(tree), s), s)
+        for s in (rules[:1], rules)
     )
     assert all_of_them < 4 * one
 
@@ -166,7 +174,7 @@ def test_huge_sheets_and_deep_pages_take_linear_time():
     rules = "".join(f".c{i} .d a, div.e{i}, a {{color: #{i:06x}}}" for i in range(20_000))
     page = "<div class='d c1'>" * 30_000 + "<a>x</a>" * 30_000
     start = time.process_time()
-    node_styles(read_tree(page.encode()), [rules])
+    styles_of(page.encode(), [rules])
     assert time.process_time() - start < 20
 
 

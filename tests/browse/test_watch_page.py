@@ -28,7 +28,9 @@ def client(
             archive.store_many([*captures()])
             archive.store(lesson(START, url=OTHER))
             archive.store(lesson(START + 50 * DAY, url=OTHER, advert="Buy mirrors"))
-            archive.store(lesson(START + 90 * DAY, url=OTHER, advert="Buy mirrors", text=CAMERA))
+            later = {"url": OTHER, "advert": "Buy mirrors", "head": "Lenses, 23 May"}
+            archive.store(lesson(START + 60 * DAY, **later))
+            archive.store(lesson(START + 90 * DAY, **later, text=CAMERA))
         with browsing(uri) as (client, _):
             yield client
 
@@ -51,14 +53,24 @@ def test_changes_of_all_pages_are_shown_newest_first_with_their_words(client: Te
     assert first.cssselect("del")[0].text == "does the eye"
     assert [each.get("data-kind") for each in first.cssselect(".kind")] == ["topic"]
     link = first.cssselect(".about a")[0].get("href")
-    assert link.startswith("/diff?url=http%3A%2F%2Foptics.test%2Flens.html&old=2&new=3")
+    assert link.startswith("/diff?url=http%3A%2F%2Foptics.test%2Flens.html&old=3&new=4")
     assert client.get(link).status_code == 200
+
+
+def test_words_outside_of_all_blocks_are_shown_without_a_topic(client: TestClient) -> None:
+    page = shown(client, kind="layout")
+    (found,) = page.cssselect("ol.hits li")
+    assert [each.text for each in found.cssselect(".kind")] == ["outside of all blocks"]
+    assert "23 May" in found.cssselect("ins")[0].text
+    assert [each.text for each in found.cssselect(".snippet .note")] == [None]
+    (chosen,) = page.cssselect("select[name=kind] option[selected]")
+    assert chosen.get("value") == "layout"
 
 
 def test_the_form_narrows_the_list_and_keeps_what_was_chosen(client: TestClient) -> None:
     assert listed(client, kind="advertisement") == [OTHER]
     assert listed(client, css=".advert") == [OTHER]
-    assert listed(client, site="optics.test", kind="all") == [OTHER, OTHER]
+    assert listed(client, site="optics.test", kind="all") == [OTHER, OTHER, OTHER]
     assert listed(client, url=LEVER) == [LEVER, LEVER]
     assert listed(client, since="2024-02-02") == [OTHER, LEVER]
     assert listed(client, kind="title") == []

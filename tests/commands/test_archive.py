@@ -241,6 +241,30 @@ def test_numbers_and_a_check(run) -> None:  # type: ignore[no-untyped-def]
     assert "on demand" not in run("stats").words
 
 
+@pytest.mark.parametrize(
+    ("setting", "method", "uncut"), [(None, "bwap", 0), ("spcola", "spcola", 0), ("off", "bwap", 4)]
+)
+def test_pages_of_warc_files_are_cut_as_those_of_a_crawl(
+    run: Run, setting: str | None, method: str, uncut: int
+) -> None:
+    run("export-warc", "all.warc.gz")
+    settings = {} if setting is None else {"MMCRAWL_BLOCKS": setting}
+    assert run("import-warc", "all.warc.gz", "-a", "archive=copy.db", **settings).code == 0
+    with open_archive("sqlite:///copy.db", read_only=True) as archive:
+        pages = [version for version in archive.all_versions() if version.encoding]
+        assert {version.method for version in pages} == {method}
+        assert archive.stats().uncut == uncut
+        assert [archive.page(version).kept is None for version in pages] == [bool(uncut)] * 4
+
+
+def test_a_method_that_is_none_takes_nothing_in(run: Run) -> None:
+    run("export-warc", "all.warc.gz")
+    said = run("import-warc", "all.warc.gz", "-a", "archive=copy.db", MMCRAWL_BLOCKS="scissors")
+    assert (said.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert "scissors" in said.err
+    assert not Path("copy.db").exists()
+
+
 def test_pages_whose_blocks_are_not_kept_are_cut_on_demand(run, desk: Path) -> None:  # type: ignore[no-untyped-def]
     with open_archive("sqlite:///crawl-archive.db", keep_blocks=False) as archive:
         archive.store(Capture(OTHER, page("Mirrors", "Some."), day("2024-07-01"), headers=HTML))

@@ -36,6 +36,7 @@ def run(
             archive.store(lesson(2 * DAY, advert="Buy mirrors", text=CAMERA))
             archive.store(lesson(0, url=OTHER))
             archive.store(lesson(3 * DAY, url=OTHER, text=CAMERA))
+            archive.store(lesson(4 * DAY, url=OTHER, text=CAMERA, head="Lenses, 23 May"))
 
         given = runner(module.Command, capfd)
         yield lambda *args, **settings: given("watch", *args, "-a", f"archive={uri}", **settings)
@@ -64,6 +65,15 @@ def test_a_page_a_host_a_kind_an_element_and_a_time_are_watched(run: Run) -> Non
     assert urls(run, "--css", ".advert p") == [(URL, "1970-01-02")]
     assert urls(run, "--since", "1970-01-03T12:00") == [(OTHER, "1970-01-04")]
     assert urls(run, "--limit", "1") == [(OTHER, "1970-01-04")]
+
+
+def test_words_outside_of_all_blocks_are_watched_where_they_are_named(run: Run) -> None:
+    assert urls(run, "--kind", "layout") == [(OTHER, "1970-01-05")]
+    named = urls(run, MMCRAWL_REVISIT_KINDS="layout,topic")
+    assert named == [(OTHER, "1970-01-05"), (OTHER, "1970-01-04"), (URL, "1970-01-03")]
+    _, out, _ = run("--kind", "layout")
+    assert out.splitlines()[1].strip() == "changed layout"
+    assert "{+, 23 May+}" in out
 
 
 def test_the_words_that_changed_are_shown(run: Run) -> None:

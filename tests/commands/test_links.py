@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,13 +21,14 @@ from pymongo import MongoClient
 from scrapy.settings import Settings
 
 from mmcrawl.commands import links as module
+from mmcrawl.crawling.history import looked_at
 from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.crawling.link_table import COLUMNS
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.crawling.reports import FetchedPage, PageReport
 from mmcrawl.engine.crawls import make_job
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier import NewLink, SqliteFrontier, WaitingLink, open_store
+from mmcrawl.frontier import HELD, LinkScores, NewLink, SqliteFrontier, WaitingLink, open_store
 from mmcrawl.frontier.interlink import InterLink
 from mmcrawl.page import parse_page
 from mmcrawl.page.urls import physical_layer
@@ -60,9 +62,26 @@ WEB = {
 }
 
 
+BLOCKS = {"/sold.htm": "advertisement", "/bought.htm": "advertisement", "/bar.htm": "navigation"}
+PAGES = ["/sold.htm", "/bought.htm", "/bar.htm", "/never.htm", "/first.htm", "/plain.htm"]
+RULED_WEB = {"/": page("shop", *PAGES)}
+RULES = f"""# written by hand
+{SITE}/never*    never
+{SITE}/bought.*
+re:/(first|hold)  9    # the best
+"""
+
+
 def report(job: CrawlJob, url: str) -> PageReport | None:
     body = WEB.get(url.removeprefix(SITE))
     return body and job.reporter.report(FetchedPage(parse_page(body.encode(), url)), 1e9)
+
+
+def ruled_report(job: CrawlJob, url: str) -> PageReport:
+    """Report the only page of a web whose links stand in blocks."""
+    shown = parse_page(RULED_WEB[url.removeprefix(SITE)].encode(), url)
+    links = (replace(one, block=BLOCKS.get(one.url.removeprefix(SITE), "")) for one in shown.links)
+    return job.reporter.report(FetchedPage(replace(shown, links=tuple(links))), 1e9)
 
 
 def target() -> NewLink:
@@ -79,7 +98,7 @@ def following(job: CrawlJob, number: int) -> WaitingLink | None:
     return job.next()
 
 
-def arguments(store: str, algo: str = "urlrule") -> FocusedParams:
+def arguments(store: str, algo: str = "urlrule", **more: str) -> FocusedParams:
     return FocusedParams(
         algo=algo,
         keywords="optics, lens, light",
@@ -87,6 +106,7 @@ def arguments(store: str, algo: str = "urlrule") -> FocusedParams:
         store=store,
         archive="none",
         job="school",
+        **more,
     )
 
 
@@ -94,6 +114,42 @@ def settings() -> Settings:
     made = Settings()
     made.setdict({name: setting.default for name, setting in declared.items()})
     return made
+
+
+def ruled(store: str, folder: Path) -> FocusedParams:
+    rules = folder / "rules.txt"
+    rules.write_text(RULES, encoding="utf-8")
+    return arguments(store, "breadth", rules=str(rules), links="related")
+
+
+def crawl_alone_ruled(store: str, folder: Path) -> None:
+    job = make_job(ruled(store, folder), settings(), None)
+    assert isinstance(job, CrawlJob)
+    with closing(job):
+        link = job.next()
+        assert link is not None
+        job.take_in(link.id, ruled_report(job, link.url))
+        job.commit()
+
+
+def crawl_shared_ruled(store: str, folder: Path) -> None:
+    """As it stands in a database before there is a snapshot: all that is known is in its log."""
+    worker = make_job(ruled(store, folder), settings(), None)
+    assert isinstance(worker, SharedJob)
+    shared = worker._shared
+    with closing(shared), open_store(f"sqlite:///{folder}/working.db") as copy:
+        make = worker._coordinator._make_job
+        crawl = SharedCrawl(make(copy, copy.job(shared.job.name, shared.job.arguments)))
+        link = crawl.job.next()
+        assert link is not None
+        grant = crawl.give(link, "bob")
+        event = Fetched(link.id, grant.lease, ruled_report(crawl.job, link.url))
+        message = Message("bob", 0, events=(event,)).encode()
+        first = Entry(1, "ann", crawl.known, starts=(grant,))
+        assert shared.append(crawl.number, first.encode())
+        crawl.advance(first)
+        second = Entry(1, "ann", crawl.known, messages=(message,))
+        assert shared.append(crawl.number, second.encode())
 
 
 def crawl_alone(store: str, pages: int) -> None:
@@ -167,6 +223,19 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> str:
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with mongodb_uri() as store:
         crawl_shared(store, FETCHED, tmp_path_factory.mktemp("shared"))
+        yield store
+
+
+@pytest.fixture(params=["alone", "shared"])
+def ruled_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URI of a store of a crawl with rules and links=related."""
+    if request.param == "alone":
+        store = f"sqlite:///{tmp_path}/crawl.db"
+        crawl_alone_ruled(store, tmp_path)
+        yield store
+        return
+    with mongodb_uri() as store:
+        crawl_shared_ruled(store, tmp_path)
         yield store
 
 
@@ -275,7 +344,7 @@ def test_links_are_read_one_by_one(alone: str, monkeypatch: pytest.MonkeyPatch) 
         InterLink, "_record", lambda self, link, how: read.append(link) or original(self, link, how)
     )
     with opened_to_look(alone) as (opened, job):
-        links = InterLink(opened, job.number)
+        links = looked_at(opened, job)
         assert [link.id for link in islice(links.records(), 3)] == read == [0, 1, 2]
         for link in links.records():
             assert link == links.record(link.id)
@@ -400,6 +469,95 @@ def test_why_is_a_page_of_text(run: Run, store: str) -> None:
     ):
         assert words in said.out
     assert "→ http://site.test/optics/" in said.out
+
+
+def test_links_that_rules_and_blocks_hold_are_listed_as_held(run: Run, ruled_store: str) -> None:
+    options = ("-a", f"store={ruled_store}", "--format", "jsonl", "--status")
+    held, waiting = run(*options, "held"), run(*options, "waiting")
+    assert paths(held) == ["/sold.htm", "/never.htm"]
+    assert {row["state"] for row in held.lines()} == {"held"}
+    assert paths(waiting) == ["/bought.htm", "/bar.htm", "/first.htm", "/plain.htm"]
+
+
+LEFT = "links=related leaves it waiting, as it stands in a block of kind advertisement, and in none"
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/sold.htm", [f"it waits, and is not fetched: {LEFT} better"]),
+        (
+            "/never.htm",
+            [
+                f"it waits, and is not fetched: the rule {SITE}/never* (rules.txt, line 2)"
+                " says never"
+            ],
+        ),
+        ("/plain.htm", ["it waits; 2 links stand before it"]),
+        (
+            "/bar.htm",
+            [
+                "it waits; 3 links stand before it",
+                "links=related puts it behind others of equal score: it stands in a block of kind"
+                " navigation, and in none better",
+            ],
+        ),
+        (
+            "/first.htm",
+            [
+                "it waits; 0 links stand before it",
+                "the rule re:/(first|hold) (rules.txt, line 4) puts it before links without a rule,"
+                " weight 9",
+            ],
+        ),
+        (
+            "/bought.htm",
+            [
+                "it waits; 1 links stand before it",
+                f"the rule {SITE}/bought.* (rules.txt, line 3) puts it before links without a rule,"
+                " weight 1",
+                f"only that rule lets it be fetched: {LEFT} better",
+            ],
+        ),
+    ],
+)
+def test_why_tells_what_rules_and_blocks_did_to_the_place_of_a_link(
+    run: Run, ruled_store: str, tmp_path: Path, path: str, told: list[str]
+) -> None:
+    found = why(run, ruled_store, path)
+    sentences = [found["outcome"], *found["standing"]]
+    assert [one.replace(f"{tmp_path}/", "") for one in sentences] == told
+
+
+def test_why_names_the_rule_for_programs_and_on_the_page(
+    run: Run, ruled_store: str, tmp_path: Path
+) -> None:
+    place = f"{tmp_path}/rules.txt, line 4"
+    rule = {"pattern": "re:/(first|hold)", "weight": 9, "topic": "", "place": place}
+    assert why(run, ruled_store, "/first.htm")["rule"] == rule
+    assert why(run, ruled_store, "/plain.htm")["rule"] is None
+    said = run("why", f"{SITE}/first.htm", "-a", f"store={ruled_store}").out
+    assert "The rule re:/(first|hold)" in said
+    assert [one["url"] for one in why(run, ruled_store, "/bar.htm")["first"]] == [
+        f"{SITE}/{name}.htm" for name in ("first", "bought", "plain")
+    ]
+
+
+def test_a_rule_that_lets_a_link_go_which_the_algorithm_holds_is_named(
+    run: Run, tmp_path: Path
+) -> None:
+    store = f"sqlite:///{tmp_path}/crawl.db"
+    job = make_job(ruled(store, tmp_path), settings(), None)
+    assert isinstance(job, CrawlJob)
+    with closing(job):
+        numbers = [number for number, _ in job.frontier.add([NewLink(f"{SITE}/hold.htm")])]
+        assert job.frontier.held() == numbers
+        job.frontier.apply(LinkScores(numbers, [HELD], [0.0]))
+        job.commit()
+    told = why(run, store, "/hold.htm")
+    assert told["standing"][1] == "only that rule lets it be fetched: the algorithm holds it"
+    assert (told["ahead"], told["parts"]) == (0, {})
+    assert told["parts_note"] == "it has none as long as the algorithm holds it"
 
 
 @pytest.mark.parametrize(

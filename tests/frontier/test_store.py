@@ -13,6 +13,7 @@ from mmcrawl.errors import StoreError
 from mmcrawl.frontier import Job, NewLink, SqliteFrontier, SqliteStore, open_store
 from mmcrawl.frontier.database import SCHEMA_VERSION
 from mmcrawl.frontier.interlink import InterLink
+from mmcrawl.frontier.ranking import ALL, Ranking
 
 NOBODY = 65534
 
@@ -198,14 +199,14 @@ def test_who_only_looks_sees_one_state_and_hinders_nobody(path: Path) -> None:
     filled(path)
     with opened(path) as store, open_store(f"sqlite:///{path}", read_only=True) as looking:
         frontier = SqliteFrontier(store, store.job("crawl", {}))
-        links = InterLink(looking, 0)
+        links = InterLink(looking, 0, Ranking(ALL, None))
         assert len(links) == 1
         frontier.add([NewLink("http://h.test/lens")])
         frontier.commit()
         assert len(links) == 1
         assert links.lookup("http://h.test/lens") is None
         with open_store(f"sqlite:///{path}", read_only=True) as later:
-            assert InterLink(later, 0).lookup("http://H.test/lens#top") == 1
+            assert InterLink(later, 0, Ranking(ALL, None)).lookup("http://H.test/lens#top") == 1
         with pytest.raises(StoreError, match="is read-only"):
             looking.job("another", {})
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from mmcrawl.page import parse_page, physical_layer
+from mmcrawl.page.urls import Resolver
 
 URL = "http://school.test/physics/index.htm"
 
@@ -188,3 +191,24 @@ def test_jump_menus_lead_to_pages_and_other_menus_do_not():
 def test_physical_layer_is_the_number_of_directories_plus_one(url, layer):
     assert physical_layer(url) == layer
     assert parse_page(b"", url).physical_layer == layer
+
+
+PIECES = st.lists(
+    st.sampled_from(["a", "b-1", "_", ".", "..", "/", "~", "&", "=", "+", "%2e", "Z"])
+)
+
+
+@given(
+    st.sampled_from(["http://h.test", "https://x.h.test", "http://a..b", "http://-h"]),
+    PIECES.map("".join),
+    PIECES.map("".join),
+)
+@example("http://h.test", "a/../b/.", "a=../b")
+def test_a_plain_address_is_what_quoting_leaves_of_it(host: str, path: str, query: str) -> None:
+    resolve = Resolver("http://h.test/", "utf-8")
+    plain = resolve(f"{host}/{path}?{query}a")
+    quoted = resolve(f"{host}/{path}?{query}a%31")  # is not taken as it stands
+    assert plain is not None
+    assert quoted is not None
+    assert quoted.url == plain.url + "%31"
+    assert (quoted.host, quoted.is_page) == (plain.host, plain.is_page)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 import time
 from pathlib import Path
 
@@ -36,6 +37,18 @@ def matches(pattern: str, url: str) -> bool:
     return bool(list(PinnedRules([PinnedRule(pattern)]).matching(url)))
 
 
+PHYSICS = (
+    "/%E7%89%A9%E7%90%86/1.htm",
+    "/%e7%89%a9%e7%90%86/1.htm",
+    "/%CE%EF%C0%ED/1.htm",  # GB 18030
+    "/%ce%ef%c0%ed/1.htm",
+    "/%AA%AB%B2%7A/1.htm",  # Big5; its second character ends in a letter
+    "/%AA%AB%B2z/1.htm",
+    "/物理/1.htm",
+)
+"""Ways to write one address with two Chinese characters."""
+
+
 @pytest.mark.parametrize(
     ("glob", "yes", "no"),
     [
@@ -49,7 +62,18 @@ def matches(pattern: str, url: str) -> bool:
         ("http://h.test/s.php?id=1*", "/s.php?id=12", "/s.php?id=21 /s.php?id=1&x=2"),
         ("http://h.test/s.php?**", "/s.php /s.php?a=1&b=2", "/s.php/a /sxphp"),
         ("http://h.test/s.php", "/s.php /s.php?", "/s.php?a=1 /S.php"),
-        ("http://H.test/物理/*", "/%E7%89%A9%E7%90%86/1.htm", "/%E7%89%A9/1.htm"),
+        ("http://H.test/物理/*", f"{' '.join(PHYSICS)}", "/%E7%89%A9/1.htm /%CE%EF/1.htm"),
+        (
+            "http://h.test/物理/%E5%85%89*",
+            "/%CE%EF%C0%ED/%B9%E2 /%E7%89%A9%E7%90%86/%E5%85%89x",
+            "/%CE%EF%C0%ED/%B9",
+        ),
+        ("http://h.test/s.asp?k=物理&p=*", "/s.asp?p=2&k=%CE%EF%C0%ED", "/s.asp?k=%CE%EF&p=2"),
+        ("http://h.test/%CE%EF*", "/%CE%EF%C0%ED", "/%E7%89%A9 /%CE%EE"),
+        ("re:/(物理|wuli)/[0-9]+", f"/wuli/1.htm {' '.join(PHYSICS)}", "/%CE%EF/1.htm /%CE%EFwuli"),
+        ("re:[物光]理?/", "/%CE%EF/ /%E5%85%89/ /%A5%FA%B2z/", "/%C0%ED/"),
+        ("re:𠮷/", "/%F0%A0%AE%B7/ /%95%34%B2%35/ /%954%B25/", "/%95%34%B2%36/"),
+        ("re:%CE", "/%CE%EF", "/%E7%89%A9"),
         ("re:/media/[0-9]+", "/a/media/12.htm", "/media/x"),
         ("re:^https?://[^/]+/[a-z]$", "/a", "/ab /a/b"),
     ],
@@ -150,6 +174,42 @@ def test_rules_are_told_apart_by_what_they_do() -> None:
         len({PinnedRules(rules).digest for rules in others} - {PinnedRules([one, two]).digest}) == 4
     )
     assert PinnedRules().digest == ""
+
+
+CHINESE = st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x9FA5), min_size=1, max_size=5)
+
+
+@given(CHINESE, st.sampled_from(["utf-8", "gb18030", "big5hkscs"]), st.booleans(), st.booleans())
+def test_chinese_matches_in_any_encoding_however_its_bytes_are_escaped(
+    text: str, encoding: str, small: bool, all_escaped: bool
+) -> None:
+    try:
+        data = text.encode(encoding)
+    except UnicodeEncodeError:
+        return
+    plain = "" if all_escaped else string.ascii_letters
+    escaped = "".join(
+        chr(byte) if chr(byte) in plain else f"%{byte:{'02x' if small else '02X'}}" for byte in data
+    )
+    for pattern in (f"http://h.test/a/{text}/*?k=v", f"re:/{text}/"):
+        assert matches(pattern, f"http://h.test/a/{escaped}/1.htm?k=v")
+        assert not matches(pattern, f"http://h.test/a/{escaped}{escaped}/1.htm?k=v")
+
+
+@pytest.mark.parametrize("escaped", ["%CE%EF", "%CE", "%CEz", "%81%30", "%E7%89%A9", "%81%30%81"])
+def test_reading_an_address_takes_time_in_proportion_to_its_length(escaped: str) -> None:
+    rules = PinnedRules([PinnedRule("re:物理$")])
+
+    def seconds(times: int) -> float:
+        url = f"http://h.test/{escaped * times}"
+        taken = []
+        for _ in range(5):
+            began = time.process_time()
+            rules.weight_of(url)
+            taken.append(time.process_time() - began)
+        return min(taken)
+
+    assert seconds(40_000) < 16 * max(seconds(5_000), 0.0002)
 
 
 @pytest.mark.parametrize("regex", ["(a+)+$", "(a|a)*b$", "(.*a){20}b$", "^(([a-z])+.)+[A-Z]$"])

@@ -7,12 +7,14 @@ same. The archive keeps what was found of two versions, so that it is found once
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import TypeVar
 
 from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.comparing.changes import BlockChange, Difference
+from mmcrawl.archive.model import StoredBlock
 from mmcrawl.archive.revisits import WHOLE, Pair
+from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.errors import BlockError, StoreError
 
 _Page = TypeVar("_Page")
@@ -20,8 +22,24 @@ _Page = TypeVar("_Page")
 logger = logging.getLogger(__name__)
 
 
-def is_change(change: BlockChange) -> bool:
-    """Return whether a block came, went, or has other words; what is no page, other bytes."""
+LAYOUT = "layout"
+"""Stands among kinds of blocks for the title and the text outside of all blocks."""
+
+CHANGE_KINDS = (*KINDS, LAYOUT)
+"""What changes can be chosen by."""
+_OUTSIDE = StoredBlock(0, 0, LAYOUT, "", 0, "", "")
+
+
+def word_changes(difference: Difference) -> Iterator[BlockChange]:
+    """Yield the blocks that came, went, or have other words; of what is no page, other bytes.
+
+    The text outside of all blocks, if it has other words, is the last one, of the kind `LAYOUT`.
+    """
+    layout = BlockChange("changed", _OUTSIDE, _OUTSIDE, difference.layout_words)
+    return filter(_is_change, (*difference.blocks, layout))
+
+
+def _is_change(change: BlockChange) -> bool:
     if change.change in ("added", "removed"):
         return True
     if not change.kind:
@@ -30,11 +48,11 @@ def is_change(change: BlockChange) -> bool:
 
 
 def changed_kinds(difference: Difference) -> frozenset[str]:
-    """Return the kinds of the blocks that came, went or changed.
+    """Return the kinds of what came, went or changed, see `word_changes`.
 
     :data:`WHOLE` stands for a body that is no page, and is among them if the answer is another.
     """
-    found = frozenset(change.kind or WHOLE for change in difference.blocks if is_change(change))
+    found = frozenset(change.kind or WHOLE for change in word_changes(difference))
     old, new = ((v.status, v.header("location")) for v in (difference.old, difference.new))
     return found if old == new else found | {WHOLE}
 

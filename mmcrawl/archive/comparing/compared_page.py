@@ -58,9 +58,13 @@ class ComparedPage:
         """The title and the runs of visible text that stand in no block."""
         return self._all_runs[1]
 
+    def visible_text(self, index: int) -> str:
+        """Return the visible text of a block."""
+        return self.page.text(self.blocks[index])
+
     def spaced_runs(self, index: int) -> list[str]:
         """Return the runs of a block, with a space behind those that white space follows."""
-        text, at = self.page.text(self.blocks[index]), 0
+        text, at = self.visible_text(index), 0
         found = []
         for run in self.runs[index]:
             at += len(run)

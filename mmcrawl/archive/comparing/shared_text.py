@@ -8,15 +8,44 @@ order; what is left of those is what was added and removed in truth.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import chain
+from typing import Protocol
 
 from mmcrawl.archive.comparing.changes import WordChange
-from mmcrawl.archive.comparing.compared_page import ComparedPage
 from mmcrawl.archive.comparing.wording import word_changes
 
 _Owner = int | None  # a block, None for the layout
 _Runs = list[tuple[_Owner, list[str]]]
+
+
+class PageText(Protocol):
+    """What is asked of a page, of its blocks by their numbers."""
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The text of each block; of one without, its pictures and links."""
+
+    @property
+    def runs(self) -> Sequence[list[str]]:
+        """The runs of visible text of each block."""
+
+    @property
+    def layout_runs(self) -> list[str]:
+        """The title and the runs of visible text that stand in no block."""
+
+    @property
+    def all_targets(self) -> Set[str]:
+        """The addresses of pictures, media and links of the page."""
+
+    def visible_text(self, index: int) -> str:
+        """Return the visible text of a block."""
+
+    def spaced_runs(self, index: int) -> list[str]:
+        """Return the runs of a block, with a space behind those that white space follows."""
+
+    def targets(self, index: int) -> list[str]:
+        """Return the addresses of pictures, media and links of a block."""
 
 
 class SharedText:
@@ -28,11 +57,11 @@ class SharedText:
             not for other blocks.
     """
 
-    def __init__(self, before: ComparedPage, after: ComparedPage, pairs: Mapping[int, int]) -> None:
+    def __init__(self, before: PageText, after: PageText, pairs: Mapping[int, int]) -> None:
         self._sides = before, after
         self._unpaired = (
-            set(range(len(before))) - set(pairs.values()),
-            set(range(len(after))) - set(pairs),
+            set(range(len(before.runs))) - set(pairs.values()),
+            set(range(len(after.runs))) - set(pairs),
         )
         left = _left_of(before, after, pairs, self._unpaired)
         counts = [Counter(run for _, runs in side for run in runs) for side in left]
@@ -63,7 +92,7 @@ class SharedText:
                 there = Counter(runs) == self._matched_in(side, index)
             else:
                 targets = compared.targets(index)
-                there = bool(targets) and other.all_targets.issuperset(targets)
+                there = bool(targets) and other.all_targets >= set(targets)
             if there:
                 found[index] = self._partners[side].get(index)
         return found
@@ -78,7 +107,7 @@ class SharedText:
         before, after = self._sides
         if before.texts[of] == after.texts[index]:
             return ()
-        if before.page.text(before.blocks[of]) == after.page.text(after.blocks[index]):
+        if before.visible_text(of) == after.visible_text(index):
             return ()
         both = self._matched_in(0, of) & self._matched_in(1, index)
         old, new = (
@@ -115,8 +144,8 @@ class SharedText:
 
 
 def _left_of(
-    before: ComparedPage,
-    after: ComparedPage,
+    before: PageText,
+    after: PageText,
     pairs: Mapping[int, int],
     unpaired: tuple[set[int], set[int]],
 ) -> tuple[_Runs, _Runs]:

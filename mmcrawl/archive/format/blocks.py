@@ -1,16 +1,21 @@
 """The blocks of a version as a manifest keeps them: by column, and little of what the body tells.
 
-A topic is made of words of its block, so that the places of these are kept, not the words: a
-quarter of the bytes. Digests are not kept, but their first bytes: enough to find a block without
-reading pages, and to count different ones (:attr:`BlockColumns.marks`).
+Blocks stand side by side, so that where one begins is told by where the one before ends: nearly
+always there. A topic is made of words of its block, so that the places of these are kept, not the
+words, and counted in words, not in bytes: a stop word left out is the same on all pages. Digests
+are not kept, but their first bytes: enough to find a block without reading pages, and to count
+different ones (:attr:`BlockColumns.marks`).
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import accumulate, pairwise
 from typing import NamedTuple
+
+import numpy as np
 
 from mmcrawl.archive.format.frames import read_varints, varints
 from mmcrawl.archive.model import StoredBlock, digest_of, leaves
@@ -50,14 +55,14 @@ class BlockColumns(NamedTuple):
     """The blocks of a version, each column as bytes.
 
     Attributes:
-        gaps, sizes: Where each begins behind the begin of the one before, and its bytes.
+        gaps, sizes: Where each begins behind the end of the one before in the same block, or behind
+            the begin of the block that it is the first in; and its bytes.
         levels: A byte each.
         kinds: A line each.
         paths: What differs from the one before: steps in common, then the rest; a line each.
         topics: Of the topics what is not in the block as it is; a line each.
-        words: Of each topic how many pieces it has, and of each piece where it begins behind the
-            one before, and its bytes; 0 and 0 for the next line of `topics`. b"" in archives of
-            before: each line is a topic.
+        words: Of each topic how many pieces it has, and the place of each, see `_Words.place`. b""
+            in archives of before: each line is a topic.
         marks: :data:`MARK` bytes of each digest, then those of the layout's; b"" in archives of
             before.
     """
@@ -74,19 +79,35 @@ class BlockColumns(NamedTuple):
     @classmethod
     def of(cls, blocks: Sequence[StoredBlock], body: bytes, encoding: str) -> BlockColumns:
         """Return the columns of the blocks of a body, whose text has an encoding."""
-        starts = [0, *(block.start for block in blocks)]
+        starts, sizes = [b.start for b in blocks], [b.end - b.start for b in blocks]
+        levels = bytes(min(block.level, _DEEPEST) for block in blocks)
         words, left = _written_topics(blocks, body, encoding)
         marks = b"".join(bytes.fromhex(block.digest)[:MARK] for block in blocks)
         return cls(
-            varints(block.start - before for block, before in zip(blocks, starts, strict=False)),
-            varints(block.end - block.start for block in blocks),
-            bytes(min(block.level, _DEEPEST) for block in blocks),
+            _gaps(starts, sizes, levels),
+            varints(sizes),
+            levels,
             "\n".join(block.kind for block in blocks).encode(),
             _path_column([block.path for block in blocks]),
             "\n".join(left).encode("utf-8", "surrogatepass"),
             words,
             marks + bytes.fromhex(layout_digest(body, blocks)),
         )
+
+    def renewed(self) -> BlockColumns:
+        """Return them as they are kept now, of those that were kept as in formats 1 and 2.
+
+        There, each begin was told by the begin before, and each place of a topic by its bytes.
+        """
+        starts = list(accumulate(read_varints(self.gaps)[0]))
+        gaps = _gaps(starts, read_varints(self.sizes)[0], self.levels)
+        words: list[int] = []
+        numbers = iter(read_varints(self.words)[0])
+        for count in numbers:
+            words.append(count)
+            for _ in range(count):
+                words += (_IN_BYTES, next(numbers, 0), next(numbers, 0))
+        return self._replace(gaps=gaps, words=varints(words))
 
     def outline(self) -> Outline | None:
         """Return what is known without the body; None in archives of before."""
@@ -111,20 +132,62 @@ class BlockColumns(NamedTuple):
 
     def _read(self, body: bytes, encoding: str) -> Iterator[StoredBlock]:
         count = len(self.levels)
-        starts = list(accumulate(read_varints(self.gaps)[0]))
-        topics = _lines(self.topics, count)
+        sizes = read_varints(self.sizes)[0]
+        starts = list(_starts(read_varints(self.gaps)[0], sizes, self.levels))
+        topics: Iterable[str] = _lines(self.topics, count)
+        if self.words:
+            topics = _read_topics(self.words, topics, starts, body, encoding)
         rows = zip(
             starts,
-            read_varints(self.sizes)[0],
+            sizes,
             self.levels,
             _lines(self.kinds, count),
             _read_paths(_lines(self.paths, count)),
-            _read_topics(self.words, topics, starts, body, encoding) if self.words else topics,
+            topics,
             strict=True,
         )
         for start, size, level, kind, path, topic in rows:
             end = start + size
             yield StoredBlock(start, end, kind, topic, level, path, digest_of(body[start:end]))
+
+
+def _gaps(starts: Sequence[int], sizes: Sequence[int], levels: bytes) -> bytes:
+    """Return where blocks begin behind where they are expected to."""
+    expected = _Expected()
+    gaps = []
+    for start, size, level in zip(starts, sizes, levels, strict=True):
+        gap = start - expected.at(level)
+        gaps.append(gap << 1 if gap >= 0 else (-gap << 1) - 1)
+        expected.note(start, size, level)
+    return varints(gaps)
+
+
+def _starts(gaps: Sequence[int], sizes: Sequence[int], levels: bytes) -> Iterator[int]:
+    """Yield where blocks begin."""
+    expected = _Expected()
+    for number, size, level in zip(gaps, sizes, levels, strict=True):
+        start = expected.at(level) + (-((number + 1) >> 1) if number & 1 else number >> 1)
+        expected.note(start, size, level)
+        yield start
+
+
+class _Expected:
+    """Where the next block begins if it stands beside the one before, or at the begin of its own.
+
+    What a block says of that is right in nearly all cases; nothing depends on it.
+    """
+
+    def __init__(self) -> None:
+        self._ends = [0] * (_DEEPEST + 2)  # of the last block of each level, or begin of its own
+
+    def at(self, level: int) -> int:
+        """Return the place for a block of a level."""
+        return self._ends[level]
+
+    def note(self, start: int, size: int, level: int) -> None:
+        """Take in a block."""
+        self._ends[level] = start + size
+        self._ends[level + 1] = start
 
 
 def layout_of(blocks: Sequence[StoredBlock], size: int) -> list[tuple[int, int]]:
@@ -181,21 +244,85 @@ def _lines(column: bytes, count: int) -> list[str]:
 # ---------------------------------------------------------------- topics
 
 
+_IN_BYTES = 0
+"""A place that is told in bytes: how many are before the piece, and in it."""
+
+_MOST = 7  # words before a piece that are told together with its own
+_OPENS, _CLOSES = b"<>"
+_OF_WORDS = np.array([chr(byte).isalnum() or byte > 127 for byte in range(256)])
+
+
 def _written_topics(
     blocks: Sequence[StoredBlock], body: bytes, encoding: str
 ) -> tuple[bytes, list[str]]:
     """Return the places of the words of all topics, and what is not in its block."""
     numbers: list[int] = []
     left: list[str] = []
-    encoded = _encoder(encoding)
+    encoded, counted = _encoder(encoding), _Words(body)
     for block in blocks:
         pieces = list(_pieces(block, body, encoded)) if block.topic else []
         numbers.append(len(pieces))
+        at = block.start
         for gap, size, text in pieces:
-            numbers += (gap, size)
-            if not size:
+            if size:
+                numbers += counted.place(at, at + gap, size)
+                at += gap + size
+            else:
+                numbers += (_IN_BYTES, 0, 0)
                 left.append(text)
     return varints(numbers), left
+
+
+class _Words:
+    """The words of a page that stand in no tag, to count in.
+
+    Args:
+        body: The page.
+
+    Attributes:
+        starts, ends: Their byte ranges.
+    """
+
+    def __init__(self, body: bytes) -> None:
+        codes = np.frombuffer(body, np.uint8)
+        opens = codes == _OPENS
+        edges = opens | (codes == _CLOSES)
+        in_tag = np.concatenate([[False], opens[edges]])[np.cumsum(edges)]
+        bounds = np.flatnonzero(np.diff(_OF_WORDS[codes] & ~in_tag, prepend=False, append=False))
+        self.starts: list[int] = bounds[::2].tolist()
+        self.ends: list[int] = bounds[1::2].tolist()
+
+    def place(self, at: int, start: int, size: int) -> tuple[int, ...]:
+        """Return the place of a piece, in words if it is some whole ones, else in bytes.
+
+        Told are how many words are before it, up to :data:`_MOST`, and how many it has, in one
+        number from 1; and then, if need be, how many more are before it.
+
+        Args:
+            at: Where words are counted from.
+            start, size: Of the piece.
+        """
+        first = bisect_left(self.starts, start)
+        last = bisect_left(self.ends, start + size, first)
+        if last == len(self.ends) or self.starts[first] != start or self.ends[last] != start + size:
+            return _IN_BYTES, start - at, size
+        before = first - bisect_left(self.starts, at)
+        number = 1 + (last - first) * (_MOST + 1) + min(before, _MOST)
+        return (number,) if before < _MOST else (number, before - _MOST)
+
+    def read(self, numbers: Iterator[int], at: int) -> tuple[int, int]:
+        """Return where a piece begins, and its bytes; 0 if it is not in the block."""
+        number = next(numbers, 0)
+        if number == _IN_BYTES:
+            gap, size = next(numbers, 0), next(numbers, 0)
+            return at + gap, size
+        within, before = divmod(number - 1, _MOST + 1)
+        if before == _MOST:
+            before += next(numbers, 0)
+        first = bisect_left(self.starts, at) + before
+        if first + within >= len(self.starts):
+            raise ValueError("a topic is not where it is told to be")
+        return self.starts[first], self.ends[first + within] - self.starts[first]
 
 
 def _encoder(encoding: str) -> Callable[[str], bytes]:
@@ -244,12 +371,15 @@ def _pieces(
 def _read_topics(
     words: bytes, texts: Iterable[str], starts: Iterable[int], body: bytes, encoding: str
 ) -> Iterator[str]:
-    numbers, left = iter(read_varints(words)[0]), iter(texts)
+    numbers, left, counted = iter(read_varints(words)[0]), iter(texts), _Words(body)
     for start, count in zip(starts, numbers, strict=False):
         pieces = []
-        end = start
+        at = start
         for _ in range(count):
-            gap, size = next(numbers, 0), next(numbers, 0)
-            end += gap + size
-            pieces.append(body[end - size : end].decode(encoding) if size else next(left, ""))
+            first, size = counted.read(numbers, at)
+            if size:
+                pieces.append(body[first : first + size].decode(encoding))
+                at = first + size
+            else:
+                pieces.append(next(left, ""))
         yield " ".join(pieces)

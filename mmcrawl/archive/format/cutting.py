@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from mmcrawl.archive.backend import Backend, PackRow, VersionRow
+from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.blocks import BlockColumns, Outline
 from mmcrawl.archive.format.facts import as_version, encoding_of
 from mmcrawl.archive.format.manifest import Entry
 from mmcrawl.archive.format.reading import Reader, live_entry
 from mmcrawl.archive.model import Capture, StoredBlock, Version, digest_of
+from mmcrawl.archive.rows import PackRow, VersionRow
 from mmcrawl.blocks.partition import Block, Partition, partition
 from mmcrawl.blocks.tree import read_tree
 from mmcrawl.errors import BlockError, StoreError, raise_if_fatal

@@ -14,10 +14,10 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from mmcrawl.archive.backend import VersionRow
 from mmcrawl.archive.format.frames import compressed, decompressed_like
 from mmcrawl.archive.format.manifest import Entry
 from mmcrawl.archive.model import Capture, Version
+from mmcrawl.archive.rows import VersionRow
 from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.errors import StoreError
 from mmcrawl.page.encoding import page_encoding

@@ -15,17 +15,17 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from mmcrawl.archive.backend import SHIFT
 from mmcrawl.archive.format.blocks import BlockColumns
 from mmcrawl.archive.format.frames import compressed, decompressed, read_varints, varints
 from mmcrawl.archive.model import StoredBlock
+from mmcrawl.archive.rows import SHIFT
 from mmcrawl.errors import StoreError
 
 Run = tuple[int, int]
 """Place of a chunk, and how many stand in a row from there."""
 
-_FORMAT = 2
-_OLDER_FORMAT = 1  # had no `words` and no `marks`
+_FORMAT = 3
+_OLDER_FORMATS = 1, 2  # see `BlockColumns.renewed`; 1 had no `words` and no `marks`
 _HEAD = struct.Struct("<BIII")
 _SIZE = struct.Struct("<I")
 _IDENTITY = struct.Struct("<QIHBd")
@@ -134,9 +134,10 @@ class Manifest:
     def __init__(self, body: bytes) -> None:
         form, count, chunks, lengths_size = _HEAD.unpack_from(body)
         self._count: int = count
-        if form not in (_FORMAT, _OLDER_FORMAT):
+        if form != _FORMAT and form not in _OLDER_FORMATS:
             raise StoreError(f"a manifest has format {form}, which this version does not know")
-        cells = _CELLS if form == _FORMAT else _OLDER_CELLS
+        self._is_older = form in _OLDER_FORMATS
+        cells = _OLDER_CELLS if form == 1 else _CELLS
         lengths, position = read_varints(body, _HEAD.size, self._count * cells)
         self._body = body
         self._cells: list[list[int]] = []
@@ -179,6 +180,8 @@ class Manifest:
         cells = [self._body[ends[index] : ends[index + 1]] for ends in self._cells]
         url, number, status, cut, time = _IDENTITY.unpack(cells[0])
         columns = BlockColumns(*cells[3:]) if cut else None
+        if columns is not None and self._is_older:
+            columns = columns.renewed()
         return Entry(url, number, time, status, cells[1], _read_runs(cells[2]), columns)
 
     def marked(self, mark: bytes) -> Iterator[int]:

@@ -15,14 +15,13 @@ is a visit, no version.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from mmcrawl.archive.backend import Backend, UrlRow, VersionRow, VisitRow
+from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.blocks import BlockColumns
-from mmcrawl.archive.format.cutting import columns_of
 from mmcrawl.archive.format.facts import (
     PageFacts,
     facts_of_page,
@@ -33,6 +32,7 @@ from mmcrawl.archive.format.facts import (
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.model import Capture, Stored, Unchanged
 from mmcrawl.archive.revisits import is_answer
+from mmcrawl.archive.rows import UrlRow, VersionRow, VisitRow
 from mmcrawl.archive.timeline import last_seen, next_seen
 from mmcrawl.blocks.partitioners.base import DEFAULT_LEVEL, DEFAULT_METHOD
 from mmcrawl.errors import StoreError
@@ -40,6 +40,9 @@ from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.urls import url_key
 
 logger = logging.getLogger(__name__)
+
+Cut: TypeAlias = Callable[[Capture, str, str, int], BlockColumns | None]
+"""Returns the blocks of a page, given its encoding, method and level; None if it cannot be cut."""
 
 _NOTED_EVERY = 8  # versions of a URL: as often it is noted how many it has
 
@@ -208,7 +211,7 @@ class Round:
 
     Args:
         standings: Of their URLs.
-        keep_blocks: Whether versions get blocks.
+        cut: Cuts versions into the blocks that are kept; None if none are.
 
     Attributes:
         versions: What is to be stored.
@@ -217,9 +220,9 @@ class Round:
         answers: Of the items that need nothing to be written, by number.
     """
 
-    def __init__(self, standings: Mapping[str, Standing], *, keep_blocks: bool) -> None:
+    def __init__(self, standings: Mapping[str, Standing], cut: Cut | None) -> None:
         self._standings = standings
-        self._keep_blocks = keep_blocks
+        self._cut = cut
         self.versions: list[NewVersion] = []
         self.visits: list[tuple[Item, VisitRow]] = []
         self.waiting: list[Item] = []
@@ -264,8 +267,12 @@ class Round:
             method, level = item.cut_by(capture, *before)
         facts = written_facts(capture, page, method, level)
         columns = None
-        if self._keep_blocks and page.is_page:
-            columns = _columns(item, capture, page.encoding, method, level)
+        if self._cut is not None and page.is_page:
+            ahead = item.cut
+            if ahead is not None and (ahead.method, ahead.level) == (method, level):
+                columns = ahead.columns
+            else:
+                columns = self._cut(capture, page.encoding, method, level)
         row = VersionRow(
             url=standing.url.id,
             number=standing.number + 1,
@@ -322,13 +329,3 @@ def _has_body_of(version: VersionRow, item: Item, capture: Capture) -> bool:
 
 def _location(capture: Capture) -> str:
     return capture.header("location") if capture.status // 100 == 3 else ""
-
-
-def _columns(
-    item: Item, capture: Capture, encoding: str, method: str, level: int
-) -> BlockColumns | None:
-    """Return the blocks; what was cut ahead is of no use if it was to be cut otherwise."""
-    cut = item.cut
-    if cut is not None and (cut.method, cut.level) == (method, level):
-        return cut.columns
-    return columns_of(capture, encoding, method, level)

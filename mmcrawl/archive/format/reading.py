@@ -9,9 +9,10 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import Generic, TypeVar
 
-from mmcrawl.archive.backend import SHIFT, Backend, PackRow, VersionRow, place
+from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.frames import decompressed
 from mmcrawl.archive.format.manifest import Entry, Manifest, Run, read_manifest
+from mmcrawl.archive.rows import SHIFT, PackRow, VersionRow, place
 from mmcrawl.errors import StoreError
 
 _NUMBER = (1 << SHIFT) - 1

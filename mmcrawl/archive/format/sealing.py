@@ -20,10 +20,11 @@ from functools import partial
 from hashlib import sha256
 from itertools import pairwise
 
-from mmcrawl.archive.backend import Backend, PackRow, place
+from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.frames import compressed, is_frame_of, parts_of
 from mmcrawl.archive.format.manifest import Entry, pack_manifest, read_manifest
 from mmcrawl.archive.format.reading import GoneError, Reader, live_entry, named
+from mmcrawl.archive.rows import PackRow, place
 from mmcrawl.errors import StoreError
 
 logger = logging.getLogger(__name__)

@@ -31,13 +31,13 @@ from hashlib import sha256
 from typing import NamedTuple
 from zlib import crc32
 
-from mmcrawl.archive.backend import CHUNK_DIGEST, Backend, UrlRow, VersionRow
-from mmcrawl.archive.format.cutting import columns_of
+from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.facts import as_version, facts_of_page, is_page
 from mmcrawl.archive.format.manifest import Entry
 from mmcrawl.archive.format.packing import Batch
 from mmcrawl.archive.format.planning import (
     Blocks,
+    Cut,
     Item,
     NewVersion,
     Round,
@@ -47,6 +47,7 @@ from mmcrawl.archive.format.planning import (
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.format.sealing import Sealer, is_closed
 from mmcrawl.archive.model import LARGEST_BODY, Capture, Stored, Unchanged
+from mmcrawl.archive.rows import CHUNK_DIGEST, UrlRow, VersionRow
 from mmcrawl.blocks.partitioners.base import MAX_LEVEL
 from mmcrawl.errors import StoreError
 
@@ -104,16 +105,14 @@ class Writer:
 
     Args:
         backend, reader, sealer: Of the archive.
-        keep_blocks: Whether the blocks of new versions are kept.
+        cut: Cuts new versions into the blocks that are kept; None if none are.
     """
 
-    def __init__(
-        self, backend: Backend, reader: Reader, sealer: Sealer, *, keep_blocks: bool
-    ) -> None:
+    def __init__(self, backend: Backend, reader: Reader, sealer: Sealer, cut: Cut | None) -> None:
         self._backend = backend
         self._reader = reader
         self._sealer = sealer
-        self._keep_blocks = keep_blocks
+        self._cut = cut
 
     def store(
         self,
@@ -141,8 +140,8 @@ class Writer:
         items = [_prepared(n, visit, method, level) for n, (visit, level) in pairs]
         answers: dict[int, Stored] = {}
         grown: Counter[int] = Counter()
-        if self._keep_blocks:
-            items = _cut_ahead(self._backend, items)
+        if self._cut is not None:
+            items = _cut_ahead(self._backend, items, self._cut)
         if items:
             with self._backend.writing():
                 self._write_all(items, answers, grown)
@@ -170,7 +169,7 @@ class Writer:
         backend = self._backend
         standings = look_up(backend, items)
         read_facts(self._reader, standings, items)
-        plan = Round(standings, keep_blocks=self._keep_blocks)
+        plan = Round(standings, self._cut)
         for item in items:
             plan.take(item)
         stored, refused = self._write_versions(plan.versions, grown) if plan.versions else ({}, [])
@@ -258,23 +257,23 @@ class _Before(NamedTuple):
     level: int = 0
 
 
-def _cut_ahead(backend: Backend, items: Sequence[Item]) -> list[Item]:
+def _cut_ahead(backend: Backend, items: Sequence[Item], cut: Cut) -> list[Item]:
     """Cut the pages that seem to be new, before anybody has to wait for it.
 
     The store is asked what was there before only if there is a page to cut.
     """
     before = _before(backend, items) if any(map(_is_uncut, items)) else {}
-    cut = []
+    ready = []
     for item in items:
         known = before.get(item.visit.url, _Before())
         if not isinstance(item.visit, Capture) or item.digest == known.digest:
-            cut.append(item)
+            ready.append(item)
             continue
-        cut.append(_with_blocks(item, item.visit, known))
-        blocks = cut[-1].cut
+        ready.append(_with_blocks(item, item.visit, known, cut))
+        blocks = ready[-1].cut
         how = (blocks.method, blocks.level) if blocks is not None else (known.method, known.level)
         before[item.visit.url] = _Before(item.digest, *how)
-    return cut
+    return ready
 
 
 def _is_uncut(item: Item) -> bool:
@@ -297,12 +296,12 @@ def _before(backend: Backend, items: Sequence[Item]) -> dict[str, _Before]:
     return before
 
 
-def _with_blocks(item: Item, capture: Capture, before: _Before) -> Item:
+def _with_blocks(item: Item, capture: Capture, before: _Before, cut: Cut) -> Item:
     page = facts_of_page(capture)
     if not page.is_page:
         return replace(item, page=page)
     method, level = item.cut_by(capture, before.method, before.level)
-    columns = columns_of(capture, page.encoding, method, level)
+    columns = cut(capture, page.encoding, method, level)
     return replace(item, page=page, cut=Blocks(method, level, columns))
 
 

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from mmcrawl.archive.backend import PackRow
+from mmcrawl.archive.rows import PackRow
 
 KEPT = 60.0
 _STREAMS = 200

@@ -5,7 +5,7 @@
 * ``claim``: ``STREAM/ENTRY`` in hexadecimal, the first entry of some; fields ``entry`` and
   ``chunk``, the next ones after those that were taken with it. To reserve is to insert the claim
   that follows the last one.
-* ``pack``: ``STREAM/ENTRY/ENTRIES``; fields of :class:`~mmcrawl.archive.backend.PackRow`, the place
+* ``pack``: ``STREAM/ENTRY/ENTRIES``; fields of :class:`~mmcrawl.archive.rows.PackRow`, the place
   of the first chunk, the name of its parts (``parts``) and how many there are (``m``, ``d``).
 * ``part``: ``NAME/m0``, ``NAME/d0`` and so on: pieces of the manifest and of the data, at most 8 MB
   each. They are written before the pack that names them, and go after it.
@@ -23,11 +23,11 @@ from typing import Any, TypeVar
 from bson import ObjectId
 from pymongo import ASCENDING, DESCENDING, DeleteOne, ReplaceOne, UpdateOne
 
-from mmcrawl.archive.backend import SHIFT, PackRow, place
 from mmcrawl.archive.common import PAGE, guarded
 from mmcrawl.archive.mongodb.known import KnownPacks, Parts
 from mmcrawl.archive.mongodb.leases import sealing
 from mmcrawl.archive.mongodb.urls import UrlCollections
+from mmcrawl.archive.rows import SHIFT, PackRow, place
 from mmcrawl.errors import StoreError
 from mmcrawl.stores.mongodb import insert_new
 

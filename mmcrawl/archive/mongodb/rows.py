@@ -8,7 +8,7 @@ from typing import Any
 
 from pymongo import UpdateOne
 
-from mmcrawl.archive.backend import UrlRow, VersionRow, VisitRow
+from mmcrawl.archive.rows import UrlRow, VersionRow, VisitRow
 
 Row = dict[str, Any]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
-from mmcrawl.archive.backend import SCHEMA_VERSION
+from mmcrawl.archive.rows import SCHEMA_VERSION
 from mmcrawl.stores import mongodb
 from mmcrawl.stores.mongodb import Server
 

@@ -21,7 +21,6 @@ from contextlib import AbstractContextManager, contextmanager
 from pymongo import ASCENDING, DESCENDING, ReplaceOne, ReturnDocument, UpdateOne
 from pymongo.errors import BulkWriteError, DuplicateKeyError
 
-from mmcrawl.archive.backend import UrlRow, VersionRow, VisitRow
 from mmcrawl.archive.common import PAGE, CommonBackend, guarded
 from mmcrawl.archive.mongodb.leases import SOLE, WRITE, Leases
 from mmcrawl.archive.mongodb.rows import (
@@ -38,6 +37,7 @@ from mmcrawl.archive.mongodb.rows import (
     written_visit,
 )
 from mmcrawl.archive.mongodb.server import connect, explained
+from mmcrawl.archive.rows import UrlRow, VersionRow, VisitRow
 from mmcrawl.errors import StoreError
 from mmcrawl.stores.mongodb import Documents, insert_new, only_duplicates
 

@@ -15,7 +15,6 @@ from collections.abc import Collection, Generator, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.format.cutting import ArchivedPage
 from mmcrawl.archive.model import StoredBlock, leaves
 from mmcrawl.archive.processes import in_processes
@@ -24,7 +23,6 @@ from mmcrawl.archive.search.query import media_bit
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import read_tree
-from mmcrawl.errors import StoreError
 from mmcrawl.page.parse import media_in
 
 _MANY = 32  # versions from which on starting processes is worth it
@@ -92,15 +90,7 @@ def _contents(content: bytes, encoding: str) -> tuple[str, int]:
 # ---------------------------------------------------------------- versions
 
 
-class Wanted(NamedTuple):
-    """A version to be read; `known` are (digest, encoding) of blocks that need not be."""
-
-    url: str
-    number: int
-    known: Collection[tuple[str, str]]
-
-
-class _Page(NamedTuple):
+class PageToRead(NamedTuple):
     """A page for a process to read; `known` are digests of blocks that need not be."""
 
     page: ArchivedPage
@@ -108,20 +98,15 @@ class _Page(NamedTuple):
 
 
 def read_versions(
-    archive: Archive, wanted: Iterable[Wanted], count: int, processes: int
+    pages: Iterable[PageToRead | ReadVersion], count: int, processes: int
 ) -> Generator[ReadVersion, None, None]:
     """Yield what was read of each version, in order.
 
     Args:
-        archive: Where they are.
-        wanted: Which.
+        pages: What is to be read, and what needs not be.
         count: How many these are about.
         processes: How many to use at most; 1 reads in this one.
-
-    Raises:
-        StoreError: the archive fails altogether.
     """
-    pages = (_page(archive, *one) for one in wanted)
     if processes < 2 or count < _MANY:
         yield from map(_finished, pages)
         return
@@ -129,22 +114,7 @@ def read_versions(
         yield read
 
 
-def _page(
-    archive: Archive, url: str, number: int, known: Collection[tuple[str, str]]
-) -> _Page | ReadVersion:
-    try:
-        version = archive.version(url, number)
-        if not version.encoding:
-            return ReadVersion(version.language)
-        page = archive.page(version)
-    except StoreError as error:
-        archive.visits(url)  # if the store fails altogether, so does this
-        return ReadVersion(problem=str(error))
-    here = frozenset(digest for digest, encoding in known if encoding == version.encoding)
-    return _Page(page, here)
-
-
-def _finished(page: _Page | ReadVersion) -> ReadVersion:
+def _finished(page: PageToRead | ReadVersion) -> ReadVersion:
     if isinstance(page, ReadVersion):
         return page
     version, body = page.page.version, page.page.body

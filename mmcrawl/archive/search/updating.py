@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.search.blocks import Wanted, read_versions
+from mmcrawl.archive.search.blocks import PageToRead, read_versions
 from mmcrawl.archive.search.index import Index, ReadVersion
 from mmcrawl.archive.search.writing import (
     Change,
@@ -161,8 +161,8 @@ class Updater:
             self._tell(0, total)
         batch: list[tuple[Change, list[ReadVersion]]] = []
         began = time.monotonic()
-        wanted = self._wanted(changes)
-        with closing(read_versions(self._archive, wanted, total, self._processes)) as versions:
+        pages = self._pages(changes)
+        with closing(read_versions(pages, total, self._processes)) as versions:
             for change in changes:
                 read: list[ReadVersion] = []
                 batch.append((change, read))
@@ -176,11 +176,24 @@ class Updater:
         if batch:
             self._write(batch)
 
-    def _wanted(self, changes: Sequence[Change]) -> Iterator[Wanted]:
+    def _pages(self, changes: Sequence[Change]) -> Iterator[PageToRead | ReadVersion]:
         for change in changes:
             known = frozenset(self._known(change.url)) if change.known else frozenset()
             for row in change.new:
-                yield Wanted(change.url, row.number, known)
+                yield self._page(change.url, row.number, known)
+
+    def _page(self, url: str, number: int, known: Set[tuple[str, str]]) -> PageToRead | ReadVersion:
+        """Return a version to be read, without blocks whose digest and encoding are known."""
+        try:
+            version = self._archive.version(url, number)
+            if not version.encoding:
+                return ReadVersion(version.language)
+            page = self._archive.page(version)
+        except StoreError as error:
+            self._archive.visits(url)  # if the store fails altogether, so does this
+            return ReadVersion(problem=str(error))
+        here = frozenset(digest for digest, encoding in known if encoding == version.encoding)
+        return PageToRead(page, here)
 
     def _known(self, url: str) -> list[tuple[str, str]]:
         """Return digest and encoding of the documents of a page."""

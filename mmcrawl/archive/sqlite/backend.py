@@ -13,8 +13,8 @@ import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from mmcrawl.archive.backend import SHIFT, PackRow, place
 from mmcrawl.archive.common import PAGE, guarded
+from mmcrawl.archive.rows import SHIFT, PackRow, place
 from mmcrawl.archive.sqlite.urls import UrlTables
 
 _NUMBER = (1 << SHIFT) - 1

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from mmcrawl.archive.backend import SCHEMA_VERSION
+from mmcrawl.archive.rows import SCHEMA_VERSION
 from mmcrawl.errors import StoreError
 
 APPLICATION_ID = 0x6D6D6361  # "mmca"

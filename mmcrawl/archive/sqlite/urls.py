@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import astuple
 from pathlib import Path
 
-from mmcrawl.archive.backend import UrlRow, VersionRow, VisitRow
 from mmcrawl.archive.common import PAGE, CommonBackend, guarded
+from mmcrawl.archive.rows import UrlRow, VersionRow, VisitRow
 from mmcrawl.archive.sqlite.file import connect, explained
 
 _URL = "SELECT url.id, url, name, stream, last, late FROM url JOIN host ON host.id = url.host"

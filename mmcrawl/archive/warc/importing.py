@@ -55,6 +55,7 @@ def import_warc(
     archive: Archive,
     paths: Iterable[str | PathLike[str]],
     *,
+    method: str | None = None,
     progress: Progress | None = None,
 ) -> WarcImport:
     """Take the captures of WARC files into an archive.
@@ -67,16 +68,19 @@ def import_warc(
     Args:
         archive: Where to.
         paths: The files, compressed record by record or not at all.
+        method: How pages are cut, with options if any; None as a URL's last version was, else as
+            usual. An archive that was opened with ``keep_blocks=False`` cuts none.
         progress: Is told how far it is.
 
     Raises:
+        BlockError: there is no such method.
         StoreError: a file cannot be opened, or the archive refuses; what was stored stays, and
             the import can be run again.
     """
     files = [Path(path) for path in paths]
     try:
         with Catalogue() as catalogue:
-            intake = _Intake(archive, files, catalogue)
+            intake = _Intake(archive, files, catalogue, method)
             for number in range(len(files)):
                 intake.find(number)
             intake.take_in(progress)
@@ -88,8 +92,11 @@ def import_warc(
 
 
 class _Intake:
-    def __init__(self, archive: Archive, files: list[Path], catalogue: Catalogue) -> None:
+    def __init__(
+        self, archive: Archive, files: list[Path], catalogue: Catalogue, method: str | None
+    ) -> None:
         self._archive = archive
+        self._method = method
         self._files = files
         self._catalogue = catalogue
         self._records = self._versions = self._unchanged = 0
@@ -241,7 +248,7 @@ class _Intake:
         """Store what waits, in one commit."""
         if not self._waiting:
             return
-        stored = self._archive.store_many(self._waiting)
+        stored = self._archive.store_many(self._waiting, method=self._method)
         self._waiting = []
         versions = sum(one.version is not None for one in stored)
         self._versions += versions

@@ -12,11 +12,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcrawl.blocks.layout.drawn_tags import DrawnTag, drawn_tags
 from mmcrawl.blocks.tags import HIDDEN
 from mmcrawl.blocks.tree import PageTree
 
@@ -52,6 +54,11 @@ class Measures:
         """Characters of visible text."""
         self.link_chars: Sums = _running(np.where(self.in_link, counted, 0))
         """Characters of visible text inside links."""
+
+    @cached_property
+    def drawn(self) -> Sequence[DrawnTag]:
+        """The start tag of each node."""
+        return drawn_tags(self.tree)
 
     def elements(self, tags: Iterable[str]) -> Sequence[int]:
         """Return the elements with any of the tags, in order."""

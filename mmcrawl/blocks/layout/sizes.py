@@ -11,6 +11,7 @@ a spacer from a column, not to draw a page.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from math import ceil
 
 from mmcrawl.blocks.building import TEXT
@@ -26,6 +27,7 @@ IMAGE_SIDE = 60.0
 
 _LARGEST = 20_000.0
 _NO_SIZE = 0.0, 0.0
+_UNDECLARED = "", ""
 _PLACED = frozenset(
     """
     img image svg canvas video audio object embed applet iframe frame input select textarea button
@@ -69,11 +71,15 @@ def declared_size(
 def _declared(tree: PageTree, node: int) -> tuple[str, str]:
     """Return width and height as an element declares them, "" where it declares none."""
     if not start_tag_has(tree, node, (b"width", b"height")):
-        return "", ""
-    attributes = tree.attributes(node)
-    found = {name: attributes.get(name, "") for name in ("width", "height")}
-    if style := attributes.get("style"):
-        found.update(_STYLE.findall(style.lower()))
+        return _UNDECLARED
+    return _declared_in(tree.attributes(node))
+
+
+def _declared_in(attributes: Mapping[str, str]) -> tuple[str, str]:
+    width, height = attributes.get("width", ""), attributes.get("height", "")
+    if not (style := attributes.get("style")):
+        return width, height
+    found = {"width": width, "height": height, **dict(_STYLE.findall(style.lower()))}
     return found["width"], found["height"]
 
 
@@ -114,8 +120,9 @@ class _Estimate:
     def __init__(self, tree: PageTree, measures: Measures) -> None:
         self._tree = tree
         self._hidden = measures.hidden
+        self._drawn = measures.drawn
         self._chars: list[int] = (measures.chars[1:] - measures.chars[:-1]).tolist()
-        self._declared: dict[bytes, tuple[str, str]] = {}  # by start tag
+        self._declared = {tag: _declared_in(tag.attributes) for tag in set(self._drawn)}
         self.widths = [0.0] * len(tree)
         self.heights = [0.0] * len(tree)
         self.widths[0] = PAGE_WIDTH
@@ -123,20 +130,22 @@ class _Estimate:
     def place(self) -> None:
         """Find the widths, and the heights that are declared."""
         tree, widths, heights = self._tree, self.widths, self.heights
-        tags, parents = tree.tags, tree.parents
+        tags, parents, hidden, chars = tree.tags, tree.parents, self._hidden, self._chars
         for node in range(1, len(tree)):
-            if self._hidden[node] and tags[node] not in _PLACED:
+            tag = tags[node]
+            if hidden[node] and tag not in _PLACED:
                 continue
             around = widths[parents[node]]
-            if tags[node] == TEXT:
-                widths[node] = min(around, self._chars[node] * CHARACTER_WIDTH)
+            if tag == TEXT:
+                width = chars[node] * CHARACTER_WIDTH
+                widths[node] = width if width < around else around
                 continue
-            if tags[node] in _CELLS and widths[node]:
+            if tag in _CELLS and widths[node]:
                 continue  # placed with its row
             width, height = self._size(node, (around, heights[parents[node]]))
-            default = min(IMAGE_SIDE, around) if tags[node] in _PLACED else around
+            default = min(IMAGE_SIDE, around) if tag in _PLACED else around
             widths[node], heights[node] = width or default, height
-            if tags[node] == "tr":
+            if tag == "tr":
                 self._place_cells(node)
 
     def _place_cells(self, row: int) -> None:
@@ -150,40 +159,42 @@ class _Estimate:
             self.widths[cell], self.heights[cell] = width or rest, height
 
     def _size(self, node: int, around: tuple[float, float]) -> tuple[float, float]:
-        tag = self._tree.written(node)
-        known = self._declared.get(tag)
-        if known is None:
-            known = self._declared[tag] = _declared(self._tree, node)
-        return _size(known, around) if any(known) else _NO_SIZE
+        known = self._declared[self._drawn[node]]
+        return _size(known, around) if known != _UNDECLARED else _NO_SIZE
 
     def stack(self) -> None:
         """Find the heights that are not declared."""
         tree, widths, heights = self._tree, self.widths, self.heights
-        tags, parents = tree.tags, tree.parents
+        tags, parents, hidden, chars = tree.tags, tree.parents, self._hidden, self._chars
         boxes = [0.0] * len(tree)  # height of the boxes in an element
         lines = [0.0] * len(tree)  # area of what stands in lines in it
-        for node in range(len(tree) - 1, -1, -1):
-            tag, parent, width = tags[node], parents[node], widths[node]
+        for node in range(len(tree) - 1, 0, -1):
+            tag, parent = tags[node], parents[node]
             if tag == TEXT:
-                lines[node] = self._chars[node] * CHARACTER_WIDTH * LINE_HEIGHT
-                heights[node] = _text_height(lines[node], widths[parent])
-                lines[parent] += lines[node]
+                area = chars[node] * CHARACTER_WIDTH * LINE_HEIGHT
+                heights[node] = _text_height(area, widths[parent])
+                lines[parent] += area
                 continue
-            if self._hidden[node] and tag not in _PLACED:
+            is_placed = tag in _PLACED
+            if hidden[node] and not is_placed:
                 continue
-            if not heights[node]:
-                least = IMAGE_SIDE if tag in _PLACED else 0.0
-                heights[node] = max(boxes[node] + _text_height(lines[node], width), least)
-            if node == 0:
-                break
+            height = heights[node]
+            if not height:
+                height = boxes[node] + _text_height(lines[node], widths[node])
+                if is_placed and height < IMAGE_SIDE:
+                    height = IMAGE_SIDE
+                heights[node] = height
             if tag in _CELLS:
-                boxes[parent] = max(boxes[parent], heights[node])
+                boxes[parent] = max(boxes[parent], height)
             elif tag in BLOCK_TAGS or boxes[node]:
-                boxes[parent] += heights[node]
+                boxes[parent] += height
             else:
-                lines[parent] += lines[node] or (width * heights[node] if tag in _PLACED else 0.0)
+                lines[parent] += lines[node] or (widths[node] * height if is_placed else 0.0)
+        heights[0] = boxes[0] + _text_height(lines[0], widths[0])
 
 
 def _text_height(area: float, width: float) -> float:
+    if not area or not width:
+        return 0.0
     # A column is as wide as a pixel at least: halved a thousand times, a width is next to nothing.
-    return ceil(area / max(width, 1.0) / LINE_HEIGHT) * LINE_HEIGHT if width else 0.0
+    return ceil(area / (width if width > 1.0 else 1.0) / LINE_HEIGHT) * LINE_HEIGHT

@@ -15,10 +15,13 @@ to match the last :data:`RULES_PER_KEY` count.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
-from mmcrawl.blocks.building import TEXT
+from mmcrawl.blocks.building import ROOT, TEXT
+from mmcrawl.blocks.layout.drawn_tags import DrawnTag
+from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tags import HEADINGS
 from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.looks import (
@@ -39,15 +42,16 @@ LONGEST_SHEET = 1_000_000
 
 RULES_PER_KEY = 128
 _LONGEST_SELECTOR = 8  # parts
-_REMEMBERED = 4096  # start tags of a page
+_SHORT = 50_000  # characters of a sheet
 
 _BOLD_TAGS = HEADINGS | frozenset("b strong th".split())
 _LOOKED_AT = STYLED_TAGS | _BOLD_TAGS
 _BOLD = 700
 
 _COMMENT_OR_STRING = re.compile(r"/\*.*?(?:\*/|\Z)|\"[^\"\n]*+\"?|'[^'\n]*+'?", re.DOTALL)
-_BRACE = re.compile(r"[{}]")
+_RULE_SET = re.compile(r"([^{}]*+)(?:\{([^{}]*+)\}|([{}])|\Z)")  # or the beginning, the end of one
 _PART = re.compile(r"(\*|[a-zA-Z][\w-]*)?((?:[.#][\w\u0080-\U0010ffff-]+)*)\Z")
+_NO_CLASSES: frozenset[str] = frozenset()
 _NAMES = re.compile(r"([.#])([\w\u0080-\U0010ffff-]+)")
 
 
@@ -63,30 +67,20 @@ class Style(NamedTuple):
     bold: bool = False
 
 
-def node_styles(tree: PageTree, sheets: Sheets = ()) -> list[Style]:
+def node_styles(tree: PageTree, measures: Measures, sheets: Sheets = ()) -> list[Style]:
     """Return the style of each node; a run of text has that of its element.
 
     Args:
-        tree: The page; its ``<style>`` elements and ``style`` attributes are read.
+        tree, measures: The page; its ``<style>`` elements and ``style`` attributes are read.
         sheets: The linked style sheets, as far as the caller has them: nothing is fetched.
     """
     matcher = _Matcher(_rules(_sheet_texts(tree, sheets)))
-    elements: dict[bytes, _Element] = {}  # by start tag
+    elements = {start_tag: matcher.element(start_tag) for start_tag in set(measures.drawn)}
     styles = [Style()] * len(tree)
-    tags, parents = tree.tags, tree.parents
-    for node in range(1, len(tree)):
-        around = styles[parents[node]]
-        if tags[node] == TEXT:
-            styles[node] = around
-            continue
-        start_tag = tree.written(node)
-        element = elements.get(start_tag)
-        if element is None:
-            if len(elements) > _REMEMBERED:
-                elements.clear()
-            element = elements[start_tag] = matcher.element(tags[node], tree.attributes(node))
-        styles[node] = around
-        if element.states or element.is_looked_at:
+    for node, (parent, start_tag) in enumerate(zip(tree.parents, measures.drawn, strict=True)):
+        around = styles[node] = styles[parent]
+        element = elements[start_tag]
+        if element is not None:
             declared = matcher.enter(tree, node, element.states).overridden_by(element.declared)
             if declared != NOTHING or element.is_looked_at:
                 look = look_of(element.tag, element.attributes, around.look, declared)
@@ -173,34 +167,39 @@ class _Rule(NamedTuple):
     declared: Declared
 
 
-def _rules(texts: Iterator[str]) -> Iterator[_Rule]:
+def _rules(texts: Iterable[str]) -> Iterator[_Rule]:
     for text in texts:
-        for prelude, body in _rule_sets(_COMMENT_OR_STRING.sub(" ", text)):
-            declared = declarations(body)
-            if declared == NOTHING:
-                continue
-            for selector in prelude.split(","):
-                if parts := _parts(selector):
-                    yield _Rule(parts, declared)
+        yield from _rules_of_short(text) if len(text) <= _SHORT else _rules_of_long(text)
+
+
+def _read(sheet: str) -> list[_Rule]:
+    found: list[_Rule] = []
+    for prelude, body in _rule_sets(_COMMENT_OR_STRING.sub(" ", sheet)):
+        declared = declarations(body)
+        if declared != NOTHING:
+            selectors = map(_parts, prelude.split(","))
+            found += [_Rule(parts, declared) for parts in selectors if parts]
+    return found
+
+
+# The pages of a site have the same sheets.
+_rules_of_short = lru_cache(maxsize=64)(_read)
+_rules_of_long = lru_cache(maxsize=4)(_read)
 
 
 def _rule_sets(css: str) -> Iterator[tuple[str, str]]:
     """Yield (selectors, declarations) of a sheet, also of its groups for the screen."""
     skipped = 0  # depth inside of an at-rule that is left out
-    prelude, start, has_prelude = "", 0, False
-    for brace in _BRACE.finditer(css):
-        piece = css[start : brace.start()]
-        start = brace.end()
+    for piece in _RULE_SET.finditer(css):
+        before, body, brace = piece.groups()
         if skipped:
-            skipped += 1 if brace[0] == "{" else -1
-        elif brace[0] == "}":
-            if has_prelude:
-                yield prelude, piece
-            has_prelude = False
-        else:
-            prelude = piece.rpartition(";")[2].strip()
-            has_prelude = not prelude.startswith("@")
-            if not has_prelude and not _is_open_group(prelude.lower()):
+            skipped += {"{": 1, "}": -1}.get(brace, 0)
+        elif brace != "}":
+            prelude = before.rpartition(";")[2].strip()
+            if not prelude.startswith("@"):
+                if body is not None:
+                    yield prelude, body
+            elif brace and not _is_open_group(prelude.lower()):
                 skipped = 1
 
 
@@ -223,10 +222,12 @@ def _parts(selector: str) -> tuple[_Part, ...]:
         match = _PART.match(word)
         if match is None or len(found) == _LONGEST_SELECTOR:
             return ()
-        names_of = _NAMES.findall(match[2])
-        ids = [name for sign, name in names_of if sign == "#"]
-        classes = frozenset(name for sign, name in names_of if sign == ".")
-        found.append(_Part(child, (match[1] or "*").lower(), classes, ids[0] if ids else ""))
+        own_id, classes = "", _NO_CLASSES
+        if match[2]:
+            names_of = _NAMES.findall(match[2])
+            own_id = next((name for sign, name in names_of if sign == "#"), "")
+            classes = frozenset(name for sign, name in names_of if sign == ".")
+        found.append(_Part(child, (match[1] or "*").lower(), classes, own_id))
         child = False
     return () if child else tuple(found)
 
@@ -301,27 +302,37 @@ class _Matcher:
         self._innermost: dict[int, int] = {0: -1}
         self._open: list[tuple[int, list[tuple[int, int | None]]]] = []  # (after, what to restore)
 
-    def element(self, tag: str, attributes: Mapping[str, str]) -> _Element:
-        """Return what is known of the elements with a start tag."""
+    def element(self, start_tag: DrawnTag) -> _Element | None:
+        """Return what is known of the elements with a start tag; None if it is nothing."""
+        tag, attributes = start_tag.name, start_tag.attributes
+        if tag in (ROOT, TEXT):
+            return None
         states = self._states(tag, attributes) if self._by_key else []
         declared = declarations(attributes.get("style", ""))
         is_looked_at = declared != NOTHING or tag in _LOOKED_AT or "bgcolor" in attributes
+        if not states and not is_looked_at:
+            return None
         return _Element(tag, attributes, states, declared, is_looked_at)
 
     def _states(self, tag: str, attributes: Mapping[str, str]) -> list[_State]:
+        by_key = self._by_key
+        # Of these no class and no id is asked, or they would be kept under it.
+        found = by_key.get(tag, []) + by_key.get("*", [])
         names_of, own_id = attributes.get("class", "").split(), attributes.get("id", "").strip()
-        classes = frozenset(names_of)
-        keys = [tag, "*", *(f".{name}" for name in dict.fromkeys(names_of))]
+        keys = [f".{name}" for name in dict.fromkeys(names_of)]
         if own_id:
             keys.append(f"#{own_id}")
-        return [
-            state
-            for key in keys
-            for state in self._by_key.get(key, ())
-            if state.part.tag in ("*", tag)
-            and (not state.part.id or state.part.id == own_id)
-            and state.part.classes <= classes
-        ]
+        named = [state for key in keys if key in by_key for state in by_key[key]]
+        if named:
+            classes = frozenset(names_of)
+            found += [
+                state
+                for state in named
+                if state.part.tag in ("*", tag)
+                and (not state.part.id or state.part.id == own_id)
+                and state.part.classes <= classes
+            ]
+        return found
 
     def enter(self, tree: PageTree, node: int, states: Sequence[_State]) -> Declared:
         """Return what the sheets declare for the next element with any states."""

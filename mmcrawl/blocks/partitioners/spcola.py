@@ -9,13 +9,14 @@ that a page costs time proportional to its nodes, however they are nested.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from operator import itemgetter
 
 from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.features import is_topic_page
-from mmcrawl.blocks.layout.measures import Measures, count_between
+from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.layout.runs import content_runs, shown_nodes
 from mmcrawl.blocks.layout.sizes import node_sizes
 from mmcrawl.blocks.layout.styles import Sheets, Style, node_styles
@@ -65,7 +66,7 @@ class ElementRules:
         merges_links: bool,
         sheets: Sheets,
     ) -> None:
-        self._tree = tree
+        self._tree, self._after = tree, tree.after
         self._widths, self._heights = sizes
         self._min_width, self._min_height = min_width, min_height
         self._merges_links = merges_links
@@ -76,18 +77,25 @@ class ElementRules:
             found = measures.elements(tags)
             return [node for node in found if not measures.hidden[tree.parents[node]]]
 
-        self._pictures = shown(_PICTURES)
-        self._bare_pictures = [node for node in self._pictures if not measures.in_link[node]]
-        self._flash = measures.elements(_FLASH)
-        self._other = shown(_OTHER_CONTENT)
-        self._links = shown(("a",))
-        self._split_tags = measures.elements(SPLIT_TAGS)
-        self._items = measures.elements(_ITEMS)
+        def sums(nodes: Iterable[int]) -> list[int]:
+            counts = [0] * (len(tree) + 1)
+            for node in nodes:
+                counts[node + 1] = 1
+            return list(accumulate(counts))
+
+        pictures = shown(_PICTURES)
+        self._pictures = sums(pictures)
+        self._bare_pictures = sums(node for node in pictures if not measures.in_link[node])
+        self._flash = sums(measures.elements(_FLASH))
+        self._other = sums(shown(_OTHER_CONTENT))
+        self._links = sums(shown(("a",)))
+        self._split_tags = sums(measures.elements(SPLIT_TAGS))
+        self._items = sums(measures.elements(_ITEMS))
         boxes = measures.elements(_SECTION_TAGS | _LIST_TAGS)
-        self._crowded = [node for node in boxes if self._count(self._links, node) > 1]
-        self._styles = node_styles(tree, sheets)
+        self._crowded = sums(node for node in boxes if self._in(self._links, node) > 1)
+        self._styles = node_styles(tree, measures, sheets)
         self._texts = _Changes(_text_looks(tree, measures, self._styles))
-        self._boxes = _Changes(_box_keys(tree))
+        self._boxes = _Changes(_box_keys(measures))
 
     def is_whole(self, node: int) -> bool:
         """Whether an element is not split, by any of the three rules."""
@@ -98,9 +106,9 @@ class ElementRules:
 
         One with much more in it is a link that somebody forgot to close.
         """
-        if not self._count(self._split_tags, node):
+        if not self._in(self._split_tags, node):
             return False
-        is_short = self._between(self._chars, node) <= _LONGEST_LINK
+        is_short = self._in(self._chars, node) <= _LONGEST_LINK
         return is_short and bool(self._tree.attributes(node).get("href"))
 
     def looks_alike(self, node: int) -> bool:
@@ -111,13 +119,13 @@ class ElementRules:
         A box looks like another if it has the same tag and class: a class is the key of a look,
         also of one that is declared in a sheet not at hand.
         """
-        if self._links_in(node) and not self._merges_links:
+        if self._in(self._links, node) and not self._merges_links:
             return False
-        if self._count(self._pictures, node) or self._count(self._flash, node):
+        if self._in(self._pictures, node) or self._in(self._flash, node):
             return False
-        if self._count(self._other, node):
+        if self._in(self._other, node):
             return False
-        after = self._tree.after[node]
+        after = self._after[node]
         look = self._texts.key_of(node, after)
         return look in (None, (self._styles[node], False)) and self._boxes.alike(node + 1, after)
 
@@ -130,34 +138,29 @@ class ElementRules:
 
         Plain text needs no rule: there is no tag in it to split at.
         """
-        if self._count(self._other, node):
+        if self._in(self._other, node):
             return False
-        chars = self._between(self._chars, node)
+        chars = self._in(self._chars, node)
         if not chars:
-            return bool(self._count(self._pictures, node) or self._count(self._flash, node))
-        if self._count(self._flash, node) or self._count(self._bare_pictures, node):
+            return bool(self._in(self._pictures, node) or self._in(self._flash, node))
+        if self._in(self._flash, node) or self._in(self._bare_pictures, node):
             return False
         return self._is_link_list(node, chars)
 
     def _is_link_list(self, node: int, chars: int) -> bool:
-        links = self._links_in(node)
+        links = self._in(self._links, node)
         if not links:
             return False
-        share = self._between(self._link_chars, node) / chars
+        share = self._in(self._link_chars, node) / chars
         if self._tree.tags[node] in _LIST_TAGS:
-            items = self._count(self._items, node)
+            items = self._in(self._items, node)
             return share >= _LINK_LIST or (share >= _LINKED_ITEMS and links >= items)
-        inside = node + 1, self._tree.after[node]
-        return share >= _LINK_LIST and not count_between(self._crowded, *inside)
+        crowded = self._crowded
+        return share >= _LINK_LIST and crowded[self._after[node]] == crowded[node + 1]
 
-    def _links_in(self, node: int) -> int:
-        return self._count(self._links, node)
-
-    def _count(self, nodes: Sequence[int], node: int) -> int:
-        return count_between(nodes, node, self._tree.after[node])
-
-    def _between(self, sums: list[int], node: int) -> int:
-        return sums[self._tree.after[node]] - sums[node]
+    def _in(self, sums: list[int], node: int) -> int:
+        """Return what a node and its subtree hold."""
+        return sums[self._after[node]] - sums[node]
 
 
 class _Changes:
@@ -187,27 +190,30 @@ def _text_looks(
     tree: PageTree, measures: Measures, styles: Sequence[Style]
 ) -> Iterator[tuple[int, Hashable]]:
     """Yield the look that most text directly inside of each block-level element has."""
-    tags, parents = tree.tags, tree.parents
+    hidden, in_link = measures.hidden, measures.in_link
     container = [0] * len(tree)
-    firsts: dict[int, int] = {}
-    counts: dict[int, dict[Hashable, int]] = {}
-    for node in range(1, len(tree)):
-        around = container[parents[node]]
-        container[node] = node if tags[node] in BLOCK_TAGS else around
-        if tags[node] == TEXT and not measures.hidden[node]:
-            firsts.setdefault(around, node)
-            looks = counts.setdefault(around, {})
-            look = (styles[node], measures.in_link[node])
-            looks[look] = looks.get(look, 0) + len(tree.texts[node])
-    for around, looks in counts.items():
-        yield firsts[around], max(looks, key=looks.__getitem__)
+    runs: dict[int, list[int]] = defaultdict(list)
+    for node, (tag, parent) in enumerate(zip(tree.tags, tree.parents, strict=True)):
+        if tag == TEXT:
+            if not hidden[node]:
+                runs[container[parent]].append(node)
+        else:
+            container[node] = node if tag in BLOCK_TAGS else container[parent]
+    for found in runs.values():
+        first = found[0]
+        if len(found) == 1:
+            yield first, (styles[first], in_link[first])
+            continue
+        looks: dict[Hashable, int] = defaultdict(int)
+        for node in found:
+            looks[styles[node], in_link[node]] += len(tree.texts[node])
+        yield first, max(looks, key=looks.__getitem__)
 
 
-def _box_keys(tree: PageTree) -> Iterator[tuple[int, Hashable]]:
-    for node, tag in enumerate(tree.tags):
-        if tag in _SECTION_TAGS:
-            attributes = tree.attributes(node)
-            yield node, (tag, attributes.get("class", ""))
+def _box_keys(measures: Measures) -> Iterator[tuple[int, Hashable]]:
+    for node in measures.elements(_SECTION_TAGS):
+        start_tag = measures.drawn[node]
+        yield node, (start_tag.name, start_tag.attributes.get("class", ""))
 
 
 class Spcola:

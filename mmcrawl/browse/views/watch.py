@@ -10,9 +10,10 @@ from math import inf
 from starlette.responses import Response
 
 from mmcrawl.archive.atom import MEDIA_TYPE, atom_feed, feed_title
+from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS
 from mmcrawl.archive.uris import shown
 from mmcrawl.archive.watching import Watch, WatchedChange, watched_changes
-from mmcrawl.blocks.kinds import KEPT, KINDS
+from mmcrawl.blocks.kinds import KEPT
 from mmcrawl.blocks.selecting import LONGEST_SELECTOR, ElementSelector
 from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
@@ -60,6 +61,7 @@ class WatchViews:
             "watch",
             status=400 if wrong else 200,
             form=form,
+            kinds=CHANGE_KINDS,
             most=_MOST_BLOCKS,
             changes=found.changes,
             feed="" if wrong else address("/watch.atom", **form),
@@ -126,7 +128,7 @@ class WatchViews:
 def _form(arguments: Arguments) -> dict[str, str]:
     since = arguments.time("since")
     return {
-        "kind": arguments.choice("kind", (_ALL, *KINDS)),
+        "kind": arguments.choice("kind", (_ALL, *CHANGE_KINDS)),
         "css": arguments.text("css", longest=LONGEST_SELECTOR),
         "since": "" if since is None else _written(since),
         "site": arguments.text("site", longest=300),

@@ -33,7 +33,7 @@ from mmcrawl.commands.archive.subcommand import (
 from mmcrawl.commands.archive.versions import VERSIONS
 from mmcrawl.commands.archive.watch import WATCH
 from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, console_of, ended_by_signal
-from mmcrawl.engine.crawls import revisit_rules
+from mmcrawl.engine.crawls import blocks_kept, revisit_rules
 from mmcrawl.errors import MmcrawlError, SearchError
 
 __all__ = ["Command"]
@@ -88,13 +88,17 @@ class Command(MmcrawlCommand, ScrapyCommand):
         options = Options.read(subcommand.name, given, opts)
         options.uri = uri
         options.rules = revisit_rules(self.settings)  # type: ignore[arg-type]
-        return lambda: _run(subcommand, options)
+        options.method, keep_blocks = blocks_kept(self.settings)  # type: ignore[arg-type]
+        return lambda: _run(subcommand, options, keep_blocks=keep_blocks)
 
 
-def _run(subcommand: Subcommand, options: Options) -> int:
+def _run(subcommand: Subcommand, options: Options, *, keep_blocks: bool) -> int:
     only_looks = subcommand is CHECK and not options.repair
     with open_archive(
-        options.uri, create=subcommand.creates, read_only=only_looks or not subcommand.writes
+        options.uri,
+        create=subcommand.creates,
+        read_only=only_looks or not subcommand.writes,
+        keep_blocks=keep_blocks,
     ) as archive:
         return subcommand.run(archive, options, console_of())
 

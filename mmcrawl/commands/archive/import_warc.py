@@ -21,7 +21,8 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
     """Take in WARC files; 1 if something in them is left out for what it is."""
     from mmcrawl.archive.warc.importing import import_warc
 
-    report = import_warc(archive, [os.path.expanduser(name) for name in options.args])
+    paths = [os.path.expanduser(name) for name in options.args]
+    report = import_warc(archive, paths, method=options.method)
     if options.json:
         print(as_json(asdict(report) | {"problems": list(map(str, report.problems))}))
     else:

@@ -12,10 +12,10 @@ from typing import Any
 from rich.console import Console, RenderableType
 
 from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS
 from mmcrawl.archive.model import Version
 from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.archive.search.finding import ORDERS
-from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.blocks.selecting import ElementSelector
 from mmcrawl.commands.base import whole
 from mmcrawl.crawling.archive_params import as_time
@@ -39,6 +39,7 @@ class Options:
         skip: Hits that are left out at the beginning.
         near: In (0, 1].
         rules: Bounds of the time between two visits.
+        method: How pages that are stored are cut; None as before.
         uri: Of the archive.
         others: As the options of their names.
     """
@@ -71,6 +72,7 @@ class Options:
     atom: str = ""
     browser: str = "http://127.0.0.1:8000/"
     rules: RevisitRules = field(default_factory=RevisitRules)
+    method: str | None = None
     uri: str = ""
 
     @classmethod
@@ -118,9 +120,10 @@ def _time(text: str, flag: str) -> float:
 
 def _kinds(text: str, flag: str) -> tuple[str, ...]:
     kinds = tuple(kind.strip() for kind in text.split(",") if kind.strip())
-    unknown = [kind for kind in kinds if kind not in KINDS]
+    unknown = [kind for kind in kinds if kind not in CHANGE_KINDS]
     if unknown:
-        raise ValueError(f"{flag} {unknown[0]}: there is none; there are {', '.join(KINDS)}")
+        known = ", ".join(CHANGE_KINDS)
+        raise ValueError(f"{flag} {unknown[0]}: there is none; there are {known}")
     return kinds
 
 
@@ -171,7 +174,11 @@ OPTIONS = {
     "blocks": Option("--blocks", "show: the layout too, and what each block says and is"),
     "text": Option("--text", "block: all its visible text"),
     "kinds": Option(
-        "--kinds", f"diff, watch: only these kinds of blocks: {','.join(KINDS)}", "", _kinds
+        "--kinds",
+        f"diff, watch: only these kinds of blocks: {','.join(CHANGE_KINDS)} (the last is what"
+        " stands outside of them)",
+        "",
+        _kinds,
     ),
     "all": Option("--all", "diff: unchanged blocks and advertisements too"),
     "output": Option("-o", "rebuild: where to, - for standard output", "FILE"),

@@ -11,9 +11,9 @@ from pymongo.collection import Collection
 from pymongo.errors import AutoReconnect, OperationFailure
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.archive.backend import PackRow, VersionRow, place
 from mmcrawl.archive.mongodb.backend import MongoBackend
 from mmcrawl.archive.mongodb.server import explained
+from mmcrawl.archive.rows import PackRow, VersionRow, place
 from mmcrawl.errors import StoreError
 
 

@@ -1,0 +1,89 @@
+"""Blocks as a manifest keeps them: what is written is read, and little is written."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mmcrawl.archive import StoredBlock
+from mmcrawl.archive.format.blocks import BlockColumns
+from mmcrawl.archive.model import digest_of
+from mmcrawl.errors import StoreError
+from tests.archive.older_columns import of_before
+
+WORDS = st.lists(
+    st.sampled_from(
+        [
+            *("lens", "of", "Lens-maker", "a<b", "&amp;", "<p>", "</p>", "<a href='lens of'>"),
+            *("<", ">", "光的折射", "光", "ü", "  ", "\n", "l", "", "x" * 300),
+        ]
+    ),
+    max_size=40,
+)
+
+
+@st.composite
+def cut_pages(draw: st.DrawFn, encoding: str) -> tuple[bytes, list[StoredBlock]]:
+    """Return a body with blocks in and beside each other, each with a topic of its words or not."""
+    words = [word.encode(encoding, "replace") + b" " for word in draw(WORDS)]
+    body = b"".join(words)
+    places = sorted({0, len(body), *draw(st.lists(st.integers(0, len(body)), max_size=12))})
+    blocks: list[StoredBlock] = []
+
+    def cut(first: int, last: int, level: int) -> None:
+        while first < last:
+            end = draw(st.integers(first + 1, last))
+            start, stop = places[first], places[end]
+            text = body[start:stop].decode(encoding, "replace").split()
+            chosen = [word for word in text if draw(st.booleans())]
+            topic = " ".join([*chosen, *draw(st.sampled_from([[], ["other"]]))])
+            digest = digest_of(body[start:stop])
+            blocks.append(StoredBlock(start, stop, "topic", topic, level, "html/p", digest))
+            if draw(st.booleans()) and level < 4:
+                cut(first, end, level + 1)
+            first = end + draw(st.integers(0, 1))
+
+    cut(0, len(places) - 1, 1)
+    return body, blocks
+
+
+@given(st.data(), st.sampled_from(["utf-8", "gb18030", "latin-1", "utf-16-le"]))
+def test_blocks_are_read_as_they_were_written_in_each_format(
+    data: st.DataObject, encoding: str
+) -> None:
+    body, blocks = data.draw(cut_pages(encoding))
+    columns = BlockColumns.of(blocks, body, encoding)
+    assert columns.read(body, encoding) == blocks
+    former = of_before(2, columns, blocks, body, encoding)
+    assert former.renewed().read(body, encoding) == blocks
+
+
+def test_blocks_side_by_side_need_no_places_and_topics_the_number_of_words_left_out() -> None:
+    parts = [b"<p>The lens of glass</p>", b"<p title='a lens'>The maker of lenses</p>"]
+    body, start, blocks = b"".join(parts), 0, []
+    for part, topic in zip(parts, ("lens glass", "maker lenses"), strict=True):
+        end = start + len(part)
+        blocks.append(StoredBlock(start, end, "topic", topic, 1, "p", digest_of(part)))
+        start = end
+    columns = BlockColumns.of(blocks, body, "utf-8")
+    assert columns.gaps == bytes(2)
+    alike = 1 + 1  # the place of a word behind one that is left out
+    assert columns.words == bytes([2, alike, alike] * 2)
+    damaged = columns._replace(words=bytes([2, alike, 60] * 2))
+    with pytest.raises(StoreError, match="a topic is not where it is told to be"):
+        damaged.read(body, "utf-8")
+
+
+def test_places_of_words_are_found_in_time_in_proportion_to_the_page() -> None:
+    def seconds(size: int) -> float:
+        body = b"<" * size + b" lens"
+        block = StoredBlock(0, len(body), "topic", "lens", 1, "p", digest_of(body))
+        began = process_time()
+        for _ in range(3):
+            BlockColumns.of([block], body, "utf-8").read(body, "utf-8")
+        return process_time() - began
+
+    assert seconds(400_000) < 24 * max(seconds(50_000), 0.001)
