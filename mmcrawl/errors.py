@@ -44,6 +44,10 @@ class StoreError(MmcrawlError):
     """A store cannot be opened or written: not ours, of another version, full, or unreachable."""
 
 
+class MissingStoreError(StoreError):
+    """A store is not there: nothing was kept in it yet."""
+
+
 class ExhaustedError(StoreError):
     """The process has run out of what it needs to go on: memory, open files, threads, disk."""
 

@@ -13,7 +13,7 @@ from typing import Self
 
 from mmcrawl.collecting.index import Summary
 from mmcrawl.collecting.model import EVERY_KIND, MediaFile, State
-from mmcrawl.errors import StoreError
+from mmcrawl.errors import MissingStoreError, StoreError
 from mmcrawl.frontier.addresses import host_of
 
 _APPLICATION_ID = 0x6D6D636D  # "mmcm"
@@ -66,7 +66,7 @@ class SqliteIndex:
         self.name = str(path)
         self._lock = threading.RLock()
         if not create and not path.is_file():
-            raise StoreError(
+            raise MissingStoreError(
                 f"there is no collection {path}; `scrapy collect` begins one for a crawl"
             )
         try:

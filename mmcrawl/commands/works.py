@@ -25,7 +25,7 @@ from mmcrawl.collecting.works.crawl_works import found_pages
 from mmcrawl.collecting.works.describing import Sources, describe
 from mmcrawl.collecting.works.file_tags import reader_of_tags
 from mmcrawl.commands.base import MmcrawlCommand, console_of, store_named, whole
-from mmcrawl.errors import CollectionError, StoreError
+from mmcrawl.errors import CollectionError, MissingStoreError
 from mmcrawl.frontier.store import Job
 from mmcrawl.settings import value_of
 from mmcrawl.sharing.found import FoundMedia
@@ -196,7 +196,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         """Give the media that are held; None where nothing was collected."""
         try:
             collection = open_collection(store, self._setting("MMCRAWL_MEDIA"), create=False)
-        except StoreError:
+        except MissingStoreError:
             yield None
             return
         with collection:

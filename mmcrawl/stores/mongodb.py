@@ -33,7 +33,7 @@ from pymongo.monitoring import CommandListener
 from pymongo.read_preferences import ReadPreference
 from pymongo.uri_parser import parse_uri
 
-from mmcrawl.errors import StoreError
+from mmcrawl.errors import MissingStoreError, StoreError
 
 logger = logging.getLogger(__name__)
 
@@ -224,7 +224,7 @@ def _created(kind: Kind, server: Server, may_create: bool) -> dict[str, Any]:
     if about is not None:
         return about
     if not may_create:
-        raise StoreError(f"there is no {kind.noun} {server.name}; {kind.missing}")
+        raise MissingStoreError(f"there is no {kind.noun} {server.name}; {kind.missing}")
     if any(name.startswith(kind.prefix) and name not in ours for name in names):
         return {}
     for table in kind.tables:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
+import sqlite3
 import subprocess
 from pathlib import Path
 
@@ -142,3 +144,28 @@ def test_what_is_told_wrongly_is_one_sentence(
 def test_an_unknown_work_is_one_sentence(crawl: Path) -> None:
     assert "`scrapy works describe` makes them" in scrapy(crawl, "works", "list", "no.db", code=1)
     assert "there is no work 'x'" in scrapy(crawl, "works", "show", "x", code=1)
+
+
+def test_a_damaged_index_is_not_taken_for_a_crawl_without_media(
+    crawl: Path, tmp_path: Path
+) -> None:
+    folder = shutil.copytree(crawl, tmp_path / "copy")
+    (folder / "crawl-media" / "index.db").write_bytes(b"damaged " * 20)
+    before = listed(folder)
+    for words in (("describe",), ("export", "--to", "bagit", "-o", "bag")):
+        assert "index.db is not an index" in scrapy(folder, "works", *words, code=1)
+    assert listed(folder) == before
+    assert not (folder / "bag").exists()
+
+
+def test_a_damaged_record_is_one_sentence(crawl: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(crawl, tmp_path / "copy")
+    db = sqlite3.connect(folder / "crawl-media" / "works.db")
+    with db:
+        db.execute("UPDATE work SET record = '{' WHERE place = 0")
+    db.close()
+    said = scrapy(folder, "works", "list", code=1)
+    assert "`scrapy works describe` again" in said
+    assert "Traceback" not in said
+    scrapy(folder, "works", "describe", "crawl.db")
+    assert len(listed(folder)) == len(listed(crawl))

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from mmcrawl.collecting.shelf.corrections import Correction, corrected, merged
 from mmcrawl.collecting.works.model import Work
-from mmcrawl.errors import CollectionError
+from mmcrawl.errors import CollectionError, StoreError
 
 Described = tuple[Work, tuple[str, ...]]
 """A work, and the keys of its files."""
@@ -147,6 +147,16 @@ def _free(id_: str, taken: set[str]) -> str:
 
 
 def as_row(text: str) -> dict[str, Any]:
-    """Return what a row of JSON says."""
-    row: dict[str, Any] = json.loads(text)
+    """Return what a row of JSON says.
+
+    Raises:
+        StoreError: it is none.
+    """
+    try:
+        row: dict[str, Any] = json.loads(text)
+    except ValueError as error:
+        raise StoreError(
+            f"a record of the works is damaged ({error}); run `scrapy works describe` again,"
+            " or restore it from a copy"
+        ) from error
     return row
