@@ -52,7 +52,8 @@ def work_page(work: Work) -> RenderableType:
         where = f"{evidence.source}, said of the {evidence.scope}"
         table.add_row("licence", literal(f"{licence.code}  ({where}: {evidence.said})"))
     for file in work.files:
-        facts = [file.mime, f"{file.size:,} bytes" if file.size else "", file.state]
+        seconds = f"{file.duration:g} s" if file.duration else ""
+        facts = [file.mime, f"{file.size:,} bytes" if file.size else "", seconds, file.state]
         table.add_row("file", literal(f"{file.url}  {' '.join(filter(None, facts))}"))
     for page in work.pages:
         table.add_row("page", literal(f"{page.url}  {page.title}"))

@@ -106,12 +106,16 @@ def test_a_topic_comes_back_whether_its_words_are_in_the_block_or_not(words, oth
     assert BlockColumns.of(blocks, body, encoding).read(body, encoding) == blocks
 
 
-def test_topics_of_words_of_the_page_are_kept_as_their_places():
-    body = b"<p>Levers <b>and</b> pulleys move loads</p>"
-    block = StoredBlock(0, len(body), "topic", "Levers pulleys move", 1, "p", digest_of(body))
-    columns = BlockColumns.of([block], body, "utf-8")
-    assert columns.topics == b""
-    assert read_varints(columns.words)[0] == [2, 3, 6, 12, 12]
+def test_topics_of_words_of_the_page_are_kept_as_their_places_counted_in_words():
+    columns = []
+    for first, second in (("Levers", "pulleys"), ("Pendulums", "oscillations")):
+        body = f"<p>{first} <b>and</b> {second} move loads</p>".encode()
+        topic = f"{first} {second} move"
+        block = StoredBlock(0, len(body), "topic", topic, 1, "p", digest_of(body))
+        columns.append(BlockColumns.of([block], body, "utf-8"))
+        assert columns[-1].topics == b""
+        assert columns[-1].read(body, "utf-8") == [block]
+    assert columns[0].words == columns[1].words
 
 
 @given(st.lists(st.tuples(blocks, st.lists(st.integers(0, 1 << 50), max_size=6)), max_size=4))

@@ -102,7 +102,7 @@ def _article(work: Work, held: HeldFiles) -> str:
         address = f"{_MEDIA}/{quote(name)}"
         if number == 0 and file.kind in ("audio", "video"):
             parts.append(f'<{file.kind} controls preload="none" src="{address}"></{file.kind}>')
-        parts.append(f'<p><a href="{address}">{escape(name)}</a> ({file.size / 1e6:,.1f} MB)</p>')
+        parts.append(f'<p><a href="{address}">{escape(name)}</a> ({_size(file.size)})</p>')
     if not copied:
         links = ", ".join(_link(file.url) for file in work.files[:5])
         parts.append(f"<p>{_both('not held')} {links}</p>")
@@ -127,3 +127,7 @@ def _link(url: str, text: str = "") -> str:
     shown = escape(text or url)
     web = url.lower().startswith(("http://", "https://", "ftp://"))
     return f'<a href="{escape(url)}">{shown}</a>' if web else shown
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 1e5 else f"{size / 1e3:,.1f} kB"

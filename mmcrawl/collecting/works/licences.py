@@ -97,9 +97,12 @@ class LicenceReader:
     def __init__(self, page: Partition, lines: PageLines, url: str) -> None:
         self._page, self._tree, self._url, self._lines = page, page.tree, url, lines
         self._kind_of: dict[int, str] = {}
-        for block in page.blocks:
-            for node in block.nodes:
-                self._kind_of[node] = block.kind
+        self._kind_around: dict[int, str] = {}
+        for block in page:
+            kinds = dict.fromkeys(block.nodes, block.kind)
+            self._kind_around.update(kinds)  # the innermost one comes last
+            if not block.children:
+                self._kind_of.update(kinds)
         self._line_of: dict[int, str] = {}
         for text, container in zip(lines.texts, lines.containers, strict=True):
             before = self._line_of.get(container, "")
@@ -109,8 +112,8 @@ class LicenceReader:
         self._nodes = [node for node, _ in self._by_node]
 
     def kind_of(self, node: int) -> str:
-        """Return the kind of the block that a node stands in, "" if it stands in none."""
-        return self._kind_of.get(node, "")
+        """Return the kind of the innermost block around a node, "" if it stands in none."""
+        return self._kind_around.get(node, "")
 
     def of_page(self) -> list[Licence]:
         """Return what is said of the whole page, best first."""
