@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 from urllib.parse import urlsplit
 
@@ -95,6 +96,8 @@ class MmcrawlCommand(_Base):
             take_archive(args, opts, behind=int(self.has_operands))
         if args and not self.has_operands:
             raise UsageError(f"{args[0]!r} is not understood; all is said with options")
+        if isinstance(sys.stdout, TextIOWrapper):  # whose encoding may lack what pages have
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
             read_arguments(opts, self.arguments)
             do = self.prepared(args, opts)

@@ -13,13 +13,14 @@ from tests.warm import python
 ROOT = Path(__file__).parents[2]
 
 
-def topic(*args: str) -> subprocess.CompletedProcess[str]:
+def topic(*args: str, terminal: str = "utf-8") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [python(), "-m", "scrapy", "topic", *args],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
+        errors="replace",
         cwd=ROOT,
-        env=os.environ | {"PYTHONIOENCODING": "utf-8"},
+        env=os.environ | {"PYTHONIOENCODING": terminal},
         timeout=60,
         check=False,
     )
@@ -173,3 +174,10 @@ def test_wrong_input_is_one_clear_sentence(args: list[str], code: int, said: str
     assert shown.returncode == code
     assert said in shown.stdout + shown.stderr
     assert "Traceback" not in shown.stderr
+
+
+@pytest.mark.parametrize("terminal", ["ascii", "latin-1"])
+def test_characters_that_a_terminal_lacks_are_written_as_numbers(terminal: str) -> None:
+    shown = topic("show", "physics-senior", terminal=terminal)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "\\u5149" in shown.stdout
