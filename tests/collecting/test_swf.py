@@ -13,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmcrawl.collecting.swf import Reference, addresses_in_text, read_swf
+from mmcrawl.collecting.swf.bits import Bytes
+from mmcrawl.collecting.swf.container import EndError
 from mmcrawl.errors import MediaError
 from mmcrawl.replay.demo.swf_writer import animation
 
@@ -153,6 +155,13 @@ def test_sprites_that_hold_each_other_without_end_are_left():
     for _ in range(200):
         content = tag(SPRITE, b"\1\0\1\0" + content)
     assert read_swf(io.BytesIO(swf(content))).is_whole
+
+
+def test_a_size_that_is_less_than_it_must_be_ends_the_reading():
+    sizes = Bytes(bytes(8), "utf-8")
+    with pytest.raises(EndError):
+        sizes.take(-1)
+    assert sizes.left == 8
 
 
 @given(st.integers(0, 10**6), st.binary(max_size=12), st.booleans())

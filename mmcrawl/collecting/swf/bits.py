@@ -21,7 +21,7 @@ class Bytes:
 
     def take(self, count: int) -> bytes:
         """Return so many bytes."""
-        if count > self.left:
+        if not 0 <= count <= self.left:  # sizes are what a file says, less what it must have
             raise EndError
         self._at += count
         return self._data[self._at - count : self._at]
