@@ -6,7 +6,8 @@ import pytest
 from pydantic import ValidationError
 from scrapy.settings import Settings
 
-from mmcrawl.crawling.params import DEMO_TOPIC, FocusedParams, explain
+from mmcrawl.crawling.arguments import explain
+from mmcrawl.crawling.params import DEMO_TOPIC, FocusedParams
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.frontier import open_store
 from mmcrawl.settings import value_of

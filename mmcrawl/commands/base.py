@@ -19,13 +19,8 @@ from rich.console import Console
 from scrapy.exceptions import UsageError
 
 from mmcrawl.crawling.archive_params import ArchiveParams
-from mmcrawl.crawling.params import (
-    DEFAULT_STORE,
-    DEMO_STORE,
-    FocusedParams,
-    checked_store,
-    explain,
-)
+from mmcrawl.crawling.arguments import DEFAULT_STORE, checked_store, explain
+from mmcrawl.crawling.params import DEMO_STORE, FocusedParams
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import SettingsLike, value_of
 from mmcrawl.stores.uris import file_of, is_server

@@ -18,7 +18,8 @@ from scrapy.commands import ScrapyCommand
 
 from mmcrawl.archive.uris import shown
 from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, whole
-from mmcrawl.crawling.params import DEFAULT_STORE, DEMO_STORE
+from mmcrawl.crawling.arguments import DEFAULT_STORE
+from mmcrawl.crawling.params import DEMO_STORE
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.program import program

@@ -19,8 +19,8 @@ from mmcrawl.collecting.opening import open_collection
 from mmcrawl.collecting.parts import SWF, tree_of
 from mmcrawl.commands.base import MmcrawlCommand, console_of, store_named
 from mmcrawl.commands.crawl import EXIT_CODES, quieten
+from mmcrawl.crawling.arguments import explain
 from mmcrawl.crawling.collect_params import CollectParams
-from mmcrawl.crawling.params import explain
 from mmcrawl.engine.crawls import check_settings
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.settings import value_of

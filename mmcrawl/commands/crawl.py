@@ -22,8 +22,9 @@ from scrapy_spider_metadata import Args
 
 from mmcrawl.archive.uris import shown
 from mmcrawl.crawling.archive_params import ArchiveParams
+from mmcrawl.crawling.arguments import explain
 from mmcrawl.crawling.collect_params import CollectParams
-from mmcrawl.crawling.params import FocusedParams, explain
+from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.engine.components import check_scheduler
 from mmcrawl.engine.crawls import check_settings, with_stored_web
 from mmcrawl.errors import MmcrawlError

@@ -14,7 +14,7 @@ from scrapy.exceptions import UsageError
 
 from mmcrawl.commands.base import MmcrawlCommand, console_of
 from mmcrawl.commands.fetching import HTML_TYPES, NoPageError, fetched
-from mmcrawl.crawling.params import parse_kinds
+from mmcrawl.crawling.arguments import parse_kinds
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import Page

@@ -13,7 +13,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from mmcrawl.commands.base import MmcrawlCommand, console_of
-from mmcrawl.crawling.params import checked_store
+from mmcrawl.crawling.arguments import checked_store
 from mmcrawl.errors import StoreError
 from mmcrawl.sharing.observing import Observation, Observer
 from mmcrawl.stores.uris import is_server

@@ -1,15 +1,13 @@
 """What users say of an archive: where it is, and points in time."""
 
 from datetime import UTC, datetime
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from mmcrawl.archive.uris import archive_beside, as_archive_uri
-from mmcrawl.crawling.params import checked_store, checked_web
+from mmcrawl.crawling.arguments import DEFAULT_STORE, SpiderParams, checked_store, checked_web
 
 _COMPACT = {4: "%Y", 6: "%Y%m", 8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
-_DEFAULT_STORE = "sqlite:///crawl.db"
 
 
 def as_time(text: str) -> float:
@@ -44,23 +42,11 @@ def as_time(text: str) -> float:
         ) from None
 
 
-class ArchiveParams(BaseModel):
+class ArchiveParams(SpiderParams):
     """Which archive is meant: `archive`, or the one that belongs to the crawl in `store`."""
-
-    model_config = ConfigDict(extra="forbid")
 
     store: str = Field("", description="store of the crawl whose archive it is")
     archive: str = Field("", description="the archive itself: sqlite:///FILE or mongodb://…")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_arguments(cls, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Leave out the `_job` that scrapyd gives every spider; refuse what there is not."""
-        given = {name: value for name, value in arguments.items() if name != "_job"}
-        for name in given.keys() - cls.model_fields:
-            names = ", ".join(cls.model_fields)
-            raise ValueError(f"there is no argument {name!r}; there are {names}")
-        return given
 
     @field_validator("store")
     @classmethod
@@ -81,7 +67,7 @@ class ArchiveParams(BaseModel):
     @property
     def archive_uri(self) -> str | None:
         """URI of the archive."""
-        return self.archive or archive_beside(self.store or _DEFAULT_STORE)
+        return self.archive or archive_beside(self.store or DEFAULT_STORE)
 
 
 class RevisitParams(ArchiveParams):

@@ -1,20 +1,24 @@
 """What users say of collecting media: of which crawl, which ones, and how much."""
 
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from mmcrawl.collecting.model import State
 from mmcrawl.collecting.sizes import ALL, KINDS, Budget, as_size, as_sizes
-from mmcrawl.crawling.params import DEFAULT_STORE, checked_kinds, checked_store, checked_web
+from mmcrawl.crawling.arguments import (
+    DEFAULT_STORE,
+    SpiderParams,
+    checked_kinds,
+    checked_store,
+    checked_web,
+)
 
 _AGAIN = (State.FAILED, State.HELD)
 
 
-class CollectParams(BaseModel):
+class CollectParams(SpiderParams):
     """Arguments of `scrapy crawl collect`, each given as `-a NAME=VALUE`."""
-
-    model_config = ConfigDict(extra="forbid")
 
     store: str = Field(
         "", description=f"store of the crawl whose media are collected (default: {DEFAULT_STORE})"
@@ -32,16 +36,6 @@ class CollectParams(BaseModel):
     web: str = Field(
         "", description="stored web to fetch from instead of the network (default: the crawl's)"
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _known_arguments(cls, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Leave out the `_job` that scrapyd gives every spider; refuse what there is not."""
-        given = {name: value for name, value in arguments.items() if name != "_job"}
-        for name in given.keys() - cls.model_fields:
-            names = ", ".join(cls.model_fields)
-            raise ValueError(f"there is no argument {name!r}; there are {names}")
-        return given
 
     @field_validator("store")
     @classmethod

@@ -4,31 +4,32 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from mmcrawl.archive.uris import as_archive_uri, file_uri
-from mmcrawl.collecting.sizes import ALL, as_sizes
+from mmcrawl.archive.uris import as_archive_uri
+from mmcrawl.collecting.sizes import as_sizes
+from mmcrawl.crawling.arguments import (
+    DEFAULT_STORE,
+    checked_kinds,
+    checked_store,
+    checked_web,
+    parse_kinds,
+)
 from mmcrawl.crawling.rules_file import read_rules
 from mmcrawl.crawling.seeds import Seed, read_seeds
-from mmcrawl.errors import WebError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.urls import canonical
-from mmcrawl.replay.opening import WHAT_IT_CAN_BE, check_web
 from mmcrawl.scoring.pinned_rules import PinnedRules
 from mmcrawl.scoring.registry import algorithm_names, default_parameters, parse_parameters
-from mmcrawl.stores.uris import is_server
 from mmcrawl.topic.loading import ANYTHING, as_one, load_topic, load_topics, topic_from_keywords
-from mmcrawl.topic.topic import MEDIA_KINDS, Topic
+from mmcrawl.topic.topic import Topic
 
 DEMO_TOPIC = "physics-senior"
 DEMO_STORE = "sqlite:///demo.db"
-DEFAULT_STORE = "sqlite:///crawl.db"
 _ALL, _ON_TOPIC, _SCORE = "all", "on-topic", "score:"  # of `expand`
-_KIND_NAMES = {"swf": "animation", "flash": "animation"}
 
 
 class FocusedParams(BaseModel):
@@ -310,24 +311,6 @@ class FocusedParams(BaseModel):
         return f"{self.algo}-{topic}-{digest[:6]}"
 
 
-def checked_store(uri: str) -> str:
-    """Return the URI of a store in its full form; ValueError for one of no known kind.
-
-    >>> checked_store("crawl.db")
-    'sqlite:///crawl.db'
-    """
-    if uri == ":memory:":
-        return "memory:"
-    if uri in {"", "memory:"} or is_server(uri):
-        return uri
-    return file_uri(uri)
-
-
-def checked_kinds(text: str) -> str:
-    """Return media kinds as they are kept, or ``all``; ValueError for an unknown one."""
-    return ALL if text.strip() == ALL else ",".join(parse_kinds(text))
-
-
 def _place(text: str) -> str:
     """Return the name of a file or folder in one spelling, relative if it is below this folder.
 
@@ -338,62 +321,3 @@ def _place(text: str) -> str:
         return text
     here = os.path.join(os.getcwd(), "")
     return path.removeprefix(here)
-
-
-def checked_web(text: str) -> str:
-    """Return the name of a stored web; ValueError if there is none."""
-    if text not in {"", "demo"}:
-        try:
-            check_web(text)
-        except WebError as error:
-            raise ValueError(str(error).removesuffix(f": {WHAT_IT_CAN_BE}.").rstrip(".")) from error
-    return text
-
-
-def parse_kinds(text: str) -> list[str]:
-    """Return the media kinds that `text` names, parted by commas; ValueError for an unknown one.
-
-    >>> parse_kinds("swf, video")
-    ['video', 'animation']
-    """
-    kinds = [_KIND_NAMES.get(kind.strip(), kind.strip()) for kind in text.split(",")]
-    unknown = [kind for kind in kinds if kind not in MEDIA_KINDS]
-    if unknown:
-        raise ValueError(f"there is no media kind {unknown[0]!r}")
-    return [kind for kind in MEDIA_KINDS if kind in kinds]
-
-
-def explain(error: ValidationError) -> list[str]:
-    """Return a sentence for each wrong argument: its name, what was wrong, what it may be."""
-    return [_sentence(dict(details)) for details in error.errors()]
-
-
-_WHOLE = "it may be a whole number from 0"
-_MAY_BE: dict[str, Callable[[], str]] = {
-    "expand": lambda: "it may be all, on-topic, or score:S with S from 0 to 1",
-    "links": lambda: "it may be all or related",
-    "media": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas",
-    "store": lambda: "it may be sqlite:///FILE, memory: or mongodb://HOST/DATABASE",
-    "archive": lambda: "it may be sqlite:///FILE, mongodb://HOST/DATABASE or none",
-    "download": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas, or all",
-    "kinds": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas, or all",
-    "again": lambda: "it may be failed or held",
-    "seeds": lambda: "they may be a seed file, a URL, or URLs parted by commas",
-    "sites": lambda: "it may be hosts, domains or anywhere",
-    "job": lambda: "it may hold letters, digits, dots, dashes and underscores",
-    "web": lambda: (
-        "it may be demo, a folder with one folder per host, or a .warc or .warc.gz file,"
-        " sim:NAME=VALUE,… or portal:WEB;WEB;…"
-    ),
-    **dict.fromkeys(("limit", "max_pages", "max_layer", "max_depth"), lambda: _WHOLE),
-}
-
-
-def _sentence(details: dict[str, Any]) -> str:
-    cause = details.get("ctx", {}).get("error")
-    name = str(details["loc"][0]) if details["loc"] else ""
-    if cause is not None and not name:
-        return str(cause)
-    message = str(cause) if cause is not None else f"{details['input']!r} is not allowed"
-    hint = _MAY_BE.get(name)
-    return f"{name}: {message}" + (f"; {hint()}" if hint else "")

@@ -57,8 +57,14 @@ class FoundMedia:
 
         Those of the pages that are best on topic come first; an address may come several times.
         """
-        for job in self.jobs:
-            yield from self._shared(job, time) if is_server(self._uri) else self._own(job, time)
+        if is_server(self._uri):
+            for _, page in self.pages():
+                if page.visited_at >= time:
+                    yield from ((each.url, each.kind, page.url) for each in page.resources)
+            return
+        with reading(Path(file_of(self._uri))) as db:
+            for job in self.jobs:
+                yield from db.execute(_MEDIA, (job.number, time))
 
     def pages(self) -> Iterator[tuple[Job, MediaPageRecord]]:
         """Yield the pages with media of each crawl, those best on topic first."""
@@ -69,16 +75,6 @@ class FoundMedia:
             else:
                 with open_store(self._uri, read_only=True) as store:
                     yield from ((job, page) for page in Findings(store, job).media_pages())
-
-    def _own(self, job: Job, time: float) -> Iterator[tuple[str, str, str]]:
-        with reading(Path(file_of(self._uri))) as db:
-            yield from db.execute(_MEDIA, (job.number, time))
-
-    def _shared(self, job: Job, time: float) -> Iterator[tuple[str, str, str]]:
-        with closing(open_shared_store(self._uri, job=job.name, arguments=None)) as shared:
-            for page in shared.media_pages():
-                if page.visited_at >= time:
-                    yield from ((each.url, each.kind, page.url) for each in page.resources)
 
 
 def _jobs(uri: str) -> list[Job]:

@@ -15,9 +15,10 @@ from scrapy.settings import Settings
 from mmcrawl.archive import open_archive
 from mmcrawl.archive.model import digest_of
 from mmcrawl.blocks import partition
+from mmcrawl.crawling.arguments import explain
 from mmcrawl.crawling.cutting import CutPage, Cutter, UncutPage, cut_page
 from mmcrawl.crawling.job import CrawlJob
-from mmcrawl.crawling.params import FocusedParams, explain
+from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.crawling.reports import FetchedPage, Reporter
 from mmcrawl.engine.crawls import check_settings, make_job
 from mmcrawl.errors import MmcrawlError

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from scrapy.settings import Settings
 
-from mmcrawl.crawling.params import FocusedParams, explain
+from mmcrawl.crawling.arguments import explain
+from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.crawling.reports import FetchedPage
 from mmcrawl.engine.crawls import make_job
 from mmcrawl.errors import WebError
