@@ -141,7 +141,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             lines = _lines_of(name)
             with self._shelf(store) as shelf:
                 number = shelf.correct(read_corrections(lines, name))
-            print(f"{number:,} works are corrected")
+            print(f"corrected works: {number:,}")
 
         return do
 

@@ -14,10 +14,10 @@ from mmcrawl.terminal.crawl import literal
 
 def works_table(works: Iterable[Work]) -> RenderableType:
     """Return works as a table, a line for each."""
-    table = Table(box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD, expand=True)
     for name in ("id", "kind", "files", "licence"):
         table.add_column(name, no_wrap=True, justify="right" if name == "files" else "left")
-    table.add_column("title", overflow="ellipsis", no_wrap=True)
+    table.add_column("title", overflow="ellipsis", no_wrap=True, ratio=1, min_width=12)
     for work in works:
         code = work.licence.code if work.licence else ""
         cells = (work.id, work.kind, f"{len(work.files)}", code, work.title)
