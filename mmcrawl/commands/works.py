@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import archive_uri
 from mmcrawl.collecting.exporting.exporter import Shipment, exporter_named, exporter_names
 from mmcrawl.collecting.opening import Collection, media_beside, open_collection
+from mmcrawl.collecting.parts import held_parts
 from mmcrawl.collecting.shelf.corrections import FIELDS, read_corrections
 from mmcrawl.collecting.shelf.opening import open_shelf
 from mmcrawl.collecting.shelf.shelf import Shelf
@@ -170,7 +172,11 @@ class Command(MmcrawlCommand, ScrapyCommand):
                 works = (work for work in shelf.works() if _is_like(work.title, opts.match))
                 shipment = Shipment(works, _name_of(store), time=time.time())
                 if held is not None:
-                    shipment = Shipment(works, _name_of(store), held.files.open, time.time())
+                    shipment = replace(
+                        shipment,
+                        open_file=held.files.open,
+                        parts_of=lambda file: held_parts(file.url, held.files, held.index),
+                    )
                 problems = exporter.export(shipment, target)
             for problem in problems:
                 self.say(problem)
