@@ -119,6 +119,7 @@ class Work:
         date: When it was published: ``YYYY``, ``YYYY-MM`` or ``YYYY-MM-DD``; "" if not said.
         licences: Best evidence first; empty where nothing is said.
         corrected: Names of the fields that an editor has corrected.
+        changed_at: Unix time at which anything of it changed last; 0 if it is not kept.
     """
 
     id: str
@@ -137,6 +138,7 @@ class Work:
     date: str = ""
     licences: tuple[Licence, ...] = ()
     corrected: tuple[str, ...] = ()
+    changed_at: float = 0.0
 
     @property
     def licence(self) -> Licence | None:
