@@ -25,7 +25,7 @@ def _terms(work: Work) -> Iterator[tuple[str, str]]:
     yield "issued", work.date
     yield "abstract", work.caption
     yield from (("language", language) for language in work.languages)
-    yield "subject", work.topic
+    yield from (("subject", subject) for subject in (work.topic, *work.tags))
     yield "audience", work.level
     yield "type", _TYPES.get(work.kind, work.kind)
     yield from (("format", mime) for mime in dict.fromkeys(file.mime for file in work.files))

@@ -2,11 +2,16 @@
 
 * ``work``: the id, ``/``, the number of the description; ``place``, ``changed``, ``record`` and
   ``keys``.
-* ``correction``, ``collection``: the id; ``record``, and ``edition``, which grows with each change.
-* ``state``: one document: ``description``, the number of the one that counts; ``revision``.
+* ``correction``, ``collection``: the id, ``/``, the number of the edition; ``id``, ``edition``, and
+  ``record``, none for one that was removed. The last edition
+  counts; of those before, the ids are left for a while.
+* ``state``: one document: ``description``, the number of the one that counts; ``revision``,
+  the time of the last change.
 
 Works are written under a new number first; then the number is changed, by which readers see all of
-them or none, and what was before is removed.
+them or none, and what was before is removed. Of two who make the same edition of a record at once,
+one finds it there already: an id is there once, on all servers, while not all compare and replace
+in one step.
 """
 
 import json
@@ -31,6 +36,7 @@ _KIND = Kind(
 )
 _AT_ONCE = 500
 _STATE = "works"
+_REMEMBERED = 100  # editions that may be made while one change is under way
 
 
 class MongoShelf(Shelf):
@@ -82,27 +88,25 @@ class MongoShelf(Shelf):
             ]
             for start in range(0, len(rows), _AT_ONCE):
                 self._works.insert_many(rows[start : start + _AT_ONCE])
-            self._write_state({"$set": {"description": number}})
+            self._write_state({"description": number})
             self._works.delete_many({"description": {"$lt": number}})
 
     def records(self, kind: str) -> dict[str, Record]:
         with explained(f"works {self.name}"):
-            rows = self._server.documents(kind).find()
-            return {row["_id"]: as_row(row["record"]) for row in rows}
+            return _records(self._editions(kind))
 
     def change(self, kind: str, change: Change) -> None:
         with explained(f"works {self.name}"):
-            table = self._server.documents(kind)
             lost: list[str] | None = None
             while lost is None or lost:  # those that somebody else changed meanwhile
-                rows = {row["_id"]: row for row in table.find()}
-                changed = change({id_: as_row(row["record"]) for id_, row in rows.items()})
+                editions = self._editions(kind)
+                changed = change(_records(editions))
                 if lost is not None:
                     changed = {id_: changed[id_] for id_ in lost if id_ in changed}
                 lost = [
                     id_
                     for id_, record in changed.items()
-                    if not _put(table, id_, record, rows.get(id_))
+                    if not self._put(kind, id_, record, editions.get(id_, {}).get("edition", 0) + 1)
                 ]
                 if kind == CORRECTIONS:
                     self._works.update_many(
@@ -111,13 +115,38 @@ class MongoShelf(Shelf):
                     )
             self._write_state({})
 
+    def _editions(self, kind: str) -> dict[str, dict[str, Any]]:
+        """Return the last edition of each record, by id."""
+        last: dict[str, dict[str, Any]] = {}
+        for row in self._server.documents(kind).find():
+            id_ = str(row.get("id", row["_id"]))  # the former version knew one edition
+            if row.get("edition", 0) >= last.get(id_, {}).get("edition", 0):
+                last[id_] = row
+        return last
+
+    def _put(self, kind: str, id_: str, record: Record, edition: int) -> bool:
+        """Make an edition of a record; tell whether nobody else was faster."""
+        table = self._server.documents(kind)
+        said = json.dumps(record) if record else None
+        try:
+            row = {"_id": f"{id_}/{edition}", "id": id_, "edition": edition, "record": said}
+            table.insert_one(row)
+        except DuplicateKeyError:
+            return False
+        # Their ids stay for a while, so that who has read one of them still finds it taken.
+        table.update_many({"id": id_, "edition": {"$lt": edition}}, {"$set": {"record": None}})
+        table.delete_many({"id": id_, "edition": {"$lt": edition - _REMEMBERED}})
+        table.delete_one({"_id": id_})
+        return True
+
     def revision(self) -> int:
         with explained(f"works {self.name}"):
             row = self._state.find_one({"_id": _STATE})
         return int(row.get("revision", 0)) if row else 0
 
     def _write_state(self, update: dict[str, Any]) -> None:
-        self._state.update_one({"_id": _STATE}, {**update, "$inc": {"revision": 1}}, upsert=True)
+        values = update | {"revision": time.time_ns()}  # two that add 1 at once may add it once
+        self._state.update_one({"_id": _STATE}, {"$set": values}, upsert=True)
 
     def _current(self) -> Iterator[dict[str, Any]]:
         with explained(f"works {self.name}"):
@@ -133,16 +162,5 @@ def _found(row: dict[str, Any]) -> Record:
     return as_row(row["record"]) | {"changed_at": float(row.get("changed", 0))}
 
 
-def _put(table: Any, id_: str, record: Record, before: dict[str, Any] | None) -> bool:
-    """Put a record in place of another, or remove that; tell whether nobody else was faster."""
-    edition = before.get("edition", 0) if before else 0
-    # Without a former one, none is found, and what somebody else has put there is not replaced.
-    here = {"_id": id_, "edition": before.get("edition") if before else -1}
-    if not record:
-        return before is None or bool(table.delete_one(here).deleted_count)
-    row = {"_id": id_, "record": json.dumps(record), "edition": edition + 1}
-    try:
-        written = table.replace_one(here, row, upsert=before is None)
-    except DuplicateKeyError:
-        return False
-    return bool(written.matched_count or written.upserted_id is not None)
+def _records(editions: dict[str, dict[str, Any]]) -> dict[str, Record]:
+    return {id_: as_row(row["record"]) for id_, row in editions.items() if row["record"]}

@@ -28,6 +28,9 @@ Change = Callable[[Mapping[str, Record]], Mapping[str, Record]]
 CORRECTIONS = "correction"
 """Kind of records: the values of corrected fields, by id of the work."""
 
+COLLECTIONS = "collection"
+"""Kind of records: what people collected, see `mmcrawl.collecting.shelf.collections`."""
+
 
 class Shelf(ABC):
     """Works and corrections. Methods raise StoreError where they cannot be read or written.
@@ -97,10 +100,15 @@ class Shelf(ABC):
         Raises:
             CollectionError: there is none.
         """
-        row = self.row(id_)
-        if row is None:
+        work = self.find_with(id_, self.corrections())
+        if work is None:
             raise _no_work(id_)
-        return corrected(Work.from_plain(row), self.corrections().get(id_, {}))
+        return work
+
+    def find_with(self, id_: str, corrections: Mapping[str, Record]) -> Work | None:
+        """Return a work by its id, given what `corrections` returned; None if there is none."""
+        row = self.row(id_)
+        return None if row is None else corrected(Work.from_plain(row), corrections.get(id_, {}))
 
     def corrections(self) -> dict[str, Record]:
         """Return the values of corrected fields, by id of the work."""
@@ -135,7 +143,7 @@ class Shelf(ABC):
             row["changed_at"] = _changed_at(row, kept.get(id_), now)
             named.append((row, keys))
         self.put(named)
-        self._move_corrections({old: new for old, new in moved.items() if old not in taken})
+        self._move({old: new for old, new in moved.items() if old not in taken})
         return len(named)
 
     def correct(self, corrections: Iterable[Correction]) -> int:
@@ -159,16 +167,33 @@ class Shelf(ABC):
         self.change(CORRECTIONS, change)
         return len({one.work for one in said})
 
-    def _move_corrections(self, moved: Mapping[str, str]) -> None:
-        """Give what was corrected of works that are part of another one now to that one."""
+    def _move(self, moved: Mapping[str, str]) -> None:
+        """Give what is said of works that are part of another one now to that one."""
 
-        def change(before: Mapping[str, Record]) -> dict[str, Record]:
+        def corrections(before: Mapping[str, Record]) -> dict[str, Record]:
             old = [id_ for id_ in moved if id_ in before]
             changed = {moved[id_]: before[id_] | before.get(moved[id_], {}) for id_ in old}
             return changed | {id_: {} for id_ in old}
 
+        def collections(before: Mapping[str, Record]) -> dict[str, Record]:
+            return {
+                id_: record | {"members": _moved(record["members"], moved)}
+                for id_, record in before.items()
+                if any(member["work"] in moved for member in record["members"])
+            }
+
         if moved:
-            self.change(CORRECTIONS, change)
+            self.change(CORRECTIONS, corrections)
+            self.change(COLLECTIONS, collections)
+
+
+def _moved(members: Iterable[Record], moved: Mapping[str, str]) -> list[Record]:
+    """Return the members of a collection under their new ids, each once."""
+    found: dict[str, Record] = {}
+    for member in members:
+        id_ = moved.get(member["work"], member["work"])
+        found.setdefault(id_, member | {"work": id_})
+    return list(found.values())
 
 
 def _changed_at(row: Record, before: Record | None, now: float) -> float:
