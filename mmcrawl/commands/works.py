@@ -18,7 +18,7 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import archive_uri
 from mmcrawl.collecting.exporting.exporter import Shipment, exporter_named, exporter_names
-from mmcrawl.collecting.opening import Collection, media_beside, open_collection
+from mmcrawl.collecting.opening import Collection, folder_of, open_collection
 from mmcrawl.collecting.parts import held_parts
 from mmcrawl.collecting.shelf.collections import Collections
 from mmcrawl.collecting.shelf.corrections import FIELDS, read_corrections
@@ -212,9 +212,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return found
 
     def _shelf(self, store: str, *, create: bool = False) -> Shelf:
-        media = self._setting("MMCRAWL_MEDIA")
-        local = media is not None and "://" not in media
-        folder = Path(media or "").expanduser() if local else media_beside(store)
+        folder = folder_of(store, self._setting("MMCRAWL_MEDIA"))
         return open_shelf(store, folder, create=create)
 
     @contextmanager

@@ -35,7 +35,7 @@ a{color:#8bf}}
 """
 """How it looks; the language is that of the root element, both without one."""
 
-_PLAYED = {
+PLAYED = {
     *("audio/mpeg", "audio/mp4", "audio/aac", "audio/ogg", "audio/webm", "audio/wav"),
     *("audio/x-wav", "audio/flac", "video/mp4", "video/webm", "video/ogg"),
 }
@@ -65,7 +65,7 @@ def article(work: Work, copied: Sequence[tuple[WorkFile, str]]) -> str:
     parts.append(f'<p class="facts">{" · ".join([*facts, _licence(work)])}</p>')
     for number, (file, path) in enumerate(copied):
         address = quote(path)
-        if number == 0 and file.mime in _PLAYED:
+        if number == 0 and file.mime in PLAYED:
             tag = file.mime.partition("/")[0]
             parts.append(f'<{tag} controls preload="none" src="{address}"></{tag}>')
         name = escape(path.rpartition("/")[2])

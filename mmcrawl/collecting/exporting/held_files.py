@@ -142,6 +142,11 @@ def path_of_part(address: str) -> str:
     return "/".join(filter(None, map(folder_name, path.split("/")))) or "part"
 
 
+def file_path(file: WorkFile) -> str:
+    """Return the name under which a file is served, so that what it loads stands beside it."""
+    return path_of_part(file.url.rpartition("/")[2] or "file")
+
+
 def _harmless(text: str) -> str:
     return " ".join(_FORBIDDEN.sub(" ", text).split()).strip(". ")
 
