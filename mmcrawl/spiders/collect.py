@@ -221,17 +221,21 @@ class CollectSpider(Args[CollectParams], Spider):
         await run_in_thread(self._work.add, self._found.since(since))
 
     async def _taken(self) -> list[Download]:
-        """Take files, if there is room for many more; keep those that had come wholly before."""
+        """Take files, if there is room for many more; keep those that had come wholly before.
+
+        None only if no other waits.
+        """
         room = _UNDER_WAY - len(self._downloads)
         if room < _UNDER_WAY // 2:
             return []
         busy = {host for host, count in self._hosts.items() if count >= _PER_HOST}
-        taken = []
-        for download in await run_in_thread(self._work.take, room, busy):
-            if download.is_whole:
-                await run_in_thread(self._work.keep, download)
-            else:
-                taken.append(download)
+        taken: list[Download] = []
+        while not taken and (given := await run_in_thread(self._work.take, room, busy)):
+            for download in given:
+                if download.is_whole:
+                    await run_in_thread(self._work.keep, download)
+                else:
+                    taken.append(download)
         return taken
 
     def _request(self, download: Download) -> Request:

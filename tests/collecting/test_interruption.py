@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from mmcrawl.collecting import State
+from mmcrawl.collecting.partial import Begun, PartialFile
 from tests.collecting.serving import Desk, MediaServer, Medium, film
 
 pytestmark = pytest.mark.processes
@@ -185,3 +186,21 @@ def test_one_that_is_asked_to_stop_does_not_wait_for_its_delays(
     assert process.returncode == 0
     assert desk.summary().addresses == {State.HELD: 1, State.WAITING: 19}
     assert sum(path.endswith(".mp4") for path, _ in server.asked) == 1
+
+
+def test_what_had_come_wholly_before_does_not_keep_the_rest_waiting(
+    desk: Desk, server: MediaServer
+) -> None:
+    server.media = {f"/{n:03}.mp4": Medium(film(500, n)) for n in range(160)}
+    urls = [*map(server.url, server.media)]
+    for number, url in enumerate(urls[:150]):  # more than are taken at once
+        part = PartialFile(desk.folder / "crawl-media" / "partial", url)
+        part.resume()
+        part.note(Begun(url, length=500, content_type="video/mp4"))
+        part.write(film(500, number))
+        part.checkpoint(complete=True)
+        part.close()
+    desk.found(urls, server.url("/"))
+    assert desk.collect().code == 0
+    is_complete(desk, server)
+    assert sum(path.endswith(".mp4") for path, _ in server.asked) == 10
