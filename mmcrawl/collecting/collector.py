@@ -7,9 +7,10 @@ is free has died, and is fetched by others at once. Of other machines the leases
 import secrets
 import socket
 import time
-from collections.abc import Collection, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ from mmcrawl.collecting.opening import Collection as MediaCollection
 from mmcrawl.collecting.partial import PartialFile
 from mmcrawl.collecting.parts import parts_to_fetch
 from mmcrawl.collecting.sizes import Budget
+from mmcrawl.collecting.streams import Stream
 from mmcrawl.errors import MediaError, StoreError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.page.urls import hosted_kind
@@ -40,6 +42,7 @@ class Collector:
 
     Attributes:
         kept: files that came, `kept_bytes` their bytes.
+        is_stopped: set when all is to be left for another time, so that nothing long is begun.
 
     Raises:
         StoreError: the collection cannot be used.
@@ -53,6 +56,9 @@ class Collector:
         self._budget = budget
         self._kinds = frozenset(kinds)
         self._under_way: dict[str, Download] = {}
+        self._streams: set[Stream] = set()
+        self._pieces: dict[Download, Stream] = {}  # those under way
+        self.is_stopped = False
         self._owners = collection.folder / "owners"
         self.owner = f"{socket.gethostname()}-{secrets.token_hex(8)}"
         self._lock = FileLock(self._owners / self.owner, timeout=0, thread_local=False)
@@ -111,32 +117,41 @@ class Collector:
         """Give a sign of life."""
         self._index.renew(self.owner, time.time() + LEASE)
 
-    def keep(self, download: Download) -> None:
-        """Put a file into the media store. May take long.
+    def keep(self, download: Download) -> list[Download]:
+        """Put a file into the media store; of a playlist, what it names. May take long.
+
+        Returns:
+            What is to be fetched now, the next pieces.
 
         Raises:
             StoreError: the media store or the index fails.
         """
+        if piece_of := self._pieces.pop(download, None):
+            return self._go_on(piece_of, partial(piece_of.came, download))
         try:
-            file = download.keep(self.collection.files)
+            if download.is_playlist:
+                stream = Stream(download, download.file.kind, self._budget)
+                self._streams.add(stream)
+                return self._go_on(stream, stream.begin)
+            with self._writing():
+                file = download.keep(self.collection.files)
         except MediaError as error:
             self.settle(download, State.FAILED, str(error))
-            return
-        except OSError as error:
-            raise StoreError(
-                f"media store {self.collection.files.name} cannot be written"
-                f" ({error.strerror or error}); make room and run the same command again"
-            ) from error
-        if self._index.settle([file], self.owner):
-            with self._counting:
-                self.kept += 1
-                self.kept_bytes += file.size
-            self._index.add(parts_to_fetch(file, self.collection.files, self._index))
+            return []
+        self._held(file)
         download.forget()
-        self._under_way.pop(file.url, None)
+        return []
 
     def settle(self, download: Download, state: State, reason: str) -> None:
-        """Note why a file did not come; what came is kept for another try if it may go on."""
+        """Note why a file did not come; what came is kept for another try if it may go on.
+
+        Raises:
+            StoreError: the index fails.
+        """
+        if piece_of := self._pieces.pop(download, None):
+            problem = MediaError(f"a piece of it: {reason}", left_out=state is State.SKIPPED)
+            self._go_on(piece_of, partial(piece_of.failed, download, problem))
+            return
         size = download.size
         if state is State.FAILED:
             download.pause()
@@ -149,6 +164,8 @@ class Collector:
     def close(self) -> None:
         """Let what was not settled wait again, for whoever comes next."""
         try:
+            for stream in self._streams:
+                stream.stop()
             for download in self._under_way.values():
                 download.pause()
             self._under_way.clear()
@@ -158,6 +175,58 @@ class Collector:
             with suppress(OSError):
                 Path(self._lock.lock_file).unlink(missing_ok=True)
             self._index.close()
+
+    def _go_on(self, stream: Stream, step: Callable[[], list[Download] | None]) -> list[Download]:
+        """Take a stream a step on; return the pieces to be fetched. If all are there, join them."""
+        try:
+            pieces = step()
+            if pieces is not None:
+                self._pieces.update(dict.fromkeys(pieces, stream))
+                return pieces
+            with self._writing():
+                joined = stream.join(lambda: self.is_stopped)
+                file = stream.keep(joined, self.collection.files)
+        except MediaError as error:
+            if not self.is_stopped:
+                self._leave(stream, error)
+            return []
+        self._held(file)
+        stream.forget()
+        self._streams.discard(stream)
+        return []
+
+    def _leave(self, stream: Stream, error: MediaError) -> None:
+        """Note why a stream could not be had."""
+        size = stream.size
+        if not error.left_out:
+            stream.pause_pieces()
+        elif error.again:
+            stream.pause()
+        else:
+            stream.give_up()
+        self._streams.discard(stream)
+        file = replace(stream.playlist.file, size=size)
+        self._under_way.pop(file.url, None)
+        state = State.SKIPPED if error.left_out else State.FAILED
+        self._index.settle([_noted(file, state, str(error))], self.owner)
+
+    def _held(self, file: MediaFile) -> None:
+        if self._index.settle([file], self.owner):
+            with self._counting:
+                self.kept += 1
+                self.kept_bytes += file.size
+            self._index.add(parts_to_fetch(file, self.collection.files, self._index))
+        self._under_way.pop(file.url, None)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(
+                f"media store {self.collection.files.name} cannot be written"
+                f" ({error.strerror or error}); make room and run the same command again"
+            ) from error
 
     def _begun(self, files: Iterable[MediaFile]) -> list[Download]:
         """Return what can be fetched; settle the rest."""

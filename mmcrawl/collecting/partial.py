@@ -116,9 +116,8 @@ class PartialFile:
             self._hash.update(data)
             left -= len(data)
         if self._file is None or left or self.digest != begun.digest:
-            if begun.complete:  # the bytes may be in the media store already
+            if begun.complete and self._file is None:  # they may be in the media store already
                 self.begun, self.size = begun, begun.size
-                self._close()
             else:
                 self.restart()
             return

@@ -81,7 +81,7 @@ class CollectSpider(Args[CollectParams], Spider):
         kwargs = with_stored_web(kwargs, crawler.settings)
         spider: Self = super().from_crawler(crawler, *args, **kwargs)
         spider._hosts = Counter()
-        spider._downloads = {}
+        spider._downloads = set()
         spider._waiting = None
         spider._begun = time.monotonic()
         spider._calls = []
@@ -110,7 +110,7 @@ class CollectSpider(Args[CollectParams], Spider):
     _collector: Collector | None = None
     _refused: MmcrawlError | None = None
     _hosts: Counter[str]
-    _downloads: dict[str, Download]
+    _downloads: set[Download]
     _waiting: Deferred[None] | None
     _begun: float
     _calls: list[Any]
@@ -150,15 +150,14 @@ class CollectSpider(Args[CollectParams], Spider):
         download: Download = response.meta[DOWNLOAD]
         try:
             if response.status in (200, 206):
-                await run_in_thread(self._work.keep, download)
+                for piece in await run_in_thread(self._work.keep, download):
+                    yield self._request(piece)
             else:
                 await self._failed(download, State.FAILED, f"HTTP {response.status}")
         except StoreError as error:
             raise self._stopped(error) from None
         finally:
             self._done(download)
-        return
-        yield
 
     async def errback(self, failure: Failure) -> AsyncIterator[Any]:
         """Note why a file did not come."""
@@ -233,14 +232,14 @@ class CollectSpider(Args[CollectParams], Spider):
         while not taken and (given := await run_in_thread(self._work.take, room, busy)):
             for download in given:
                 if download.is_whole:
-                    await run_in_thread(self._work.keep, download)
+                    taken += await run_in_thread(self._work.keep, download)
                 else:
                     taken.append(download)
         return taken
 
     def _request(self, download: Download) -> Request:
         url = download.file.url
-        self._downloads[url] = download
+        self._downloads.add(download)
         self._hosts[host_of(url)] += 1
         return Request(
             url,
@@ -260,7 +259,7 @@ class CollectSpider(Args[CollectParams], Spider):
         self._hosts[host] -= 1
         if not self._hosts[host]:
             del self._hosts[host]
-        self._downloads.pop(download.file.url, None)
+        self._downloads.discard(download)
         self._wake()
 
     async def _next(self) -> None:
@@ -282,7 +281,8 @@ class CollectSpider(Args[CollectParams], Spider):
     def _tick(self) -> None:
         """Break off what is under way when it is to stop; else give a sign of life."""
         if self._is_stopping:
-            for download in [*self._downloads.values()]:
+            self._work.is_stopped = True
+            for download in [*self._downloads]:
                 download.stop()
             for slot in self.crawler.engine.downloader.slots.values():
                 slot.delay = 0.0  # what it has waiting is not sent any more
@@ -297,7 +297,7 @@ class CollectSpider(Args[CollectParams], Spider):
             logger.warning("%s", error)
 
     def _say_progress(self) -> None:
-        under_way = sum(download.size for download in self._downloads.values())
+        under_way = sum(download.size for download in self._downloads)
         logger.info(
             progress_line(self._work.kept, self._work.kept_bytes, len(self._downloads), under_way)
         )
