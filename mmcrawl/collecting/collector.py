@@ -5,8 +5,10 @@ is free has died, and is fetched by others at once. Of other machines the leases
 """
 
 import secrets
+import shutil
 import socket
 import time
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -17,10 +19,11 @@ from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
-from mmcrawl.collecting.download import Download
+from mmcrawl.collecting.download import Download, kept
+from mmcrawl.collecting.hosted import Players
 from mmcrawl.collecting.model import PART, MediaFile, State
 from mmcrawl.collecting.opening import Collection as MediaCollection
-from mmcrawl.collecting.partial import PartialFile
+from mmcrawl.collecting.partial import PartialFile, digest_of
 from mmcrawl.collecting.parts import parts_to_fetch
 from mmcrawl.collecting.sizes import Budget
 from mmcrawl.collecting.streams import Stream
@@ -28,6 +31,7 @@ from mmcrawl.errors import MediaError, StoreError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.page.urls import hosted_kind
 
+_PLAYER = "it is a page with a player, not a file"
 LEASE = 120.0
 """Seconds without a sign of life after which others may fetch what a process has taken."""
 
@@ -39,6 +43,7 @@ class Collector:
         collection: an open one.
         budget: how much may be kept; what is held already is added to it.
         kinds: that are wanted.
+        players: what fetches the media of players of other sites; None if they are not wanted.
 
     Attributes:
         kept: files that came, `kept_bytes` their bytes.
@@ -48,7 +53,13 @@ class Collector:
         StoreError: the collection cannot be used.
     """
 
-    def __init__(self, collection: MediaCollection, budget: Budget, kinds: Collection[str]) -> None:
+    def __init__(
+        self,
+        collection: MediaCollection,
+        budget: Budget,
+        kinds: Collection[str],
+        players: Players | None = None,
+    ) -> None:
         self.collection = collection
         self.kept = self.kept_bytes = 0
         self._counting = Lock()
@@ -58,6 +69,8 @@ class Collector:
         self._under_way: dict[str, Download] = {}
         self._streams: set[Stream] = set()
         self._pieces: dict[Download, Stream] = {}  # those under way
+        self._players = players
+        self._at_players: deque[MediaFile] = deque()
         self.is_stopped = False
         self._owners = collection.folder / "owners"
         self.owner = f"{socket.gethostname()}-{secrets.token_hex(8)}"
@@ -83,6 +96,9 @@ class Collector:
                 self._index.give_back(owner)
         self._index.again({State.SKIPPED, *again})
         self._budget.used.update(self._index.summary().held_bytes)
+        if self._players is not None:
+            held = self._index.files([State.HELD])
+            self._players.used = sum(file.size for file in held if _not_fetched(file.url))
 
     def add(self, media: Iterable[tuple[str, str, str]]) -> int:
         """Note addresses, their kinds and pages; return how many are new."""
@@ -101,13 +117,16 @@ class Collector:
             busy: hosts whose addresses are left to wait.
 
         Returns:
-            None only if none waits.
+            None only if none waits, but at players, see `fetch_player`.
         """
         kinds = {*self._kinds, PART}
         downloads: list[Download] = []
         while not downloads:
             now = time.time()
-            files = self._index.take(self.owner, now, now + LEASE, most, kinds=kinds, busy=busy)
+            waiting = {host_of(file.url) for file in self._at_players}
+            files = self._index.take(
+                self.owner, now, now + LEASE, most, kinds=kinds, busy={*busy, *waiting}
+            )
             if not files:
                 break
             downloads = self._begun(files)
@@ -153,6 +172,11 @@ class Collector:
             self._go_on(piece_of, partial(piece_of.failed, download, problem))
             return
         size = download.size
+        if download.is_page and self._players is not None:
+            download.give_up()
+            self._under_way.pop(download.file.url, None)
+            self._at_players.append(download.file)
+            return
         if state is State.FAILED:
             download.pause()
         else:
@@ -160,6 +184,37 @@ class Collector:
         self._under_way.pop(download.file.url, None)
         file = replace(download.file, size=download.announced or size)
         self._index.settle([_noted(file, state, reason)], self.owner)
+
+    @property
+    def players_wait(self) -> bool:
+        """Whether `fetch_player` has something to do."""
+        return bool(self._at_players)
+
+    def fetch_player(self) -> None:
+        """Fetch what the next player plays. Takes long; by one thread at a time.
+
+        Raises:
+            StoreError: the media store or the index fails.
+        """
+        if self._players is None or self.is_stopped:
+            return
+        file = self._at_players[0]  # it stays there for its host to be busy
+        folder = self.collection.partial / f"{digest_of(file.url)}.player"
+        try:
+            with self._writing():
+                made = self._players.fetch(file, folder, self._budget, lambda: self.is_stopped)
+                if not self.is_stopped:
+                    self._held(kept(file, *made, self.collection.files))
+        except MediaError as error:
+            if not self.is_stopped:
+                state = State.SKIPPED if error.left_out else State.FAILED
+                self._index.settle([_noted(file, state, str(error))], self.owner)
+            if self.is_stopped or error.again:  # what has come is for another time
+                return
+        finally:
+            self._at_players.popleft()
+        if not self.is_stopped:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def close(self) -> None:
         """Let what was not settled wait again, for whoever comes next."""
@@ -233,6 +288,9 @@ class Collector:
         downloads, others = [], []
         for file in files:
             reason = _not_fetched(file.url)
+            if reason == _PLAYER and self._players is not None:
+                self._at_players.append(file)
+                continue
             if reason:
                 others.append(_noted(file, State.SKIPPED, reason))
                 continue
@@ -263,7 +321,7 @@ def _not_fetched(url: str) -> str:
     if parts.scheme not in ("http", "https"):
         return f"{parts.scheme}: is a protocol that is not fetched"
     if hosted_kind(host_of(url), f"{parts.path}?{parts.query}"):
-        return "it is a page with a player, not a file"
+        return _PLAYER
     return ""
 
 

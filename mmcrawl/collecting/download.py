@@ -49,6 +49,7 @@ class Download:
     Attributes:
         interrupt: breaks it off; set by whoever transports the bytes.
         is_stopped: whether it is not to be begun any more.
+        is_page: whether a page came instead of a medium.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Download:
         self.file = file
         self.interrupt: Callable[[], object] = lambda: None
         self.is_stopped = False
+        self.is_page = False
         self._part = part
         self._budget = budget
         self._kinds = kinds
@@ -299,6 +301,7 @@ class Download:
 
     def _refuse_if_not_wanted(self, seen: str) -> None:
         wanted = self.file.kind
+        self.is_page = seen == "text/html"
         kind = kind_of(seen, wanted)
         if not kind:
             said = _shown(self._header_type)
@@ -322,6 +325,33 @@ class Download:
     def _give_back_promise(self) -> None:
         self._budget.promise(self.file.kind, -self._promised)
         self._promised = 0
+
+
+def kept(file: MediaFile, path: Path, content_type: str, files: MediaFiles) -> MediaFile:
+    """Put a file that was made of what came into the media store; return its record.
+
+    Args:
+        file: the record as it stands.
+        path: of what was made; it is gone afterwards.
+        content_type: MIME type of it.
+        files: the media store.
+    """
+    with path.open("rb") as made:
+        digest = hashlib.file_digest(made, "sha256").hexdigest()
+    size = path.stat().st_size
+    files.keep(path, digest)
+    return replace(
+        file,
+        kind=kind_of(content_type, file.kind) or file.kind,
+        state=State.HELD,
+        digest=digest,
+        size=size,
+        content_type=content_type,
+        etag="",
+        last_modified="",
+        reason="",
+        changed_at=time.time(),
+    )
 
 
 def _sha256(header: Header, *, of_all: bool = False) -> bytes:

@@ -60,6 +60,11 @@ class Begun:
         return self.last_modified
 
 
+def digest_of(url: str) -> str:
+    """Return the name of what belongs to an address, in a folder of files on their way."""
+    return hashlib.sha256(url.encode(errors="surrogatepass")).hexdigest()[:32]
+
+
 class PartialFile:
     """A file on its way. Not to be shared by threads; one process at a time may have it open.
 
@@ -77,7 +82,7 @@ class PartialFile:
     """
 
     def __init__(self, folder: Path, url: str) -> None:
-        name = hashlib.sha256(url.encode(errors="surrogatepass")).hexdigest()[:32]
+        name = digest_of(url)
         self.path = folder / name
         self._facts = folder / f"{name}.json"
         self._lock = FileLock(folder / f"{name}.lock", timeout=0, thread_local=False)

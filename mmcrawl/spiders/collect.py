@@ -21,8 +21,10 @@ from twisted.python.failure import Failure
 
 from mmcrawl.collecting.collector import LEASE, Collector
 from mmcrawl.collecting.download import Download
+from mmcrawl.collecting.hosted import Players, YtDlp
 from mmcrawl.collecting.model import State
 from mmcrawl.collecting.opening import open_collection
+from mmcrawl.collecting.sizes import as_size
 from mmcrawl.crawling.collect_params import CollectParams
 from mmcrawl.engine.components import COLLECT, use_components
 from mmcrawl.engine.crawls import with_stored_web
@@ -103,8 +105,23 @@ class CollectSpider(Args[CollectParams], Spider):
             settings.setdict(replay_settings(web, _HANDLER), priority="spider")
         anywhere = bool(web or value_of(settings, "MMCRAWL_PRIVATE_NETWORKS"))
         self.private_hosts = PrivateHosts.of(found.seeds, all=anywhere)
+        players = self._players(settings, web)
         collection = open_collection(self.args.store_uri, value_of(settings, "MMCRAWL_MEDIA"))
-        self._collector = Collector(collection, self.args.budget(), self.args.wanted)
+        self._collector = Collector(collection, self.args.budget(), self.args.wanted, players)
+
+    def _players(self, settings: BaseSettings, web: str) -> Players | None:
+        if not self.args.hosted:
+            return None
+        if web:
+            raise MmcrawlError("hosted= asks the network, but the crawl is of a stored web")
+        throttled = settings.getbool("AUTOTHROTTLE_ENABLED")
+        program = YtDlp(
+            value_of(settings, "MMCRAWL_YTDLP"),
+            self.private_hosts,
+            settings.getfloat("AUTOTHROTTLE_START_DELAY" if throttled else "DOWNLOAD_DELAY"),
+            settings.getfloat("DOWNLOAD_TIMEOUT"),
+        )
+        return Players(program, as_size(self.args.hosted))
 
     _found: FoundMedia
     _collector: Collector | None = None
@@ -112,6 +129,8 @@ class CollectSpider(Args[CollectParams], Spider):
     _hosts: Counter[str]
     _downloads: set[Download]
     _waiting: Deferred[None] | None
+    _player: Deferred[None] | None = None
+    _failure: BaseException | None = None
     _begun: float
     _calls: list[Any]
     _problem: str = ""
@@ -136,10 +155,11 @@ class CollectSpider(Args[CollectParams], Spider):
                     all_known, ended = True, time.monotonic()
                     look_at = ended + max(_LOOK, _LOOK_SHARE * (ended - began))
                 downloads = await self._taken()
+                self._fetch_player()
                 for download in downloads:
                     yield self._request(download)
                 if not downloads:
-                    if not self._downloads and not runs:
+                    if not self._downloads and not runs and self._player is None:
                         return
                     await self._next()
         except StoreError as error:
@@ -185,6 +205,9 @@ class CollectSpider(Args[CollectParams], Spider):
             if call.running:
                 call.stop()
         collected = None
+        if self._player is not None:
+            self._work.is_stopped = True
+            await maybe_deferred_to_future(self._player)
         if self._collector is not None:
             collected = await run_in_thread(self._closed, self._collector, reason)
         if collected is not None and value_of(self.settings, "MMCRAWL_DISPLAY"):
@@ -236,6 +259,21 @@ class CollectSpider(Args[CollectParams], Spider):
                 else:
                     taken.append(download)
         return taken
+
+    def _fetch_player(self) -> None:
+        """Have the next player's medium fetched, one at a time."""
+        if self._failure is not None:
+            raise self._failure
+        if self._player is None and self._work.players_wait:
+            self._player = in_thread(self._work.fetch_player)
+            self._player.addErrback(self._player_failed).addBoth(self._player_done)
+
+    def _player_failed(self, failure: Failure) -> None:
+        self._failure = failure.value
+
+    def _player_done(self, _: object) -> None:
+        self._player = None
+        self._wake()
 
     def _request(self, download: Download) -> Request:
         url = download.file.url

@@ -5,19 +5,17 @@ its way. A stream that is taken up again asks for what is not whole. When all is
 in a folder within; one that was broken off in this is joined anew.
 """
 
-import hashlib
 import shutil
 import tempfile
-import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import RLock
 
-from mmcrawl.collecting.download import Download
+from mmcrawl.collecting.download import Download, kept
 from mmcrawl.collecting.files import MediaFiles
-from mmcrawl.collecting.magic import DASH, kind_of
-from mmcrawl.collecting.model import PART, MediaFile, State
+from mmcrawl.collecting.magic import DASH
+from mmcrawl.collecting.model import PART, MediaFile
 from mmcrawl.collecting.partial import PartialFile
 from mmcrawl.collecting.sizes import Budget
 from mmcrawl.collecting.streams.dash import read_dash
@@ -121,24 +119,9 @@ class Stream:
 
     def keep(self, joined: Joined, files: MediaFiles) -> MediaFile:
         """Put what was joined into the media store; return its record. May take long."""
-        with joined.path.open("rb") as made:
-            digest = hashlib.file_digest(made, "sha256").hexdigest()
-        size = joined.path.stat().st_size
-        files.keep(joined.path, digest)
         file, place = self.playlist.file, self.playlist.place
-        return replace(
-            file,
-            kind=kind_of(joined.content_type, file.kind) or file.kind,
-            state=State.HELD,
-            digest=digest,
-            size=size,
-            content_type=joined.content_type,
-            etag="",
-            last_modified="",
-            final_url="" if place == file.url else place,
-            reason="",
-            changed_at=time.time(),
-        )
+        file = replace(file, final_url="" if place == file.url else place)
+        return kept(file, joined.path, joined.content_type, files)
 
     def stop(self) -> None:
         """Leave what has come, and is under way, for another time."""
