@@ -216,15 +216,24 @@ class Collector:
         if not self.is_stopped:
             shutil.rmtree(folder, ignore_errors=True)
 
+    def leave(self) -> None:
+        """Let what was not settled wait again, for whoever comes next.
+
+        Raises:
+            StoreError: the index fails.
+        """
+        for stream in self._streams:
+            stream.stop()
+        for download in self._under_way.values():
+            download.pause()
+        self._streams.clear()
+        self._under_way.clear()
+        self._index.give_back(self.owner)
+
     def close(self) -> None:
-        """Let what was not settled wait again, for whoever comes next."""
+        """Leave all, and close the collection."""
         try:
-            for stream in self._streams:
-                stream.stop()
-            for download in self._under_way.values():
-                download.pause()
-            self._under_way.clear()
-            self._index.give_back(self.owner)
+            self.leave()
         finally:
             self._lock.release()
             with suppress(OSError):
@@ -280,7 +289,8 @@ class Collector:
         except OSError as error:
             raise StoreError(
                 f"media store {self.collection.files.name} cannot be written"
-                f" ({error.strerror or error}); make room and run the same command again"
+                f" ({error.strerror or error}); mend that, or name another place with"
+                " -s MMCRAWL_MEDIA=PLACE, and run the same command again"
             ) from error
 
     def _begun(self, files: Iterable[MediaFile]) -> list[Download]:

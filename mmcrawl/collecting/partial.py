@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from errno import EFBIG
 from pathlib import Path
 from typing import BinaryIO
 
@@ -148,6 +149,7 @@ class PartialFile:
 
         Raises:
             StoreError: the disk takes none.
+            MediaError: it takes none of this file, which is too large.
         """
         if self._file is None:
             self.restart()
@@ -183,7 +185,7 @@ class PartialFile:
         """Leave it for another time."""
         try:
             if self._file is not None and self.size > self.begun.size:
-                with suppress(StoreError):  # a full disk: what was noted last stands
+                with suppress(StoreError, MediaError):  # no room: what was noted last stands
                     self.checkpoint()
         finally:
             self._close()
@@ -202,6 +204,9 @@ class PartialFile:
             yield
         except OSError as error:
             raise_if_fatal(error)
+            if error.errno == EFBIG:  # of 4 GB on many a memory stick
+                reason = "it is larger than a file may be on this disk"
+                raise MediaError(reason, left_out=True) from error
             raise StoreError(
                 f"{error.filename or self.path} cannot be written ({error.strerror}); name another"
                 " folder with -s MMCRAWL_MEDIA=FOLDER"

@@ -218,6 +218,7 @@ class CollectSpider(Args[CollectParams], Spider):
 
     def _closed(self, collector: Collector, reason: str) -> Collected | None:
         try:
+            collector.leave()
             summary = collector.collection.index.summary()
             return Collected(
                 collector.collection.name,
