@@ -16,6 +16,7 @@ addresses count, too, though Scrapy's usual resolver would not find them.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import io
 import json
 import os
@@ -318,8 +319,12 @@ async def measure(
             network.attempts.clear()
             network.asked.clear()
             Site.served.clear()
-            for spider, arguments in crawls_of(command, kind, settings, folder):
-                await AsyncCrawlerRunner(settings).crawl(Crawler(spider, settings), **arguments)
+            await asyncio.gather(
+                *(
+                    AsyncCrawlerRunner(settings).crawl(Crawler(spider, settings), **arguments)
+                    for spider, arguments in crawls_of(command, kind, settings, folder)
+                )
+            )
             results[command][kind] = {
                 "attempts": len(network.attempts),
                 "answers": Site.served.total(),

@@ -75,6 +75,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         archive, store = self._places(opts)
         return archive, Options(
             store=store,
+            media=value_of(self.settings, "MMCRAWL_MEDIA"),  # type: ignore[arg-type]
             reports=_reports(opts.reports),
             ruffle=self._ruffle(),
             token="" if is_loopback(opts.host) else secrets.token_urlsafe(18),
