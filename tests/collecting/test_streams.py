@@ -98,6 +98,8 @@ def test_a_stream_becomes_one_file(
     assert max(map(server.times, server.media)) == 1
     assert desk.collect().code == 0
     assert max(map(server.times, server.media)) == 1
+    assert desk.collect("again=held").code == 0
+    assert desk.files() == {name: body}  # joined again it is the same
 
 
 @with_ffmpeg
@@ -159,6 +161,28 @@ def test_sound_in_a_playlist_of_its_own_is_joined_with_the_pictures(
     seconds, kinds = lasts(body, tmp_path)
     assert seconds == pytest.approx(4, abs=0.3)
     assert kinds == ["audio", "video"]
+
+
+@with_ffmpeg
+def test_bare_sound_with_tags_before_its_pieces_is_sound(
+    desk: Desk, server: MediaServer, tmp_path: Path
+) -> None:
+    folder = tmp_path / "made"
+    made(folder, "-vn", "-f", "segment", "-segment_time", "1", "s%d.aac", inputs=SOUND)
+    pieces = sorted(folder.iterdir())
+    tag = b"ID3\x04\x00\x00\x00\x00\x00\x0a" + bytes(10)
+    for path in pieces:
+        path.write_bytes(tag + path.read_bytes())
+    lines = [line for path in pieces for line in ("#EXTINF:1,", path.name)]
+    (folder / "list.m3u8").write_bytes(hls(*lines))
+    served(server, folder)
+    collected(desk, server, "/list.m3u8")
+    [body] = desk.files().values()
+    seconds, kinds = lasts(body, tmp_path)
+    assert seconds == pytest.approx(4, abs=0.3)
+    assert kinds == ["audio"]
+    record = desk.records()["/list.m3u8"]
+    assert (record.kind, record.content_type) == ("audio", "audio/mp4")
 
 
 _NO_FFMPEG = """

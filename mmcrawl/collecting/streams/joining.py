@@ -74,11 +74,15 @@ def join(
                     raise MediaError("it was stopped", left_out=True)
                 _append(piece, files, out)
         with path.open("rb") as made:
+            _skip_tags(made)
             kind = type_of(made.read(HEAD), "")
         if kind not in _FORMATS:
             raise MediaError(f"its pieces are {kind or 'of an unknown type'}, and are not joined")
         whole.append(Joined(path, kind))
-    pictures = any(track.has_pictures for track in tracks)
+    pictures = any(
+        track.has_pictures and made.content_type.startswith("video/")
+        for track, made in zip(tracks, whole, strict=True)
+    )
     program = shutil.which("ffmpeg")
     if program is not None:
         return _muxed(program, whole, pictures, is_stopped)
@@ -97,8 +101,6 @@ def _append(piece: Piece, files: Mapping[str, Path], out: BinaryIO) -> None:
         if piece.key is not None and not (piece.is_head and _is_plain(source)):
             _decrypt(source, piece.length, files[piece.key.url], piece.key, out)
             return
-        if not out.tell():
-            _skip_tags(source)
         left = piece.length
         while data := source.read(_CHUNK if left is None else min(left, _CHUNK)):
             out.write(data)
@@ -116,7 +118,7 @@ def _is_plain(source: BinaryIO) -> bool:
 
 
 def _skip_tags(source: BinaryIO) -> None:
-    """Go behind the ID3 tags with times that stand before bare sound, as type_of sees MP3 there."""
+    """Go behind ID3 tags, which stand before pieces of bare sound of any format."""
     while True:
         place = source.tell()
         head = source.read(10)
