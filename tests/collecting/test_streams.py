@@ -318,3 +318,50 @@ def test_a_stream_that_is_asked_to_stop_stops_at_once_and_goes_on_later(
     assert desk.collect().code == 0
     assert desk.summary().held == {"video": 1}
     assert server.times("/list0.ts") == server.times("/list.m3u8") == 1
+
+
+@with_ffmpeg
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+def test_one_that_ends_while_it_joins_has_joined_nothing_and_joins_later(
+    desk: Desk, server: MediaServer, tmp_path: Path, sent: signal.Signals
+) -> None:
+    made(tmp_path / "made", *SEGMENTED, "list.m3u8")
+    served(server, tmp_path / "made")
+    desk.found([server.url("/list.m3u8")], server.url("/"))
+    slow = tmp_path / "bin"
+    slow.mkdir()
+    (slow / "ffmpeg").write_text(f'#!/bin/sh\nsleep 5\nexec {FFMPEG} "$@"\n')
+    (slow / "ffmpeg").chmod(0o755)
+    before = f"import os\nos.environ['PATH'] = {str(slow)!r} + ':' + os.environ['PATH']\n"
+    partial = desk.folder / "crawl-media" / "partial"
+    with desk.start(before=before) as process:
+        deadline = time.monotonic() + 30
+        while not list(partial.glob("*.pieces/join-*/track-0")):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(0.3)
+        begun = time.monotonic()
+        process.send_signal(sent)
+        _, said = process.communicate(timeout=30)
+    assert time.monotonic() - begun < 4
+    assert desk.files() == {}
+    asked = len(server.asked)
+    run = desk.collect()
+    assert run.code == 0, said + run.err
+    assert desk.summary().addresses == {State.HELD: 1}
+    assert len(desk.files()) == 1
+    assert list(partial.iterdir()) == []
+    assert len(server.asked) == asked
+
+
+@with_ffmpeg
+def test_the_pieces_of_a_stored_web_come_from_it(desk: Desk, tmp_path: Path) -> None:
+    web = tmp_path / "web" / "h.test"
+    web.parent.mkdir()
+    made(web, *SEGMENTED, "list.m3u8")
+    made(web, "-f", "dash", "-seg_duration", "1", "list.mpd")
+    desk.found(["http://h.test/list.m3u8", "http://h.test/list.mpd"], "http://h.test/")
+    run = desk.collect("web=web")
+    assert run.code == 0, run.err
+    assert desk.summary().addresses == {State.HELD: 2}
+    assert {record.content_type for record in desk.records().values()} == {"video/mp4"}

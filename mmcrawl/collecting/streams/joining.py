@@ -7,6 +7,7 @@ never sees, and it asks no network.
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,7 +163,8 @@ def _muxed(
             command += ["-map", f"{number}:v?", "-map", f"{number}:a?"]
         command += ["-c", "copy", "-fflags", "+bitexact", "-map_metadata", "-1"]
         command += ["-movflags", "+faststart"] if muxer == "mp4" else []
-        said = _run([*command, "-f", muxer, f"file:{path}"], _seconds_for(tracks), is_stopped)
+        command += ["-f", muxer, f"file:{path}"]
+        said = _run(command, path.with_name("said"), _seconds_for(tracks), is_stopped)
         if not said and path.stat().st_size:
             return Joined(path, video if pictures else audio)
         path.unlink(missing_ok=True)
@@ -173,28 +175,39 @@ def _seconds_for(tracks: Sequence[Joined]) -> float:
     return _SECONDS + sum(track.path.stat().st_size for track in tracks) / _BYTES_A_SECOND
 
 
-def _run(command: Sequence[str], seconds: float, is_stopped: Callable[[], bool]) -> str:
-    """Run a program in its own session: Ctrl-C is for us. Return what it says when it fails."""
-    with subprocess.Popen(  # noqa: S603 - ffmpeg, and files of ours
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
-        while True:
+def _run(command: Sequence[str], said: Path, seconds: float, is_stopped: Callable[[], bool]) -> str:
+    """Run a program in its own session: Ctrl-C is for us. Return why it failed, "" if it did not.
+
+    Args:
+        command: the program with its arguments.
+        said: file for what it says.
+        seconds: it may take.
+        is_stopped: asked often whether to break off.
+    """
+    with (
+        said.open("wb") as errors,
+        subprocess.Popen(  # noqa: S603 - ffmpeg, and files of ours
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            start_new_session=True,
+        ) as process,
+    ):
+        late = time.monotonic() + seconds
+        while process.poll() is None:
             try:
-                _, said = process.communicate(timeout=min(_LOOK, seconds))
-                break
+                process.wait(_LOOK)
             except subprocess.TimeoutExpired:
-                seconds -= _LOOK
-                if is_stopped() or seconds <= 0:
+                if is_stopped() or time.monotonic() > late:
                     process.kill()
-                    process.communicate()
-                    stopped = is_stopped()
-                    reason = "it was stopped" if stopped else "ffmpeg takes too long to join it"
-                    raise MediaError(reason, left_out=stopped) from None
+        if is_stopped():
+            raise MediaError("it was stopped", left_out=True)
     if not process.returncode:
         return ""
-    lines = said.decode(errors="replace").strip().splitlines()
+    if time.monotonic() > late:
+        raise MediaError("ffmpeg takes too long to join it")
+    with said.open("rb") as written:
+        written.seek(max(said.stat().st_size - _CHUNK, 0))
+        lines = written.read().decode(errors="replace").strip().splitlines()
     return lines[-1][-200:] if lines else f"exit code {process.returncode}"
