@@ -19,6 +19,7 @@ from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.crawl_numbers import CrawlWatch
+from mmcrawl.browse.oai import oai_routes
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.replay.cdx import cdx_routes
 from mmcrawl.browse.replay.memento import memento_routes
@@ -44,6 +45,7 @@ _PROGRAMS = (
     ("/timegate/http://…", "help.timegate"),
     ("/timemap/link/http://…", "help.timemap"),
     ("/cdx?url=http://…", "help.cdx"),
+    ("/oai?verb=Identify", "help.oai"),
 )
 
 
@@ -65,6 +67,7 @@ def create_app(context: Context) -> ASGIApp:
             *replay_routes(context),
             *memento_routes(context),
             *cdx_routes(context),
+            *oai_routes(context),
         ],
         exception_handlers={
             Problem: _answer_to(_of_problem),

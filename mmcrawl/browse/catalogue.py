@@ -37,6 +37,7 @@ class Entry:
         film: Whether a picture can be taken of a file that is kept.
         url: Of its best file.
         text: In which is searched.
+        is_hidden: Whether an editor has hidden it.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Entry:
     film: bool
     url: str
     text: str
+    is_hidden: bool
 
     @classmethod
     def of(cls, work: Work) -> Entry:
@@ -76,6 +78,7 @@ class Entry:
             any(file.mime.startswith("video/") for file in held),
             work.files[0].url if work.files else "",
             unify(said[:_LONGEST_TEXT]).casefold(),
+            "hidden" in work.corrected,
         )
 
 
@@ -146,12 +149,16 @@ class Catalogue:
 
     def entries(self) -> Sequence[Entry]:
         """Return all works but hidden ones, in the order in which they were described."""
+        return [entry for entry in self.every()[1] if not entry.is_hidden]
+
+    def every(self) -> tuple[int, Sequence[Entry]]:
+        """Return the revision of the works, and all of them, also hidden ones."""
         with self._lock, self.shelf() as shelf:
             revision = shelf.revision()
             if revision != self._revision:
-                self._entries = tuple(map(Entry.of, shelf.works()))
+                self._entries = tuple(map(Entry.of, shelf.works(hidden=True)))
                 self._revision = revision
-            return self._entries
+            return self._revision, self._entries
 
     # -- describing -----------------------------------------------------------------------------
 

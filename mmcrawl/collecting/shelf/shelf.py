@@ -86,12 +86,12 @@ class Shelf(ABC):
 
     # -- what all do alike ------------------------------------------------------------------
 
-    def works(self) -> Iterator[Work]:
-        """Yield the works as they are, with what was corrected; hidden ones are left out."""
+    def works(self, *, hidden: bool = False) -> Iterator[Work]:
+        """Yield the works as they are, with what was corrected; also hidden ones if wanted."""
         corrections = self.corrections()
         for row in self.rows():
             values = corrections.get(row["id"], {})
-            if not values.get("hidden"):
+            if hidden or not values.get("hidden"):
                 yield corrected(Work.from_plain(row), values)
 
     def find(self, id_: str) -> Work:
@@ -104,6 +104,11 @@ class Shelf(ABC):
         if work is None:
             raise _no_work(id_)
         return work
+
+    def works_of(self, ids: Iterable[str]) -> list[Work]:
+        """Return the works of some ids, as far as there are any, also hidden ones."""
+        corrections = self.corrections()
+        return [work for id_ in ids if (work := self.find_with(id_, corrections)) is not None]
 
     def find_with(self, id_: str, corrections: Mapping[str, Record]) -> Work | None:
         """Return a work by its id, given what `corrections` returned; None if there is none."""
