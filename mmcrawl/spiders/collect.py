@@ -265,7 +265,7 @@ class CollectSpider(Args[CollectParams], Spider):
         """Have the next player's medium fetched, one at a time."""
         if self._failure is not None:
             raise self._failure
-        if self._player is None and self._work.players_wait:
+        if self._player is None and self._work.players_wait and not self._is_stopping:
             self._player = in_thread(self._work.fetch_player)
             self._player.addErrback(self._player_failed).addBoth(self._player_done)
 

@@ -98,6 +98,8 @@ def test_a_stream_becomes_one_file(
     assert max(map(server.times, server.media)) == 1
     assert desk.collect().code == 0
     assert max(map(server.times, server.media)) == 1
+    assert desk.collect("again=held").code == 0
+    assert desk.files() == {name: body}  # joined again it is the same
 
 
 @with_ffmpeg
@@ -159,6 +161,28 @@ def test_sound_in_a_playlist_of_its_own_is_joined_with_the_pictures(
     seconds, kinds = lasts(body, tmp_path)
     assert seconds == pytest.approx(4, abs=0.3)
     assert kinds == ["audio", "video"]
+
+
+@with_ffmpeg
+def test_bare_sound_with_tags_before_its_pieces_is_sound(
+    desk: Desk, server: MediaServer, tmp_path: Path
+) -> None:
+    folder = tmp_path / "made"
+    made(folder, "-vn", "-f", "segment", "-segment_time", "1", "s%d.aac", inputs=SOUND)
+    pieces = sorted(folder.iterdir())
+    tag = b"ID3\x04\x00\x00\x00\x00\x00\x0a" + bytes(10)
+    for path in pieces:
+        path.write_bytes(tag + path.read_bytes())
+    lines = [line for path in pieces for line in ("#EXTINF:1,", path.name)]
+    (folder / "list.m3u8").write_bytes(hls(*lines))
+    served(server, folder)
+    collected(desk, server, "/list.m3u8")
+    [body] = desk.files().values()
+    seconds, kinds = lasts(body, tmp_path)
+    assert seconds == pytest.approx(4, abs=0.3)
+    assert kinds == ["audio"]
+    record = desk.records()["/list.m3u8"]
+    assert (record.kind, record.content_type) == ("audio", "audio/mp4")
 
 
 _NO_FFMPEG = """
@@ -294,3 +318,50 @@ def test_a_stream_that_is_asked_to_stop_stops_at_once_and_goes_on_later(
     assert desk.collect().code == 0
     assert desk.summary().held == {"video": 1}
     assert server.times("/list0.ts") == server.times("/list.m3u8") == 1
+
+
+@with_ffmpeg
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+def test_one_that_ends_while_it_joins_has_joined_nothing_and_joins_later(
+    desk: Desk, server: MediaServer, tmp_path: Path, sent: signal.Signals
+) -> None:
+    made(tmp_path / "made", *SEGMENTED, "list.m3u8")
+    served(server, tmp_path / "made")
+    desk.found([server.url("/list.m3u8")], server.url("/"))
+    slow = tmp_path / "bin"
+    slow.mkdir()
+    (slow / "ffmpeg").write_text(f'#!/bin/sh\nsleep 5\nexec {FFMPEG} "$@"\n')
+    (slow / "ffmpeg").chmod(0o755)
+    before = f"import os\nos.environ['PATH'] = {str(slow)!r} + ':' + os.environ['PATH']\n"
+    partial = desk.folder / "crawl-media" / "partial"
+    with desk.start(before=before) as process:
+        deadline = time.monotonic() + 30
+        while not list(partial.glob("*.pieces/join-*/track-0")):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(0.3)
+        begun = time.monotonic()
+        process.send_signal(sent)
+        _, said = process.communicate(timeout=30)
+    assert time.monotonic() - begun < 4
+    assert desk.files() == {}
+    asked = len(server.asked)
+    run = desk.collect()
+    assert run.code == 0, said + run.err
+    assert desk.summary().addresses == {State.HELD: 1}
+    assert len(desk.files()) == 1
+    assert list(partial.iterdir()) == []
+    assert len(server.asked) == asked
+
+
+@with_ffmpeg
+def test_the_pieces_of_a_stored_web_come_from_it(desk: Desk, tmp_path: Path) -> None:
+    web = tmp_path / "web" / "h.test"
+    web.parent.mkdir()
+    made(web, *SEGMENTED, "list.m3u8")
+    made(web, "-f", "dash", "-seg_duration", "1", "list.mpd")
+    desk.found(["http://h.test/list.m3u8", "http://h.test/list.mpd"], "http://h.test/")
+    run = desk.collect("web=web")
+    assert run.code == 0, run.err
+    assert desk.summary().addresses == {State.HELD: 2}
+    assert {record.content_type for record in desk.records().values()} == {"video/mp4"}

@@ -7,6 +7,7 @@ never sees, and it asks no network.
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,11 +75,15 @@ def join(
                     raise MediaError("it was stopped", left_out=True)
                 _append(piece, files, out)
         with path.open("rb") as made:
+            _skip_tags(made)
             kind = type_of(made.read(HEAD), "")
         if kind not in _FORMATS:
             raise MediaError(f"its pieces are {kind or 'of an unknown type'}, and are not joined")
         whole.append(Joined(path, kind))
-    pictures = any(track.has_pictures for track in tracks)
+    pictures = any(
+        track.has_pictures and made.content_type.startswith("video/")
+        for track, made in zip(tracks, whole, strict=True)
+    )
     program = shutil.which("ffmpeg")
     if program is not None:
         return _muxed(program, whole, pictures, is_stopped)
@@ -97,8 +102,6 @@ def _append(piece: Piece, files: Mapping[str, Path], out: BinaryIO) -> None:
         if piece.key is not None and not (piece.is_head and _is_plain(source)):
             _decrypt(source, piece.length, files[piece.key.url], piece.key, out)
             return
-        if not out.tell():
-            _skip_tags(source)
         left = piece.length
         while data := source.read(_CHUNK if left is None else min(left, _CHUNK)):
             out.write(data)
@@ -116,7 +119,7 @@ def _is_plain(source: BinaryIO) -> bool:
 
 
 def _skip_tags(source: BinaryIO) -> None:
-    """Go behind the ID3 tags with times that stand before bare sound, as type_of sees MP3 there."""
+    """Go behind ID3 tags, which stand before pieces of bare sound of any format."""
     while True:
         place = source.tell()
         head = source.read(10)
@@ -160,7 +163,8 @@ def _muxed(
             command += ["-map", f"{number}:v?", "-map", f"{number}:a?"]
         command += ["-c", "copy", "-fflags", "+bitexact", "-map_metadata", "-1"]
         command += ["-movflags", "+faststart"] if muxer == "mp4" else []
-        said = _run([*command, "-f", muxer, f"file:{path}"], _seconds_for(tracks), is_stopped)
+        command += ["-f", muxer, f"file:{path}"]
+        said = _run(command, path.with_name("said"), _seconds_for(tracks), is_stopped)
         if not said and path.stat().st_size:
             return Joined(path, video if pictures else audio)
         path.unlink(missing_ok=True)
@@ -171,28 +175,39 @@ def _seconds_for(tracks: Sequence[Joined]) -> float:
     return _SECONDS + sum(track.path.stat().st_size for track in tracks) / _BYTES_A_SECOND
 
 
-def _run(command: Sequence[str], seconds: float, is_stopped: Callable[[], bool]) -> str:
-    """Run a program in its own session: Ctrl-C is for us. Return what it says when it fails."""
-    with subprocess.Popen(  # noqa: S603 - ffmpeg, and files of ours
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
-        while True:
+def _run(command: Sequence[str], said: Path, seconds: float, is_stopped: Callable[[], bool]) -> str:
+    """Run a program in its own session: Ctrl-C is for us. Return why it failed, "" if it did not.
+
+    Args:
+        command: the program with its arguments.
+        said: file for what it says.
+        seconds: it may take.
+        is_stopped: asked often whether to break off.
+    """
+    with (
+        said.open("wb") as errors,
+        subprocess.Popen(  # noqa: S603 - ffmpeg, and files of ours
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+            start_new_session=True,
+        ) as process,
+    ):
+        late = time.monotonic() + seconds
+        while process.poll() is None:
             try:
-                _, said = process.communicate(timeout=min(_LOOK, seconds))
-                break
+                process.wait(_LOOK)
             except subprocess.TimeoutExpired:
-                seconds -= _LOOK
-                if is_stopped() or seconds <= 0:
+                if is_stopped() or time.monotonic() > late:
                     process.kill()
-                    process.communicate()
-                    stopped = is_stopped()
-                    reason = "it was stopped" if stopped else "ffmpeg takes too long to join it"
-                    raise MediaError(reason, left_out=stopped) from None
+        if is_stopped():
+            raise MediaError("it was stopped", left_out=True)
     if not process.returncode:
         return ""
-    lines = said.decode(errors="replace").strip().splitlines()
+    if time.monotonic() > late:
+        raise MediaError("ffmpeg takes too long to join it")
+    with said.open("rb") as written:
+        written.seek(max(said.stat().st_size - _CHUNK, 0))
+        lines = written.read().decode(errors="replace").strip().splitlines()
     return lines[-1][-200:] if lines else f"exit code {process.returncode}"
