@@ -97,6 +97,7 @@ def _routes(context: Context) -> list[BaseRoute]:
         context.route("/media", media.gallery),
         context.route("/media/item", media.item),
         context.route("/crawls", crawls.crawls),
+        context.route("/crawl", crawls.crawl),
         context.route("/crawls.json", crawls.json),
         context.route("/reports/{name}", crawls.report),
         Route("/help", _help(context), name="help"),

@@ -10,11 +10,15 @@ from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
+from mmcrawl.archive.search.query import MEDIA
 from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments, Problem
-from mmcrawl.browse.context import Context
+from mmcrawl.browse.context import Context, numbers_of
 from mmcrawl.browse.crawl_numbers import CrawlWatch
 from mmcrawl.browse.rendering import page
+from mmcrawl.frontier.findings import MediaPageRecord
+from mmcrawl.page.model import MediaResource
+from mmcrawl.sharing.found import FoundMedia
 
 _MOST = 200  # folders that are looked into
 _LARGEST_RESULTS = 20 << 20  # characters; of a larger one only the report is shown
@@ -23,6 +27,11 @@ _REPORT_POLICY = (
     " form-action 'none'; frame-ancestors 'none'; sandbox"
 )
 _AGAIN = 5  # seconds until the numbers of running crawls are shown anew
+_RUNNING = ("running", "starting")
+_PER_PAGE = 25
+_MOST_PAGES = 400  # of the list of what a crawl found; those behind are read to get there
+_MOST_MEDIA = 8  # of a page that are shown by title
+_MOST_WORDS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +52,25 @@ class Report:
     web: str
     topic: str
     rows: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """A page with media that a crawl found.
+
+    Attributes:
+        record: As the crawl keeps it.
+        words: Of the topic that it has, some of them.
+        kinds: How many media of each kind it has.
+        media: Some of them, those with a title first.
+        version: Its last in the archive, None if it is not there.
+    """
+
+    record: MediaPageRecord
+    words: tuple[str, ...]
+    kinds: dict[str, int]
+    media: tuple[MediaResource, ...]
+    version: int | None
 
 
 def reports_in(folders: Sequence[Path]) -> list[Report]:
@@ -105,7 +133,7 @@ class CrawlViews:
     def crawls(self, arguments: Arguments) -> Response:
         """Show where crawls stand, and what reports there are."""
         crawls = self.watch.crawls()
-        runs = any(crawl.state in ("running", "starting") for crawl in crawls)
+        runs = any(crawl.state in _RUNNING for crawl in crawls)
         return page(
             arguments,
             "crawls",
@@ -113,6 +141,39 @@ class CrawlViews:
             crawls=crawls,
             again=_AGAIN if runs else None,
             reports=reports_in(self.context.options.reports),
+        )
+
+    def crawl(self, arguments: Arguments) -> Response:
+        """Show where a crawl stands, and the pages with media that it found, the best first."""
+        name = arguments.text("job", longest=300)
+        crawl = next((crawl for crawl in self.watch.crawls() if crawl.name == name), None)
+        if crawl is None:
+            raise Problem(404, "crawl", name=name)
+        most = min(crawl.media_pages, _MOST_PAGES * _PER_PAGE)
+        number, last = arguments.list_page(most, _PER_PAGE)
+        store = FoundMedia(self.context.options.store, name)
+        found = store.best(_PER_PAGE * (number - 1), _PER_PAGE)
+        return page(
+            arguments,
+            "crawl",
+            crawl=crawl,
+            again=_AGAIN if crawl.state in _RUNNING else None,
+            found=[self._found(record) for record in found],
+            most=most,
+            start=_PER_PAGE * (number - 1) + 1,
+            number=number,
+            last=last,
+        )
+
+    def _found(self, record: MediaPageRecord) -> FoundPage:
+        versions = numbers_of(self.context.archive.visits(record.url))
+        media = sorted(record.resources, key=lambda one: (not one.text, one.text, one.url))
+        return FoundPage(
+            record,
+            record.words[:_MOST_WORDS],
+            {kind: record.count(kind) for kind in MEDIA if record.count(kind)},
+            tuple(media[:_MOST_MEDIA]),
+            versions[-1] if versions else None,
         )
 
     def json(self, _: Arguments) -> Response:
