@@ -172,6 +172,18 @@ class Findings:
         best = f"{_MEDIA_PAGES} ORDER BY topic_score DESC, url LIMIT ? OFFSET ?"
         return self._records(best, most, first)
 
+    def media_since(self, time: float) -> Iterator[tuple[str, str, str]]:
+        """Yield address, kind and page of media on pages visited from a time on, best ones first.
+
+        An address may come several times.
+        """
+        return self._store.db.execute(
+            "SELECT r.url, r.kind, p.url FROM media_page p JOIN media_resource r ON r.job = p.job"
+            " AND r.page = p.url WHERE p.job = ? AND p.visited_at >= ?"
+            " ORDER BY p.topic_score DESC, p.url",
+            (self._job, time),
+        )
+
     def counts(self) -> dict[str, int]:
         """Return the number of media pages, and of distinct resources of each kind."""
         if self._counts is None:

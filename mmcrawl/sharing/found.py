@@ -3,21 +3,14 @@
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from mmcrawl.errors import StoreError
-from mmcrawl.frontier.database import reading
 from mmcrawl.frontier.findings import Findings, MediaPageRecord
 from mmcrawl.frontier.store import Job, open_store
 from mmcrawl.sharing.observing import Observer
 from mmcrawl.sharing.store import open_shared_store
-from mmcrawl.stores.uris import file_of, is_server
-
-_MEDIA = (
-    "SELECT r.url, r.kind, p.url FROM media_page p JOIN media_resource r ON r.job = p.job AND"
-    " r.page = p.url WHERE p.job = ? AND p.visited_at >= ? ORDER BY p.topic_score DESC, p.url"
-)
+from mmcrawl.stores.uris import is_server
 
 
 class FoundMedia:
@@ -63,9 +56,9 @@ class FoundMedia:
                 if page.visited_at >= time:
                     yield from ((each.url, each.kind, page.url) for each in page.resources)
             return
-        with reading(Path(file_of(self._uri))) as db:
+        with open_store(self._uri, read_only=True) as store:
             for job in self.jobs:
-                yield from db.execute(_MEDIA, (job.number, time))
+                yield from Findings(store, job).media_since(time)
 
     def best(self, first: int, most: int) -> list[MediaPageRecord]:
         """Return pages with media of the first of the crawls, those best on topic first.

@@ -64,7 +64,7 @@ def _tags(body: Body) -> Iterator[tuple[int, bytes]]:
             length = int.from_bytes(body.read(4), "little")
         if not tag:
             return
-        if tag in _TAKEN and length <= _LONGEST_TAG:
+        if (tag == _SPRITE or tag in _TAKEN) and length <= _LONGEST_TAG:
             yield tag, body.read(length)
         else:
             body.skip(length)
@@ -112,7 +112,7 @@ class _Reader:
         try:
             if tag == _SPRITE:
                 self._sprite(content, depth)
-            else:
+            elif tag in _TAKEN:
                 _TAKEN[tag](self, content)
         except EndError:
             pass
@@ -123,8 +123,7 @@ class _Reader:
             head = content.number(2)
             tag, length = head >> 6, head & 0x3F
             data = content.take(content.number(4) if length == 0x3F else length)
-            if tag in _TAKEN:
-                self.take(tag, data, depth + 1)
+            self.take(tag, data, depth + 1)
 
     def _attributes(self, content: Bytes) -> None:
         if content.number(1) & 0x08:
@@ -236,7 +235,6 @@ class _Reader:
 
 
 _TAKEN = {
-    _SPRITE: _Reader._init_actions,  # see `take`: it needs to know how deep it is
     _ATTRIBUTES: _Reader._attributes,
     _METADATA: _Reader._metadata,
     _IMPORT: _Reader._import,

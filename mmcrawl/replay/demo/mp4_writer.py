@@ -47,15 +47,7 @@ def _sequence() -> bytes:
 def _parameters() -> bytes:
     """Return the picture parameter set, in which nothing is special."""
     bits = Bits()
-    for value, count in ((0, 0), (0, 0), (0, 2), (0, 0), (0, 0), (0, 0), (0, 3)):
-        if count:
-            bits.add(value, count)
-        else:
-            bits.add_ue(value)
-    for _ in range(3):
-        bits.add_ue(0)
-    bits.add(0, 3)
-    bits.add(1, 1)
+    bits.add(0b11_00_111_000_111_000_1, 17)  # each 1 but the last is a number that is 0
     return b"\x68" + bits.bytes()
 
 
