@@ -115,6 +115,7 @@ def _routes(context: Context) -> list[BaseRoute]:
         context.route("/collection/export", collections.download),
         context.form("/collection/export", collections.export),
         context.route("/crawls", crawls.crawls),
+        context.route("/crawl", crawls.crawl),
         context.route("/crawls.json", crawls.json),
         context.form("/crawls", crawls.start),
         context.route("/crawl", crawls.crawl),

@@ -12,6 +12,9 @@ from starlette.requests import Request
 from mmcrawl.browse.text import address
 from mmcrawl.browse.words import Words, words_for
 
+LANGUAGE_COOKIE = "mmcrawl_language"
+"""The cookie that keeps the language that a reader chose."""
+
 _LARGEST = 1_000_000
 _MOST_FIELDS = 5_000
 _COMPACT = {4: "%Y", 6: "%Y%m", 8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
@@ -52,9 +55,10 @@ class Arguments:
 
     @cached_property
     def words(self) -> Words:
-        """The interface in the language of the reader: ``?lang=``, else Accept-Language."""
+        """The interface in the language of the reader: ``?lang=``, the cookie, Accept-Language."""
         return words_for(
             self.values.get("lang", ""),
+            self.request.cookies.get(LANGUAGE_COOKIE, ""),
             self.request.headers.get("accept-language", ""),
         )
 

@@ -7,6 +7,7 @@ server is looked at as `scrapy workers` does.
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import threading
 import time
@@ -15,8 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mmcrawl.frontier.admission import REDIRECT, TRAP
 from mmcrawl.frontier.database import reading
 from mmcrawl.frontier.reading import JOB_SHIFT
+from mmcrawl.frontier.twins import TWIN
 from mmcrawl.stores.uris import file_of, is_server
 
 _KEPT_SECONDS = 3.0  # numbers are shown that long before they are read again
@@ -33,6 +36,39 @@ _ERRORS = (
     "SELECT error, count(*) FROM link WHERE id >= ? AND id < ? AND status = 'E'"
     " GROUP BY error ORDER BY 2 DESC LIMIT 8"
 )
+_ERROR_KINDS = (
+    "SELECT kind_of_error(error), count(*) FROM link WHERE id >= ? AND id < ? AND status = 'E'"
+    " GROUP BY 1 ORDER BY 2 DESC, 1"
+)
+
+_KINDS = {
+    "trap": re.escape(TRAP),
+    "twin": re.escape(TWIN),
+    "moved": re.escape(REDIRECT),
+    "robots": r"forbidden by robots\.txt",
+    "gone": "HTTP 4(04|10)",
+    "closed": "HTTP 4(01|03|07|51)",
+    "busy": "HTTP (429|503)",
+    "server": "HTTP 5",
+    "loop": "redirect loop",
+    "name": "host not found",
+    "slow": "no answer in time",
+    "connection": "connection refused|connection broken|broken compression",
+    "large": "too large",
+    "address": "bad address",
+}
+_KIND = re.compile("|".join(f"(?P<{name}>{begin})" for name, begin in _KINDS.items()))
+_SKIPPED = frozenset(("trap", "twin", "moved", "robots"))
+
+
+def kind_of_error(reason: str) -> str:
+    """Return the kind of a reason for which a link came to no page; ``other`` for a rare one.
+
+    >>> kind_of_error("HTTP 404"), kind_of_error("trap: host has its share")
+    ('gone', 'trap')
+    """
+    found = _KIND.match(reason)
+    return (found.lastgroup or "other") if found else "other"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +85,7 @@ class CrawlNumbers:
         harvest_rate: Share of relevant pages among the last 500, in [0, 1]; None without pages.
         pages_per_second: None if that is not known, or nothing runs.
         error_reasons: How many links failed, by reason.
+        error_kinds: The same by :func:`kind_of_error`, the most frequent first.
         workers: How many are alive; None for a crawl that is not shared.
     """
 
@@ -67,6 +104,22 @@ class CrawlNumbers:
     pages_per_second: float | None
     error_reasons: dict[str, int] = field(default_factory=dict)
     workers: int | None = None
+    error_kinds: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def skipped(self) -> dict[str, int]:
+        """The links that were left alone on purpose, by kind: these are no errors."""
+        return {kind: count for kind, count in self.error_kinds.items() if kind in _SKIPPED}
+
+    @property
+    def failed(self) -> dict[str, int]:
+        """The links that could not be had, by kind."""
+        return {kind: count for kind, count in self.error_kinds.items() if kind not in _SKIPPED}
+
+    @property
+    def failures(self) -> int:
+        """How many links could not be had; where the kinds are unknown, what was left alone too."""
+        return self.errors - sum(self.skipped.values())
 
 
 class CrawlWatch:
@@ -149,6 +202,8 @@ def _sqlite_crawl(db: sqlite3.Connection, number: int, facts: Sequence[Any]) -> 
     media = db.execute("SELECT count(*) FROM media_page WHERE job = ?", (number,)).fetchone()[0]
     patterns = db.execute("SELECT count(*) FROM pattern WHERE job = ?", (number,)).fetchone()[0]
     errors = db.execute(_ERRORS, ids).fetchall()
+    db.create_function("kind_of_error", 1, kind_of_error, deterministic=True)
+    kinds = db.execute(_ERROR_KINDS, ids).fetchall()
     times = sorted(visited for _, visited in last)
     running = finished is None and bool(times) and time.time() - times[-1] < _ALIVE_SECONDS
     return CrawlNumbers(
@@ -166,6 +221,7 @@ def _sqlite_crawl(db: sqlite3.Connection, number: int, facts: Sequence[Any]) -> 
         sum(relevant for relevant, _ in last) / len(last) if last else None,
         _rate(times) if running else None,
         dict(errors),
+        error_kinds=dict(kinds),
     )
 
 

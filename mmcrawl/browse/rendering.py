@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from mmcrawl.blocks.kinds import KINDS
-from mmcrawl.browse.arguments import Arguments
+from mmcrawl.browse.arguments import LANGUAGE_COOKIE, Arguments
 from mmcrawl.browse.text import (
     address,
     around,
@@ -25,6 +25,8 @@ from mmcrawl.browse.text import (
 )
 from mmcrawl.browse.words import LANGUAGES
 from mmcrawl.collecting.exporting.held_files import file_path
+
+_LANGUAGE_SECONDS = 365 * 86_400  # that a choice of language is remembered
 
 
 def page(
@@ -64,11 +66,21 @@ def page(
         )
     )
     language = "zh-CN" if words.language == "zh" else words.language
-    return HTMLResponse(
+    answer = HTMLResponse(
         text,
         status,
-        {"Content-Language": language, "Vary": "Accept-Language"} | (headers or {}),
+        {"Content-Language": language, "Vary": "Accept-Language, Cookie"} | (headers or {}),
     )
+    if words.chosen:
+        answer.set_cookie(
+            LANGUAGE_COOKIE,
+            words.language,
+            max_age=_LANGUAGE_SECONDS,
+            httponly=True,
+            samesite="strict",
+            secure=arguments.request.url.scheme == "https",
+        )
+    return answer
 
 
 def _other_languages(arguments: Arguments) -> list[tuple[str, str]]:

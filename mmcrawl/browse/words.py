@@ -52,15 +52,15 @@ class Words:
         return self(name) if name in sentences() else name.partition(".")[2]
 
 
-def words_for(chosen: str, accepted: str) -> Words:
-    """Return the language that is chosen, else the first of Accept-Language that there is.
+def words_for(chosen: str, remembered: str, accepted: str) -> Words:
+    """Return the language that is chosen, or was before, else the first of Accept-Language.
 
-    >>> words_for("", "fr, zh-CN;q=0.8, en;q=0.5").language
+    >>> words_for("", "", "fr, zh-CN;q=0.8, en;q=0.5").language
     'zh'
     """
     if chosen in LANGUAGES:
         return Words(chosen, chosen=True)
-    return Words(_accepted(accepted[:500]))
+    return Words(remembered if remembered in LANGUAGES else _accepted(accepted[:500]))
 
 
 @lru_cache(maxsize=256)

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, replace
-from itertools import islice
 
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.urls import hash64
@@ -161,11 +160,17 @@ class Findings:
 
     def best(self, most: int) -> list[MediaPageRecord]:
         """Return the media pages with the best topic scores."""
-        return list(islice(self.media_pages(), most))
+        return list(self.media_pages(most=most))
 
-    def media_pages(self) -> Iterator[MediaPageRecord]:
-        """Yield the media pages, best topic score first."""
-        return self._records(f"{_MEDIA_PAGES} ORDER BY topic_score DESC, url")
+    def media_pages(self, first: int = 0, most: int = -1) -> Iterator[MediaPageRecord]:
+        """Yield the media pages, best topic score first.
+
+        Args:
+            first: how many of the best are left out.
+            most: how many are yielded after these; below 0 for all.
+        """
+        best = f"{_MEDIA_PAGES} ORDER BY topic_score DESC, url LIMIT ? OFFSET ?"
+        return self._records(best, most, first)
 
     def media_since(self, time: float) -> Iterator[tuple[str, str, str]]:
         """Yield address, kind and page of media on pages visited from a time on, best ones first.

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import islice
 from typing import Any
 
 from mmcrawl.errors import StoreError
@@ -58,6 +59,20 @@ class FoundMedia:
         with open_store(self._uri, read_only=True) as store:
             for job in self.jobs:
                 yield from Findings(store, job).media_since(time)
+
+    def best(self, first: int, most: int) -> list[MediaPageRecord]:
+        """Return pages with media of the first of the crawls, those best on topic first.
+
+        Args:
+            first: how many of the best are left out; on a server these are read as well.
+            most: how many follow.
+        """
+        job = self.jobs[0]
+        if is_server(self._uri):
+            with closing(open_shared_store(self._uri, job=job.name, arguments=None)) as shared:
+                return list(islice(shared.media_pages(), first, first + most))
+        with open_store(self._uri, read_only=True) as store:
+            return list(Findings(store, job).media_pages(first, most))
 
     def pages(self) -> Iterator[tuple[Job, MediaPageRecord]]:
         """Yield the pages with media of each crawl, those best on topic first."""

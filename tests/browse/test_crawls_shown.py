@@ -14,7 +14,19 @@ from mmcrawl.browse.crawl_numbers import CrawlWatch
 from mmcrawl.browse.views.crawls import reports_in
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import open_store
-from tests.browse.shelf import browsing, fill
+from mmcrawl.frontier.findings import Findings, MediaPageRecord
+from mmcrawl.page.model import MediaResource
+from tests.browse.shelf import FILM, START, browsing, fill
+
+FOUND = MediaPageRecord(
+    FILM,
+    "Waves",
+    0.875,
+    ("wave", "ripple"),
+    200,
+    START,
+    (MediaResource("http://films.test/waves.mp4", "video", "a", "a film of water waves"),),
+)
 
 
 def crawl(path: Path, *, finished: bool = False, pages: int = 4) -> str:
@@ -39,6 +51,7 @@ def crawl(path: Path, *, finished: bool = False, pages: int = 4) -> str:
                 )
             if finished:
                 db.execute("UPDATE job SET finished_at = 9.0, reason = 'finished'")
+        Findings(store, job).add_media_page(FOUND)
         store.commit()
         assert job.number == 0
     return uri

@@ -58,7 +58,8 @@ PAGES = {
     "collection": "/collection?id=5eed5eed",
     "collection in Chinese": "/collection?id=5eed5eed&lang=zh",
     "crawls": "/crawls",
-    "crawl": "/crawl?job=physics+%3Cb%3E",
+    "crawl": "/crawl?" + urlencode({"job": "physics <b>"}),
+    "crawl in Chinese": "/crawl?" + urlencode({"job": "physics <b>", "lang": "zh"}),
     "help": "/help",
     "help in Chinese": "/help?lang=zh",
 }  # fmt: skip
@@ -130,6 +131,7 @@ def as_ever(browser: Any) -> None:
     """Take back what the test before told the browser to be."""
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
     browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    browser.delete_all_cookies()  # the language it was shown in
     dress(browser, "light")
 
 

@@ -28,8 +28,14 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[TestClient
 
 
 @pytest.fixture(scope="module")
-def client(shelf: tuple[TestClient, Context]) -> TestClient:
+def kept_client(shelf: tuple[TestClient, Context]) -> TestClient:
     return shelf[0]
+
+
+@pytest.fixture
+def client(kept_client: TestClient) -> TestClient:
+    kept_client.cookies.clear()  # a language that a test before chose
+    return kept_client
 
 
 def tree(client: TestClient, path: str, status: int = 200, **params: object) -> html.HtmlElement:

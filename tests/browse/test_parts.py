@@ -59,7 +59,7 @@ def test_every_sentence_names_the_same_things_in_all_languages() -> None:
 def test_the_language_is_the_chosen_one_or_the_best_accepted(
     chosen: str, accepted: str, language: str
 ) -> None:
-    assert words_for(chosen, accepted).language == language
+    assert words_for(chosen, "", accepted).language == language
 
 
 def test_a_sentence_counts_and_isolates_what_it_names() -> None:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
+from mmcrawl.archive.search.query import MEDIA
 from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments, Form, Problem
-from mmcrawl.browse.context import Context
+from mmcrawl.browse.context import Context, numbers_of
 from mmcrawl.browse.crawl_numbers import CrawlWatch
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.runs import CrawlRuns
 from mmcrawl.frontier.findings import MediaPageRecord
+from mmcrawl.page.model import MediaResource
 from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.sharing.found import FoundMedia
 from mmcrawl.topic.loading import topic_names
@@ -28,8 +29,12 @@ _REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none';"
     " form-action 'none'; frame-ancestors 'none'; sandbox"
 )
-_PER_PAGE = 50
 _AGAIN = 5  # seconds until the numbers of running crawls are shown anew
+_RUNNING = ("running", "starting")
+_PER_PAGE = 25
+_MOST_PAGES = 400  # of the list of what a crawl found; those behind are read to get there
+_MOST_MEDIA = 8  # of a page that are shown by title
+_MOST_WORDS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,25 @@ class Report:
     web: str
     topic: str
     rows: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """A page with media that a crawl found.
+
+    Attributes:
+        record: As the crawl keeps it.
+        words: Of the topic that it has, some of them.
+        kinds: How many media of each kind it has.
+        media: Some of them, those with a title first.
+        version: Its last in the archive, None if it is not there.
+    """
+
+    record: MediaPageRecord
+    words: tuple[str, ...]
+    kinds: dict[str, int]
+    media: tuple[MediaResource, ...]
+    version: int | None
 
 
 def reports_in(folders: Sequence[Path]) -> list[Report]:
@@ -113,7 +137,7 @@ class CrawlViews:
     def crawls(self, arguments: Arguments) -> Response:
         """Show where crawls stand, and what reports there are."""
         crawls = self.watch.crawls()
-        runs = any(crawl.state in ("running", "starting") for crawl in crawls)
+        runs = any(crawl.state in _RUNNING for crawl in crawls)
         return page(
             arguments,
             "crawls",
@@ -125,28 +149,32 @@ class CrawlViews:
         )
 
     def crawl(self, arguments: Arguments) -> Response:
-        """Show what one crawl found, the pages best on topic first."""
+        """Show where a crawl stands, and the pages with media that it found, the best first."""
         job = arguments.text("job", longest=300)
-        numbers = next((one for one in self.watch.crawls() if one.name == job), None)
+        crawl = next((crawl for crawl in self.watch.crawls() if crawl.name == job), None)
         is_running, log = self.runs.is_running(job), self.runs.log(job)
-        if numbers is None and not log and not is_running:
-            raise Problem(404, "crawl", job=job)
-        number, last = arguments.list_page(numbers.media_pages if numbers else 0, _PER_PAGE)
+        if crawl is None and not is_running and not log:
+            raise Problem(404, "crawl", name=job)
+        most = min(crawl.media_pages, _MOST_PAGES * _PER_PAGE) if crawl else 0
+        number, last = arguments.list_page(most, _PER_PAGE)
         start = _PER_PAGE * (number - 1)
-        pages = self._media_pages(job, start, start + _PER_PAGE) if numbers else []
+        store = self.context.options.store
+        found = FoundMedia(store, job).best(start, _PER_PAGE) if crawl else []
+        runs = is_running or (crawl is not None and crawl.state in _RUNNING)
         return page(
             arguments,
             "crawl",
             job=job,
-            crawl=numbers,
-            pages=pages,
-            first=start + 1,
+            crawl=crawl,
+            again=_AGAIN if runs else None,
+            found=[self._found(record) for record in found],
+            most=most,
+            start=start + 1,
             number=number,
             last=last,
             log=log,
             is_running=is_running,
             can_go_on=self.runs.can_go_on(job),
-            again=_AGAIN if is_running else None,
         )
 
     def start(self, form: Form) -> str:
@@ -166,12 +194,19 @@ class CrawlViews:
             self.runs.go_on(job)
         return form.to("/crawl", job=job)
 
-    def _media_pages(self, job: str, start: int, end: int) -> list[MediaPageRecord]:
-        found = FoundMedia(self.context.options.store, job).pages()
-        return [record for _, record in islice(found, start, end)]
-
     def _form(self) -> dict[str, Any]:
         return {"topics": topic_names(), "algorithms": algorithm_names()}
+
+    def _found(self, record: MediaPageRecord) -> FoundPage:
+        versions = numbers_of(self.context.archive.visits(record.url))
+        media = sorted(record.resources, key=lambda one: (not one.text, one.text, one.url))
+        return FoundPage(
+            record,
+            record.words[:_MOST_WORDS],
+            {kind: record.count(kind) for kind in MEDIA if record.count(kind)},
+            tuple(media[:_MOST_MEDIA]),
+            versions[-1] if versions else None,
+        )
 
     def json(self, _: Arguments) -> Response:
         """Answer with where crawls stand as JSON."""

@@ -1,0 +1,185 @@
+"""The page of a crawl: what that crawl found, and why links came to no page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from lxml import html
+from starlette.testclient import TestClient
+
+from mmcrawl.browse import Options
+from mmcrawl.browse.crawl_numbers import CrawlWatch, kind_of_error
+from mmcrawl.crawling.reports import Totals
+from mmcrawl.frontier import open_store
+from mmcrawl.frontier.findings import Findings, MediaPageRecord
+from mmcrawl.page.model import MediaResource
+from mmcrawl.sharing.store import open_shared_store
+from tests.browse.shelf import FILM, START, browsing, fill
+from tests.databases import mongodb_uri
+
+PAGES = 60
+
+
+def found_page(number: int) -> MediaPageRecord:
+    """Return a page; a higher number is better on topic, the best stands in the archive."""
+    last = number == PAGES - 1
+    return MediaPageRecord(
+        FILM if last else f"http://films.test/{number}",
+        f"Film <b>{number}",
+        number / 100,
+        ("wave", "波"),
+        200,
+        START,
+        (
+            MediaResource("http://films.test/tone.mp3", "audio", "a", "a tone"),
+            MediaResource("http://films.test/waves.mp4", "video", "a", "A film of water"),
+            *(
+                MediaResource(f"http://films.test/{number}/{each}.mp4", "video", "a", "")
+                for each in range(10)
+            ),
+        ),
+    )
+
+
+@pytest.fixture(params=["sqlite", "mongodb"])
+def client(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TestClient]:
+    """Give a client that browses a store with two crawls, of which one found something."""
+    if request.param == "mongodb":
+        with mongodb_uri() as uri:
+            for name, pages in (("films", PAGES), ("a/b &c", 0)):
+                arguments = {"topic": "waves"}
+                with closing(open_shared_store(uri, job=name, arguments=arguments)) as shared:
+                    shared.publish([found_page(number) for number in range(pages)], [], 1)
+                    totals = Totals(media_pages=pages).as_plain()
+                    shared.set_status({"totals": totals, "workers": {}, "errors": {}})
+            with browsing(fill(tmp_path), Options(store=uri)) as (client, _):
+                yield client
+        return
+    uri = f"sqlite:///{tmp_path / 'crawl.db'}"
+    with open_store(uri) as store:
+        findings = Findings(store, store.job("films", {"topic": "waves"}))
+        for number in range(PAGES):
+            findings.add_media_page(found_page(number))
+        store.job("a/b &c", {"topic": "waves"})
+        store.commit()
+    with browsing(fill(tmp_path), Options(store=uri)) as (client, _):
+        yield client
+
+
+def tree(client: TestClient, **params: object) -> html.HtmlElement:
+    answer = client.get("/crawl", params=params)
+    assert answer.status_code == 200, answer.text
+    return html.document_fromstring(answer.content)
+
+
+def test_a_crawl_shows_what_it_found_the_best_on_topic_first(client: TestClient) -> None:
+    titles = [one.text_content() for one in tree(client, job="films").cssselect(".hits h2")]
+    assert titles == [f"Film <b>{number}" for number in range(PAGES - 1, PAGES - 26, -1)]
+    last = tree(client, job="films", p=3)
+    titles = [one.text_content() for one in last.cssselect(".hits h2")]
+    assert titles == [f"Film <b>{number}" for number in range(9, -1, -1)]
+    assert last.cssselect("ol.hits")[0].get("start") == "51"
+    assert client.get("/crawl", params={"job": "films", "p": 4}).status_code == 404
+
+
+def test_each_has_its_score_words_and_media_by_title(client: TestClient) -> None:
+    best, other = tree(client, job="films").cssselect(".hits > li")[:2]
+    assert "59% on topic" in best.text_content()
+    assert "wave · 波" in best.text_content()
+    assert [one.text_content() for one in best.cssselect(".media")] == ["audio", "video × 11"]
+    media = [one.text_content() for one in best.cssselect(".found-media li")]
+    assert media[:2] == ["A film of water video", "a tone audio"]
+    assert (len(media), media[-1]) == (9, "and 4 more")
+    assert best.cssselect("h2 a")
+    assert not other.cssselect("a"), "what is not in the archive is no link into it"
+
+
+def test_another_crawl_of_the_store_shows_none_of_it(client: TestClient) -> None:
+    page = tree(client, job="a/b &c")
+    assert not page.cssselect(".hits")
+    assert "Nothing so far" in page.text_content()
+    listed = html.document_fromstring(client.get("/crawls").content)
+    links = sorted(one.get("href") for one in listed.cssselect(".crawl h2 a"))
+    assert links == ["/crawl?job=a%2Fb+%26c", "/crawl?job=films"]
+
+
+def test_a_crawl_that_is_not_there_is_said(client: TestClient) -> None:
+    answer = client.get("/crawl", params={"job": "<i>"})
+    assert answer.status_code == 404
+    assert "The store has no crawl &lt;i&gt;" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [
+        ("trap: host has its share", "trap"),
+        ("another address of a page that was fetched", "twin"),
+        ("redirects to http://h.test/", "moved"),
+        ("forbidden by robots.txt", "robots"),
+        ("HTTP 410", "gone"),
+        ("HTTP 403", "closed"),
+        ("HTTP 503", "busy"),
+        ("HTTP 500", "server"),
+        ("HTTP 418", "other"),
+        ("host not found", "name"),
+        ("no answer in time", "slow"),
+        ("broken compression", "connection"),
+        ("spider failed: ValueError: HTTP 404", "other"),
+        ("", "other"),
+    ],
+)
+def test_reasons_have_kinds(reason: str, kind: str) -> None:
+    assert kind_of_error(reason) == kind
+
+
+def test_what_was_left_alone_on_purpose_is_no_error(tmp_path: Path) -> None:
+    uri = f"sqlite:///{tmp_path / 'crawl.db'}"
+    with open_store(uri) as store:
+        store.job("films", {})
+        reasons = [
+            "HTTP 404",
+            "HTTP 410",
+            "trap: host has its share",
+            "redirects to http://h.test/",
+        ]
+        with store.writing() as db:
+            db.execute("INSERT INTO host VALUES (0, 0, 'http://h.test')")
+            for number, reason in enumerate(reasons):
+                db.execute(
+                    "INSERT INTO link VALUES (?, NULL, 0, '/', 'E', 0, 0, 0, NULL, 0, 0, 0, '', '',"
+                    " '', NULL, ?, ?, '', '')",
+                    (number, reason, number),
+                )
+        store.commit()
+    [numbers] = CrawlWatch(uri).crawls()
+    assert (numbers.failures, numbers.failed) == (2, {"gone": 2})
+    assert numbers.skipped == {"moved": 1, "trap": 1}
+    with browsing(fill(tmp_path), Options(store=uri)) as (client, _):
+        page = html.document_fromstring(client.get("/crawl?job=films&lang=zh").content)
+    lists = {each[0].text_content(): each[1].text_content() for each in page.cssselect("details")}
+    assert lists["错误原因"] == "2 × 网页不存在（或已删除）"
+    assert "转到另一个网址" in lists["有意略过的链接"]
+
+
+def test_a_chosen_language_is_remembered(tmp_path: Path) -> None:
+    with browsing(fill(tmp_path)) as (client, _):
+        assert "set-cookie" not in client.get("/help").headers
+        cookie = client.get("/help?lang=zh").headers["set-cookie"]
+        assert {"HttpOnly", "SameSite=strict"} <= set(cookie.split("; "))
+        assert '<html lang="zh-CN">' in client.get("/help").text
+        assert '<html lang="en">' in client.get("/help?lang=en").text
+        assert '<html lang="en">' in client.get("/help", headers={"Accept-Language": "zh"}).text
+        client.cookies.clear()
+        unknown = client.get("/help", headers={"Cookie": "mmcrawl_language=xx"})
+        assert '<html lang="en">' in unknown.text
+
+
+def test_help_explains_queries_with_examples_to_follow(tmp_path: Path) -> None:
+    with browsing(fill(tmp_path)) as (client, _):
+        page = html.document_fromstring(client.get("/help").content)
+        links = [one.get("href") for one in page.cssselect(".syntax a")]
+        assert "/search?q=media%3Avideo" in links
+        assert all(client.get(link).status_code == 200 for link in links)
