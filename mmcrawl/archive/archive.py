@@ -346,7 +346,11 @@ class Archive:
         with self._writing:
             self._sealer.wait()
             rows = self._urls_to_purge(url, host)
-            return purge(self._backend, rows, as_unix_time(before) if before is not None else None)
+            until = as_unix_time(before) if before is not None else None
+            try:
+                return purge(self._backend, rows, until)
+            finally:
+                self._lookup.forget()
 
     def close(self) -> None:
         """Close it. All that was acknowledged stays."""

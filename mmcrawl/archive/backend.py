@@ -48,10 +48,12 @@ class Backend(Protocol):
     Attributes:
         name: How messages call it: a path, or a URI without password.
         read_only: Whether writing is refused.
+        others_wait: Whether other processes cannot write while one is inside of ``writing``.
     """
 
     name: str
     read_only: bool
+    others_wait: bool
 
     def writing(self) -> AbstractContextManager[None]:
         """Changes made inside are durable when it ends; if it fails they are undone, or harmless.

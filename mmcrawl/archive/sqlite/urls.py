@@ -6,10 +6,11 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import astuple, replace
+from math import inf
 from pathlib import Path
 
 from mmcrawl.archive.common import PAGE, CommonBackend, guarded
-from mmcrawl.archive.rows import UrlRow, VersionRow, VisitRow
+from mmcrawl.archive.rows import SHIFT, UrlRow, VersionRow, VisitRow
 from mmcrawl.archive.sqlite.file import connect, explained, is_proved
 from mmcrawl.archive.sqlite.proofs import Proofs
 
@@ -20,8 +21,13 @@ _VERSION = (
 )
 
 
+_GREATEST = (1 << SHIFT) - 1
+
+
 class UrlTables(CommonBackend):
     """An open file, and what of it is about URLs."""
+
+    others_wait = True
 
     def __init__(self, path: Path, *, create: bool = True, read_only: bool = False) -> None:
         super().__init__(str(path), read_only=read_only)
@@ -173,6 +179,9 @@ class UrlTables(CommonBackend):
 
     @guarded
     def version_at(self, url: int, time: float | None) -> VersionRow | None:
+        if self._is_in_order(url):
+            number = self._number_at(url, inf if time is None else time)
+            return self._one_version("WHERE url = ? AND number = ?", (url, number))
         return self._one_version(
             "WHERE url = ? AND (? IS NULL OR time <= ?) ORDER BY time DESC, number DESC LIMIT 1",
             (url, time, time),
@@ -180,8 +189,33 @@ class UrlTables(CommonBackend):
 
     @guarded
     def version_after(self, url: int, time: float) -> VersionRow | None:
+        if self._is_in_order(url):
+            before = self._number_at(url, time)
+            condition = "WHERE url = ? AND number > ? ORDER BY number LIMIT 1"
+            return self._one_version(condition, (url, before))
         condition = "WHERE url = ? AND time > ? ORDER BY time, number LIMIT 1"
         return self._one_version(condition, (url, time))
+
+    def _is_in_order(self, url: int) -> bool:
+        """Return whether times ascend with numbers; an index of times would take more room."""
+        row = self._db.execute("SELECT late FROM url WHERE id = ?", (url,)).fetchone()
+        return row is not None and not row[0]
+
+    def _number_at(self, url: int, time: float) -> int:
+        """Return the greatest number of a version up to a time, 0 for none; by bisection."""
+        find = (
+            "SELECT number, time FROM version WHERE url = ? AND number <= ?"
+            " ORDER BY number DESC LIMIT 1"
+        )
+        found, low, high = 0, 0, _GREATEST
+        while low < high:
+            middle = high if high == _GREATEST else (low + high + 1) // 2
+            number, at = self._db.execute(find, (url, middle)).fetchone() or (0, -inf)
+            if at <= time:
+                found, low = number, middle
+            else:
+                high = number - 1
+        return found
 
     def _one_version(self, condition: str, values: tuple[object, ...]) -> VersionRow | None:
         row = self._db.execute(f"{_VERSION} {condition}", values).fetchone()
