@@ -156,6 +156,10 @@ class Backend(Protocol):
         """Return the packs of a stream from its last sealed one on, in order of entries."""
         ...
 
+    def tails(self) -> list[int]:
+        """Return the streams that have packs that are not sealed, if that is cheap to tell."""
+        ...
+
     def manifest(self, pack: PackRow) -> bytes | None:
         """Return what was written; None if the pack is gone."""
         ...

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from mmcrawl.archive.common import PAGE, guarded
 from mmcrawl.archive.rows import SHIFT, Disproved, PackRow, VersionRow, place
+from mmcrawl.archive.sqlite.file import give_back
 from mmcrawl.archive.sqlite.urls import UrlTables
 from mmcrawl.errors import StoreError
 
@@ -112,6 +113,14 @@ class SqliteBackend(UrlTables):
             (first, place(stream + 1, 0)),
         ).fetchone()
         return self._packs_from(sealed[0] if sealed else first)
+
+    @guarded
+    def tails(self) -> list[int]:
+        rows = self._db.execute(
+            "SELECT DISTINCT id >> 32 FROM (SELECT id FROM pack INDEXED BY pack_chunk"
+            " EXCEPT SELECT id FROM pack INDEXED BY pack_sealed WHERE level > 0)"
+        )
+        return [stream for (stream,) in rows]
 
     def _packs_from(self, first: int) -> list[PackRow]:
         end = place((first >> SHIFT) + 1, 0)
@@ -268,9 +277,7 @@ class SqliteBackend(UrlTables):
 
     @guarded
     def compact(self) -> None:
-        # Each step of the statement frees one page; execute() would take one step only.
-        self._db.executescript("PRAGMA incremental_vacuum;")
-        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        give_back(self._db)
 
     def close(self) -> None:
         with self._lock:

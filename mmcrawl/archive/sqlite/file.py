@@ -14,6 +14,8 @@ from mmcrawl.errors import StoreError
 APPLICATION_ID = 0x6D6D6361  # "mmca"
 SCHEMA_VERSION = 2
 _UNPROVED = 1  # the schema of files whose rows were not proved
+_FREE_PAGES = 8_192  # 32 MB: what sealing frees for the next pages while a crawl goes on
+_PAGES_AT_ONCE = 4_096
 _WAIT = 30.0  # seconds for another process to finish its write
 _NO_SUCH_FILE = "there is no archive {}; store a page there first, or name another file"
 
@@ -78,6 +80,8 @@ def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
             _add_changes(db, read_only=read_only)
             if not read_only:
                 _add_proofs(db)
+                if db.execute("PRAGMA freelist_count").fetchone()[0] > _FREE_PAGES:
+                    give_back(db)  # a process was killed before it did
         except BaseException:
             db.close()
             raise
@@ -171,6 +175,16 @@ def _add_proofs(db: sqlite3.Connection) -> None:
 def is_proved(db: sqlite3.Connection) -> bool:
     """Return whether the rows of an archive are proved."""
     return bool(db.execute("PRAGMA user_version").fetchone()[0] > _UNPROVED)
+
+
+def give_back(db: sqlite3.Connection) -> None:
+    """Make the file smaller by its free pages; others may write in between."""
+    before, free = -1, db.execute("PRAGMA freelist_count").fetchone()[0]
+    while free and free != before:
+        # Each step of the statement frees one page; execute() would take one step only.
+        db.executescript(f"PRAGMA incremental_vacuum({_PAGES_AT_ONCE});")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        before, free = free, db.execute("PRAGMA freelist_count").fetchone()[0]
 
 
 def _create(db: sqlite3.Connection) -> None:
