@@ -1,11 +1,15 @@
 """How long one version of a page takes to read that has very many, from a cold archive and a warm.
 
     python benchmarks/archive_times.py [--versions 50000] [--bytes 6000] [--reads 200] [--keep FILE]
+    python benchmarks/archive_times.py --hosts 500
 
 A made page is stored so many times, a paragraph changed each time, and read at random times: cold
 by an archive that was just opened, warm by one that has read others before. Printed are median,
 99th percentile and maximum of the milliseconds that ``get`` takes, and ``get`` with ``rebuild``;
 and the CPU milliseconds of storing a version.
+
+With `--hosts`, pages of so many hosts are stored in turn, 30 of each, 30 kB each, two thirds of
+them the host's template; printed are the largest size of the files meanwhile, and the last one.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from __future__ import annotations
 import argparse
 import random
 import tempfile
+import textwrap
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -46,6 +51,31 @@ def store(uri: str, versions: int, size: int) -> float:
     return time.process_time() - start - making
 
 
+def print_room(hosts: int, folder: Path) -> None:
+    uri, largest = f"sqlite:///{folder / 'archive.db'}", 0
+    start = time.process_time()
+    with open_archive(uri, keep_blocks=False) as archive:
+        for n in range(30):
+            for first in range(0, hosts, GROUP):
+                several = range(first, min(first + GROUP, hosts))
+                archive.store_many(of_host(host, n) for host in several)
+                largest = max(largest, sum(path.stat().st_size for path in folder.iterdir()))
+    cpu = time.process_time() - start
+    size = sum(path.stat().st_size for path in folder.iterdir())
+    print(
+        f"{30 * hosts:,} pages of {hosts} hosts: {largest / 1e6:.1f} MB at most, {size / 1e6:.1f}"
+    )
+    print(f"after closing: {largest / size:.1f} times; {cpu:.1f} s of CPU with making the pages")
+
+
+def of_host(host: int, number: int) -> Capture:
+    template = random.Random(host).randbytes(10_000).hex()
+    own = random.Random(f"{host} {number}").randbytes(4_000).hex()
+    parts = [*textwrap.wrap(template, 500), *textwrap.wrap(own, 500)]
+    body = "".join(f"<div><p>{part}</p></div>" for part in parts).encode()
+    return Capture(f"http://h{host}.test/{number}", body, 1.0, content_type="text/html")
+
+
 def timed(read: Callable[[], object]) -> float:
     start = time.perf_counter()
     read()
@@ -74,8 +104,12 @@ def main() -> None:
     parser.add_argument("--bytes", type=int, default=6_000, help="of a version, roughly")
     parser.add_argument("--reads", type=int, default=200)
     parser.add_argument("--keep", type=Path, help="archive to make, or to read if it is there")
+    parser.add_argument("--hosts", type=int, help="measure room with so many hosts instead")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
+        if given.hosts:
+            print_room(given.hosts, Path(folder))
+            return
         path = given.keep or Path(folder) / "archive.db"
         uri = f"sqlite:///{path.absolute()}"
         if not path.exists():

@@ -100,6 +100,7 @@ class Sealer:
         self._sealed = False
         self._total = 0  # bytes of all tails
         self._most = TAILS
+        self._early: set[int] = set()  # streams that were sealed with what they had
 
     def grown(self, raw: Mapping[int, int]) -> None:
         """Take note of the bytes that streams have grown by; waits if sealing does not keep up.
@@ -143,7 +144,7 @@ class Sealer:
         # Those of a process that was killed are sealed by the next that stores something.
         others = set(self._backend.tails()).difference(mine) if mine else ()
         for stream in (*mine, *sorted(others)):
-            if self._is_worth_it(stream):
+            if stream in self._early or self._is_worth_it(stream):
                 self._seal_quietly(stream)
         if self._sealed:
             try:
@@ -210,6 +211,7 @@ class Sealer:
                     break
                 if self._is_worth_it(stream):
                     self._seal_quietly(stream)
+                    self._early.add(stream)
         except StoreError as error:
             logger.warning("Tails of the archive were not sealed: %s", error)
         self._most = max(TAILS, self._total + TAILS // 2)
