@@ -8,10 +8,11 @@ from datetime import datetime
 from typing import Self
 
 from mmcrawl.archive.backend import Backend
-from mmcrawl.archive.checking import Checker, stats_of
+from mmcrawl.archive.checking import Checker
 from mmcrawl.archive.comparing.change_kinds import noted_changes
 from mmcrawl.archive.comparing.changes import Difference
 from mmcrawl.archive.comparing.comparison import difference
+from mmcrawl.archive.counting import stats_of
 from mmcrawl.archive.format.cutting import ArchivedPage, columns_of, cut_entries
 from mmcrawl.archive.format.reading import Reader
 from mmcrawl.archive.format.sealing import Sealer
@@ -284,8 +285,9 @@ class Archive:
         """Examine everything: each version is rebuilt and compared with its digest.
 
         Args:
-            repair: Make the index of chunks right where it is wrong, and remove leftovers if
-                nothing else is damaged.
+            repair: Write rows again that something else proves, make the index of chunks right
+                where it is wrong, and remove leftovers if nothing else is damaged. Nothing goes
+                that something lost could be restored from.
         """
         with self._writing:
             self._sealer.wait()
@@ -344,7 +346,11 @@ class Archive:
         with self._writing:
             self._sealer.wait()
             rows = self._urls_to_purge(url, host)
-            return purge(self._backend, rows, as_unix_time(before) if before is not None else None)
+            until = as_unix_time(before) if before is not None else None
+            try:
+                return purge(self._backend, rows, until)
+            finally:
+                self._lookup.forget()
 
     def close(self) -> None:
         """Close it. All that was acknowledged stays."""

@@ -36,7 +36,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from mmcrawl.archive.rows import PackRow, UrlRow, VersionRow, VisitRow
+from mmcrawl.archive.rows import Disproved, PackRow, UrlRow, VersionRow, VisitRow
 
 
 class Backend(Protocol):
@@ -48,10 +48,12 @@ class Backend(Protocol):
     Attributes:
         name: How messages call it: a path, or a URI without password.
         read_only: Whether writing is refused.
+        others_wait: Whether other processes cannot write while one is inside of ``writing``.
     """
 
     name: str
     read_only: bool
+    others_wait: bool
 
     def writing(self) -> AbstractContextManager[None]:
         """Changes made inside are durable when it ends; if it fails they are undone, or harmless.
@@ -152,6 +154,10 @@ class Backend(Protocol):
 
     def tail(self, stream: int) -> list[PackRow]:
         """Return the packs of a stream from its last sealed one on, in order of entries."""
+        ...
+
+    def tails(self) -> list[int]:
+        """Return the streams that have packs that are not sealed, if that is cheap to tell."""
         ...
 
     def manifest(self, pack: PackRow) -> bytes | None:
@@ -280,6 +286,35 @@ class Backend(Protocol):
 
     def problems(self) -> list[str]:
         """Return what the database itself finds damaged, a sentence each."""
+        ...
+
+    def disproved(self) -> list[Disproved]:
+        """Return the groups of rows that are not those that were written, if that can be told."""
+        ...
+
+    def restore(self, group: Disproved) -> bool:
+        """Write the one row of a group as it was; False if it could not be told, or is no more."""
+        ...
+
+    def proves_versions(self, url: int) -> bool | None:
+        """Return whether a URL's versions are those that were written; None if it cannot tell."""
+        ...
+
+    def put_versions(self, rows: Sequence[VersionRow], untrue: Sequence[VersionRow] = ()) -> None:
+        """Write versions as their entries prove them, also where others have their numbers.
+
+        Args:
+            rows: To write.
+            untrue: To remove: their entries are those of others.
+        """
+        ...
+
+    def nameless(self) -> list[int]:
+        """Return the numbers of URLs that are gone and have versions or visits, in order."""
+        ...
+
+    def reserved(self, stream: int) -> tuple[int, int]:
+        """Return the next entry and the next chunk of a stream."""
         ...
 
     def compact(self) -> None:

@@ -1,30 +1,34 @@
-"""Examining an archive: everything is read, every version is rebuilt; and its numbers."""
+"""Examining an archive: everything is read, every version is rebuilt.
+
+A version stands twice: in its row, and in its entry, from which with the bytes of the page the row
+can be written again. An entry without a row is a version that was lost, or what a process left that
+died before it wrote the row. Where the rows are proved to be those that were written, it is the
+second, and may go. Where nobody can tell, it is made a version: the page was captured then.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from hashlib import sha256
 from itertools import islice, pairwise
 from operator import itemgetter
 
-import numpy as np
-
 from mmcrawl.archive.backend import Backend
-from mmcrawl.archive.format.blocks import Outline
-from mmcrawl.archive.format.cutting import are_blocks_of, outline_of
-from mmcrawl.archive.format.facts import as_version, cut_by, encoding_of
+from mmcrawl.archive.format.cutting import are_blocks_of
+from mmcrawl.archive.format.facts import encoding_of, row_of
 from mmcrawl.archive.format.manifest import Entry, Manifest, Run
 from mmcrawl.archive.format.reading import GoneError, Reader, live_entry, named
-from mmcrawl.archive.model import ArchiveStats, CheckReport, Fault, HostStats, as_text
+from mmcrawl.archive.model import CheckReport, Fault, as_text
 from mmcrawl.archive.purging import remove_dead
+from mmcrawl.archive.row_checks import RowChecks, name_of
 from mmcrawl.archive.rows import CHUNK_DIGEST, SHIFT, PackRow, VersionRow, place
 from mmcrawl.errors import StoreError
 
 _NUMBER = (1 << SHIFT) - 1
 _SORTED = 200_000  # chunks of the index that are held in memory at once
-_MERGED = 200_000  # numbers that are sorted into those that are known at once
 
 
 class Checker:
@@ -39,30 +43,43 @@ class Checker:
         self._unknown: list[tuple[PackRow, list[tuple[bytes, int]]]] = []
         self._packs = self._chunks = self._versions = self._indexed = 0
         self._replaced = self._dead = self._removed = 0
+        self._blamed: set[tuple[int, int]] = set()  # versions, by URL and number
+        self._unfinished: list[VersionRow] = []
+        self._restored: list[VersionRow] = []
+        self._untrue: list[VersionRow] = []
+        self._rows = RowChecks(backend, self._reader, repair=repair, note=self._faults.append)
 
     def report(self) -> CheckReport:
         """Examine everything."""
         self._faults += [Fault(problem) for problem in self._backend.problems()]
+        altered = self._rows.check_groups()
         for stream in self._backend.streams():
             self._check_stream(stream)
         self._check_unknown()
-        self._check_heads()
         counts = self._backend.counts()
-        if self._versions != counts["versions"]:
+        if altered or self._versions != counts["versions"]:
             self._check_rows()
+        if self._repair:
+            self._backend.put_versions(self._restored + self._unfinished, self._untrue)
+        if altered:
+            self._rows.check_versions(self._faults)
+        self._rows.check_urls()
+        self._rows.check_streams()
         if self._indexed != counts["chunks"] or self._damaged:
             self._check_index()
         if self._repair and self._dead and all(fault.repaired for fault in self._faults):
             remove_dead(self._backend, Reader(self._backend))
             self._removed += self._dead
+        left = self._replaced + self._dead - self._removed
         return CheckReport(
             urls=counts["urls"],
             versions=counts["versions"],
             packs=self._packs,
             chunks=self._chunks,
             faults=tuple(self._faults),
-            leftovers=self._replaced + self._dead - self._removed,
+            leftovers=left if self._repair else left + len(self._unfinished),
             removed=self._removed,
+            completed=len(self._unfinished) if self._repair else 0,
         )
 
     def _check_stream(self, stream: int) -> None:
@@ -130,15 +147,21 @@ class Checker:
             lost = [(digest, at) for digest, at in chunks if at in needed]
             if lost:
                 self._note_chunks(pack, lost)
+            if self._repair and self._unfinished:  # what is completed needs them
+                others = [(digest, at) for digest, at in chunks if at not in needed]
+                self._backend.add_chunks(others)
+                self._indexed += len(others)
 
     def _needed(self, places: Sequence[int]) -> set[int]:
         """Return those of some chunks, in order, that a version is made of."""
+        again = {row.entry for row in self._restored}
         needed: set[int] = set()
         for stream in self._backend.streams():
             for pack in self._backend.packs(stream):
                 with suppress(StoreError):  # a fault already, or being replaced
                     for index, entry in enumerate(self._reader.manifest(pack).entries()):
-                        if live_entry(self._backend, pack, index, entry):
+                        at = place(pack.stream, pack.entry + index)
+                        if at in again or live_entry(self._backend, pack, index, entry):
                             needed.update(_within(places, entry.runs))
         return needed
 
@@ -150,51 +173,95 @@ class Checker:
         self._faults.append(Fault(what, repaired=self._repair))
 
     def _check_entry(self, pack: PackRow, index: int, entry: Entry) -> bool:
-        """Rebuild a version; return whether it is whole."""
-        row = live_entry(self._backend, pack, index, entry)
-        if row is None:
+        """Rebuild a version and compare it with its row; return whether its bytes are whole."""
+        row = self._backend.version(entry.url, entry.number) if entry.number else None
+        at = place(pack.stream, pack.entry + index)
+        if not entry.number or self._is_dead(entry, at, row):
             self._dead += entry.number > 0
             return True
-        self._versions += 1
+        self._versions += row is not None and row.entry == at
         try:
             body = self._reader.body(entry.runs)
+            written = row_of(entry, at, body)
         except (StoreError, GoneError) as error:
-            self._blame(row, f"it cannot be rebuilt: {error}")
+            self._blame(row or entry, f"it cannot be rebuilt: {error}")
             return False
-        if sha256(body).digest() != row.digest or len(body) != row.size:
-            self._blame(row, "its bytes are not those that were stored")
+        if row is None:
+            self._note_lost(written)
+        elif row != written and not self._note_altered(row, written, entry):
             return False
-        if (entry.time, entry.status) != (row.time, row.status):
-            self._blame(row, "its time or status is not what was stored")
         if entry.columns is not None and not are_blocks_of(entry.columns, body, encoding_of(entry)):
-            self._blame(row, "its blocks are not those of its bytes")
+            self._blame(written, "its blocks are not those of its bytes")
         return True
 
-    def _blame(self, row: VersionRow, what: str) -> None:
-        url = self._backend.url_by_id(row.url)
-        name = url.url if url is not None else f"URL {row.url}"
-        self._faults.append(Fault(f"version {row.number} of {name}: {what}", name, row.number))
+    def _is_dead(self, entry: Entry, at: int, row: VersionRow | None) -> bool:
+        """Return whether an entry is surely nobody's.
 
-    def _check_heads(self) -> None:
-        for url in self._backend.urls():
-            for visit in self._backend.visits(url.id):
-                row = self._backend.version(url.id, visit.number) if visit.head else None
-                try:
-                    if row is not None:
-                        as_version(url.url, row, self._reader.entry(row), visit.head)
-                except StoreError as error:
-                    when = as_text(visit.time)
-                    what = f"headers of {url.url} at {when} cannot be read: {error}"
-                    self._faults.append(Fault(what, url.url, visit.number))
+        Two processes may have written a number at once, and one was refused.
+        """
+        if row is None:
+            return self._backend.proves_versions(entry.url) is True
+        if row.entry == at:
+            return False
+        try:
+            self._reader.entry(row)
+        except StoreError:
+            return False  # the row leads elsewhere
+        return True
+
+    def _note_lost(self, written: VersionRow) -> None:
+        """Note a version whose row is gone, or was never written."""
+        proved = self._backend.proves_versions(written.url)
+        if proved is None and written.number > self._backend.last_number(written.url):
+            self._unfinished.append(written)
+            return
+        self._blame_and_restore(written, "its row is gone")
+
+    def _note_altered(self, row: VersionRow, written: VersionRow, entry: Entry) -> bool:
+        """Note that row and entry differ; return whether the bytes are those that were stored."""
+        names = (field.name for field in fields(row))
+        differ = [name for name in names if getattr(row, name) != getattr(written, name)]
+        if {"digest", "size"}.intersection(differ) and not self._are_known(entry.runs):
+            self._blame(row, "its bytes are not those that were stored")
+            return False
+        self._blame_and_restore(written, f"its {' and '.join(differ)} is not what was stored")
+        return True
+
+    def _are_known(self, runs: Iterable[Run]) -> bool:
+        """Return whether all chunks of a version are those that the index knows."""
+        places = [at for start, count in runs for at in range(start, start + count)]
+        found = {at: self._digest_at(at) for at in places}
+        return len(self._backend.find_chunks(list(set(found.values())))) == len(set(found.values()))
+
+    def _blame(self, row: VersionRow | Entry, what: str, *, repaired: bool = False) -> None:
+        name = name_of(self._backend, row.url)
+        self._blamed.add((row.url, row.number))
+        text = f"version {row.number} of {name} of {as_text(row.time)}: {what}"
+        self._faults.append(Fault(text, name, row.number, repaired=repaired))
+
+    def _blame_and_restore(self, written: VersionRow, what: str) -> None:
+        self._restored.append(written)
+        self._blame(written, what, repaired=self._repair)
 
     def _check_rows(self) -> None:
         """Find the versions whose entry was not met."""
-        for url in self._backend.urls():
-            for row in self._backend.versions(url.id):
+        numbers = [url.id for url in self._backend.urls()]
+        for url in [*numbers, *self._backend.nameless()]:
+            for row in self._backend.versions(url):
+                if (row.url, row.number) in self._blamed:
+                    continue
                 try:
                     self._reader.entry(row)
                 except StoreError as error:
-                    self._blame(row, f"it cannot be rebuilt: {error}")
+                    self._blame_row(row, error)
+
+    def _blame_row(self, row: VersionRow, error: StoreError) -> None:
+        """Note a row whose entry is gone, or another's."""
+        if any(row.entry == known.entry for known in self._restored):
+            self._untrue.append(row)
+            self._blame(row, "its number was altered", repaired=self._repair)
+        else:
+            self._blame(row, f"it cannot be rebuilt: {error}")
 
     def _check_index(self) -> None:
         """Find digests that lead to bytes of another digest, or to damaged ones."""
@@ -223,85 +290,3 @@ def _within(places: Sequence[int], runs: Iterable[Run]) -> Iterator[int]:
     """Yield those of some places, in order, that are in a run."""
     for start, count in runs:
         yield from places[bisect_left(places, start) : bisect_left(places, start + count)]
-
-
-def stats_of(backend: Backend, reader: Reader) -> ArchiveStats:
-    """Count what there is; reads every manifest, but no page.
-
-    Raises:
-        StoreError: a pack is damaged; the message names it.
-    """
-    counts = backend.counts()
-    hosts = {name: HostStats(*numbers) for name, numbers in backend.totals().items()}
-    blocks, layouts = _Distinct(), _Distinct()
-    uncut = raw = 0
-    for stream in backend.streams():
-        for pack in backend.packs(stream):
-            raw += pack.raw
-            try:
-                manifest = reader.manifest(pack)
-                for outline in _outlines(reader, manifest):
-                    blocks.add(map(_key, outline.marks, outline.sizes))
-                    layouts.add([int.from_bytes(outline.layout, "big")])
-            except GoneError:
-                continue  # being replaced now; its blocks are few
-            except StoreError as error:
-                raise StoreError(
-                    f"{named(pack)} is damaged ({error}); check the archive"
-                ) from error
-            uncut += sum(bool(cut_by(entry)[0]) for entry in manifest.uncut())
-    return ArchiveStats(
-        urls=counts["urls"],
-        versions=counts["versions"],
-        visits=counts["versions"] + counts["visits"],
-        blocks=blocks.count,
-        distinct_blocks=blocks.distinct,
-        layouts=layouts.count,
-        distinct_layouts=layouts.distinct,
-        uncut=uncut,
-        chunks=counts["chunks"],
-        raw_bytes=sum(host.raw_bytes for host in hosts.values()),
-        chunk_bytes=raw,
-        stored_bytes=backend.size(),
-        hosts=hosts,
-    )
-
-
-def _outlines(reader: Reader, manifest: Manifest) -> Iterator[Outline]:
-    outlines = (outline_of(reader, entry) for entry in manifest.entries())
-    return (outline for outline in outlines if outline is not None)
-
-
-def _key(mark: bytes, size: int) -> int:
-    return int.from_bytes(mark, "big") << 32 | size
-
-
-class _Distinct:
-    """Counts numbers below 2^64, and how many different ones there are: 8 bytes for each of these.
-
-    Attributes:
-        count: Of all.
-    """
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._known = np.empty(0, np.uint64)
-        self._waiting: list[int] = []
-
-    def add(self, numbers: Iterable[int]) -> None:
-        """Count more."""
-        before = len(self._waiting)
-        self._waiting += numbers
-        self.count += len(self._waiting) - before
-        if len(self._waiting) > max(_MERGED, len(self._known) // 4):
-            self._merge()
-
-    @property
-    def distinct(self) -> int:
-        """How many different ones."""
-        self._merge()
-        return len(self._known)
-
-    def _merge(self) -> None:
-        self._known = np.union1d(self._known, np.array(self._waiting, np.uint64))
-        self._waiting = []

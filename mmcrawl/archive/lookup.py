@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time as clock
+from collections import OrderedDict
+from contextlib import suppress
 from math import inf
 
 from mmcrawl.archive.backend import Backend
@@ -14,6 +17,11 @@ from mmcrawl.archive.timeline import events_of, head_of, last_seen, next_seen
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.urls import canonical, url_key
 
+REMEMBERED = 0.5
+"""Seconds that the row of a version need not be asked for again."""
+
+_ROWS = 64
+
 
 class Lookup:
     """Finds the rows of URLs and versions in an archive, and makes versions of them.
@@ -25,6 +33,11 @@ class Lookup:
     def __init__(self, backend: Backend, reader: Reader) -> None:
         self._backend = backend
         self._reader = reader
+        self._met: OrderedDict[tuple[str, int, str], tuple[VersionRow, float]] = OrderedDict()
+
+    def forget(self) -> None:
+        """Ask for all rows again: some were purged."""
+        self._met.clear()
 
     def url(self, url: str) -> UrlRow | None:
         """Return the row of a URL in any spelling, the exact one first."""
@@ -110,6 +123,9 @@ class Lookup:
         Raises:
             StoreError: it is gone.
         """
+        row, met = self._met.get(_key(version), (None, -inf))
+        if row is not None and clock.monotonic() - met < REMEMBERED:
+            return row  # mostly it is read as soon as it was found
         url = self._backend.url(version.url)
         row = self._backend.version(url.id, version.number) if url is not None else None
         if row is None or row.digest.hex() != version.digest:
@@ -138,12 +154,21 @@ class Lookup:
             StoreError: its entry cannot be read.
         """
         try:
-            return as_version(url.url, row, self._reader.entry(row, pack), head)
+            version = as_version(url.url, row, self._reader.entry(row, pack), head)
         except StoreError as error:
             raise StoreError(f"version {row.number} of {url.url} cannot be read: {error}") from None
+        self._met[_key(version)] = row, clock.monotonic()
+        while len(self._met) > _ROWS:
+            with suppress(KeyError):  # another thread was faster
+                self._met.popitem(last=False)
+        return version
 
     def versions_of(self, url: UrlRow) -> list[Version]:
         """Return the versions of a URL in order of time."""
         rows = sorted(self._backend.versions(url.id), key=lambda row: (row.time, row.number))
         packs = self._backend.packs_with_entries({row.entry for row in rows})
         return [self.as_version(url, row, pack=packs.get(row.entry)) for row in rows]
+
+
+def _key(version: Version) -> tuple[str, int, str]:
+    return version.url, version.number, version.digest

@@ -228,6 +228,7 @@ class CheckReport:
         leftovers: Packs and entries that an interrupted write left behind, or one that goes on now
             in another process; harmless.
         removed: Leftovers that the repair removed.
+        completed: Leftovers that the repair made versions of: all of them was written but the row.
     """
 
     urls: int
@@ -237,6 +238,7 @@ class CheckReport:
     faults: tuple[Fault, ...]
     leftovers: int = 0
     removed: int = 0
+    completed: int = 0
 
     @property
     def clean(self) -> bool:

@@ -7,6 +7,7 @@ number moves between. For streams, entries, chunks and packs see :mod:`mmcrawl.a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 SHIFT = 32
 CHUNK_DIGEST = 16  # bytes
@@ -88,6 +89,28 @@ class VisitRow:
     number: int
     status: int
     head: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Disproved:
+    """A group of rows that are not those that were written.
+
+    Attributes:
+        table: "host", "stream", "url", "version", "visit", "pack" or "change".
+        first, end: From which number on, and up to which, the hosts, streams or URLs are whose rows
+            these are.
+        missing: How many rows fewer there are than were written; less than 0 if there are more.
+        was: The values of the one row that was altered or is gone, as they were written; None if it
+            cannot be told.
+        now: What stands in its place; None for nothing, or if that cannot be told.
+    """
+
+    table: str
+    first: int
+    end: int
+    missing: int
+    was: tuple[Any, ...] | None = None
+    now: tuple[Any, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,8 @@ def head_of(backend: Backend, seen: Seen) -> bytes | None:
     None if the version's own holds on.
     """
     captured = seen.version.time
+    if captured == seen.time:
+        return None  # no visit in between
     after = captured if captured <= seen.time else -inf
     visit = backend.visit_with_head(seen.version, after, seen.time)
     return visit.head if visit is not None else None

@@ -247,7 +247,7 @@ def test_a_row_that_disagrees_with_its_entry_is_found(filled):
     db.close()
     with open_archive(f"sqlite:///{filled}") as archive:
         (fault,) = archive.check().faults
-        assert "time or status" in fault.what
+        assert "its status is not what was stored" in fault.what
 
 
 def test_the_index_of_chunks_is_made_good(filled):

@@ -108,3 +108,57 @@ def test_a_tail_from_before_is_counted(uri, monkeypatch):
         archive._sealer.wait()
         backend = archive._backend
         assert [pack.sealed for pack in backend.packs(backend.streams()[0])] == [True]
+
+
+def test_many_small_tails_are_sealed_when_they_are_much_together(tmp_path, monkeypatch):
+    """Each of 40 hosts grows too little to be sealed by itself."""
+    monkeypatch.setattr(sealing, "TAIL", 8 << 20)
+    monkeypatch.setattr(sealing, "TAILS", 400_000)
+    with open_archive(f"sqlite:///{tmp_path / 'archive.db'}") as archive:
+        archive._sealer._most = sealing.TAILS
+        backend, most = archive._backend, 0
+        for n in range(20):
+            pages = [Capture(f"http://h{k}.test/{n}", os.urandom(2_000), 1.0) for k in range(40)]
+            archive.store_many(pages)
+            archive._sealer.wait()
+            packs = [pack for stream in backend.streams() for pack in backend.packs(stream)]
+            tails = sum(pack.raw for pack in packs if not pack.sealed)
+            segments = sum(pack.raw for pack in packs if pack.sealed)
+            assert tails <= 400_000 + 80_000 + segments // 4
+            most = max(most, segments)
+        assert most > 1_000_000
+        assert archive.check().clean
+
+
+def test_tails_of_a_process_that_was_killed_are_sealed_by_the_next_that_stores(tmp_path):
+    uri = f"sqlite:///{tmp_path / 'archive.db'}"
+    archive = open_archive(uri)
+    for n in range(5):
+        archive.store(Capture("http://h.test/", os.urandom(2_000), n))
+    archive._backend.close()  # as if it was killed before the tail was sealed
+    with open_archive(uri):
+        pass
+    with open_archive(uri, read_only=True) as archive:
+        assert len(archive._backend.packs(1)) == 5
+    with open_archive(uri) as archive:
+        archive.store(Capture("http://other.test/", b"x", 1.0))
+    with open_archive(uri, read_only=True) as archive:
+        assert [pack.sealed for pack in archive._backend.packs(1)] == [True]
+
+
+def test_opening_gives_back_what_a_killed_close_left_free(tmp_path):
+    path = tmp_path / "archive.db"
+    with open_archive(f"sqlite:///{path}") as archive:
+        archive.store_many(
+            Capture(f"http://h.test/{n}", os.urandom(1 << 20), 1.0) for n in range(40)
+        )
+        archive._sealer.wait()
+        archive._backend.remove_pack(archive._backend.packs(1)[-1])
+        sizes = [path.stat().st_size]
+        for pack in archive._backend.packs(1):
+            archive._backend.remove_pack(pack)
+        archive._backend.close()  # as if it was killed before it gave the space back
+    with open_archive(f"sqlite:///{path}"):
+        sizes.append(path.stat().st_size)
+    assert sizes[0] > 30 << 20
+    assert sizes[1] < 1 << 20

@@ -36,7 +36,7 @@ def test_a_newer_schema_is_refused(path):
     with sqlite3.connect(path) as db:
         db.execute("PRAGMA user_version = 99")
     db.close()
-    assert "newer version of mmcrawl (schema 99, this one has 1)" in refusal(path)
+    assert "newer version of mmcrawl (schema 99, this one has 2)" in refusal(path)
 
 
 def test_another_file_is_refused_and_left_alone(path):

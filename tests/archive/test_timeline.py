@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -152,3 +153,19 @@ def test_all_targets_of_a_redirect_in_one_second_are_kept(archive):
     assert [version.number for version in versions] == [1, 2, 3]
     assert archive.get(URL, 5.0).header("location") == "/a"
     assert archive.store(answer("/a")).version is None
+
+
+@pytest.mark.parametrize("chance", range(4))
+def test_the_version_at_a_time_is_found_among_many_with_numbers_gone(archive, chance):
+    chosen = random.Random(chance)
+    times = sorted(chosen.sample(range(1_000), 40))
+    archive.store_many([Capture(URL, str(time).encode(), float(time)) for time in times])
+    backend = archive._backend
+    gone = chosen.sample(range(1, 41), 12)
+    backend.remove_versions(1, gone)
+    left = [time for number, time in enumerate(times, 1) if number not in gone]
+    for time in (-1, *range(0, 1_001, 7), *times):
+        at, after = backend.version_at(1, time), backend.version_after(1, time)
+        assert (at and at.time) == max((t for t in left if t <= time), default=None)
+        assert (after and after.time) == min((t for t in left if t > time), default=None)
+    assert backend.version_at(1, None).time == left[-1]

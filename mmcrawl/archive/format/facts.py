@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 from mmcrawl.archive.format.frames import compressed, decompressed_like
@@ -158,6 +159,29 @@ def as_version(url: str, row: VersionRow, entry: Entry, head: bytes | None = Non
         method=method,
         level=level,
     )
+
+
+def row_of(entry: Entry, at: int, body: bytes) -> VersionRow:
+    """Return the row of a version, made again of its entry.
+
+    Args:
+        entry, at: Its entry, and the place of that.
+        body: As its chunks give it.
+
+    Raises:
+        StoreError: the entry is damaged.
+    """
+    facts = _read(entry.facts)
+    headers = _as_headers(facts[6])
+    location = location_of(Capture("", b"", entry.time, entry.status, headers))
+    digest = sha256(body).digest()
+    identity = entry.url, entry.number, entry.time, entry.status
+    return VersionRow(*identity, digest, len(body), at, facts[4], facts[5], location)
+
+
+def location_of(capture: Capture) -> str:
+    """Return where a redirect leads, "" for what is none."""
+    return capture.header("location") if capture.status // 100 == 3 else ""
 
 
 def cut_by(entry: Entry) -> tuple[str, int]:

@@ -11,12 +11,18 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
+from itertools import pairwise
 
 import numpy as np
 
 from mmcrawl.archive.format.blocks import BlockColumns
-from mmcrawl.archive.format.frames import compressed, decompressed, read_varints, varints
+from mmcrawl.archive.format.frames import (
+    all_varints,
+    compressed,
+    decompressed,
+    read_varints,
+    varints,
+)
 from mmcrawl.archive.model import StoredBlock
 from mmcrawl.archive.rows import SHIFT
 from mmcrawl.errors import StoreError
@@ -138,15 +144,17 @@ class Manifest:
             raise StoreError(f"a manifest has format {form}, which this version does not know")
         self._is_older = form in _OLDER_FORMATS
         cells = _OLDER_CELLS if form == 1 else _CELLS
-        lengths, position = read_varints(body, _HEAD.size, self._count * cells)
+        lengths = np.zeros((_CELLS, self._count), np.int64)
+        position = _HEAD.size + lengths_size
+        wide = all_varints(body[_HEAD.size : position]).reshape(self._count, cells)
+        lengths[:cells] = wide.T
         self._body = body
-        self._cells: list[list[int]] = []
-        for column in range(_CELLS):
-            of_column = lengths[column::cells] if column < cells else [0] * self._count
-            ends = list(accumulate(of_column, initial=position))
-            self._cells.append(ends)
-            position = ends[-1]
-        if position + 4 * chunks != len(body) or lengths_size + _HEAD.size > position:
+        ends = np.concatenate(([position], position + np.cumsum(lengths.ravel())))
+        self._cells = [
+            ends[column * self._count : (column + 1) * self._count + 1] for column in range(_CELLS)
+        ]
+        position = int(ends[-1])
+        if position + 4 * chunks != len(body):
             raise StoreError("a manifest is damaged (its lengths)")
         planes = np.frombuffer(body, np.uint8, offset=position).reshape(4, chunks)
         sizes = np.ascontiguousarray(planes.T).view("<u4").ravel()
@@ -159,14 +167,13 @@ class Manifest:
     @property
     def weight(self) -> int:
         """Bytes that it takes in memory, roughly."""
-        numbers: int = len(self.offsets) + _CELLS * self._count
-        return len(self._body) + 36 * numbers
+        return len(self._body) + 36 * len(self.offsets) + 8 * _CELLS * self._count
 
     @property
     def blocks(self) -> int:
         """How many blocks its versions have together."""
         levels = self._cells[_LEVELS]
-        return levels[-1] - levels[0]
+        return int(levels[-1] - levels[0])
 
     def uncut(self) -> Iterator[Entry]:
         """Yield the entries without blocks: pages that were not cut yet, and what is no page."""

@@ -26,6 +26,7 @@ from mmcrawl.archive.format.facts import (
     PageFacts,
     facts_of_page,
     is_read_alike,
+    location_of,
     written_facts,
     written_head,
 )
@@ -283,7 +284,7 @@ class Round:
             entry=-1,
             method=method,
             level=level,
-            location=_location(capture),
+            location=location_of(capture),
         )
         self.versions.append(NewVersion(item, capture, standing, row, facts, columns))
         standing.number, standing.last = row.number, row
@@ -323,9 +324,5 @@ def _has_body_of(version: VersionRow, item: Item, capture: Capture) -> bool:
     return (version.digest, version.status, version.location) == (
         item.digest,
         capture.status,
-        _location(capture),
+        location_of(capture),
     )
-
-
-def _location(capture: Capture) -> str:
-    return capture.header("location") if capture.status // 100 == 3 else ""

@@ -38,11 +38,15 @@ LARGEST_SEGMENT = (16 << 20) - 1
 TAIL = 8 << 20
 """Bytes of a stream's tail from which on it is sealed."""
 
+TAILS = 32 << 20
+"""Bytes of all tails from which on the largest are sealed: a crawl of many hosts has many."""
+
 TAIL_LEVEL = 3
 SEALED_LEVEL = 12
 MANIFEST_LEVEL = 19
-_WORTH_IT = 4  # on closing, a tail is sealed if it is at least this part of the open segment
-_STREAMS = 10_000  # whose tails are kept count of
+_WORTH_IT = 4  # a smaller tail is sealed if it is at least this part of the open segment
+_STREAMS = 100_000  # whose tails are kept count of
+_ALL = -1  # in place of a stream: the largest tails of all
 _ASKED_FROM = 4  # what tails were before is asked for when they have grown by this part of TAIL
 PATIENCE = 60.0  # seconds that who stores waits for sealing
 _LOOK = 1.0  # seconds between two looks whether the thread still lives
@@ -63,6 +67,9 @@ class _Tail:
 
     raw: int
     asked: bool
+
+
+_NO_TAIL = _Tail(0, False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +98,9 @@ class Sealer:
         self._running: int | None = None
         self._thread: threading.Thread | None = None
         self._sealed = False
+        self._total = 0  # bytes of all tails
+        self._most = TAILS
+        self._early: set[int] = set()  # streams that were sealed with what they had
 
     def grown(self, raw: Mapping[int, int]) -> None:
         """Take note of the bytes that streams have grown by; waits if sealing does not keep up.
@@ -103,26 +113,38 @@ class Sealer:
                 self._ask(stream)
             if tail >= 3 * TAIL and not self._wait_while(partial(self._has, stream), PATIENCE):
                 logger.warning("The archive is written faster than it can be sealed")
+        if self._total >= self._most:
+            self._ask(_ALL)
+
+    def _note(self, stream: int, tail: _Tail | None) -> None:
+        """Keep what is known of a tail, None for nothing; to be called inside of the lock."""
+        self._total -= self._tails.pop(stream, _NO_TAIL).raw
+        if tail is not None:
+            self._total += tail.raw
+            self._tails[stream] = tail
+        if len(self._tails) > _STREAMS:
+            self._total -= self._tails.popitem(last=False)[1].raw
 
     def _grown(self, stream: int, more: int) -> int:
         """Return the bytes of a tail. Small ones are not asked for: they may be greater."""
         with self._changed:
-            tail = self._tails.pop(stream, _Tail(0, False))
+            tail = self._tails.get(stream, _NO_TAIL)
         tail = replace(tail, raw=tail.raw + more)
         if not tail.asked and tail.raw * _ASKED_FROM >= TAIL:
             packs = self._backend.tail(stream)
             tail = _Tail(sum(pack.raw for pack in packs if not pack.sealed), True)
         with self._changed:
-            self._tails[stream] = tail
-            if len(self._tails) > _STREAMS:
-                self._tails.popitem(last=False)
+            self._note(stream, tail)
         return tail.raw
 
     def finish(self) -> None:
         """Seal what is worth it, give space back, and end."""
         self.wait()
-        for stream, tail in list(self._tails.items()):
-            if tail.raw and self._is_worth_it(stream):
+        mine = [stream for stream, tail in self._tails.items() if tail.raw]
+        # Those of a process that was killed are sealed by the next that stores something.
+        others = set(self._backend.tails()).difference(mine) if mine else ()
+        for stream in (*mine, *sorted(others)):
+            if stream in self._early or self._is_worth_it(stream):
                 self._seal_quietly(stream)
         if self._sealed:
             try:
@@ -160,7 +182,10 @@ class Sealer:
                     self._thread = None
                     return
                 self._running, _ = self._waiting.popitem(last=False)
-            self._seal_quietly(self._running)
+            if self._running == _ALL:
+                self._seal_largest()
+            else:
+                self._seal_quietly(self._running)
 
     def _wait_while(self, is_so: Callable[[], bool], seconds: float | None = None) -> bool:
         """Wait until something is no longer so; return whether that came to be in time."""
@@ -175,6 +200,21 @@ class Sealer:
                     return False
                 self._changed.wait(_LOOK)
         return True
+
+    def _seal_largest(self) -> None:
+        """Seal tails, the largest first, until half is left; what is not worth it waits."""
+        with self._changed:
+            largest = sorted(self._tails, key=lambda stream: -self._tails[stream].raw)
+        try:
+            for stream in largest:
+                if self._total <= TAILS // 2:
+                    break
+                if self._is_worth_it(stream):
+                    self._seal_quietly(stream)
+                    self._early.add(stream)
+        except StoreError as error:
+            logger.warning("Tails of the archive were not sealed: %s", error)
+        self._most = max(TAILS, self._total + TAILS // 2)
 
     # -- sealing ------------------------------------------------------------------------------
 
@@ -207,7 +247,7 @@ class Sealer:
         except GoneError:
             return  # another process seals the same stream
         with self._changed:
-            self._tails.pop(stream, None)
+            self._note(stream, None)
 
     def recompress(self, level: int) -> None:
         """Compress every segment anew."""
@@ -246,7 +286,7 @@ class Sealer:
         else:
             return
         with self._changed:
-            self._tails[stream] = _Tail(0, True)  # tried again when as much has come
+            self._note(stream, _Tail(0, True))  # tried again when as much has come
 
     def _is_worth_it(self, stream: int) -> bool:
         packs = self._backend.tail(stream)

@@ -140,7 +140,7 @@ class Writer:
         items = [_prepared(n, visit, method, level) for n, (visit, level) in pairs]
         answers: dict[int, Stored] = {}
         grown: Counter[int] = Counter()
-        if self._cut is not None:
+        if self._cut is not None and self._backend.others_wait:
             items = _cut_ahead(self._backend, items, self._cut)
         if items:
             with self._backend.writing():

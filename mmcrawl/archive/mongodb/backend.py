@@ -23,12 +23,14 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 from bson import ObjectId
-from pymongo import ASCENDING
+from pymongo import ASCENDING, ReplaceOne
 from pymongo.errors import OperationFailure
 
 from mmcrawl.archive.common import PAGE, guarded
 from mmcrawl.archive.mongodb.packs import PackCollections
+from mmcrawl.archive.mongodb.rows import version_key, written_version
 from mmcrawl.archive.mongodb.server import TABLES
+from mmcrawl.archive.rows import Disproved, VersionRow
 from mmcrawl.stores.mongodb import insert_new
 
 _ORPHAN = timedelta(days=1)  # after which parts that no pack names are removed
@@ -148,6 +150,37 @@ class MongoBackend(PackCollections):
                 errors = "; ".join(map(str, report.get("errors", [])))
                 found.append(f"the collection {name} is damaged: {errors}")
         return found
+
+    def disproved(self) -> list[Disproved]:
+        return []  # servers prove what they keep themselves, and processes write at the same time
+
+    def restore(self, group: Disproved) -> bool:
+        return False
+
+    def proves_versions(self, url: int) -> bool | None:
+        return None
+
+    def put_versions(self, rows: Sequence[VersionRow], untrue: Sequence[VersionRow] = ()) -> None:
+        with self.writing():
+            for start in range(0, len(rows), PAGE):
+                some = map(written_version, rows[start : start + PAGE])
+                self._versions.bulk_write([ReplaceOne({"_id": r["_id"]}, r, True) for r in some])
+            self._delete(self._versions, [version_key(row.url, row.number) for row in untrue])
+
+    @guarded
+    def nameless(self) -> list[int]:
+        known = {int(row["_id"], 16) for row in self._urls.find({}, {"_id": 1})}
+        named = {
+            int(row["_id"])
+            for documents in (self._versions, self._visits)
+            for row in documents.aggregate([{"$group": {"_id": "$url"}}])
+        }
+        return sorted(named - known)
+
+    @guarded
+    def reserved(self, stream: int) -> tuple[int, int]:
+        self._free.pop(stream, None)
+        return self._after_last_claims([stream])[stream]
 
     @guarded
     def compact(self) -> None:

@@ -221,6 +221,9 @@ class PackCollections(UrlCollections):
         end = segment.entry + segment.entries
         return [segment, *(pack for pack in packs if pack.entry >= end)]
 
+    def tails(self) -> list[int]:
+        return []  # there is no index of them, and other processes are at work on theirs
+
     @guarded
     def manifest(self, pack: PackRow) -> bytes | None:
         return self._bytes(pack, Parts.of_manifest)

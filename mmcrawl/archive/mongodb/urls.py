@@ -52,6 +52,8 @@ class UrlCollections(CommonBackend):
     time, except beside :meth:`sole`.
     """
 
+    others_wait = False
+
     def __init__(self, uri: str, *, create: bool = True, read_only: bool = False) -> None:
         self._server = connect(uri, create=create, read_only=read_only)
         super().__init__(self._server.name, read_only=read_only)

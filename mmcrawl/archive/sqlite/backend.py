@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from mmcrawl.archive.common import PAGE, guarded
-from mmcrawl.archive.rows import SHIFT, PackRow, place
+from mmcrawl.archive.rows import SHIFT, Disproved, PackRow, VersionRow, place
+from mmcrawl.archive.sqlite.file import give_back
 from mmcrawl.archive.sqlite.urls import UrlTables
+from mmcrawl.errors import StoreError
 
 _NUMBER = (1 << SHIFT) - 1
 _AT_ONCE = 500
@@ -42,34 +44,34 @@ class SqliteBackend(UrlTables):
                 entry, chunk = free[stream] = self._db.execute(
                     "SELECT entries, chunks FROM stream WHERE id = ?", (stream,)
                 ).fetchone()
+                self._proofs.remove_where("stream", "id = ?", (stream,))
                 self._db.execute(
                     "UPDATE stream SET entries = ?, chunks = ? WHERE id = ?",
                     (entry + entries, chunk + chunks, stream),
                 )
+                self._proofs.add_where("stream", "id = ?", (stream,))
             return free
 
     # -- packs --------------------------------------------------------------------------------
 
     def add_packs(self, packs: Sequence[tuple[PackRow, bytes, bytes]]) -> None:
         with self.writing():
-            self._db.executemany(
-                "INSERT INTO pack (id, entries, chunk, chunks, raw, level, size, manifest, data)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    (
-                        place(pack.stream, pack.entry),
-                        pack.entries,
-                        place(pack.stream, pack.chunk),
-                        pack.chunks,
-                        pack.raw,
-                        pack.level,
-                        pack.size,
-                        manifest,
-                        data,
-                    )
-                    for pack, manifest, data in packs
-                ),
-            )
+            for pack, manifest, data in packs:
+                row = (
+                    place(pack.stream, pack.entry),
+                    pack.entries,
+                    place(pack.stream, pack.chunk),
+                    pack.chunks,
+                    pack.raw,
+                    pack.level,
+                    pack.size,
+                )
+                self._db.execute(
+                    "INSERT INTO pack (id, entries, chunk, chunks, raw, level, size, manifest,"
+                    " data) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (*row, manifest, data),
+                )
+                self._proofs.add("pack", row)
 
     @guarded
     def pack_with_entry(self, entry: int) -> PackRow | None:
@@ -112,6 +114,14 @@ class SqliteBackend(UrlTables):
         ).fetchone()
         return self._packs_from(sealed[0] if sealed else first)
 
+    @guarded
+    def tails(self) -> list[int]:
+        rows = self._db.execute(
+            "SELECT DISTINCT id >> 32 FROM (SELECT id FROM pack INDEXED BY pack_chunk"
+            " EXCEPT SELECT id FROM pack INDEXED BY pack_sealed WHERE level > 0)"
+        )
+        return [stream for (stream,) in rows]
+
     def _packs_from(self, first: int) -> list[PackRow]:
         end = place((first >> SHIFT) + 1, 0)
         rows = self._db.execute(f"{_PACK} WHERE id >= ? AND id < ? ORDER BY id", (first, end))
@@ -150,10 +160,8 @@ class SqliteBackend(UrlTables):
 
     def remove_pack(self, pack: PackRow) -> None:
         with self.writing():
-            self._db.execute(
-                "DELETE FROM pack WHERE id = ? AND entries = ?",
-                (place(pack.stream, pack.entry), pack.entries),
-            )
+            named = (place(pack.stream, pack.entry), pack.entries)
+            self._remove("pack", "id = ? AND entries = ?", named)
 
     # -- chunks -------------------------------------------------------------------------------
 
@@ -221,10 +229,55 @@ class SqliteBackend(UrlTables):
         return [f"the database is damaged: {text}" for (text,) in rows if text != "ok"]
 
     @guarded
+    def disproved(self) -> list[Disproved]:
+        if not self._is_proved:
+            return []
+        # A flipped bit may have made something of a text that is none.
+        self._db.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
+        try:
+            return self._proofs.disproved()
+        finally:
+            self._db.text_factory = str
+
+    def restore(self, group: Disproved) -> bool:
+        try:
+            with self.writing():
+                return self._proofs.restore(group)
+        except StoreError:
+            return False  # something else stands in its place
+
+    @guarded
+    def proves_versions(self, url: int) -> bool | None:
+        return self._proofs.is_right("version", url) if self._is_proved else None
+
+    def put_versions(self, rows: Sequence[VersionRow], untrue: Sequence[VersionRow] = ()) -> None:
+        with self.writing():
+            urls = {row.url for row in (*rows, *untrue)}
+            right = [url for url in urls if self._proofs.is_right("version", url)]
+            for row in (*untrue, *rows):
+                named = (row.url, row.number)
+                self._db.execute("DELETE FROM version WHERE url = ? AND number = ?", named)
+            self._insert_versions(rows)
+            # A group that was wrong is proved by what it was before that.
+            for url in right:
+                self._proofs.take("version", url)
+
+    @guarded
+    def nameless(self) -> list[int]:
+        rows = self._db.execute(
+            "SELECT url FROM version UNION SELECT url FROM visit EXCEPT SELECT id FROM url"
+        )
+        return [number for (number,) in rows]
+
+    @guarded
+    def reserved(self, stream: int) -> tuple[int, int]:
+        find = "SELECT entries, chunks FROM stream WHERE id = ?"
+        row = self._db.execute(find, (stream,)).fetchone()
+        return (row[0], row[1]) if row else (0, 0)
+
+    @guarded
     def compact(self) -> None:
-        # Each step of the statement frees one page; execute() would take one step only.
-        self._db.executescript("PRAGMA incremental_vacuum;")
-        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        give_back(self._db)
 
     def close(self) -> None:
         with self._lock:

@@ -8,10 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from mmcrawl.archive.rows import SCHEMA_VERSION
+from mmcrawl.archive.sqlite.proofs import PROOFS, Proofs
 from mmcrawl.errors import StoreError
 
 APPLICATION_ID = 0x6D6D6361  # "mmca"
+SCHEMA_VERSION = 2
+_UNPROVED = 1  # the schema of files whose rows were not proved
+_FREE_PAGES = 8_192  # 32 MB: what sealing frees for the next pages while a crawl goes on
+_PAGES_AT_ONCE = 4_096
 _WAIT = 30.0  # seconds for another process to finish its write
 _NO_SUCH_FILE = "there is no archive {}; store a page there first, or name another file"
 
@@ -74,6 +78,10 @@ def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
             _prepare(db, path, create and not read_only)
             _add_heads(db, read_only=read_only)
             _add_changes(db, read_only=read_only)
+            if not read_only:
+                _add_proofs(db)
+                if db.execute("PRAGMA freelist_count").fetchone()[0] > _FREE_PAGES:
+                    give_back(db)  # a process was killed before it did
         except BaseException:
             db.close()
             raise
@@ -112,7 +120,7 @@ def _prepare(db: sqlite3.Connection, path: Path, may_create: bool) -> None:
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if application != APPLICATION_ID:
         raise StoreError(f"{path} is not an archive of mmcrawl; name another file")
-    if version != SCHEMA_VERSION:
+    if version not in (SCHEMA_VERSION, _UNPROVED):
         age = "a newer" if version > SCHEMA_VERSION else "an older"
         raise StoreError(
             f"archive {path} was written by {age} version of mmcrawl (schema {version}, this one"
@@ -146,6 +154,39 @@ def _add_changes(db: sqlite3.Connection, *, read_only: bool) -> None:
         db.execute(_CHANGES.format("TEMP" if read_only else ""))
 
 
+def _add_proofs(db: sqlite3.Connection) -> None:
+    """Let the rows of an archive be proved that was made when they were not.
+
+    What was stored before is taken as it stands. Programs from before would leave the proofs wrong:
+    they are kept out.
+    """
+    if is_proved(db):
+        return
+    db.execute("BEGIN IMMEDIATE")
+    if not is_proved(db):  # another process may have added them in the meantime
+        db.execute(PROOFS)
+        proofs = Proofs(db)
+        proofs.prove_all()
+        proofs.write()
+        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    db.execute("COMMIT")
+
+
+def is_proved(db: sqlite3.Connection) -> bool:
+    """Return whether the rows of an archive are proved."""
+    return bool(db.execute("PRAGMA user_version").fetchone()[0] > _UNPROVED)
+
+
+def give_back(db: sqlite3.Connection) -> None:
+    """Make the file smaller by its free pages; others may write in between."""
+    before, free = -1, db.execute("PRAGMA freelist_count").fetchone()[0]
+    while free and free != before:
+        # Each step of the statement frees one page; execute() would take one step only.
+        db.executescript(f"PRAGMA incremental_vacuum({_PAGES_AT_ONCE});")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        before, free = free, db.execute("PRAGMA freelist_count").fetchone()[0]
+
+
 def _create(db: sqlite3.Connection) -> None:
     # Of 4,096 bytes: chunks are stored in large packs, and small rows waste little.
     db.execute("PRAGMA page_size = 4096")
@@ -159,7 +200,7 @@ def _create(db: sqlite3.Connection) -> None:
                 if statement.strip():
                     db.execute(statement)
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            db.execute(f"PRAGMA user_version = {_UNPROVED}")
         db.execute("COMMIT")
     except BaseException:
         db.execute("ROLLBACK")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import astuple
+from dataclasses import astuple, replace
+from math import inf
 from pathlib import Path
 
 from mmcrawl.archive.common import PAGE, CommonBackend, guarded
-from mmcrawl.archive.rows import UrlRow, VersionRow, VisitRow
-from mmcrawl.archive.sqlite.file import connect, explained
+from mmcrawl.archive.rows import SHIFT, UrlRow, VersionRow, VisitRow
+from mmcrawl.archive.sqlite.file import connect, explained, is_proved
+from mmcrawl.archive.sqlite.proofs import Proofs
 
 _URL = "SELECT url.id, url, name, stream, last, late FROM url JOIN host ON host.id = url.host"
 _VISIT = "SELECT url, time, number, status, head FROM visit"
@@ -19,13 +21,20 @@ _VERSION = (
 )
 
 
+_GREATEST = (1 << SHIFT) - 1
+
+
 class UrlTables(CommonBackend):
     """An open file, and what of it is about URLs."""
+
+    others_wait = True
 
     def __init__(self, path: Path, *, create: bool = True, read_only: bool = False) -> None:
         super().__init__(str(path), read_only=read_only)
         self._path = path
         self._db: sqlite3.Connection = connect(path, create=create, read_only=read_only)
+        self._proofs = Proofs(self._db)
+        self._is_proved = is_proved(self._db)  # not if it is read only, and from before
 
     @contextmanager
     def _guard(self) -> Iterator[None]:
@@ -40,8 +49,10 @@ class UrlTables(CommonBackend):
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
+            self._proofs.write()
             self._db.execute("COMMIT")
         except BaseException:
+            self._proofs.drop()
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
@@ -99,6 +110,8 @@ class UrlTables(CommonBackend):
                     (url, key, hosts[host]),
                 )
                 if done.rowcount == 1 and done.lastrowid is not None:
+                    row = (done.lastrowid, url, key, hosts[host], None, 0, 0)
+                    self._proofs.add("url", row)
                     added[url] = UrlRow(done.lastrowid, url, host, None)
             return {**added, **self.urls_named(url for url in urls if url not in added)}
 
@@ -109,19 +122,32 @@ class UrlTables(CommonBackend):
         if row is None:
             self._db.execute(f"INSERT INTO {table} (name) VALUES (?)", (name,))  # noqa: S608
             row = self._db.execute(find, (name,)).fetchone()
+            self._proofs.add_where(table, "name = ?", (name,))
         return int(row[0])
 
     def note_urls(self, rows: Sequence[UrlRow]) -> None:
         with self.writing():
-            self._db.executemany(
-                "UPDATE url SET stream = coalesce(?, stream), last = max(last, ?),"
-                " late = max(late, ?) WHERE id = ?",
-                [(row.stream, row.last, row.late, row.id) for row in rows],
-            )
+            for row in rows:
+                with self._changing_url(row.id):
+                    self._db.execute(
+                        "UPDATE url SET stream = coalesce(?, stream), last = max(last, ?),"
+                        " late = max(late, ?) WHERE id = ?",
+                        (row.stream, row.last, row.late, row.id),
+                    )
+
+    @contextmanager
+    def _changing_url(self, url: int) -> Iterator[None]:
+        self._proofs.remove_where("url", "id = ?", (url,))
+        yield
+        self._proofs.add_where("url", "id = ?", (url,))
 
     def remove_url(self, url: int) -> None:
         with self.writing():
-            self._db.execute("DELETE FROM url WHERE id = ?", (url,))
+            self._remove("url", "id = ?", (url,))
+
+    def _remove(self, table: str, condition: str, values: tuple[object, ...]) -> None:
+        self._proofs.remove_where(table, condition, values)
+        self._db.execute(f"DELETE FROM {table} WHERE {condition}", values)  # noqa: S608
 
     # -- versions and visits ------------------------------------------------------------------
 
@@ -130,12 +156,17 @@ class UrlTables(CommonBackend):
             return [version for version in versions if not self._is_added(version)]
 
     def _is_added(self, version: VersionRow) -> bool:
-        done = self._db.execute(
+        added = self._insert_versions([version]) == 1
+        if added:
+            self._proofs.add("version", _as_kept(version))
+        return added
+
+    def _insert_versions(self, versions: Sequence[VersionRow]) -> int:
+        return self._db.executemany(
             "INSERT OR IGNORE INTO version (url, number, time, status, digest, size, entry, method,"
             " level, location) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            astuple(version),
-        )
-        return done.rowcount == 1
+            map(_as_kept, versions),
+        ).rowcount
 
     @guarded
     def version(self, url: int, number: int) -> VersionRow | None:
@@ -148,6 +179,9 @@ class UrlTables(CommonBackend):
 
     @guarded
     def version_at(self, url: int, time: float | None) -> VersionRow | None:
+        if self._is_in_order(url):
+            number = self._number_at(url, inf if time is None else time)
+            return self._one_version("WHERE url = ? AND number = ?", (url, number))
         return self._one_version(
             "WHERE url = ? AND (? IS NULL OR time <= ?) ORDER BY time DESC, number DESC LIMIT 1",
             (url, time, time),
@@ -155,8 +189,33 @@ class UrlTables(CommonBackend):
 
     @guarded
     def version_after(self, url: int, time: float) -> VersionRow | None:
+        if self._is_in_order(url):
+            before = self._number_at(url, time)
+            condition = "WHERE url = ? AND number > ? ORDER BY number LIMIT 1"
+            return self._one_version(condition, (url, before))
         condition = "WHERE url = ? AND time > ? ORDER BY time, number LIMIT 1"
         return self._one_version(condition, (url, time))
+
+    def _is_in_order(self, url: int) -> bool:
+        """Return whether times ascend with numbers; an index of times would take more room."""
+        row = self._db.execute("SELECT late FROM url WHERE id = ?", (url,)).fetchone()
+        return row is not None and not row[0]
+
+    def _number_at(self, url: int, time: float) -> int:
+        """Return the greatest number of a version up to a time, 0 for none; by bisection."""
+        find = (
+            "SELECT number, time FROM version WHERE url = ? AND number <= ?"
+            " ORDER BY number DESC LIMIT 1"
+        )
+        found, low, high = 0, 0, _GREATEST
+        while low < high:
+            middle = high if high == _GREATEST else (low + high + 1) // 2
+            number, at = self._db.execute(find, (url, middle)).fetchone() or (0, -inf)
+            if at <= time:
+                found, low = number, middle
+            else:
+                high = number - 1
+        return found
 
     def _one_version(self, condition: str, values: tuple[object, ...]) -> VersionRow | None:
         row = self._db.execute(f"{_VERSION} {condition}", values).fetchone()
@@ -183,14 +242,13 @@ class UrlTables(CommonBackend):
 
     def remove_versions(self, url: int, numbers: Sequence[int]) -> None:
         with self.writing():
-            self._db.execute(
-                "UPDATE url SET last = ? WHERE id = ?", (self.last_number(url), url)
-            )  # a number is never given again
-            self._db.executemany(
-                "DELETE FROM version WHERE url = ? AND number = ?",
-                ((url, number) for number in numbers),
-            )
-            self._db.execute("DELETE FROM change WHERE url = ?", (url,))
+            with self._changing_url(url):  # a number is never given again
+                self._db.execute(
+                    "UPDATE url SET last = ? WHERE id = ?", (self.last_number(url), url)
+                )
+            for number in numbers:
+                self._remove("version", "url = ? AND number = ?", (url, number))
+            self._remove("change", "url = ?", (url,))
 
     @guarded
     def changes(self, url: int) -> dict[tuple[int, int], frozenset[str]]:
@@ -199,18 +257,22 @@ class UrlTables(CommonBackend):
 
     def note_changes(self, url: int, changes: Mapping[tuple[int, int], frozenset[str]]) -> None:
         with self.writing():
-            self._db.executemany(
-                "INSERT OR REPLACE INTO change VALUES (?, ?, ?, ?)",
-                [(url, *pair, " ".join(sorted(kinds))) for pair, kinds in changes.items()],
-            )
+            for pair, kinds in changes.items():
+                row = (url, *pair, " ".join(sorted(kinds)))
+                self._remove("change", "url = ? AND old = ? AND new = ?", row[:3])
+                self._db.execute("INSERT INTO change VALUES (?, ?, ?, ?)", row)
+                self._proofs.add("change", row)
 
     def add_visits(self, visits: Sequence[VisitRow]) -> None:
         with self.writing():
-            self._db.executemany(
-                "INSERT OR REPLACE INTO visit (url, time, number, status, head)"
-                " VALUES (?, ?, ?, ?, ?)",
-                [astuple(visit) for visit in visits],
-            )
+            for visit in visits:
+                row = _as_kept(visit)
+                self._remove("visit", "url = ? AND time = ?", row[:2])
+                self._db.execute(
+                    "INSERT INTO visit (url, time, number, status, head) VALUES (?, ?, ?, ?, ?)",
+                    row,
+                )
+                self._proofs.add("visit", row)
 
     @guarded
     def visits(self, url: int) -> list[VisitRow]:
@@ -247,9 +309,13 @@ class UrlTables(CommonBackend):
 
     def remove_visits(self, url: int, times: Sequence[float]) -> None:
         with self.writing():
-            self._db.executemany(
-                "DELETE FROM visit WHERE url = ? AND time = ?", ((url, time) for time in times)
-            )
+            for time in times:
+                self._remove("visit", "url = ? AND time = ?", (url, time))
+
+
+def _as_kept(row: VersionRow | VisitRow) -> tuple[object, ...]:
+    """Return a row as SQLite gives it back."""
+    return astuple(replace(row, time=row.time + 0.0))
 
 
 def _url(row: tuple[int, str, str, int | None, int, int]) -> UrlRow:

@@ -30,8 +30,9 @@ def _text(report: CheckReport) -> RenderableType:
     for fault in report.faults:
         style, state = ("yellow", "repaired: ") if fault.repaired else ("bold red", "")
         lines.append(Text.assemble((state, style), (printable(fault.what), style)))
-    harmless = "harmless; --repair removes them" if report.clean else "harmless"
-    for count, what in ((report.leftovers, harmless), (report.removed, "removed")):
+    harmless = "harmless; --repair removes or completes them" if report.clean else "harmless"
+    done = ((report.removed, "removed"), (report.completed, "completed: versions again"))
+    for count, what in ((report.leftovers, harmless), *done):
         if count:
             leftovers = "1 leftover" if count == 1 else f"{count} leftovers"
             lines.append(Text(f"{leftovers} of interrupted writes: {what}", "dim"))
