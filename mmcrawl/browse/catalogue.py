@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
-from mmcrawl.browse.arguments import Problem
+from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.collecting.opening import Collection, folder_of, open_collection
 from mmcrawl.collecting.shelf.opening import open_shelf
 from mmcrawl.collecting.shelf.shelf import Shelf
@@ -200,6 +200,12 @@ class Catalogue:
         if self._describing is not None and self._describing.poll() is None:
             self._describing.terminate()
             self._describing.wait()
+
+
+def asked(arguments: Arguments) -> tuple[str, dict[str, str]]:
+    """Return the words and the values of facets that a request names."""
+    values = {name: arguments.text(name, longest=300) for name in FACETS}
+    return arguments.text("q"), {name: value for name, value in values.items() if value}
 
 
 def chosen(

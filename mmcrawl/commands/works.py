@@ -27,7 +27,7 @@ from mmcrawl.collecting.shelf.shelf import Shelf
 from mmcrawl.collecting.works.crawl_works import found_pages
 from mmcrawl.collecting.works.describing import Sources, describe
 from mmcrawl.collecting.works.file_tags import reader_of_tags
-from mmcrawl.commands.base import MmcrawlCommand, console_of, store_named, whole
+from mmcrawl.commands.base import MmcrawlCommand, console_of, ruffle_folder, store_named, whole
 from mmcrawl.errors import CollectionError, MissingStoreError
 from mmcrawl.frontier.store import Job
 from mmcrawl.settings import value_of
@@ -190,7 +190,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
                     found = Collections(shelf).find(opts.collection)
                     name, works = found.name, Collections(shelf).works(found)
                 chosen = (work for work in works if _is_like(work.title, opts.match))
-                shipment = Shipment(chosen, name, time=time.time())
+                ruffle = ruffle_folder(self._setting("MMCRAWL_RUFFLE"))
+                shipment = Shipment(chosen, name, time=time.time(), ruffle=ruffle)
                 if held is not None:
                     shipment = replace(
                         shipment,

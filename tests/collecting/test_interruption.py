@@ -38,6 +38,8 @@ def test_kills_at_any_moment_lose_nothing_and_keep_nothing_twice(
     large = film(80 << 20, 999)
     server.media["/0-large.mp4"] = Medium(large, {"ETag": '"large"'}, pace=60 << 20)
     desk.found(map(server.url, server.media), server.url("/"))
+    digest = hashlib.sha256(large).hexdigest()
+    kept = desk.folder / "crawl-media" / "files" / digest[:2] / digest
     for number in range(KILLS):
         asked = len(server.asked)
         process = desk.start()
@@ -47,6 +49,8 @@ def test_kills_at_any_moment_lose_nothing_and_keep_nothing_twice(
             time.sleep(0.005)
         noted = desk.noted(server.url("/0-large.mp4"))
         while number % 5 == 0 and desk.noted(server.url("/0-large.mp4")) == noted:
+            if kept.exists():  # on a machine with much to do it has come before the last kill
+                break
             assert time.monotonic() < deadline
             time.sleep(0.005)
         time.sleep(random.uniform(0, 0.2))

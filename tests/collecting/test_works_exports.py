@@ -317,6 +317,44 @@ def test_a_cartridge_names_all_that_is_in_it_by_topic_and_kind(tmp_path: Path) -
                 assert posixpath.normpath(f"{posixpath.dirname(name)}/{unquote(address)}") in names
 
 
+def test_a_zim_file_holds_a_page_for_each_work_and_finds_words(tmp_path: Path) -> None:
+    from libzim.reader import Archive
+    from libzim.search import Query, Searcher
+
+    archive = Archive(export("zim", tmp_path, LEVERS, ANIMATION, EVIL))
+    assert archive.check()
+    index = html.document_fromstring(bytes(archive.main_entry.get_item().content))
+    pages = index.xpath("//li/a/@href")
+    assert sorted(pages) == sorted(f"works/{w.id}.html" for w in (LEVERS, ANIMATION, EVIL))
+    page = bytes(archive.get_entry_by_path(f"works/{LEVERS.id}.html").get_item().content)
+    (film,) = html.document_fromstring(page.decode()).xpath("//video/@src")
+    item = archive.get_entry_by_path(unquote(posixpath.normpath(f"works/{film}"))).get_item()
+    assert (bytes(item.content), item.mimetype) == (FILM, "video/mp4")
+    found = Searcher(archive).search(Query().set_query("levers")).getResults(0, 9)
+    assert f"works/{LEVERS.id}.html" in list(found)
+    assert archive.get_metadata("Language") == b"zho"
+    assert archive.has_illustration(48)
+
+
+def test_kiwix_plays_animations_if_ruffle_is_there(tmp_path: Path) -> None:
+    from libzim.reader import Archive
+
+    ruffle = tmp_path / "ruffle"
+    ruffle.mkdir()
+    (ruffle / "ruffle.js").write_text("// plays")
+    (ruffle / "core.wasm").write_bytes(b"\0asm")
+    shipment = Shipment((ANIMATION,), "x", opened, 1.0, parts_of, ruffle)
+    assert exporter_named("zim").export(shipment, tmp_path / "out.zim") == []
+    archive = Archive(tmp_path / "out.zim")
+    page = bytes(archive.get_entry_by_path(f"works/{ANIMATION.id}.html").get_item().content)
+    (movie,) = html.document_fromstring(page).xpath("//object/@data")
+    path = unquote(posixpath.normpath(f"works/{movie}"))
+    assert bytes(archive.get_entry_by_path(path).get_item().content) == MOVIE
+    part = posixpath.join(posixpath.dirname(path), "scenes/one b.swf")
+    assert bytes(archive.get_entry_by_path(part).get_item().content) == FILM
+    assert archive.get_entry_by_path("ruffle/core.wasm").get_item().mimetype == "application/wasm"
+
+
 def test_works_that_kolibri_cannot_show_are_told(tmp_path: Path) -> None:
     unlicensed = replace(LEVERS, id="5" * 16, licences=())
     folder = export("kolibri", tmp_path, LEVERS, ANIMATION, PLAYER, unlicensed, problems=3)

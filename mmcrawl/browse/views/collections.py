@@ -14,10 +14,9 @@ from threading import Lock, Thread
 from starlette.responses import FileResponse, Response
 
 from mmcrawl.browse.arguments import Arguments, Form, Problem
-from mmcrawl.browse.catalogue import PROGRAM
+from mmcrawl.browse.catalogue import PROGRAM, asked, chosen
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
-from mmcrawl.browse.views.works import ids_asked
 from mmcrawl.collecting.exporting.exporter import exporter_named, exporter_names
 from mmcrawl.collecting.shelf.collections import BEST, Collection, Collections, Member, tags_in
 from mmcrawl.errors import CollectionError
@@ -99,7 +98,10 @@ class CollectionViews:
 
     def add(self, form: Form) -> str:
         """Put works into a collection, or into a new one."""
-        works = form.several("work") or ids_asked(self.context, form)
+        works = form.several("work")
+        if not works:  # the whole list that the form stands below
+            found, _ = chosen(self.context.catalogue.entries(), *asked(form))
+            works = [entry.id for entry in found]
         with self._opened() as collections:
             id_ = form.text("collection", longest=100)
             if id_:

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
 from mmcrawl.browse.arguments import Arguments, Form, Problem
-from mmcrawl.browse.catalogue import FACETS, Entry, chosen
+from mmcrawl.browse.catalogue import asked, chosen
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import address
@@ -201,18 +201,6 @@ class WorkViews:
             to = address("/works", **asked_for, lang=lang)
             found.append(Choice(value, label, to, number, is_chosen))
         return found
-
-
-def asked(arguments: Arguments) -> tuple[str, dict[str, str]]:
-    """Return the words and the values of facets that a request names."""
-    values = {name: arguments.text(name, longest=300) for name in FACETS}
-    return arguments.text("q"), {name: value for name, value in values.items() if value}
-
-
-def ids_asked(context: Context, arguments: Arguments) -> list[str]:
-    """Return the works of the list that a request names."""
-    entries: Sequence[Entry] = chosen(context.catalogue.entries(), *asked(arguments))[0]
-    return [entry.id for entry in entries]
 
 
 def _work(find: Any, id_: str) -> Work:

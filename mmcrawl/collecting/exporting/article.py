@@ -5,6 +5,7 @@ from html import escape
 from urllib.parse import quote
 
 from mmcrawl.collecting.exporting.coins import coins
+from mmcrawl.collecting.parts import SWF
 from mmcrawl.collecting.works.model import Work, WorkFile
 
 _LABELS: Mapping[str, tuple[str, str]] = {
@@ -78,6 +79,29 @@ def article(work: Work, copied: Sequence[tuple[WorkFile, str]]) -> str:
     for page in work.pages[:1]:
         parts.append(f"<p><small>{both('from')} {web_link(page.url, page.title)}</small></p>")
     return "".join([*parts, "</article>\n"])
+
+
+def work_page(work: Work, copied: Sequence[tuple[WorkFile, str]], ruffle: str = "") -> bytes:
+    """Return a web page of a work, in its own language if that is Chinese, else in English.
+
+    Args:
+        work, copied: As of `article`.
+        ruffle: Address of Ruffle's program, "" if it is not there: it plays animations.
+    """
+    lang = "zh" if work.languages and work.languages[0].startswith("zh") else "en"
+    films = [path for file, path in copied if file.mime == SWF] if ruffle else []
+    script = f'<script src="{quote(ruffle)}"></script>' if films else ""
+    player = "".join(
+        f'<object type="{SWF}" data="{quote(film)}" width="640" height="480">'
+        f'<param name="base" value="{quote(film.rpartition("/")[0])}/"></object>'
+        for film in films[:1]
+    )
+    return (
+        f'<!doctype html>\n<html lang="{lang}"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width"><title>{escape(work.title)}</title>'
+        f"<style>{STYLE}</style>{script}</head>"
+        f"<body>{player}{article(work, copied)}</body></html>\n"
+    ).encode("utf-8", "replace")
 
 
 def _licence(work: Work) -> str:

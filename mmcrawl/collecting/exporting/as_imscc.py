@@ -5,9 +5,8 @@ is held are links. Version 1.1 is the one that Moodle reads (1.2 and 1.3 add wha
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from html import escape
 from pathlib import Path
 from typing import BinaryIO, cast
 from urllib.parse import urlsplit
@@ -16,10 +15,10 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 from lxml import etree
 from lxml.builder import ElementMaker
 
-from mmcrawl.collecting.exporting.article import STYLE, article
+from mmcrawl.collecting.exporting.article import work_page
 from mmcrawl.collecting.exporting.exporter import Shipment, whole_file
 from mmcrawl.collecting.exporting.held_files import HeldFiles
-from mmcrawl.collecting.works.model import Work, WorkFile
+from mmcrawl.collecting.works.model import Work
 from mmcrawl.text.xml import xml_document, xml_text
 
 _PACKAGE = "http://www.imsglobal.org/xsd/imsccv1p1/imscp_v1p1"
@@ -58,7 +57,7 @@ class _Cartridge:
             copied = self._held.copied_of(work, "media/")
             if copied:
                 page = f"works/{work.id}.html"
-                self._zip.writestr(page, _page(work, [(f, f"../{path}") for f, path in copied]))
+                self._zip.writestr(page, work_page(work, [(f, f"../{path}") for f, path in copied]))
                 paths = [path for _, path in copied]
                 paths += [path for path in self._held.copied if path not in {*before, *paths}]
                 self._add(work, "webcontent", page, paths)
@@ -115,15 +114,6 @@ class _Cartridge:
             ),
             self._resources,
         )
-
-
-def _page(work: Work, copied: Sequence[tuple[WorkFile, str]]) -> bytes:
-    lang = "zh" if work.languages and work.languages[0].startswith("zh") else "en"
-    return (
-        f'<!doctype html>\n<html lang="{lang}"><head><meta charset="utf-8">'
-        f"<title>{escape(work.title)}</title><style>{STYLE}</style></head>"
-        f"<body>{article(work, copied)}</body></html>\n"
-    ).encode("utf-8", "replace")
 
 
 def _address(work: Work) -> str | None:

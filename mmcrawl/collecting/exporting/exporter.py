@@ -35,6 +35,7 @@ class Shipment:
         time: Unix time of the export.
         parts_of: Returns the files that a file needs and that are held: the address by which it
             names each, and its digest.
+        ruffle: Folder of the web build of Ruffle, which plays animations; None if it is not there.
     """
 
     works: Iterable[Work]
@@ -42,6 +43,7 @@ class Shipment:
     open_file: Callable[[str], BinaryIO] = _no_file
     time: float = 0.0
     parts_of: Callable[[WorkFile], Sequence[tuple[str, str]]] = _no_parts
+    ruffle: Path | None = None
 
 
 class Exporter(Protocol):
@@ -83,6 +85,7 @@ _EXPORTERS: Registry[Exporter] = Registry(
         "omeka": "mmcrawl.collecting.exporting.as_omeka:Omeka",
         "ris": "mmcrawl.collecting.exporting.as_ris:Ris",
         "xlsx": "mmcrawl.collecting.exporting.as_xlsx:Xlsx",
+        "zim": "mmcrawl.collecting.exporting.as_zim:Zim",
     },
     CollectionError,
 )
