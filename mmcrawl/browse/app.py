@@ -85,7 +85,7 @@ def _routes(context: Context) -> list[BaseRoute]:
     pages, versions = PageViews(context), VersionViews(context)
     media, watch = MediaViews(context), WatchViews(context)
     works, collections = WorkViews(context), CollectionViews(context)
-    crawls = CrawlViews(context, CrawlWatch(context.options.store))
+    crawls = CrawlViews(context, CrawlWatch(context.options.store), context.runs)
     routes: list[BaseRoute] = [
         context.route("/", sites.home),
         context.route("/sites", sites.sites),
@@ -116,6 +116,9 @@ def _routes(context: Context) -> list[BaseRoute]:
         context.form("/collection/export", collections.export),
         context.route("/crawls", crawls.crawls),
         context.route("/crawls.json", crawls.json),
+        context.form("/crawls", crawls.start),
+        context.route("/crawl", crawls.crawl),
+        context.form("/crawl", crawls.act),
         context.route("/reports/{name}", crawls.report),
         Route("/help", _help(context), name="help"),
         Mount("/static", StaticFiles(directory=str(files("mmcrawl.browse") / "static"))),

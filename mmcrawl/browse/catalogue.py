@@ -88,10 +88,13 @@ class Catalogue:
     Args:
         store: URI of the crawl store, "" for none.
         media: As the setting MMCRAWL_MEDIA says it.
+
+    Attributes:
+        store: As given.
     """
 
     def __init__(self, store: str, media: str | None) -> None:
-        self._store, self._media = store, media
+        self.store, self._media = store, media
         self._entries: tuple[Entry, ...] = ()
         self._revision = -1
         self._lock = Lock()
@@ -100,13 +103,17 @@ class Catalogue:
     @property
     def arguments(self) -> list[str]:
         """Options of a command that say where the crawls and their media are."""
-        media = ["-s", f"MMCRAWL_MEDIA={self._media}"] if self._media else []
-        return [*media, "-a", f"store={self._store}"]
+        return [*self.media_arguments, "-a", f"store={self.store}"]
+
+    @property
+    def media_arguments(self) -> list[str]:
+        """Options of a command that say where the media are."""
+        return ["-s", f"MMCRAWL_MEDIA={self._media}"] if self._media else []
 
     @property
     def folder(self) -> Path:
         """Where works and what is made of them are kept."""
-        return folder_of(self._store, self._media)
+        return folder_of(self.store, self._media)
 
     # -- what is kept ---------------------------------------------------------------------------
 
@@ -120,14 +127,14 @@ class Catalogue:
         """
         if not self.is_there:
             raise Problem(404, "works")
-        with open_shelf(self._store, self.folder, create=False) as shelf:
+        with open_shelf(self.store, self.folder, create=False) as shelf:
             yield shelf
 
     @contextmanager
     def collection(self) -> Iterator[Collection | None]:
         """Open the media that are kept; None if there are none."""
         try:
-            opened = open_collection(self._store, self._media, create=False)
+            opened = open_collection(self.store, self._media, create=False)
         except MissingStoreError:
             yield None
             return
@@ -137,12 +144,12 @@ class Catalogue:
     @property
     def is_there(self) -> bool:
         """Whether works were described."""
-        if not self._store or self._store == "memory:":
+        if not self.store or self.store == "memory:":
             return False
-        if not is_server(self._store):
+        if not is_server(self.store):
             return (self.folder / "works.db").is_file()
         try:
-            open_shelf(self._store, self.folder, create=False).close()
+            open_shelf(self.store, self.folder, create=False).close()
         except StoreError:
             return False
         return True
@@ -165,7 +172,7 @@ class Catalogue:
     @property
     def can_describe(self) -> bool:
         """Whether there is a crawl store whose works can be described."""
-        return self._store not in ("", "memory:")
+        return self.store not in ("", "memory:")
 
     @property
     def is_describing(self) -> bool:

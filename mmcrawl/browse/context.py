@@ -29,6 +29,7 @@ from mmcrawl.browse.arguments import Arguments, Form, Problem
 from mmcrawl.browse.catalogue import Catalogue
 from mmcrawl.browse.overview import Surveyor
 from mmcrawl.browse.pool import Pool
+from mmcrawl.browse.runs import CrawlRuns
 from mmcrawl.errors import RankError, StoreError
 from mmcrawl.rank.duplicates.results import open_duplicates
 from mmcrawl.rank.results import Ranks, open_ranks
@@ -146,6 +147,7 @@ class Context:
         pool: Where blocking work runs.
         surveyor: Counts the archive beside the requests.
         catalogue: The works of the crawls, if they are described.
+        runs: Crawls that were started here.
         form_key: Stands in every form of ours that changes something, and nowhere else.
     """
 
@@ -157,12 +159,14 @@ class Context:
     pool: Pool = field(init=False)
     surveyor: Surveyor = field(init=False)
     catalogue: Catalogue = field(init=False)
+    runs: CrawlRuns = field(init=False)
     form_key: str = field(init=False)
 
     def __post_init__(self) -> None:
         self.pool = Pool(self.limits.threads, self.limits.waiting, self.limits.seconds)
         self.surveyor = Surveyor(self.archive, self.search)
         self.catalogue = Catalogue(self.options.store, self.options.media)
+        self.runs = CrawlRuns(self.catalogue, self.uri)
         self._secret = self.options.token.encode() or secrets.token_bytes(16)
         self.form_key = self.derived("form")
         self._cut: dict[Version, list[StoredBlock]] = {}  # those used last at the end
@@ -297,6 +301,7 @@ class Context:
 
     def close(self) -> None:
         """Close all but the archive."""
+        self.runs.close()
         self.catalogue.close()
         self.surveyor.stop()
         self.pool.close()

@@ -58,6 +58,7 @@ PAGES = {
     "collection": "/collection?id=5eed5eed",
     "collection in Chinese": "/collection?id=5eed5eed&lang=zh",
     "crawls": "/crawls",
+    "crawl": "/crawl?job=physics+%3Cb%3E",
     "help": "/help",
     "help in Chinese": "/help?lang=zh",
 }  # fmt: skip
