@@ -102,6 +102,7 @@ def crawled(web: Path, start: str, algo: str, ways: str, pages: int) -> Found:
         [sys.executable, "-m", "scrapy", "crawl", "focused", *words, "--nolog"],
         env=os.environ | {"SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
         stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
         check=False,  # a crawl that ends at its bound has a code of its own
     )
     with closing(sqlite3.connect(store)) as db:

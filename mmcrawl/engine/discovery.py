@@ -47,7 +47,7 @@ class Discovery:
         way = response.meta.get(WAY_KEY)
         if way == _ROBOTS:
             named = sitemaps_of_robots(response.body, response.url)
-            return [NoPage(f"robots.txt: names {len(named)} sitemaps"), *_sitemaps(named, response)]
+            return [NoPage("no page: robots.txt, read for sitemaps"), *_sitemaps(named, response)]
         if not self._ways or (way is None and not isinstance(response, TextResponse)):
             return None
         try:
@@ -79,7 +79,7 @@ class Discovery:
 def _told(listing: Listing, response: Response) -> PageItem | NoPage:
     page = listing.page
     if not page.links and not page.media:
-        return NoPage(f"sitemap or feed: names no pages, {len(listing.sitemaps)} sitemaps")
+        return NoPage("no page: a sitemap or feed that names none")
     digest = page_digest(page.url, response.body, (resource.url for resource in page.media))
     return PageItem(page, response.status, digest)
 
