@@ -5,7 +5,8 @@
 Forty-two spellings of private addresses are put where a stranger could put them: into links, where
 a page, a robots.txt or the answer to a HEAD request redirects to, into meta refreshes, and behind
 public names (which stand for them at once, or from the second look-up on). The focused crawl,
-`revisit`, `topic score` and `blocks` meet all of it.
+`revisit`, `topic score`, `blocks` and `collect` meet all of it; the last one gets the links as the
+media of a page and the pieces of a playlist.
 
 Nothing leaves this machine: connections are made to the server of the public pages only, in place
 of 93.184.216.34; any other attempt is counted and refused. No name is looked up either. IPv6
@@ -76,7 +77,8 @@ SPELLINGS = [
     "[ff02::1]",
 ]
 KINDS = ("page", "redirect", "robots", "HEAD", "meta refresh", "name")
-COMMANDS = ("focused", "revisit", "topic", "blocks")
+COMMANDS = ("focused", "revisit", "topic", "blocks", "collect")
+PLAYLIST = "/list.m3u8"
 PUBLIC_ADDRESS = "93.184.216.34"
 FIRST_PORT = 20_000  # a spelling is known by the port it is asked on
 QUIET = {
@@ -120,6 +122,8 @@ class Site(BaseHTTPRequestHandler):
             self._answer(302, "", Location=target)
         elif robots:
             self._answer(404, "")
+        elif self.path == PLAYLIST:
+            self._answer(200, f"#EXTM3U\n#EXTINF:4,\n{target}\n#EXT-X-ENDLIST\n")
         else:
             refresh = f'<meta http-equiv=refresh content="0;url={target}">'
             links = {"page": target, "head": "/download.php?id=1"}
@@ -257,8 +261,30 @@ def crawls_of(
             for url in urls:
                 archive.store(Capture(url, b"<p>old", time() - 300_000))
         yield RevisitSpider, {"store": store}
+    elif command == "collect":
+        from mmcrawl.spiders.collect import CollectSpider
+
+        store = f"sqlite:///{folder}/collect-{kind.replace(' ', '-')}.db"
+        media = [private_url(number) for number in range(len(SPELLINGS))] if kind == "page" else []
+        found([*media, *(url.replace("/page", PLAYLIST) for url in urls)], store)
+        yield CollectSpider, {"store": store}
     else:
         yield from commands_of(command, urls, settings)
+
+
+def found(urls: Iterable[str], store: str) -> None:
+    """Leave a store as a crawl does that found media on one page."""
+    from mmcrawl.frontier.findings import Findings, MediaPageRecord
+    from mmcrawl.frontier.store import open_store
+    from mmcrawl.page.model import MediaResource
+
+    seed = "http://media.example.org/"
+    with open_store(store) as opened:
+        job = opened.job("job", {"seeds": [[seed, ""]], "web": ""})
+        media = tuple(MediaResource(url, "video", "a", "film") for url in urls)
+        page = MediaPageRecord(seed, "Films", 0.9, (), 200, time(), media)
+        Findings(opened, job).add_media_page(page)
+        opened.commit()
 
 
 def commands_of(name: str, urls: list[str], settings: Any) -> Iterator[tuple[type, dict[str, Any]]]:

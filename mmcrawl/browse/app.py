@@ -19,11 +19,13 @@ from mmcrawl.archive.uris import shown
 from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.crawl_numbers import CrawlWatch
+from mmcrawl.browse.oai import oai_routes
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.replay.cdx import cdx_routes
 from mmcrawl.browse.replay.memento import memento_routes
 from mmcrawl.browse.replay.serving import replay_routes
 from mmcrawl.browse.safety import guarded
+from mmcrawl.browse.views.collections import CollectionViews
 from mmcrawl.browse.views.crawls import CrawlViews
 from mmcrawl.browse.views.media import MediaViews
 from mmcrawl.browse.views.pages import PageViews
@@ -31,6 +33,7 @@ from mmcrawl.browse.views.search import SearchViews
 from mmcrawl.browse.views.sites import SiteViews
 from mmcrawl.browse.views.versions import VersionViews
 from mmcrawl.browse.views.watch import WatchViews
+from mmcrawl.browse.views.works import WorkViews
 from mmcrawl.errors import MmcrawlError
 
 logger = logging.getLogger(__name__)
@@ -42,6 +45,7 @@ _PROGRAMS = (
     ("/timegate/http://…", "help.timegate"),
     ("/timemap/link/http://…", "help.timemap"),
     ("/cdx?url=http://…", "help.cdx"),
+    ("/oai?verb=Identify", "help.oai"),
 )
 
 
@@ -63,6 +67,7 @@ def create_app(context: Context) -> ASGIApp:
             *replay_routes(context),
             *memento_routes(context),
             *cdx_routes(context),
+            *oai_routes(context),
         ],
         exception_handlers={
             Problem: _answer_to(_of_problem),
@@ -79,7 +84,8 @@ def _routes(context: Context) -> list[BaseRoute]:
     sites, search = SiteViews(context), SearchViews(context)
     pages, versions = PageViews(context), VersionViews(context)
     media, watch = MediaViews(context), WatchViews(context)
-    crawls = CrawlViews(context, CrawlWatch(context.options.store))
+    works, collections = WorkViews(context), CollectionViews(context)
+    crawls = CrawlViews(context, CrawlWatch(context.options.store), context.runs)
     routes: list[BaseRoute] = [
         context.route("/", sites.home),
         context.route("/sites", sites.sites),
@@ -96,8 +102,23 @@ def _routes(context: Context) -> list[BaseRoute]:
         context.route("/watch.atom", watch.feed),
         context.route("/media", media.gallery),
         context.route("/media/item", media.item),
+        context.route("/works", works.works),
+        context.form("/works/describe", works.describe),
+        context.route("/work", works.work),
+        context.form("/work/correct", works.correct),
+        context.route("/work/picture", works.picture),
+        context.raw_route("/work/file/{id}/{number:int}/{path:path}", works.file, "file"),
+        context.route("/collections", collections.collections),
+        context.form("/collections/add", collections.add),
+        context.route("/collection", collections.collection),
+        context.form("/collection", collections.change),
+        context.route("/collection/export", collections.download),
+        context.form("/collection/export", collections.export),
         context.route("/crawls", crawls.crawls),
         context.route("/crawls.json", crawls.json),
+        context.form("/crawls", crawls.start),
+        context.route("/crawl", crawls.crawl),
+        context.form("/crawl", crawls.act),
         context.route("/reports/{name}", crawls.report),
         Route("/help", _help(context), name="help"),
         Mount("/static", StaticFiles(directory=str(files("mmcrawl.browse") / "static"))),

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from functools import cached_property
+from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
+from mmcrawl.browse.text import address
 from mmcrawl.browse.words import Words, words_for
 
 _LARGEST = 1_000_000
+_MOST_FIELDS = 5_000
 _COMPACT = {4: "%Y", 6: "%Y%m", 8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 
 
@@ -34,23 +37,30 @@ class Arguments:
     Args:
         request: As received.
         longest_url: Characters of an archived URL that is asked for.
+        form_key: What forms on the page that is answered have to send, see `Context.form_key`.
     """
 
-    def __init__(self, request: Request, longest_url: int = 8_000) -> None:
+    def __init__(self, request: Request, longest_url: int = 8_000, form_key: str = "") -> None:
         self.request = request
         self.longest_url = longest_url
+        self.form_key = form_key
+
+    @cached_property
+    def values(self) -> Mapping[str, str]:
+        """The parameters; of several of a name the last."""
+        return self.request.query_params
 
     @cached_property
     def words(self) -> Words:
         """The interface in the language of the reader: ``?lang=``, else Accept-Language."""
         return words_for(
-            self.request.query_params.get("lang", ""),
+            self.values.get("lang", ""),
             self.request.headers.get("accept-language", ""),
         )
 
     def text(self, name: str, default: str = "", *, longest: int = 1_000) -> str:
         """Return a parameter, stripped."""
-        value = self.request.query_params.get(name, default).strip()
+        value = self.values.get(name, default).strip()
         if len(value) > longest:
             raise Problem(400, "long", name=name, longest=longest)
         return value
@@ -119,3 +129,39 @@ class Arguments:
             return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
         except (ValueError, OverflowError):
             raise Problem(400, "date", name=name, value=text) from None
+
+
+class Form(Arguments):
+    """A form that was posted: its values are asked for as those of an address.
+
+    Args:
+        request: As received.
+        body: The form, as ``application/x-www-form-urlencoded``.
+        longest_url: Characters of an archived URL.
+    """
+
+    def __init__(self, request: Request, body: bytes, longest_url: int = 8_000) -> None:
+        super().__init__(request, longest_url)
+        try:
+            pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+        except ValueError:  # no UTF-8, or too many
+            raise Problem(400, "form") from None
+        self._pairs = pairs
+
+    @cached_property
+    def values(self) -> Mapping[str, str]:
+        return dict(self._pairs)
+
+    @property
+    def key(self) -> str:
+        """What tells that a page of ours sent it."""
+        return self.values.get("form_key", "")
+
+    def several(self, name: str) -> list[str]:
+        """Return all values of a name, each once."""
+        return list(dict.fromkeys(value for each, value in self._pairs if each == name))
+
+    def to(self, path: str, **parameters: object) -> str:
+        """Return the address of a page of ours, in the language of the form."""
+        words = self.words
+        return address(path, **parameters, lang=words.language if words.chosen else None)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hmac
 import logging
+import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from mmcrawl.archive.archive import Archive
@@ -22,9 +25,11 @@ from mmcrawl.archive.model import StoredBlock, Version, Visit
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.search.index import DamagedError
 from mmcrawl.archive.search.searching import Results, Search, open_search
-from mmcrawl.browse.arguments import Arguments, Problem
+from mmcrawl.browse.arguments import Arguments, Form, Problem
+from mmcrawl.browse.catalogue import Catalogue
 from mmcrawl.browse.overview import Surveyor
 from mmcrawl.browse.pool import Pool
+from mmcrawl.browse.runs import CrawlRuns
 from mmcrawl.errors import RankError, StoreError
 from mmcrawl.rank.duplicates.results import open_duplicates
 from mmcrawl.rank.results import Ranks, open_ranks
@@ -52,6 +57,7 @@ class Limits:
         per_page: Entries of a list that one page shows.
         longest_url: Characters of an archived URL in a request (400 beyond).
         largest_body: Bytes of an archived page that is drawn or replayed as a page.
+        largest_form: Bytes of a form that is posted.
         arriving: Seconds in which a request has to arrive whole, from the begin of the connection
             or the end of the answer before; and in which something is taken of an answer.
         connections, connections_each: Open at once, in all and of one address.
@@ -63,6 +69,7 @@ class Limits:
     per_page: int = 50
     longest_url: int = 8_000
     largest_body: int = 16 << 20
+    largest_form: int = 256 << 10
     arriving: float = 10.0
     connections: int = 400
     connections_each: int = 100
@@ -73,7 +80,8 @@ class Options:
     """What the user chose.
 
     Attributes:
-        store: URI of the crawl store whose crawls are shown, "" for none.
+        store: URI of the crawl store whose crawls and works are shown, "" for none.
+        media: Where its media are, as the setting MMCRAWL_MEDIA says it; None for beside the store.
         reports: Folders of experiment reports, or that hold such folders.
         ruffle: Folder with ``ruffle.js``, None if it is not installed.
         token: That must be given to see anything, "" if none is needed.
@@ -81,6 +89,7 @@ class Options:
     """
 
     store: str = ""
+    media: str | None = None
     reports: tuple[Path, ...] = ()
     ruffle: Path | None = None
     token: str = ""
@@ -137,6 +146,9 @@ class Context:
         options, limits: See there.
         pool: Where blocking work runs.
         surveyor: Counts the archive beside the requests.
+        catalogue: The works of the crawls, if they are described.
+        runs: Crawls that were started here.
+        form_key: Stands in every form of ours that changes something, and nowhere else.
     """
 
     uri: str
@@ -146,20 +158,50 @@ class Context:
     limits: Limits = field(default_factory=Limits)
     pool: Pool = field(init=False)
     surveyor: Surveyor = field(init=False)
+    catalogue: Catalogue = field(init=False)
+    runs: CrawlRuns = field(init=False)
+    form_key: str = field(init=False)
 
     def __post_init__(self) -> None:
         self.pool = Pool(self.limits.threads, self.limits.waiting, self.limits.seconds)
         self.surveyor = Surveyor(self.archive, self.search)
+        self.catalogue = Catalogue(self.options.store, self.options.media)
+        self.runs = CrawlRuns(self.catalogue, self.uri)
+        self._secret = self.options.token.encode() or secrets.token_bytes(16)
+        self.form_key = self.derived("form")
         self._cut: dict[Version, list[StoredBlock]] = {}  # those used last at the end
         self._cutting = Lock()
         self._ranked = _Kept(_Ranked(), self._read_ranks)
         self._alike = _Kept[_Alike]((None, {}), self._read_alike)
 
+    def derived(self, purpose: str) -> str:
+        """Return a secret for a purpose: 64 hexadecimal digits, the same as long as this runs."""
+        return hmac.new(self._secret, purpose.encode(), sha256).hexdigest()
+
+    def form(self, path: str, act: Callable[[Form], str]) -> Route:
+        """Return a route (POST) of a form that changes something.
+
+        Args:
+            path: Of the route.
+            act: Does what the form says, in a thread of the pool; returns the address of the page
+                that is shown then.
+        """
+
+        async def endpoint(request: Request) -> Response:
+            form = Form(request, await request.body(), self.limits.longest_url)
+            if not hmac.compare_digest(form.key.encode(), self.form_key.encode()):
+                raise Problem(403, "form")
+            return RedirectResponse(await self.pool.run(lambda: act(form)), 303)
+
+        return Route(path, endpoint, methods=["POST"], name=getattr(act, "__name__", ""))
+
     def route(self, path: str, view: View) -> Route:
         """Return a route (GET and HEAD) whose answers are made in a thread of the pool."""
         name = getattr(view, "__name__", "")
         return self.raw_route(
-            path, lambda request: view(Arguments(request, self.limits.longest_url)), name
+            path,
+            lambda request: view(Arguments(request, self.limits.longest_url, self.form_key)),
+            name,
         )
 
     def raw_route(self, path: str, answer: Callable[[Request], Response], name: str) -> Route:
@@ -259,6 +301,8 @@ class Context:
 
     def close(self) -> None:
         """Close all but the archive."""
+        self.runs.close()
+        self.catalogue.close()
         self.surveyor.stop()
         self.pool.close()
         self.search.close()

@@ -13,15 +13,18 @@ from mmcrawl.browse.arguments import Arguments
 from mmcrawl.browse.text import (
     address,
     around,
+    duration,
     live_address,
     long,
     marked,
     plain,
+    readable,
     short,
     size,
     when,
 )
 from mmcrawl.browse.words import LANGUAGES
+from mmcrawl.collecting.exporting.held_files import file_path
 
 
 def page(
@@ -56,6 +59,7 @@ def page(
             link=link,
             lang=lang,
             path=arguments.request.url.path,
+            form_key=arguments.form_key,
             other_languages=_other_languages(arguments),
         )
     )
@@ -93,6 +97,9 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "around": around,
+        "duration": duration,
+        "file_path": file_path,
+        "readable": readable,
         "long": long,
         "marked": marked,
         "plain": plain,

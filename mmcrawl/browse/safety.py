@@ -4,6 +4,9 @@ Whoever listens beyond loopback needs a token. On loopback any page in the reade
 requests here, so their ``Host`` must be this machine (against DNS rebinding), and what browsers
 mark as coming from other sites is refused, but for links that are followed to a page of ours.
 
+What changes something is posted by a form of ours: from the same origin, and with a value that only
+pages of ours know (`Context.form_key`), which is looked at where the form is read.
+
 Archived pages have no origin. What they embed carries no cookie and is marked as foreign; it is let
 in below a path that cannot be guessed, the *key*, which their links are rewritten to. An archived
 page may read its own address, and has nowhere to send it.
@@ -14,8 +17,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 import re
-import secrets
-from hashlib import sha256
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 from urllib.parse import parse_qsl, quote, urlencode
@@ -32,6 +33,7 @@ _HOST = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,
 _KEY_SIGN = "~"
 _ESCAPED = 4  # bytes of a request for each character of an address in it
 _GRACE = 5.0  # seconds that the pool has to answer for what takes too long
+_FORM = "application/x-www-form-urlencoded"
 _OWN_SITES = (None, "same-origin", "none")
 
 
@@ -74,9 +76,8 @@ class _Guard:
 
     def __init__(self, app: ASGIApp, context: Context) -> None:
         self._app, self._limits, self._token = app, context.limits, context.options.token
-        secret = self._token.encode() or secrets.token_bytes(16)
-        self._key = _KEY_SIGN + hmac.new(secret, b"replay", sha256).hexdigest()[:32]
-        self._pass = hmac.new(secret, b"pass", sha256).hexdigest()
+        self._key = _KEY_SIGN + context.derived("replay")[:32]
+        self._pass = context.derived("pass")
         self._cookie = f"mmcrawl_{context.options.port}"
         self._most = self._limits.threads + self._limits.waiting
         self._working = 0
@@ -134,19 +135,22 @@ class _Guard:
 
     def _refusal(self, scope: Scope, headers: Headers, keyed: bool) -> Response | None:
         if keyed:
-            return self._refusal_of_form(scope, headers)
+            return self._refusal_of_form(scope, headers, ("GET", "HEAD"))
         return (
-            self._refusal_of_form(scope, headers)
+            self._refusal_of_form(scope, headers, ("GET", "HEAD", "POST"))
             or _without_old_key(scope)
             or self._refusal_of_token(scope, headers)
-            or _refusal_of_site(headers)
+            or (_refusal_of_site(headers) if scope["method"] != "POST" else None)
+            or (self._refusal_of_post(scope, headers) if scope["method"] == "POST" else None)
         )
 
-    def _refusal_of_form(self, scope: Scope, headers: Headers) -> Response | None:
+    def _refusal_of_form(
+        self, scope: Scope, headers: Headers, methods: tuple[str, ...]
+    ) -> Response | None:
         """Refuse what nobody may ask."""
-        if scope["method"] not in ("GET", "HEAD"):
-            only = {"Allow": "GET, HEAD"}
-            return PlainTextResponse("Only GET and HEAD are answered.\n", 405, only)
+        if scope["method"] not in methods:
+            named = ", ".join(methods)
+            return PlainTextResponse(f"Only {named} are answered.\n", 405, {"Allow": named})
         arguments = len(scope.get("raw_path") or scope["path"]) + len(scope["query_string"])
         if arguments > _ESCAPED * self._limits.longest_url:
             return PlainTextResponse("This address is too long.\n", 414)
@@ -156,6 +160,21 @@ class _Guard:
             )
         if "service-worker" in headers:
             return PlainTextResponse("Nothing here is a service worker.\n", 403)
+        return None
+
+    def _refusal_of_post(self, scope: Scope, headers: Headers) -> Response | None:
+        """Refuse what no form of ours sends."""
+        own = f"{scope.get('scheme', 'http')}://{headers.get('host', '')}"
+        is_own = headers.get("sec-fetch-site") in (None, "same-origin")
+        if not is_own or headers.get("origin", own) != own:
+            return PlainTextResponse("Only pages of this server may change anything.\n", 403)
+        if headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
+            return PlainTextResponse(f"Send a form as {_FORM}.\n", 415)
+        length = headers.get("content-length", "")
+        if not (length.isascii() and length.isdecimal()):
+            return PlainTextResponse("Say how long the form is.\n", 411)
+        if len(length) > 9 or int(length) > self._limits.largest_form:
+            return PlainTextResponse("This form is too long.\n", 413)
         return None
 
     def _is_known_host(self, hosts: list[str]) -> bool:

@@ -6,11 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 # Controls, what steers the direction of writing, and what is no character.
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_ESCAPES = re.compile("(?:%[89A-Fa-f][0-9A-Fa-f])+")
 _LONGEST = 4_000
 _AROUND = 120  # characters of unchanged text that are shown beside a change
 _SIZES = ("B", "kB", "MB", "GB", "TB")
@@ -85,6 +86,40 @@ def size(count: float) -> str:
         count /= 1000
         unit += 1
     return f"{count:.1f} {_SIZES[unit]}" if unit else f"{count:.0f} {_SIZES[0]}"
+
+
+def duration(seconds: float) -> str:
+    """Return a length for people.
+
+    >>> duration(61.5), duration(3_700)
+    ('1:02', '1:01:40')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def readable(url: str) -> str:
+    """Return an address as people read it, its escapes undone where they are text.
+
+    >>> readable("http://xn--fiqs8s.test/%E8%AF%BE.html?a=%FF")
+    'http://中国.test/课.html?a=%FF'
+    """
+    try:
+        host = urlsplit(url).hostname or ""
+        if "xn--" in host:
+            url = url.replace(host, host.encode().decode("idna"), 1)
+    except (UnicodeError, ValueError):
+        pass
+    return _ESCAPES.sub(_unescaped, url)
+
+
+def _unescaped(escapes: re.Match[str]) -> str:
+    try:
+        text = unquote(escapes[0], errors="strict")
+    except UnicodeDecodeError:
+        return escapes[0]
+    return text if text.isprintable() and not text.isascii() else escapes[0]
 
 
 def address(path: str, **values: object) -> str:

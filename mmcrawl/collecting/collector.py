@@ -5,27 +5,33 @@ is free has died, and is fetched by others at once. Of other machines the leases
 """
 
 import secrets
+import shutil
 import socket
 import time
-from collections.abc import Collection, Iterable
-from contextlib import suppress
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
-from mmcrawl.collecting.download import Download
+from mmcrawl.collecting.download import Download, kept
+from mmcrawl.collecting.hosted import Players
 from mmcrawl.collecting.model import PART, MediaFile, State
 from mmcrawl.collecting.opening import Collection as MediaCollection
-from mmcrawl.collecting.partial import PartialFile
+from mmcrawl.collecting.partial import PartialFile, digest_of
 from mmcrawl.collecting.parts import parts_to_fetch
 from mmcrawl.collecting.sizes import Budget
+from mmcrawl.collecting.streams import Stream
 from mmcrawl.errors import MediaError, StoreError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.page.urls import hosted_kind
 
+_PLAYER = "it is a page with a player, not a file"
 LEASE = 120.0
 """Seconds without a sign of life after which others may fetch what a process has taken."""
 
@@ -37,15 +43,23 @@ class Collector:
         collection: an open one.
         budget: how much may be kept; what is held already is added to it.
         kinds: that are wanted.
+        players: what fetches the media of players of other sites; None if they are not wanted.
 
     Attributes:
         kept: files that came, `kept_bytes` their bytes.
+        is_stopped: set when all is to be left for another time, so that nothing long is begun.
 
     Raises:
         StoreError: the collection cannot be used.
     """
 
-    def __init__(self, collection: MediaCollection, budget: Budget, kinds: Collection[str]) -> None:
+    def __init__(
+        self,
+        collection: MediaCollection,
+        budget: Budget,
+        kinds: Collection[str],
+        players: Players | None = None,
+    ) -> None:
         self.collection = collection
         self.kept = self.kept_bytes = 0
         self._counting = Lock()
@@ -53,6 +67,11 @@ class Collector:
         self._budget = budget
         self._kinds = frozenset(kinds)
         self._under_way: dict[str, Download] = {}
+        self._streams: set[Stream] = set()
+        self._pieces: dict[Download, Stream] = {}  # those under way
+        self._players = players
+        self._at_players: deque[MediaFile] = deque()
+        self.is_stopped = False
         self._owners = collection.folder / "owners"
         self.owner = f"{socket.gethostname()}-{secrets.token_hex(8)}"
         self._lock = FileLock(self._owners / self.owner, timeout=0, thread_local=False)
@@ -77,6 +96,9 @@ class Collector:
                 self._index.give_back(owner)
         self._index.again({State.SKIPPED, *again})
         self._budget.used.update(self._index.summary().held_bytes)
+        if self._players is not None:
+            held = self._index.files([State.HELD])
+            self._players.used = sum(file.size for file in held if _not_fetched(file.url))
 
     def add(self, media: Iterable[tuple[str, str, str]]) -> int:
         """Note addresses, their kinds and pages; return how many are new."""
@@ -95,13 +117,16 @@ class Collector:
             busy: hosts whose addresses are left to wait.
 
         Returns:
-            None only if none waits.
+            None only if none waits, but at players, see `fetch_player`.
         """
         kinds = {*self._kinds, PART}
         downloads: list[Download] = []
         while not downloads:
             now = time.time()
-            files = self._index.take(self.owner, now, now + LEASE, most, kinds=kinds, busy=busy)
+            waiting = {host_of(file.url) for file in self._at_players}
+            files = self._index.take(
+                self.owner, now, now + LEASE, most, kinds=kinds, busy={*busy, *waiting}
+            )
             if not files:
                 break
             downloads = self._begun(files)
@@ -111,33 +136,47 @@ class Collector:
         """Give a sign of life."""
         self._index.renew(self.owner, time.time() + LEASE)
 
-    def keep(self, download: Download) -> None:
-        """Put a file into the media store. May take long.
+    def keep(self, download: Download) -> list[Download]:
+        """Put a file into the media store; of a playlist, what it names. May take long.
+
+        Returns:
+            What is to be fetched now, the next pieces.
 
         Raises:
             StoreError: the media store or the index fails.
         """
+        if piece_of := self._pieces.pop(download, None):
+            return self._go_on(piece_of, partial(piece_of.came, download))
         try:
-            file = download.keep(self.collection.files)
+            if download.is_playlist:
+                stream = Stream(download, download.file.kind, self._budget)
+                self._streams.add(stream)
+                return self._go_on(stream, stream.begin)
+            with self._writing():
+                file = download.keep(self.collection.files)
         except MediaError as error:
             self.settle(download, State.FAILED, str(error))
-            return
-        except OSError as error:
-            raise StoreError(
-                f"media store {self.collection.files.name} cannot be written"
-                f" ({error.strerror or error}); make room and run the same command again"
-            ) from error
-        if self._index.settle([file], self.owner):
-            with self._counting:
-                self.kept += 1
-                self.kept_bytes += file.size
-            self._index.add(parts_to_fetch(file, self.collection.files, self._index))
+            return []
+        self._held(file)
         download.forget()
-        self._under_way.pop(file.url, None)
+        return []
 
     def settle(self, download: Download, state: State, reason: str) -> None:
-        """Note why a file did not come; what came is kept for another try if it may go on."""
+        """Note why a file did not come; what came is kept for another try if it may go on.
+
+        Raises:
+            StoreError: the index fails.
+        """
+        if piece_of := self._pieces.pop(download, None):
+            problem = MediaError(f"a piece of it: {reason}", left_out=state is State.SKIPPED)
+            self._go_on(piece_of, partial(piece_of.failed, download, problem))
+            return
         size = download.size
+        if download.is_page and self._players is not None:
+            download.give_up()
+            self._under_way.pop(download.file.url, None)
+            self._at_players.append(download.file)
+            return
         if state is State.FAILED:
             download.pause()
         else:
@@ -146,24 +185,122 @@ class Collector:
         file = replace(download.file, size=download.announced or size)
         self._index.settle([_noted(file, state, reason)], self.owner)
 
-    def close(self) -> None:
-        """Let what was not settled wait again, for whoever comes next."""
+    @property
+    def players_wait(self) -> bool:
+        """Whether `fetch_player` has something to do."""
+        return bool(self._at_players)
+
+    def fetch_player(self) -> None:
+        """Fetch what the next player plays. Takes long; by one thread at a time.
+
+        Raises:
+            StoreError: the media store or the index fails.
+        """
+        if self._players is None or self.is_stopped:
+            return
+        file = self._at_players[0]  # it stays there for its host to be busy
+        folder = self.collection.partial / f"{digest_of(file.url)}.player"
         try:
-            for download in self._under_way.values():
-                download.pause()
-            self._under_way.clear()
-            self._index.give_back(self.owner)
+            with self._writing():
+                made = self._players.fetch(file, folder, self._budget, lambda: self.is_stopped)
+                if not self.is_stopped:
+                    self._held(kept(file, *made, self.collection.files))
+        except MediaError as error:
+            if not self.is_stopped:
+                state = State.SKIPPED if error.left_out else State.FAILED
+                self._index.settle([_noted(file, state, str(error))], self.owner)
+            if self.is_stopped or error.again:  # what has come is for another time
+                return
+        finally:
+            self._at_players.popleft()
+        if not self.is_stopped:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def leave(self) -> None:
+        """Let what was not settled wait again, for whoever comes next.
+
+        Raises:
+            StoreError: the index fails.
+        """
+        for stream in self._streams:
+            stream.stop()
+        for download in self._under_way.values():
+            download.pause()
+        self._streams.clear()
+        self._under_way.clear()
+        self._index.give_back(self.owner)
+
+    def close(self) -> None:
+        """Leave all, and close the collection."""
+        try:
+            self.leave()
         finally:
             self._lock.release()
             with suppress(OSError):
                 Path(self._lock.lock_file).unlink(missing_ok=True)
             self._index.close()
 
+    def _go_on(self, stream: Stream, step: Callable[[], list[Download] | None]) -> list[Download]:
+        """Take a stream a step on; return the pieces to be fetched. If all are there, join them."""
+        try:
+            pieces = step()
+            if pieces is not None:
+                self._pieces.update(dict.fromkeys(pieces, stream))
+                return pieces
+            with self._writing():
+                joined = stream.join(lambda: self.is_stopped)
+                file = stream.keep(joined, self.collection.files)
+        except MediaError as error:
+            if not self.is_stopped:
+                self._leave(stream, error)
+            return []
+        self._held(file)
+        stream.forget()
+        self._streams.discard(stream)
+        return []
+
+    def _leave(self, stream: Stream, error: MediaError) -> None:
+        """Note why a stream could not be had."""
+        size = stream.size
+        if not error.left_out:
+            stream.pause_pieces()
+        elif error.again:
+            stream.pause()
+        else:
+            stream.give_up()
+        self._streams.discard(stream)
+        file = replace(stream.playlist.file, size=size)
+        self._under_way.pop(file.url, None)
+        state = State.SKIPPED if error.left_out else State.FAILED
+        self._index.settle([_noted(file, state, str(error))], self.owner)
+
+    def _held(self, file: MediaFile) -> None:
+        if self._index.settle([file], self.owner):
+            with self._counting:
+                self.kept += 1
+                self.kept_bytes += file.size
+            self._index.add(parts_to_fetch(file, self.collection.files, self._index))
+        self._under_way.pop(file.url, None)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(
+                f"media store {self.collection.files.name} cannot be written"
+                f" ({error.strerror or error}); mend that, or name another place with"
+                " -s MMCRAWL_MEDIA=PLACE, and run the same command again"
+            ) from error
+
     def _begun(self, files: Iterable[MediaFile]) -> list[Download]:
         """Return what can be fetched; settle the rest."""
         downloads, others = [], []
         for file in files:
             reason = _not_fetched(file.url)
+            if reason == _PLAYER and self._players is not None:
+                self._at_players.append(file)
+                continue
             if reason:
                 others.append(_noted(file, State.SKIPPED, reason))
                 continue
@@ -194,7 +331,7 @@ def _not_fetched(url: str) -> str:
     if parts.scheme not in ("http", "https"):
         return f"{parts.scheme}: is a protocol that is not fetched"
     if hosted_kind(host_of(url), f"{parts.path}?{parts.query}"):
-        return "it is a page with a player, not a file"
+        return _PLAYER
     return ""
 
 

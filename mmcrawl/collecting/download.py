@@ -10,6 +10,7 @@ import time
 from base64 import b64decode
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from mmcrawl.collecting.files import MediaFiles
 from mmcrawl.collecting.magic import HEAD, PLAYLISTS, kind_of, says_no_media, type_of
@@ -48,6 +49,7 @@ class Download:
     Attributes:
         interrupt: breaks it off; set by whoever transports the bytes.
         is_stopped: whether it is not to be begun any more.
+        is_page: whether a page came instead of a medium.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Download:
         self.file = file
         self.interrupt: Callable[[], object] = lambda: None
         self.is_stopped = False
+        self.is_page = False
         self._part = part
         self._budget = budget
         self._kinds = kinds
@@ -77,6 +80,26 @@ class Download:
     def size(self) -> int:
         """Bytes that have come."""
         return self._part.size
+
+    @property
+    def is_playlist(self) -> bool:
+        """Whether what came names the pieces of a medium; known once it has come."""
+        return self._part.begun.content_type in PLAYLISTS and self.file.kind != PART
+
+    @property
+    def content_type(self) -> str:
+        """What came is of this MIME type, "" before that is known."""
+        return self._part.begun.content_type
+
+    @property
+    def path(self) -> Path:
+        """Where the bytes are."""
+        return self._part.path
+
+    @property
+    def place(self) -> str:
+        """The address it came from: where redirects led to."""
+        return self._part.begun.final_url or self.file.url
 
     @property
     def announced(self) -> int:
@@ -186,6 +209,17 @@ class Download:
             changed_at=time.time(),
         )
 
+    def rest(self) -> Path:
+        """Leave the file, all of which has come, where it is; return its path.
+
+        Raises:
+            MediaError: it has not come wholly, or is not what it should be.
+        """
+        if not self._part.begun.complete:
+            self.finish()
+        self._part.close()
+        return self._part.path
+
     def has_come_farther(self) -> bool:
         """Tell whether a good deal more has come than when this was asked last."""
         farther = self._part.size >= self._farthest + _PROGRESS
@@ -267,9 +301,7 @@ class Download:
 
     def _refuse_if_not_wanted(self, seen: str) -> None:
         wanted = self.file.kind
-        if seen in PLAYLISTS:
-            reason = f"it is a playlist ({seen}), whose pieces are not joined"
-            raise MediaError(reason, left_out=True)
+        self.is_page = seen == "text/html"
         kind = kind_of(seen, wanted)
         if not kind:
             said = _shown(self._header_type)
@@ -293,6 +325,33 @@ class Download:
     def _give_back_promise(self) -> None:
         self._budget.promise(self.file.kind, -self._promised)
         self._promised = 0
+
+
+def kept(file: MediaFile, path: Path, content_type: str, files: MediaFiles) -> MediaFile:
+    """Put a file that was made of what came into the media store; return its record.
+
+    Args:
+        file: the record as it stands.
+        path: of what was made; it is gone afterwards.
+        content_type: MIME type of it.
+        files: the media store.
+    """
+    with path.open("rb") as made:
+        digest = hashlib.file_digest(made, "sha256").hexdigest()
+    size = path.stat().st_size
+    files.keep(path, digest)
+    return replace(
+        file,
+        kind=kind_of(content_type, file.kind) or file.kind,
+        state=State.HELD,
+        digest=digest,
+        size=size,
+        content_type=content_type,
+        etag="",
+        last_modified="",
+        reason="",
+        changed_at=time.time(),
+    )
 
 
 def _sha256(header: Header, *, of_all: bool = False) -> bytes:

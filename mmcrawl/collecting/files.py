@@ -5,14 +5,17 @@ wholly or not at all.
 """
 
 import os
+import shutil
 from abc import ABC, abstractmethod
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from mmcrawl.errors import StoreError
 
 _FOLDER = "files"
+_BLOCK = 8 << 20
 
 
 class MediaFiles(ABC):
@@ -107,28 +110,63 @@ class RemoteFiles(MediaFiles):
             ) from error
         self.name = url
         self._root = f"{root.rstrip('/')}/{_FOLDER}"
+        self._bucket = "" if root.startswith("/") else root.partition("/")[0]
 
     def has(self, digest: str, size: int) -> bool:
         # One that was put there in part only, where that is possible, has another size.
-        with suppress(FileNotFoundError):
+        with self._explained(), suppress(FileNotFoundError):
             return bool(self._system.size(self._place(digest)) == size)
         return False
 
     def keep(self, path: Path, digest: str) -> None:
-        size = path.stat().st_size
+        size, place = path.stat().st_size, self._place(digest)
         if not self.has(digest, size):
-            place = self._place(digest)
-            self._system.makedirs(place.rpartition("/")[0], exist_ok=True)
-            self._system.put_file(str(path), place)
+            with self._explained():
+                self._refuse_missing_bucket()
+                self._system.makedirs(place.rpartition("/")[0], exist_ok=True)
+                # Its put_file would hold several hundred megabytes of a large file in memory.
+                with (
+                    path.open("rb") as source,
+                    self._system.open(place, "wb", block_size=_BLOCK) as kept,
+                ):
+                    shutil.copyfileobj(source, kept, _BLOCK)
             if not self.has(digest, size):
-                raise OSError(f"{self.name} did not keep {digest} wholly")
+                raise StoreError(f"media store {self.name} did not keep {digest} wholly")
         path.unlink()
 
     def open(self, digest: str) -> BinaryIO:
         try:
-            return cast("BinaryIO", self._system.open(self._place(digest), "rb"))
+            with self._explained():
+                file = self._system.open(self._place(digest), "rb", block_size=_BLOCK)
+                return cast("BinaryIO", file)
         except FileNotFoundError as error:
             raise _missing(self.name, digest) from error
+
+    def _refuse_missing_bucket(self) -> None:
+        """See to it that a bucket is not made where its name is misspelt.
+
+        Raises:
+            StoreError: there is none.
+        """
+        if self._bucket and not self._system.exists(self._bucket):
+            raise StoreError(
+                f"media store {self.name} cannot be used: there is no {self._bucket}; make it, or"
+                " name another one with -s MMCRAWL_MEDIA=URL"
+            )
+        self._bucket = ""
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Say in a sentence what a library has against it: each has errors of its own."""
+        try:
+            yield
+        except (FileNotFoundError, StoreError):
+            raise
+        except Exception as error:
+            raise StoreError(
+                f"media store {self.name} cannot be used ({' '.join(str(error).split())[:200]});"
+                " mend that, or name another one with -s MMCRAWL_MEDIA=URL"
+            ) from error
 
     def _place(self, digest: str) -> str:
         return f"{self._root}/{digest[:2]}/{digest}"

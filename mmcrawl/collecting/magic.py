@@ -59,6 +59,8 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
 )
 # Types that others are told apart from by the header only, and what that may say.
 _CONTAINERS = {
+    HLS: (),
+    DASH: (),
     "application/ogg": ("audio/ogg", "video/ogg", "audio/opus", "audio/speex"),
     "video/webm": ("audio/webm", "video/x-matroska", "audio/x-matroska"),
     "video/mp4": ("audio/mp4", "audio/x-m4a", "video/x-m4v", "video/quicktime", "audio/aac"),
@@ -96,7 +98,7 @@ def type_of(head: bytes, header: str) -> str:
 def kind_of(content_type: str, wanted: str) -> str:
     """Return whether a type is audio, video or animation; "" if it is none of them.
 
-    What holds either sound or pictures is of the kind that it was taken for.
+    What holds, or names, either sound or pictures is of the kind that it was taken for.
 
     Args:
         content_type: as `type_of` gives it.

@@ -60,10 +60,23 @@ def open_collection(store: str, media: str | None, *, create: bool = True) -> Co
     Raises:
         StoreError: it cannot be opened, there is none, or the crawl is kept in memory.
     """
-    is_url = media is not None and "://" in media
-    folder = media_beside(store) if media is None or is_url else Path(media).expanduser()
-    place = media if media is not None and is_url else str(folder)
+    folder = folder_of(store, media)
+    place = media if media is not None and "://" in media else str(folder)
     return Collection(place, folder, open_index(store, folder, create=create), open_files(place))
+
+
+def folder_of(store: str, media: str | None) -> Path:
+    """Return the folder of a crawl's collection, where also its works are kept.
+
+    Args:
+        store, media: As of `open_collection`. Of a media store elsewhere, it holds all but the
+            files.
+
+    Raises:
+        StoreError: the crawl is kept in memory.
+    """
+    is_url = media is not None and "://" in media
+    return media_beside(store) if media is None or is_url else Path(media).expanduser()
 
 
 def open_index(store: str, folder: Path, *, create: bool = True) -> MediaIndex:

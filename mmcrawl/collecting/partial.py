@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from errno import EFBIG
 from pathlib import Path
 from typing import BinaryIO
 
@@ -60,6 +61,11 @@ class Begun:
         return self.last_modified
 
 
+def digest_of(url: str) -> str:
+    """Return the name of what belongs to an address, in a folder of files on their way."""
+    return hashlib.sha256(url.encode(errors="surrogatepass")).hexdigest()[:32]
+
+
 class PartialFile:
     """A file on its way. Not to be shared by threads; one process at a time may have it open.
 
@@ -77,7 +83,7 @@ class PartialFile:
     """
 
     def __init__(self, folder: Path, url: str) -> None:
-        name = hashlib.sha256(url.encode(errors="surrogatepass")).hexdigest()[:32]
+        name = digest_of(url)
         self.path = folder / name
         self._facts = folder / f"{name}.json"
         self._lock = FileLock(folder / f"{name}.lock", timeout=0, thread_local=False)
@@ -116,9 +122,8 @@ class PartialFile:
             self._hash.update(data)
             left -= len(data)
         if self._file is None or left or self.digest != begun.digest:
-            if begun.complete:  # the bytes may be in the media store already
+            if begun.complete and self._file is None:  # they may be in the media store already
                 self.begun, self.size = begun, begun.size
-                self._close()
             else:
                 self.restart()
             return
@@ -144,6 +149,7 @@ class PartialFile:
 
         Raises:
             StoreError: the disk takes none.
+            MediaError: it takes none of this file, which is too large.
         """
         if self._file is None:
             self.restart()
@@ -179,7 +185,7 @@ class PartialFile:
         """Leave it for another time."""
         try:
             if self._file is not None and self.size > self.begun.size:
-                with suppress(StoreError):  # a full disk: what was noted last stands
+                with suppress(StoreError, MediaError):  # no room: what was noted last stands
                     self.checkpoint()
         finally:
             self._close()
@@ -198,6 +204,9 @@ class PartialFile:
             yield
         except OSError as error:
             raise_if_fatal(error)
+            if error.errno == EFBIG:  # of 4 GB on many a memory stick
+                reason = "it is larger than a file may be on this disk"
+                raise MediaError(reason, left_out=True) from error
             raise StoreError(
                 f"{error.filename or self.path} cannot be written ({error.strerror}); name another"
                 " folder with -s MMCRAWL_MEDIA=FOLDER"

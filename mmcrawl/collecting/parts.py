@@ -87,6 +87,21 @@ def tree_of(file: MediaFile, files: MediaFiles, index: MediaIndex) -> tuple[Part
     return _tree(file, files, index, {file.url})
 
 
+def held_parts(url: str, files: MediaFiles, index: MediaIndex) -> list[tuple[str, str]]:
+    """Return what a file needs and what is held: the address by which it is named, its digest."""
+    file = index.find(url)
+    if file is None or file.state is not State.HELD:
+        return []
+    found: dict[str, str] = {}
+    waiting = [*tree_of(file, files, index)]
+    while waiting:
+        part = waiting.pop(0)
+        if part.file is not None and part.is_there:
+            found.setdefault(part.named.name, part.file.digest)
+        waiting += part.parts
+    return [*found.items()]
+
+
 def _tree(
     file: MediaFile, files: MediaFiles, index: MediaIndex, seen: set[str]
 ) -> tuple[Part, ...]:

@@ -1,9 +1,10 @@
 """Sizes as people write them, and how much may be fetched."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import NamedTuple
 
 from mmcrawl.page.media import ANIMATION, AUDIO, VIDEO
 
@@ -50,6 +51,18 @@ def as_sizes(text: str) -> dict[str, int]:
     return sizes
 
 
+class Room(NamedTuple):
+    """How much more may be kept.
+
+    Attributes:
+        size: bytes, at most.
+        reason: why no more.
+    """
+
+    size: int
+    reason: str
+
+
 @dataclass(slots=True)
 class Budget:
     """How many bytes may be kept, and how many are, or are on their way. For several threads.
@@ -77,15 +90,28 @@ class Budget:
             free: bytes of the disk that are free.
         """
         if self.per_file and size > self.per_file:
-            return f"larger than max_file ({self.per_file:,} bytes)"
+            return self._of_file.reason
+        return next((room.reason for room in self._rooms(kind, free) if more > room.size), "")
+
+    def room(self, kind: str, free: int) -> Room:
+        """Return how much a further file may have; for the arguments see `refusal`."""
+        rooms: list[Room] = [*self._rooms(kind, free), *([self._of_file] if self.per_file else ())]
+        return min(rooms, key=lambda room: room.size)
+
+    @property
+    def _of_file(self) -> Room:
+        return Room(self.per_file, f"larger than max_file ({self.per_file:,} bytes)")
+
+    def _rooms(self, kind: str, free: int) -> Iterator[Room]:
         for name, used in ((kind, self.used.get(kind, 0)), (ALL, sum(self.used.values()))):
             most = self.most.get(name)
-            if most is not None and used + more > most:
+            if most is not None:
                 of = "" if name == ALL else f" of {name}"
-                return f"no room within max_media ({most:,} bytes{of})"
-        if free - more < self.disk_left:
-            return f"no room on the disk, of which {self.disk_left:,} bytes are to stay free"
-        return ""
+                yield Room(most - used, f"no room within max_media ({most:,} bytes{of})")
+        yield Room(
+            free - self.disk_left,
+            f"no room on the disk, of which {self.disk_left:,} bytes are to stay free",
+        )
 
     def promise(self, kind: str, size: int) -> None:
         """Count bytes of a file under way; those of one that is given up are subtracted."""

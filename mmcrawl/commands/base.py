@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 from urllib.parse import urlsplit
 
@@ -252,3 +253,19 @@ def archive_params(opts: argparse.Namespace, settings: SettingsLike) -> ArchiveP
 
 def _option(name: str) -> str:
     return "--" + name.replace("_", "-")
+
+
+def ruffle_folder(named: str | None) -> Path | None:
+    """Return the folder of the web build of Ruffle that a setting names, None for none.
+
+    Raises:
+        ValueError: Ruffle is not there.
+    """
+    if not named:
+        return None
+    folder = Path(os.path.expanduser(named))
+    if not (folder / "ruffle.js").is_file():
+        raise ValueError(
+            f"MMCRAWL_RUFFLE={named}: there is no ruffle.js; name the folder of its web build"
+        )
+    return folder

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.archive.uris import shown
-from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, whole
+from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, ruffle_folder, whole
 from mmcrawl.crawling.arguments import DEFAULT_STORE
 from mmcrawl.crawling.params import DEMO_STORE
 from mmcrawl.errors import MmcrawlError
@@ -75,8 +75,9 @@ class Command(MmcrawlCommand, ScrapyCommand):
         archive, store = self._places(opts)
         return archive, Options(
             store=store,
+            media=value_of(self.settings, "MMCRAWL_MEDIA"),  # type: ignore[arg-type]
             reports=_reports(opts.reports),
-            ruffle=self._ruffle(),
+            ruffle=ruffle_folder(value_of(self.settings, "MMCRAWL_RUFFLE")),  # type: ignore[arg-type]
             token="" if is_loopback(opts.host) else secrets.token_urlsafe(18),
             host=opts.host,
             port=whole(opts.port, "--port", 0, 65_535),
@@ -91,17 +92,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
         params = archive_params(opts, self.settings)  # type: ignore[arg-type]
         store = params.store or ("" if params.archive else DEFAULT_STORE)
         return params.archive_uri or "", store
-
-    def _ruffle(self) -> Path | None:
-        named = value_of(self.settings, "MMCRAWL_RUFFLE")  # type: ignore[arg-type]
-        if not named:
-            return None
-        folder = Path(os.path.expanduser(named))
-        if not (folder / "ruffle.js").is_file():
-            raise ValueError(
-                f"MMCRAWL_RUFFLE={named}: there is no ruffle.js; name the folder of its web build"
-            )
-        return folder
 
 
 def _serve(archive: str, options: "Options", *, in_browser: bool) -> None:

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +18,22 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import archive_uri
 from mmcrawl.collecting.exporting.exporter import Shipment, exporter_named, exporter_names
-from mmcrawl.collecting.opening import Collection, media_beside, open_collection
+from mmcrawl.collecting.opening import Collection, folder_of, open_collection
+from mmcrawl.collecting.parts import held_parts
+from mmcrawl.collecting.shelf.collections import Collections
 from mmcrawl.collecting.shelf.corrections import FIELDS, read_corrections
 from mmcrawl.collecting.shelf.opening import open_shelf
 from mmcrawl.collecting.shelf.shelf import Shelf
 from mmcrawl.collecting.works.crawl_works import found_pages
 from mmcrawl.collecting.works.describing import Sources, describe
 from mmcrawl.collecting.works.file_tags import reader_of_tags
-from mmcrawl.commands.base import MmcrawlCommand, console_of, store_named, whole
+from mmcrawl.commands.base import MmcrawlCommand, console_of, ruffle_folder, store_named, whole
 from mmcrawl.errors import CollectionError, MissingStoreError
 from mmcrawl.frontier.store import Job
 from mmcrawl.settings import value_of
 from mmcrawl.sharing.found import FoundMedia
 from mmcrawl.stores.uris import file_of, is_server
-from mmcrawl.terminal.works import described_table, work_page, works_table
+from mmcrawl.terminal.works import collections_table, described_table, work_page, works_table
 
 _SHOWN = 20
 
@@ -39,7 +42,10 @@ class Command(MmcrawlCommand, ScrapyCommand):
     """Describe, correct and export the works of a crawl."""
 
     name = "works"
-    usage = "describe|list|show ID|correct FILE|corrections|export [FILE.db|-a store=URI] [options]"
+    usage = (
+        "describe|list|show ID|correct FILE|corrections|collections|export"
+        " [FILE.db|-a store=URI] [options]"
+    )
     summary = "What a crawl found as works: described, corrected, exported"
     details = (
         "`describe` reads the crawl, its archive and the media that are held, groups formats and"
@@ -48,7 +54,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
         ' {"work": "ID", "title": "…"} with any of '
         + ", ".join(FIELDS)
         + "; null gives a field back, and what is corrected wins over what is found. `corrections`"
-        " writes them in the same form. `export --to FORMAT -o TARGET` writes a file or folder;"
+        " writes them in the same form. `collections` lists those made in `scrapy browse`."
+        " `export --to FORMAT -o TARGET` writes a file or folder;"
         " formats: " + ", ".join(exporter_names()) + "."
     )
     arguments = ("store", "job")
@@ -61,6 +68,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         add("--limit", metavar="N", help=f"list: most works, 0 for all (default: {_SHOWN})")
         add("--match", default="", metavar="TEXT", help="list, export: only with this in the title")
         add("--json", action="store_true", help="list, show: a line of JSON for each")
+        add("--collection", default="", metavar="NAME", help="export: only this one, by name or id")
         add("--to", default="", metavar="FORMAT", help=f"export: {', '.join(exporter_names())}")
         add("-o", "--output", default="", metavar="TARGET", help="export: file or folder to make")
 
@@ -71,6 +79,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             "show": (1, self._show),
             "correct": (1, self._correct),
             "corrections": (0, self._corrections),
+            "collections": (0, self._collections),
             "export": (0, self._export),
         }
         verb, *rest = args or [""]
@@ -141,7 +150,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
             lines = _lines_of(name)
             with self._shelf(store) as shelf:
                 number = shelf.correct(read_corrections(lines, name))
-            print(f"{number:,} works are corrected")
+            print(f"corrected works: {number:,}")
 
         return do
 
@@ -152,6 +161,15 @@ class Command(MmcrawlCommand, ScrapyCommand):
             with self._shelf(store) as shelf:
                 for work, values in sorted(shelf.corrections().items()):
                     print(_as_json({"work": work, **values}))
+
+        return do
+
+    def _collections(
+        self, args: list[str], store: str, opts: argparse.Namespace
+    ) -> Callable[[], None]:
+        def do() -> None:
+            with self._shelf(store) as shelf:
+                console_of().print(collections_table(Collections(shelf).all()))
 
         return do
 
@@ -167,10 +185,19 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
         def do() -> int:
             with self._shelf(store) as shelf, self._collection(store) as held:
-                works = (work for work in shelf.works() if _is_like(work.title, opts.match))
-                shipment = Shipment(works, _name_of(store), time=time.time())
+                name, works = _name_of(store), shelf.works()
+                if opts.collection:
+                    found = Collections(shelf).find(opts.collection)
+                    name, works = found.name, Collections(shelf).works(found)
+                chosen = (work for work in works if _is_like(work.title, opts.match))
+                ruffle = ruffle_folder(self._setting("MMCRAWL_RUFFLE"))
+                shipment = Shipment(chosen, name, time=time.time(), ruffle=ruffle)
                 if held is not None:
-                    shipment = Shipment(works, _name_of(store), held.files.open, time.time())
+                    shipment = replace(
+                        shipment,
+                        open_file=held.files.open,
+                        parts_of=lambda file: held_parts(file.url, held.files, held.index),
+                    )
                 problems = exporter.export(shipment, target)
             for problem in problems:
                 self.say(problem)
@@ -186,9 +213,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return found
 
     def _shelf(self, store: str, *, create: bool = False) -> Shelf:
-        media = self._setting("MMCRAWL_MEDIA")
-        local = media is not None and "://" not in media
-        folder = Path(media or "").expanduser() if local else media_beside(store)
+        folder = folder_of(store, self._setting("MMCRAWL_MEDIA"))
         return open_shelf(store, folder, create=create)
 
     @contextmanager

@@ -29,6 +29,11 @@ class CollectParams(SpiderParams):
         "", description="most that is kept in all, and of a kind: 20GB, or 20GB,video:15GB"
     )
     max_file: str = Field("", description="largest file that is kept, as 2GB")
+    hosted: str = Field(
+        "",
+        description="most that yt-dlp fetches of players of other sites (YouTube …), as 5GB"
+        " (default: none of them)",
+    )
     disk_left: str = Field("1GB", description="how much of the disk is to stay free")
     again: Literal["", "failed", "held"] = Field(
         "", description="fetch once more what failed, or what is held"
@@ -55,7 +60,7 @@ class CollectParams(SpiderParams):
         as_sizes(text)
         return text
 
-    @field_validator("max_file", "disk_left")
+    @field_validator("max_file", "hosted", "disk_left")
     @classmethod
     def _size(cls, text: str) -> str:
         if text:

@@ -12,6 +12,7 @@ from scrapy import Request
 from scrapy.core.downloader.handlers.http11 import _ScrapyAgent
 from scrapy.exceptions import DownloadTimeoutError, ResponseDataLossError
 from scrapy.http import Headers, Response
+from scrapy.spidermiddlewares.referer import NoReferrerPolicy, StrictOriginWhenCrossOriginPolicy
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
@@ -49,6 +50,10 @@ class MediaDownloadHandler(DownloadHandler):
         super().__init__(crawler)
         self._slowest = value_of(crawler.settings, "MMCRAWL_MEDIA_SLOWEST")
         self._timeout = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
+        sends_referrer = crawler.settings.getbool("REFERER_ENABLED")
+        self._referrer = (
+            StrictOriginWhenCrossOriginPolicy() if sends_referrer else NoReferrerPolicy()
+        ).referrer
 
     async def answer(self, request: Request) -> Response:
         """Return the response to a request; that of a medium has no body."""
@@ -66,6 +71,8 @@ class MediaDownloadHandler(DownloadHandler):
         agent = _MediaAgent(download, self._slowest, self._timeout, self._crawler, self)
         asked = request.copy()  # its range is that of this attempt
         asked.headers.update(download.conditions())
+        # Many servers of media refuse who comes from no page; Scrapy would name what redirected.
+        asked.headers["Referer"] = self._referrer(download.file.page, request.url)
         try:
             with wrap_twisted_exceptions():
                 answered = agent.download_request(asked)

@@ -17,7 +17,7 @@ _TABLE = {
         "application/ogg application/vnd.rn-realmedia application/x-pn-realaudio",
     ),
     VIDEO: (
-        "avi mpeg mpg mpe rmvb wmv mov asf vob dat m1v m2v divx mp4 m4v flv webm ogv 3gp m3u8",
+        "avi mpeg mpg mpe rmvb wmv mov asf vob dat m1v m2v divx mp4 m4v flv webm ogv 3gp m3u8 mpd",
         "application/vnd.apple.mpegurl application/x-mpegurl application/vnd.rn-realmedia-vbr "
         "application/vnd.ms-asf application/x-mplayer2 application/mp4 application/dash+xml "
         "audio/mpegurl audio/x-mpegurl",

@@ -39,6 +39,7 @@ OTHER_TYPES = {
     "m2v": "video/mpeg",
     "m3u8": "application/vnd.apple.mpegurl",
     "m4v": "video/x-m4v",
+    "mpd": "application/dash+xml",
     "mov": "video/quicktime",
     "ogv": "video/ogg",
     "vob": "video/mpeg",

@@ -21,8 +21,10 @@ from twisted.python.failure import Failure
 
 from mmcrawl.collecting.collector import LEASE, Collector
 from mmcrawl.collecting.download import Download
+from mmcrawl.collecting.hosted import Players, YtDlp
 from mmcrawl.collecting.model import State
 from mmcrawl.collecting.opening import open_collection
+from mmcrawl.collecting.sizes import as_size
 from mmcrawl.crawling.collect_params import CollectParams
 from mmcrawl.engine.components import COLLECT, use_components
 from mmcrawl.engine.crawls import with_stored_web
@@ -81,7 +83,7 @@ class CollectSpider(Args[CollectParams], Spider):
         kwargs = with_stored_web(kwargs, crawler.settings)
         spider: Self = super().from_crawler(crawler, *args, **kwargs)
         spider._hosts = Counter()
-        spider._downloads = {}
+        spider._downloads = set()
         spider._waiting = None
         spider._begun = time.monotonic()
         spider._calls = []
@@ -103,15 +105,32 @@ class CollectSpider(Args[CollectParams], Spider):
             settings.setdict(replay_settings(web, _HANDLER), priority="spider")
         anywhere = bool(web or value_of(settings, "MMCRAWL_PRIVATE_NETWORKS"))
         self.private_hosts = PrivateHosts.of(found.seeds, all=anywhere)
+        players = self._players(settings, web)
         collection = open_collection(self.args.store_uri, value_of(settings, "MMCRAWL_MEDIA"))
-        self._collector = Collector(collection, self.args.budget(), self.args.wanted)
+        self._collector = Collector(collection, self.args.budget(), self.args.wanted, players)
+
+    def _players(self, settings: BaseSettings, web: str) -> Players | None:
+        if not self.args.hosted:
+            return None
+        if web:
+            raise MmcrawlError("hosted= asks the network, but the crawl is of a stored web")
+        throttled = settings.getbool("AUTOTHROTTLE_ENABLED")
+        program = YtDlp(
+            value_of(settings, "MMCRAWL_YTDLP"),
+            self.private_hosts,
+            settings.getfloat("AUTOTHROTTLE_START_DELAY" if throttled else "DOWNLOAD_DELAY"),
+            settings.getfloat("DOWNLOAD_TIMEOUT"),
+        )
+        return Players(program, as_size(self.args.hosted))
 
     _found: FoundMedia
     _collector: Collector | None = None
     _refused: MmcrawlError | None = None
     _hosts: Counter[str]
-    _downloads: dict[str, Download]
+    _downloads: set[Download]
     _waiting: Deferred[None] | None
+    _player: Deferred[None] | None = None
+    _failure: BaseException | None = None
     _begun: float
     _calls: list[Any]
     _problem: str = ""
@@ -136,10 +155,11 @@ class CollectSpider(Args[CollectParams], Spider):
                     all_known, ended = True, time.monotonic()
                     look_at = ended + max(_LOOK, _LOOK_SHARE * (ended - began))
                 downloads = await self._taken()
+                self._fetch_player()
                 for download in downloads:
                     yield self._request(download)
                 if not downloads:
-                    if not self._downloads and not runs:
+                    if not self._downloads and not runs and self._player is None:
                         return
                     await self._next()
         except StoreError as error:
@@ -150,15 +170,14 @@ class CollectSpider(Args[CollectParams], Spider):
         download: Download = response.meta[DOWNLOAD]
         try:
             if response.status in (200, 206):
-                await run_in_thread(self._work.keep, download)
+                for piece in await run_in_thread(self._work.keep, download):
+                    yield self._request(piece)
             else:
                 await self._failed(download, State.FAILED, f"HTTP {response.status}")
         except StoreError as error:
             raise self._stopped(error) from None
         finally:
             self._done(download)
-        return
-        yield
 
     async def errback(self, failure: Failure) -> AsyncIterator[Any]:
         """Note why a file did not come."""
@@ -186,6 +205,9 @@ class CollectSpider(Args[CollectParams], Spider):
             if call.running:
                 call.stop()
         collected = None
+        if self._player is not None:
+            self._work.is_stopped = True
+            await maybe_deferred_to_future(self._player)
         if self._collector is not None:
             collected = await run_in_thread(self._closed, self._collector, reason)
         if collected is not None and value_of(self.settings, "MMCRAWL_DISPLAY"):
@@ -196,6 +218,7 @@ class CollectSpider(Args[CollectParams], Spider):
 
     def _closed(self, collector: Collector, reason: str) -> Collected | None:
         try:
+            collector.leave()
             summary = collector.collection.index.summary()
             return Collected(
                 collector.collection.name,
@@ -221,22 +244,41 @@ class CollectSpider(Args[CollectParams], Spider):
         await run_in_thread(self._work.add, self._found.since(since))
 
     async def _taken(self) -> list[Download]:
-        """Take files, if there is room for many more; keep those that had come wholly before."""
+        """Take files, if there is room for many more; keep those that had come wholly before.
+
+        None only if no other waits.
+        """
         room = _UNDER_WAY - len(self._downloads)
         if room < _UNDER_WAY // 2:
             return []
         busy = {host for host, count in self._hosts.items() if count >= _PER_HOST}
-        taken = []
-        for download in await run_in_thread(self._work.take, room, busy):
-            if download.is_whole:
-                await run_in_thread(self._work.keep, download)
-            else:
-                taken.append(download)
+        taken: list[Download] = []
+        while not taken and (given := await run_in_thread(self._work.take, room, busy)):
+            for download in given:
+                if download.is_whole:
+                    taken += await run_in_thread(self._work.keep, download)
+                else:
+                    taken.append(download)
         return taken
+
+    def _fetch_player(self) -> None:
+        """Have the next player's medium fetched, one at a time."""
+        if self._failure is not None:
+            raise self._failure
+        if self._player is None and self._work.players_wait and not self._is_stopping:
+            self._player = in_thread(self._work.fetch_player)
+            self._player.addErrback(self._player_failed).addBoth(self._player_done)
+
+    def _player_failed(self, failure: Failure) -> None:
+        self._failure = failure.value
+
+    def _player_done(self, _: object) -> None:
+        self._player = None
+        self._wake()
 
     def _request(self, download: Download) -> Request:
         url = download.file.url
-        self._downloads[url] = download
+        self._downloads.add(download)
         self._hosts[host_of(url)] += 1
         return Request(
             url,
@@ -256,7 +298,7 @@ class CollectSpider(Args[CollectParams], Spider):
         self._hosts[host] -= 1
         if not self._hosts[host]:
             del self._hosts[host]
-        self._downloads.pop(download.file.url, None)
+        self._downloads.discard(download)
         self._wake()
 
     async def _next(self) -> None:
@@ -278,7 +320,8 @@ class CollectSpider(Args[CollectParams], Spider):
     def _tick(self) -> None:
         """Break off what is under way when it is to stop; else give a sign of life."""
         if self._is_stopping:
-            for download in [*self._downloads.values()]:
+            self._work.is_stopped = True
+            for download in [*self._downloads]:
                 download.stop()
             for slot in self.crawler.engine.downloader.slots.values():
                 slot.delay = 0.0  # what it has waiting is not sent any more
@@ -293,7 +336,7 @@ class CollectSpider(Args[CollectParams], Spider):
             logger.warning("%s", error)
 
     def _say_progress(self) -> None:
-        under_way = sum(download.size for download in self._downloads.values())
+        under_way = sum(download.size for download in self._downloads)
         logger.info(
             progress_line(self._work.kept, self._work.kept_bytes, len(self._downloads), under_way)
         )

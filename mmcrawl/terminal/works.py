@@ -8,16 +8,17 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from mmcrawl.collecting.shelf.collections import Collection
 from mmcrawl.collecting.works.model import Work
 from mmcrawl.terminal.crawl import literal
 
 
 def works_table(works: Iterable[Work]) -> RenderableType:
     """Return works as a table, a line for each."""
-    table = Table(box=box.SIMPLE_HEAD)
+    table = Table(box=box.SIMPLE_HEAD, expand=True)
     for name in ("id", "kind", "files", "licence"):
         table.add_column(name, no_wrap=True, justify="right" if name == "files" else "left")
-    table.add_column("title", overflow="ellipsis", no_wrap=True)
+    table.add_column("title", overflow="ellipsis", no_wrap=True, ratio=1, min_width=12)
     for work in works:
         code = work.licence.code if work.licence else ""
         cells = (work.id, work.kind, f"{len(work.files)}", code, work.title)
@@ -57,6 +58,16 @@ def work_page(work: Work) -> RenderableType:
         table.add_row("file", literal(f"{file.url}  {' '.join(filter(None, facts))}"))
     for page in work.pages:
         table.add_row("page", literal(f"{page.url}  {page.title}"))
+    return table
+
+
+def collections_table(collections: Iterable[Collection]) -> RenderableType:
+    """Return collections as a table, a line for each."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for name in ("id", "works", "name"):
+        table.add_column(name, justify="right" if name == "works" else "left", no_wrap=True)
+    for one in collections:
+        table.add_row(*map(literal, (one.id, f"{len(one.members):,}", one.name)))
     return table
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -12,10 +13,15 @@ import pytest
 
 from mmcrawl.browse import Options, open_context
 from mmcrawl.browse.app import create_app
+from mmcrawl.collecting.opening import folder_of
+from mmcrawl.collecting.shelf.collections import Member
+from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.collecting.shelf.shelf import COLLECTIONS
 from tests.browse.chromium import chromium, needs_chromium
 from tests.browse.serving import free_port, served
 from tests.browse.shelf import FILM, LEVER, fill
 from tests.browse.test_crawls_shown import crawl, report
+from tests.browse.works import RIPPLES, WAVES, keep_works
 
 pytestmark = needs_chromium
 
@@ -44,7 +50,15 @@ PAGES = {
     "media item": "/media/item?" + urlencode(
         {"url": FILM, "n": 1, "m": "http://films.test/waves.mp4"}
     ),
+    "works": "/works",
+    "works in Chinese": "/works?lang=zh&kind=video",
+    "work": f"/work?id={WAVES.id}",
+    "animation": f"/work?id={RIPPLES.id}",
+    "collections": "/collections",
+    "collection": "/collection?id=5eed5eed",
+    "collection in Chinese": "/collection?id=5eed5eed&lang=zh",
     "crawls": "/crawls",
+    "crawl": "/crawl?job=physics+%3Cb%3E",
     "help": "/help",
     "help in Chinese": "/help?lang=zh",
 }  # fmt: skip
@@ -100,6 +114,11 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     report(folder / "reports" / "one", {"experiment": {"web": "demo"}, "algorithms": rows})
     uri, port = fill(folder), free_port()
     options = Options(store=crawl(folder), reports=(folder / "reports",), port=port)
+    keep_works(folder)
+    with open_shelf(options.store, folder_of(options.store, None)) as shelf:
+        members = [asdict(Member(WAVES.id, ("tides",), "for Friday", 4)), asdict(Member("gone"))]
+        record = {"name": "Friday", "note": "", "members": members, "changed_at": 0.0}
+        shelf.change(COLLECTIONS, lambda _: {"5eed5eed": record})
     with open_context(uri, options=options) as context:
         context.surveyor.survey(context.archive.counts())
         with served(create_app(context), port) as origin:

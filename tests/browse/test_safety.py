@@ -73,11 +73,12 @@ def test_other_names_are_refused(client: TestClient, host: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"])
-def test_only_get_and_head_are_answered(client: TestClient, method: str) -> None:
+def test_pages_answer_get_and_head_only(client: TestClient, method: str) -> None:
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
     for path in ("/", PAGE, "/timegate/http://h.test/"):
-        answer = client.request(method, path)
+        answer = client.request(method, path, headers=form)
         assert answer.status_code == 405
-        assert answer.headers["allow"] == "GET, HEAD"
+        assert set(answer.headers["allow"].split(", ")) >= {"GET", "HEAD"}
 
 
 def test_an_address_or_a_query_too_long_is_refused(client: TestClient) -> None:

@@ -159,10 +159,15 @@ class Run:
 
 
 class Desk:
-    """A folder with the store of a crawl that found media."""
+    """A folder with the store of a crawl that found media.
+
+    Attributes:
+        python: the interpreter that collects.
+    """
 
     def __init__(self, folder: Path, uri: str = "") -> None:
         self.folder = folder
+        self.python = python()
         self.uri = uri or f"sqlite:///{folder / 'crawl.db'}"
 
     def found(self, urls: Iterable[str], seed: str = "http://127.0.0.1/") -> None:
@@ -186,7 +191,7 @@ class Desk:
         if before:
             (self.folder / "program.py").write_text(before + _SCRAPY)
             program = ["program.py"]
-        command = [python(), *program, "collect", "-a", f"store={self.uri}"]
+        command = [self.python, *program, "collect", "-a", f"store={self.uri}"]
         for argument in arguments:
             command += ["-a", argument] if "=" in argument else [argument]
         for name, value in {**SETTINGS, **settings}.items():

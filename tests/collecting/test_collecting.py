@@ -2,6 +2,7 @@
 
 import hashlib
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
 
 import pytest
@@ -192,8 +193,7 @@ def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(
         "/says-pdf.mp4": "the server says it is application/pdf",
         "/unknown.mp4": "nothing tells what it is; the server says application/octet-stream,"
         " no video",
-        "/list.m3u8": "it is a playlist (application/vnd.apple.mpegurl), whose pieces are not"
-        " joined",
+        "/list.m3u8": "it is a playlist that names nothing",
         "/empty.mp4": "it is empty",
         "/gzip.mp4": "the server sends it compressed (gzip) although asked not to",
         "/short.mp4": "the connection was broken off before all came",
@@ -208,8 +208,42 @@ def test_each_that_cannot_be_had_ends_in_one_record_with_its_reason(
         "/embed/dQw4w9WgXcQ": "it is a page with a player, not a file",
     }
     left_out = {path for path, record in records.items() if record.state is State.SKIPPED}
-    assert left_out == {"/endless.mp4", "/large.mp4", "/list.m3u8", "/a.rm", "/embed/dQw4w9WgXcQ"}
+    assert left_out == {"/endless.mp4", "/large.mp4", "/a.rm", "/embed/dQw4w9WgXcQ"}
     assert {*desk.files()} == {digest(film(SMALL))}
+
+
+@pytest.mark.parametrize("sent", [True, False])
+def test_a_server_is_told_the_page_as_a_browser_tells_it(
+    desk: Desk, server: MediaServer, sent: bool
+) -> None:
+    told: dict[str, str | None] = {}
+
+    def tells(path: str, target: str = "") -> Callable[[BaseHTTPRequestHandler], None]:
+        def answer(handler: BaseHTTPRequestHandler) -> None:
+            told[path] = handler.headers.get("Referer")
+            handler.send_response(302 if target else 200)
+            handler.send_header("Location", target)
+            handler.send_header("Content-Length", "0" if target else "500")
+            handler.end_headers()
+            handler.wfile.write(b"" if target else film(500))
+
+        return answer
+
+    other = MediaServer()
+    try:
+        other.media["/there.mp4"] = tells("/there.mp4")
+        server.media["/here.mp4"] = tells("/here.mp4")
+        server.media["/moved.mp4"] = tells("/moved.mp4", other.url("/there.mp4"))
+        page = server.url("/films/?page=1")
+        desk.found([server.url("/here.mp4"), server.url("/moved.mp4")], page)
+        settings = {} if sent else {"REFERER_ENABLED": "0"}
+        assert desk.collect(MMCRAWL_PRIVATE_NETWORKS="1", **settings).code == 0
+    finally:
+        other.close()
+    origin = server.url("/")
+    expected = {"/here.mp4": page, "/moved.mp4": page, "/there.mp4": origin}
+    assert told == (expected if sent else dict.fromkeys(expected))
+    assert desk.summary().held == {"video": 1}
 
 
 def test_robots_txt_holds_for_media_as_for_pages(desk: Desk, server: MediaServer) -> None:

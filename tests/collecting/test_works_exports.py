@@ -3,23 +3,30 @@
 import csv
 import io
 import json
+import os
+import posixpath
+import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote
+from zipfile import ZipFile
 
 import bagit
 import openpyxl
 import pytest
 import rispy
-from lxml import html
+from lxml import etree, html
 from pyld import jsonld
 
 from mmcrawl.collecting.exporting.as_lrmi import CONTEXT
+from mmcrawl.collecting.exporting.as_omeka import SEPARATOR
 from mmcrawl.collecting.exporting.exporter import Shipment, exporter_named, exporter_names
 from mmcrawl.collecting.exporting.held_files import file_name
+from mmcrawl.collecting.parts import SWF
 from mmcrawl.collecting.works.model import (
     Evidence,
     Licence,
@@ -32,6 +39,9 @@ from mmcrawl.errors import CollectionError, StoreError
 
 FILM = b"not really a film"
 DIGEST = sha256(FILM).hexdigest()
+MOVIE = b"not really an animation"
+MOVIE_DIGEST = sha256(MOVIE).hexdigest()
+DAMAGED = "d" * 64
 FORMULA = '=HYPERLINK("http://evil.test","x")'
 PAGE = Sighting("http://h.test/课.html", "杠杆课", "topic", 1_700_000_000.0)
 LICENCE = Licence(
@@ -67,18 +77,39 @@ EVIL = Work(
 )
 
 
+ANIMATION = Work(
+    "2" * 16,
+    "Pendulum",
+    "page",
+    "animation",
+    (WorkFile("http://h.test/p.swf", "animation", SWF, len(MOVIE), 2, MOVIE_DIGEST, "held"),),
+    (PAGE,),
+    topic="physics",
+    licences=(LICENCE,),
+)
+PLAYER = Work("3" * 16, "Hosted", "page", "video", LEVERS.files[1:], topic="physics")
+
+
 def opened(digest: str) -> BinaryIO:
-    if digest != DIGEST:
+    held = {DIGEST: FILM, MOVIE_DIGEST: MOVIE, DAMAGED: b"other bytes"}
+    if digest not in held:
         raise StoreError(f"no file {digest}")
-    return io.BytesIO(FILM)
+    return io.BytesIO(held[digest])
 
 
-def export(format: str, folder: Path, *works: Work) -> Path:
-    """Export works, by default both; return what was made."""
+def parts_of(file: WorkFile) -> list[tuple[str, str]]:
+    names = ("scenes/one%20b.swf", "../../up.xml", "http://h.test/far.swf?x=1")
+    return [(name, DIGEST) for name in names] if file.digest == MOVIE_DIGEST else []
+
+
+def export(format: str, folder: Path, *works: Work, problems: int = 0) -> Path:
+    """Export works, by default two; return what was made."""
     exporter = exporter_named(format)
     target = folder / f"out{exporter.suffix}"
-    shipment = Shipment(works or (LEVERS, EVIL), "Physics\nfilms", opened, 1_700_000_000.0)
-    assert exporter.export(shipment, target) == []
+    name = "Physics\nfilms"
+    shipment = Shipment(works or (LEVERS, EVIL), name, opened, 1_700_000_000.0, parts_of)
+    assert len(exporter.export(shipment, target)) == problems
+    assert list(folder.iterdir()) == [target]
     return target
 
 
@@ -197,6 +228,166 @@ def test_a_file_that_is_gone_is_told_and_the_rest_is_exported(tmp_path: Path) ->
     assert len(list((target / "media").iterdir())) == 1
 
 
+@pytest.mark.parametrize("format", ["bagit", "dspace", "folder", "imscc", "omeka"])
+def test_a_damaged_file_is_told_and_not_exported(format: str, tmp_path: Path) -> None:
+    file = WorkFile("http://h.test/d.mp4", "video", "video/mp4", digest=DAMAGED)
+    work = replace(LEVERS, id="4" * 16, files=(file,), pages=())
+    made = export(format, tmp_path, work, LEVERS, problems=1)
+    if made.is_dir():
+        texts = [path.read_bytes() for path in made.rglob("*") if path.is_file()]
+    else:
+        with ZipFile(made) as cartridge:
+            texts = [cartridge.read(name) for name in cartridge.namelist()]
+    assert FILM in texts
+    assert b"other bytes" not in texts
+
+
+def test_an_animation_stands_with_what_it_loads(tmp_path: Path) -> None:
+    media = export("folder", tmp_path, ANIMATION) / "media"
+    (folder,) = media.iterdir()
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert there == {"Pendulum.swf", "scenes/one b.swf", "up.xml", "far.swf"}
+    assert (folder / "scenes/one b.swf").read_bytes() == FILM
+
+
+def test_only_what_browsers_play_has_a_player(tmp_path: Path) -> None:
+    file = WorkFile("http://h.test/l.wmv", "video", "video/x-ms-wmv", len(FILM), 0, DIGEST)
+    page = export("folder", tmp_path, replace(LEVERS, files=(file,))) / "index.html"
+    assert "<video" not in page.read_text(encoding="utf-8")
+
+
+def test_a_reference_is_in_the_page_of_the_folder(tmp_path: Path) -> None:
+    page = html.document_fromstring((export("folder", tmp_path) / "index.html").read_bytes())
+    first = page.xpath("//span[@class='Z3988']/@title")[0]
+    said = parse_qs(first)
+    assert said["rft.title"] == [LEVERS.title]
+    assert said["rft.type"] == ["videoRecording"]
+    assert said["rft.identifier"] == [PAGE.url]
+
+
+def test_items_of_dspace_have_dublin_core_and_the_files_they_name(tmp_path: Path) -> None:
+    first, second = sorted(export("dspace", tmp_path, LEVERS, ANIMATION).iterdir())
+    root = etree.parse(first / "dublin_core.xml").getroot()
+    said = {(e.get("element"), e.get("qualifier"), e.text) for e in root}
+    assert ("title", "none", LEVERS.title) in said
+    assert ("contributor", "author", "Ann") in said
+    assert ("date", "issued", "2012-03-04") in said
+    assert ("rights", "uri", LICENCE.url) in said
+    assert {("language", "iso", "zh"), ("language", "iso", "en")} <= said
+    for item, number in ((first, 1), (second, 4)):
+        lines = (item / "contents").read_text(encoding="utf-8").splitlines()
+        assert all((item / line.split("\t")[0]).is_file() for line in lines)
+        assert len(lines) == number
+        assert sum("primary:true" in line for line in lines) == 1
+
+
+def test_items_of_omeka_are_rows_of_dublin_core_with_their_files(tmp_path: Path) -> None:
+    folder = export("omeka", tmp_path, LEVERS, EVIL)
+    with (folder / "items.csv").open(encoding="utf-8", newline="") as stream:
+        levers, evil = csv.DictReader(stream)
+    assert levers["dcterms:language"] == f"zh{SEPARATOR}en"
+    assert levers["dcterms:identifier"].split(SEPARATOR) == [file.url for file in LEVERS.files]
+    assert (folder / "files" / levers["file"]).read_bytes() == FILM
+    assert evil["dcterms:title"] == FORMULA
+    assert evil["file"] == ""
+
+
+def test_a_cartridge_names_all_that_is_in_it_by_topic_and_kind(tmp_path: Path) -> None:
+    target = export("imscc", tmp_path, LEVERS, ANIMATION, PLAYER, EVIL, problems=1)
+    with ZipFile(target) as cartridge:
+        assert cartridge.testzip() is None
+        manifest = etree.fromstring(cartridge.read("imsmanifest.xml"))
+        names = set(cartridge.namelist())
+        pages = {name: cartridge.read(name).decode() for name in names if name.endswith("html")}
+        link = etree.fromstring(cartridge.read(f"links/{PLAYER.id}.xml"))
+    package = {"p": "http://www.imsglobal.org/xsd/imsccv1p1/imscp_v1p1"}
+    assert {f"{path}" for path in manifest.xpath("//p:file/@href", namespaces=package)} == names - {
+        "imsmanifest.xml"
+    }
+    resources = manifest.xpath("//p:resource/@identifier", namespaces=package)
+    items = manifest.xpath("//p:item/@identifierref", namespaces=package)
+    assert sorted(items) == sorted(resources)
+    assert manifest.xpath("string(//p:schemaversion)", namespaces=package) == "1.1.0"
+    topic = "//p:item[p:title='physics']/p:item/p:item/p:title/text()"
+    assert manifest.xpath(topic, namespaces=package) == ["Pendulum", "Hosted"]
+    assert link.find("{*}url").get("href") == PLAYER.files[0].url
+    for name, page in pages.items():
+        for address in links_of(html.document_fromstring(page.encode())):
+            if "://" not in address:
+                assert posixpath.normpath(f"{posixpath.dirname(name)}/{unquote(address)}") in names
+
+
+def test_a_zim_file_holds_a_page_for_each_work_and_finds_words(tmp_path: Path) -> None:
+    from libzim.reader import Archive
+    from libzim.search import Query, Searcher
+
+    archive = Archive(export("zim", tmp_path, LEVERS, ANIMATION, EVIL))
+    assert archive.check()
+    index = html.document_fromstring(bytes(archive.main_entry.get_item().content))
+    pages = index.xpath("//li/a/@href")
+    assert sorted(pages) == sorted(f"works/{w.id}.html" for w in (LEVERS, ANIMATION, EVIL))
+    page = bytes(archive.get_entry_by_path(f"works/{LEVERS.id}.html").get_item().content)
+    (film,) = html.document_fromstring(page.decode()).xpath("//video/@src")
+    item = archive.get_entry_by_path(unquote(posixpath.normpath(f"works/{film}"))).get_item()
+    assert (bytes(item.content), item.mimetype) == (FILM, "video/mp4")
+    found = Searcher(archive).search(Query().set_query("levers")).getResults(0, 9)
+    assert f"works/{LEVERS.id}.html" in list(found)
+    assert archive.get_metadata("Language") == b"zho"
+    assert archive.has_illustration(48)
+
+
+def test_kiwix_plays_animations_if_ruffle_is_there(tmp_path: Path) -> None:
+    from libzim.reader import Archive
+
+    ruffle = tmp_path / "ruffle"
+    ruffle.mkdir()
+    (ruffle / "ruffle.js").write_text("// plays")
+    (ruffle / "core.wasm").write_bytes(b"\0asm")
+    shipment = Shipment((ANIMATION,), "x", opened, 1.0, parts_of, ruffle)
+    assert exporter_named("zim").export(shipment, tmp_path / "out.zim") == []
+    archive = Archive(tmp_path / "out.zim")
+    page = bytes(archive.get_entry_by_path(f"works/{ANIMATION.id}.html").get_item().content)
+    (movie,) = html.document_fromstring(page).xpath("//object/@data")
+    path = unquote(posixpath.normpath(f"works/{movie}"))
+    assert bytes(archive.get_entry_by_path(path).get_item().content) == MOVIE
+    part = posixpath.join(posixpath.dirname(path), "scenes/one b.swf")
+    assert bytes(archive.get_entry_by_path(part).get_item().content) == FILM
+    assert archive.get_entry_by_path("ruffle/core.wasm").get_item().mimetype == "application/wasm"
+
+
+def test_works_that_kolibri_cannot_show_are_told(tmp_path: Path) -> None:
+    unlicensed = replace(LEVERS, id="5" * 16, licences=())
+    folder = export("kolibri", tmp_path, LEVERS, ANIMATION, PLAYER, unlicensed, problems=3)
+    with (folder / "Content.csv").open(encoding="utf-8", newline="") as stream:
+        topic, levers = csv.DictReader(stream)
+    assert (topic["Path *"], topic["License ID *"]) == ("channel/video", "")
+    assert levers["License ID *"] == "CC BY-SA"
+    assert (folder / levers["Path *"]).read_bytes() == FILM
+
+
+def test_ricecooker_reads_the_channel(tmp_path: Path) -> None:
+    python = os.environ.get("MMCRAWL_TEST_RICECOOKER")
+    if not python:
+        pytest.skip("MMCRAWL_TEST_RICECOOKER names no Python with ricecooker")
+    folder = export("kolibri", tmp_path, LEVERS)
+    script = (
+        "import json, sys\n"
+        "from ricecooker.utils.metadata_provider import CsvMetadataProvider\n"
+        "from ricecooker.classes.licenses import get_license\n"
+        "read = CsvMetadataProvider(sys.argv[1])\n"
+        "for path, row in read.contentcache.items():\n"
+        "    if row['license']: get_license(**row['license'])\n"
+        "rows = [[*path, row['title']] for path, row in read.contentcache.items()]\n"
+        "print(json.dumps([read.get_channel_info()['title'], rows]))\n"
+    )
+    run = subprocess.run(
+        [python, "-c", script, str(folder / "channel")], capture_output=True, text=True, check=True
+    )
+    title, rows = json.loads(run.stdout.splitlines()[-1])
+    assert title == "Physics films"
+    assert [row[-1] for row in rows] == ["video", LEVERS.title]
+
+
 @pytest.mark.parametrize(
     ("title", "name"),
     [
@@ -211,7 +402,7 @@ def test_names_of_files_are_those_that_every_file_system_takes(title: str, name:
     assert file_name(title, WorkFile("http://h.test/x.MP4?y=1", "video"), set()) == name
 
 
-@pytest.mark.parametrize("format", ["csv", "jsonl", "lrmi", "ris", "xlsx"])
+@pytest.mark.parametrize("format", exporter_names())
 def test_an_export_that_fails_leaves_nothing(format: str, tmp_path: Path) -> None:
     def works() -> Iterator[Work]:
         yield LEVERS
@@ -219,8 +410,13 @@ def test_an_export_that_fails_leaves_nothing(format: str, tmp_path: Path) -> Non
 
     exporter = exporter_named(format)
     with pytest.raises(StoreError):
-        exporter.export(Shipment(works()), tmp_path / f"out{exporter.suffix}")
+        exporter.export(Shipment(works(), "x", opened), tmp_path / f"out{exporter.suffix}")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_of_a_program_gets_the_suffix_of_its_type() -> None:
+    file = WorkFile("http://h.test/get.php?id=1", "video", "video/mp4")
+    assert file_name("x", file, set()) == "x.mp4"
 
 
 def test_there_is_an_exporter_behind_every_name() -> None:

@@ -1,6 +1,7 @@
 """What files say of themselves: the demo's, whose titles and lengths are known."""
 
 import io
+import struct
 
 import pytest
 
@@ -15,6 +16,33 @@ def test_title_and_length_are_read(path: str) -> None:
     assert 0.9 < tags.duration < 11
 
 
-@pytest.mark.parametrize("data", [b"", b"CWS\x08\0\0\0\0damaged", b"ID3", b"<html>"])
+def chunk(name: bytes, *content: bytes) -> bytes:
+    data = b"".join(content)
+    return name + struct.pack("<I", len(data)) + data + b"\0" * (len(data) % 2)
+
+
+def avi(title: str, seconds: int) -> bytes:
+    """Return a film without pictures worth seeing, ten of them a second."""
+    frames = 10 * seconds
+    head = struct.pack("<14I", 100_000, 0, 0, 0x10, frames, 0, 1, 0, 16, 16, 0, 0, 0, 0)
+    stream = b"vidsDIB " + struct.pack("<I2H8I4H", 0, 0, 0, 0, 1, 10, 0, frames, *[0] * 7)
+    picture = struct.pack("<I2i2H6I", 40, 16, 16, 1, 24, 0, 768, 0, 0, 0, 0)
+    streams = chunk(b"LIST", b"strl", chunk(b"strh", stream), chunk(b"strf", picture))
+    return chunk(
+        b"RIFF",
+        b"AVI ",
+        chunk(b"LIST", b"hdrl", chunk(b"avih", head), streams),
+        chunk(b"LIST", b"INFO", chunk(b"INAM", title.encode() + b"\0")),
+        chunk(b"LIST", b"movi", *[chunk(b"00db", bytes(768))] * frames),
+    )
+
+
+def test_formats_that_mutagen_does_not_read_are_read() -> None:
+    assert tags_of(io.BytesIO(avi("lens", 7))) == FileTags(title="lens", duration=7)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\x1aE\xdf\xa3damaged", b"RIFF", b"CWS\x08\0\0\0\0damaged", b"ID3", b"<html>"]
+)
 def test_what_cannot_be_read_has_no_tags(data: bytes) -> None:
     assert tags_of(io.BytesIO(data)) == FileTags()

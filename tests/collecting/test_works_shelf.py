@@ -2,7 +2,10 @@
 
 import json
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,8 +52,9 @@ def test_works_are_kept_in_their_order_with_all_they_have(
     second, others = work("a")
     assert shelf.describe([(first, keys), (second, others)]) == 2
     with opener() as again:
-        assert list(again.works()) == [first, second]
-        assert again.find(second.id) == second
+        assert [replace(each, changed_at=0) for each in again.works()] == [first, second]
+        assert replace(again.find(second.id), changed_at=0) == second
+        assert time.time() - 60 < again.find(second.id).changed_at <= time.time()
 
 
 def test_describing_anew_replaces_works_and_keeps_their_ids(shelf: Shelf) -> None:
@@ -104,6 +108,69 @@ def test_corrections_of_works_that_are_gone_wait_for_them(shelf: Shelf) -> None:
     assert list(shelf.works()) == []
     shelf.describe([work("a")])
     assert [each.title for each in shelf.works()] == ["Pulleys"]
+
+
+def test_a_work_changes_when_it_is_found_otherwise_or_corrected(shelf: Shelf) -> None:
+    shelf.describe([work("a"), work("b")])
+    first, second = shelf.works()
+    shelf.describe([work("a"), work("b", title="Pulleys")])
+    same, other = shelf.works()
+    assert same == first
+    assert other.changed_at > second.changed_at
+    corrections(shelf, {"work": first.id, "title": "Wheels"})
+    corrected, still = shelf.works()
+    assert corrected.changed_at > other.changed_at
+    assert still == other
+
+
+def test_the_revision_grows_with_whatever_is_written(
+    shelf: Shelf, opener: Callable[[], Shelf]
+) -> None:
+    numbers = [shelf.revision()]
+    shelf.describe([work("a")])
+    numbers.append(shelf.revision())
+    (found,) = shelf.works()
+    corrections(shelf, {"work": found.id, "title": "Wheels"})
+    numbers.append(shelf.revision())
+    assert numbers == sorted(set(numbers))
+    with opener() as other:
+        assert other.revision() == numbers[-1]
+
+
+def test_of_two_editors_at_once_neither_is_lost(shelf: Shelf, opener: Callable[[], Shelf]) -> None:
+    shelf.describe([work("a")])
+    (found,) = shelf.works()
+
+    def correct(number: int) -> None:
+        with opener() as own:
+            for turn in range(10):
+                field = ("title", "creator", "caption", "topic")[number]
+                corrections(own, {"work": found.id, field: f"{field} {turn}"})
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(correct, range(4)))
+    (now,) = shelf.works()
+    assert now.corrected == ("caption", "creator", "title", "topic")
+    assert (now.title, now.caption) == ("title 9", "caption 9")
+
+
+def test_works_kept_by_an_earlier_version_are_taken_over(tmp_path: Path) -> None:
+    path = tmp_path / "works.db"
+    found, _ = work("a")
+    row = found.as_plain()
+    del row["changed_at"]
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.executescript(
+            "CREATE TABLE work (id TEXT PRIMARY KEY, place INTEGER NOT NULL, record TEXT NOT NULL)"
+            " STRICT; CREATE TABLE file (key TEXT PRIMARY KEY, work TEXT NOT NULL) STRICT;"
+            "CREATE TABLE correction (work TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;"
+            "PRAGMA application_id = 1835885431; PRAGMA user_version = 1;"
+        )
+        db.execute("INSERT INTO work VALUES (?, 0, ?)", (found.id, json.dumps(row)))
+        db.execute("INSERT INTO correction VALUES (?, ?)", (found.id, '{"title": "Wheels"}'))
+    for _ in range(2):
+        with open_shelf("sqlite:///crawl.db", tmp_path) as shelf:
+            assert [(each.id, each.title) for each in shelf.works()] == [(found.id, "Wheels")]
 
 
 def test_an_editor_says_licence_language_and_what_is_to_be_hidden(shelf: Shelf) -> None:

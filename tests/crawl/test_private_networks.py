@@ -193,7 +193,7 @@ def test_no_command_connects_to_a_private_address_that_a_stranger_names() -> Non
     )
     assert run.returncode == 0, run.stderr
     attempts: dict[str, dict[str, dict[str, int]]] = json.loads(run.stdout.splitlines()[-1])
-    assert set(attempts) == {"focused", "revisit", "topic", "blocks"}
+    assert set(attempts) == {"focused", "revisit", "topic", "blocks", "collect"}
     for kinds in attempts.values():
         assert set(kinds) == {"page", "redirect", "robots", "HEAD", "meta refresh", "name"}
         assert all(counts["answers"] for counts in kinds.values())  # the stranger was asked

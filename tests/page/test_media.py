@@ -25,6 +25,7 @@ def found(html: str, url: str = URL) -> list[tuple[str, str, str]]:
         ("http://h.test/lecture.rm;jsessionid=1", None, "audio"),
         ("http://h.test/disc/track.dat", None, "video"),
         ("http://h.test/live.m3u8", None, "video"),
+        ("http://h.test/film.mpd?a=1", None, "video"),
         ("lever.swf", None, "animation"),
         ("http://h.test/get?id=3", "video/mp4; codecs=avc1", "video"),
         ("http://h.test/get?id=3", "application/x-shockwave-flash", "animation"),

@@ -5,16 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
 
 from mmcrawl.archive.uris import shown
-from mmcrawl.browse.arguments import Arguments, Problem
+from mmcrawl.browse.arguments import Arguments, Form, Problem
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.crawl_numbers import CrawlWatch
 from mmcrawl.browse.rendering import page
+from mmcrawl.browse.runs import CrawlRuns
+from mmcrawl.frontier.findings import MediaPageRecord
+from mmcrawl.scoring.registry import algorithm_names
+from mmcrawl.sharing.found import FoundMedia
+from mmcrawl.topic.loading import topic_names
 
 _MOST = 200  # folders that are looked into
 _LARGEST_RESULTS = 20 << 20  # characters; of a larger one only the report is shown
@@ -22,6 +28,7 @@ _REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none';"
     " form-action 'none'; frame-ancestors 'none'; sandbox"
 )
+_PER_PAGE = 50
 _AGAIN = 5  # seconds until the numbers of running crawls are shown anew
 
 
@@ -101,6 +108,7 @@ class CrawlViews:
 
     context: Context
     watch: CrawlWatch
+    runs: CrawlRuns
 
     def crawls(self, arguments: Arguments) -> Response:
         """Show where crawls stand, and what reports there are."""
@@ -113,7 +121,57 @@ class CrawlViews:
             crawls=crawls,
             again=_AGAIN if runs else None,
             reports=reports_in(self.context.options.reports),
+            form=self._form() if self.runs.is_possible else None,
         )
+
+    def crawl(self, arguments: Arguments) -> Response:
+        """Show what one crawl found, the pages best on topic first."""
+        job = arguments.text("job", longest=300)
+        numbers = next((one for one in self.watch.crawls() if one.name == job), None)
+        is_running, log = self.runs.is_running(job), self.runs.log(job)
+        if numbers is None and not log and not is_running:
+            raise Problem(404, "crawl", job=job)
+        number, last = arguments.list_page(numbers.media_pages if numbers else 0, _PER_PAGE)
+        start = _PER_PAGE * (number - 1)
+        pages = self._media_pages(job, start, start + _PER_PAGE) if numbers else []
+        return page(
+            arguments,
+            "crawl",
+            job=job,
+            crawl=numbers,
+            pages=pages,
+            first=start + 1,
+            number=number,
+            last=last,
+            log=log,
+            is_running=is_running,
+            can_go_on=self.runs.can_go_on(job),
+            again=_AGAIN if is_running else None,
+        )
+
+    def start(self, form: Form) -> str:
+        """Start a crawl."""
+        try:
+            job = self.runs.start(form.values)
+        except ValueError as error:
+            raise Problem(400, "entry", error=error) from error
+        return form.to("/crawl", job=job)
+
+    def act(self, form: Form) -> str:
+        """Stop a crawl, or let it go on."""
+        job = form.text("job", longest=300)
+        if form.choice("do", ("stop", "go-on")) == "stop":
+            self.runs.stop(job)
+        else:
+            self.runs.go_on(job)
+        return form.to("/crawl", job=job)
+
+    def _media_pages(self, job: str, start: int, end: int) -> list[MediaPageRecord]:
+        found = FoundMedia(self.context.options.store, job).pages()
+        return [record for _, record in islice(found, start, end)]
+
+    def _form(self) -> dict[str, Any]:
+        return {"topics": topic_names(), "algorithms": algorithm_names()}
 
     def json(self, _: Arguments) -> Response:
         """Answer with where crawls stand as JSON."""

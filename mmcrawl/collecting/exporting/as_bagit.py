@@ -5,8 +5,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from mmcrawl.collecting.exporting.as_jsonl import JsonLines
-from mmcrawl.collecting.exporting.exporter import Shipment
-from mmcrawl.collecting.exporting.held_files import HeldFiles
+from mmcrawl.collecting.exporting.exporter import Shipment, whole_folder
+from mmcrawl.collecting.exporting.held_files import HeldFiles, files_in
 
 
 class BagIt:
@@ -16,34 +16,32 @@ class BagIt:
     suffix = ""
 
     def export(self, shipment: Shipment, target: Path) -> list[str]:
-        data = target / "data"
-        data.mkdir(parents=True)
-        held = HeldFiles(shipment, data / "media")
-        works = list(shipment.works)
-        sums = {}
-        for work in works:
-            for file in work.files:
-                if name := held.copy(work, file):
-                    sums[f"data/media/{name}"] = file.digest
-        JsonLines().export(Shipment(works), data / "works.jsonl")
-        sums["data/works.jsonl"] = _sum(data / "works.jsonl")
-        files = [target / name for name in sums]
-        size = sum(path.stat().st_size for path in files)
-        day = datetime.fromtimestamp(shipment.time, UTC).date().isoformat()
-        name = " ".join(shipment.name.split())
-        tags = {
-            "bagit.txt": "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n",
-            "bag-info.txt": f"Bagging-Date: {day}\nExternal-Description: {name}\n"
-            f"Payload-Oxum: {size}.{len(files)}\nBag-Software-Agent: mmcrawl\n",
-            "manifest-sha256.txt": _manifest(sums),
-        }
-        for name, text in tags.items():
-            (target / name).write_text(text, encoding="utf-8", newline="\n")
-        own = {name: _sum(target / name) for name in tags}
-        (target / "tagmanifest-sha256.txt").write_text(
-            _manifest(own), encoding="utf-8", newline="\n"
-        )
+        with whole_folder(target) as bag:
+            held = HeldFiles(shipment, files_in(bag))
+            works = list(shipment.works)
+            for work in works:
+                held.copied_of(work, "data/media/")
+            (bag / "data").mkdir(exist_ok=True)
+            JsonLines().export(Shipment(works), bag / "data/works.jsonl")
+            sums = held.copied | {"data/works.jsonl": _sum(bag / "data/works.jsonl")}
+            size = sum((bag / name).stat().st_size for name in sums)
+            day = datetime.fromtimestamp(shipment.time, UTC).date().isoformat()
+            name = " ".join(shipment.name.split())
+            tags = {
+                "bagit.txt": "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n",
+                "bag-info.txt": f"Bagging-Date: {day}\nExternal-Description: {name}\n"
+                f"Payload-Oxum: {size}.{len(sums)}\nBag-Software-Agent: mmcrawl\n",
+                "manifest-sha256.txt": _manifest(sums),
+            }
+            _write(bag, tags)
+            own = {name: _sum(bag / name) for name in tags}
+            _write(bag, {"tagmanifest-sha256.txt": _manifest(own)})
         return held.missing
+
+
+def _write(bag: Path, texts: dict[str, str]) -> None:
+    for name, text in texts.items():
+        (bag / name).write_text(text, encoding="utf-8", newline="\n")
 
 
 def _manifest(sums: dict[str, str]) -> str:

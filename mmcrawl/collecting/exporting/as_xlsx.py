@@ -1,16 +1,15 @@
 """A workbook for Excel and LibreOffice, with dates, numbers and texts as such."""
 
-import re
 from importlib.util import find_spec
 from pathlib import Path
 
 from mmcrawl.collecting.exporting.exporter import Shipment, whole_file
 from mmcrawl.collecting.exporting.table import COLUMNS, Cell, rows
 from mmcrawl.errors import CollectionError
+from mmcrawl.text.xml import xml_text
 
 _LONGEST_CELL = 32_767  # characters, of the format
 _MOST_ROWS = 1_048_576 - 1
-_NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _WIDTHS = {"title": 50, "file": 60, "page": 60, "page_title": 40, "caption": 60, "found_at": 19}
 
 
@@ -57,4 +56,4 @@ class Xlsx:
 
 
 def _writable(value: Cell) -> Cell:
-    return _NO_XML.sub("", value)[:_LONGEST_CELL] if isinstance(value, str) else value
+    return xml_text(value)[:_LONGEST_CELL] if isinstance(value, str) else value

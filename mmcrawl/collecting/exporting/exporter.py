@@ -1,13 +1,14 @@
 """What an exporter is, and finding one by its name."""
 
-from collections.abc import Callable, Iterable, Iterator
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkstemp
+from tempfile import mkdtemp, mkstemp
 from typing import BinaryIO, Protocol
 
-from mmcrawl.collecting.works.model import Work
+from mmcrawl.collecting.works.model import Work, WorkFile
 from mmcrawl.errors import CollectionError, StoreError
 from mmcrawl.plugins.registry import Registry
 
@@ -19,6 +20,10 @@ def _no_file(digest: str) -> BinaryIO:
     raise StoreError(f"no media are kept, so there is no file {digest}")
 
 
+def _no_parts(file: WorkFile) -> Sequence[tuple[str, str]]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Shipment:
     """What is exported.
@@ -28,12 +33,17 @@ class Shipment:
         name: Of the collection, for a person.
         open_file: Opens a file that is held by its digest; StoreError where it is not there.
         time: Unix time of the export.
+        parts_of: Returns the files that a file needs and that are held: the address by which it
+            names each, and its digest.
+        ruffle: Folder of the web build of Ruffle, which plays animations; None if it is not there.
     """
 
     works: Iterable[Work]
     name: str = "works"
     open_file: Callable[[str], BinaryIO] = _no_file
     time: float = 0.0
+    parts_of: Callable[[WorkFile], Sequence[tuple[str, str]]] = _no_parts
+    ruffle: Path | None = None
 
 
 class Exporter(Protocol):
@@ -66,11 +76,16 @@ _EXPORTERS: Registry[Exporter] = Registry(
     {
         "bagit": "mmcrawl.collecting.exporting.as_bagit:BagIt",
         "csv": "mmcrawl.collecting.exporting.as_csv:Csv",
+        "dspace": "mmcrawl.collecting.exporting.as_dspace:DSpace",
         "folder": "mmcrawl.collecting.exporting.as_folder:Folder",
+        "imscc": "mmcrawl.collecting.exporting.as_imscc:Imscc",
         "jsonl": "mmcrawl.collecting.exporting.as_jsonl:JsonLines",
+        "kolibri": "mmcrawl.collecting.exporting.as_kolibri:Kolibri",
         "lrmi": "mmcrawl.collecting.exporting.as_lrmi:Lrmi",
+        "omeka": "mmcrawl.collecting.exporting.as_omeka:Omeka",
         "ris": "mmcrawl.collecting.exporting.as_ris:Ris",
         "xlsx": "mmcrawl.collecting.exporting.as_xlsx:Xlsx",
+        "zim": "mmcrawl.collecting.exporting.as_zim:Zim",
     },
     CollectionError,
 )
@@ -102,4 +117,17 @@ def whole_file(target: Path) -> Iterator[BinaryIO]:
         part.replace(target)
     except BaseException:
         part.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def whole_folder(target: Path) -> Iterator[Path]:
+    """Give a folder to be filled, which is at its place wholly at the end, or not at all."""
+    part = Path(mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    try:
+        yield part
+        part.chmod(0o755)
+        part.rename(target)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
         raise

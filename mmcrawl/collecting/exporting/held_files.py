@@ -1,10 +1,15 @@
 """Files that are held, copied under names that people read and every file system takes."""
 
 import mimetypes
+import posixpath
 import re
 import shutil
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
+from contextlib import AbstractContextManager
+from hashlib import sha256
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import unquote, urlsplit
 
 from mmcrawl.collecting.exporting.exporter import Shipment
@@ -15,45 +20,86 @@ _FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*%\ud800-\udfff]+')
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
 _LONGEST = 150  # bytes of a name, without its suffix: file systems take 255
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,5}$")
+_PORTION = 1 << 20  # bytes
 
 
 class HeldFiles:
-    """A folder that files are copied to.
+    """Copies files into a folder, or an archive file.
+
+    An animation that loads others gets a folder of its own, in which these stand under the
+    addresses by which it names them.
 
     Args:
         shipment: Opens them.
-        folder: Made with the first of them.
+        create: Opens a new file by its path, parted by slashes.
 
     Attributes:
+        copied: The digest of each file that was copied, by its path.
         missing: What could not be copied, a sentence each.
     """
 
-    def __init__(self, shipment: Shipment, folder: Path) -> None:
-        self._shipment, self._folder = shipment, folder
-        self._names: dict[str, str] = {}
+    def __init__(
+        self, shipment: Shipment, create: Callable[[str], AbstractContextManager[BinaryIO]]
+    ) -> None:
+        self._shipment, self._create = shipment, create
+        self._paths: dict[str, str] = {}
         self._taken: set[str] = set()
+        self.copied: dict[str, str] = {}
         self.missing: list[str] = []
 
-    def copy(self, work: Work, file: WorkFile) -> str:
-        """Copy a file, unless equal bytes are there; return its name, "" if it is not held."""
+    def copied_of(self, work: Work, folder: str = "") -> list[tuple[WorkFile, str]]:
+        """Copy the files of a work into a folder, named with a slash at its end; "" for none.
+
+        Returns:
+            Those that are held, with their paths.
+        """
+        found = ((file, self.copy(work, file, folder)) for file in work.files)
+        return [(file, path) for file, path in found if path]
+
+    def copy(self, work: Work, file: WorkFile, folder: str = "") -> str:
+        """Copy a file, unless equal bytes are there; return its path, "" if it is not held."""
         if not file.digest:
             return ""
-        if file.digest in self._names:
-            return self._names[file.digest]
+        if file.digest in self._paths:
+            return self._paths[file.digest]
+        parts = self._shipment.parts_of(file)
         name = file_name(work.title, file, self._taken)
-        self._folder.mkdir(parents=True, exist_ok=True)
-        try:
-            with (
-                self._shipment.open_file(file.digest) as source,
-                (self._folder / name).open("xb") as target,
-            ):
-                shutil.copyfileobj(source, target, 1 << 20)
-        except StoreError as error:
-            self.missing.append(f"{file.url}: {error}")
+        if parts:
+            folder += f"{file.digest[:8]} {name.rpartition('.')[0]}/"
+        if not self._copied(file.digest, f"{folder}{name}", file.url):
             return ""
         self._taken.add(name.lower())
-        self._names[file.digest] = name
-        return name
+        self._paths[file.digest] = f"{folder}{name}"
+        for address, digest in parts:
+            path = folder + path_of_part(address)
+            if path not in self.copied:
+                self._copied(digest, path, address)
+        return self._paths[file.digest]
+
+    def _copied(self, digest: str, path: str, url: str) -> bool:
+        try:
+            with self._shipment.open_file(digest) as source:
+                # An archive file takes nothing back: so it is read before it is written.
+                _check(source, digest)
+                source.seek(0)
+                with self._create(path) as target:
+                    shutil.copyfileobj(source, target, _PORTION)
+        except StoreError as error:
+            self.missing.append(f"{url}: {error}")
+            return False
+        self.copied[path] = digest
+        return True
+
+
+def files_in(folder: Path) -> Callable[[str], BinaryIO]:
+    """Return what opens new files in a folder, which is made with the first of them."""
+
+    def create(path: str) -> BinaryIO:
+        place = folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        return place.open("xb")
+
+    return create
 
 
 def file_name(title: str, file: WorkFile, taken: AbstractSet[str]) -> str:
@@ -63,10 +109,7 @@ def file_name(title: str, file: WorkFile, taken: AbstractSet[str]) -> str:
     'Levers a b (2).mp4'
     """
     suffix = _suffix(file)
-    stem = " ".join(_FORBIDDEN.sub(" ", title).split()).strip(". ")
-    stem = stem.encode()[:_LONGEST].decode(errors="ignore").strip(". ") or "untitled"
-    if _RESERVED.match(stem):
-        stem = f"_{stem}"
+    stem = folder_name(title) or "untitled"
     name, number = f"{stem}{suffix}", 1
     while name.lower() in taken:
         number += 1
@@ -74,12 +117,60 @@ def file_name(title: str, file: WorkFile, taken: AbstractSet[str]) -> str:
     return name
 
 
+def folder_name(text: str) -> str:
+    """Return a name for a folder, "" if nothing of a text can be in one."""
+    name = _harmless(text).encode()[:_LONGEST].decode(errors="ignore").strip(". ")
+    return f"_{name}" if _RESERVED.match(name) else name
+
+
+def path_of_part(address: str) -> str:
+    """Return where a file stands that an animation loads, in the folder of the animation.
+
+    Of an address that leads out of the folder, only the name is kept: the animation does not find
+    it there, but it is not lost.
+
+    >>> path_of_part("scenes/a%20b.swf?x=1"), path_of_part("../../x.swf"), path_of_part("/y.xml")
+    ('scenes/a b.swf', 'x.swf', 'y.xml')
+    """
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return "part"
+    path = posixpath.normpath(unquote(parts.path).replace("\\", "/"))
+    if parts.scheme or parts.netloc or path.startswith(("/", "..")):
+        path = posixpath.basename(path)
+    return "/".join(filter(None, map(folder_name, path.split("/")))) or "part"
+
+
+def file_path(file: WorkFile) -> str:
+    """Return the name under which a file is served, so that what it loads stands beside it."""
+    return path_of_part(file.url.rpartition("/")[2] or "file")
+
+
+def _harmless(text: str) -> str:
+    return " ".join(_FORBIDDEN.sub(" ", text).split()).strip(". ")
+
+
 def _suffix(file: WorkFile) -> str:
+    """Return the suffix of the address, or where that is of no medium (``.php``) of the type."""
     try:
         path = unquote(urlsplit(file.url).path)
     except ValueError:
         path = ""
     match = _SUFFIX.search(path)
-    if match is not None:
-        return match[0].lower()
-    return mimetypes.guess_extension(file.mime) or ".bin"
+    suffix = match[0].lower() if match else ""
+    named = mimetypes.guess_type(f"x{suffix}")[0] or ""
+    if suffix and (not file.mime or named.startswith(("audio/", "video/"))):
+        return suffix
+    return mimetypes.guess_extension(file.mime) or suffix or ".bin"
+
+
+def _check(source: BinaryIO, digest: str) -> None:
+    found = sha256()
+    while portion := source.read(_PORTION):
+        found.update(portion)
+    if found.hexdigest() != digest:
+        raise StoreError(
+            f"file {digest} is damaged; restore it from a copy, or remove it and fetch it again"
+            " with `scrapy collect --again held`"
+        )

@@ -17,6 +17,7 @@ COLUMNS = (
     *("file", "type", "bytes", "seconds", "sha256", "state"),
     *("page", "page_title", "block", "found_at", "pages"),
     *("caption", "poster", "subtitles", "title_from", "corrected"),
+    *("tags", "note", "rating"),
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -51,6 +52,7 @@ def _row(work: Work, file: WorkFile) -> tuple[Cell, ...]:
         len(work.pages),
         *(work.caption, work.poster, "; ".join(one.url for one in work.subtitles)),
         *(work.title_source, "; ".join(work.corrected)),
+        *("; ".join(work.tags), work.note, work.rating or None),
     )
 
 

@@ -1,20 +1,28 @@
 """Works and corrections in a MongoDB database.
 
-* ``work``: the id, ``/``, the number of the description; ``place``, ``record`` and ``keys``.
-* ``correction``: the id of the work; ``record``.
-* ``state``: one document: ``description``, the number of the one that counts.
+* ``work``: the id, ``/``, the number of the description; ``place``, ``changed``, ``record`` and
+  ``keys``.
+* ``correction``, ``collection``: the id, ``/``, the number of the edition; ``id``, ``edition``, and
+  ``record``, none for one that was removed. The last edition
+  counts; of those before, the ids are left for a while.
+* ``state``: one document: ``description``, the number of the one that counts; ``revision``,
+  the time of the last change.
 
 Works are written under a new number first; then the number is changed, by which readers see all of
-them or none, and what was before is removed.
+them or none, and what was before is removed. Of two who make the same edition of a record at once,
+one finds it there already: an id is there once, on all servers, while not all compare and replace
+in one step.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pymongo import ASCENDING
+from pymongo.errors import DuplicateKeyError
 
-from mmcrawl.collecting.shelf.shelf import Shelf, as_row
+from mmcrawl.collecting.shelf.shelf import CORRECTIONS, Change, Record, Shelf, as_row
 from mmcrawl.stores.mongodb import Kind, connect, explained
 
 _KIND = Kind(
@@ -22,12 +30,13 @@ _KIND = Kind(
     application="mmcrawl works",
     version=1,
     prefix="works_",
-    tables=("work", "correction", "state"),
+    tables=("work", "correction", "collection", "state"),
     missing="`scrapy works describe` makes them",
     indexes={"work": (({"description": ASCENDING, "place": ASCENDING}, False),)},
 )
 _AT_ONCE = 500
 _STATE = "works"
+_REMEMBERED = 100  # editions that may be made while one change is under way
 
 
 class MongoShelf(Shelf):
@@ -45,20 +54,24 @@ class MongoShelf(Shelf):
         self._server = connect(_KIND, uri, create=create, read_only=not create)
         self.name = self._server.name
         self._works = self._server.documents("work")
-        self._corrections = self._server.documents("correction")
         self._state = self._server.documents("state")
 
     def close(self) -> None:
         self._server.client.close()
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[Record]:
         for row in self._current():
-            yield as_row(row["record"])
+            yield _found(row)
+
+    def row(self, id_: str) -> Record | None:
+        with explained(f"works {self.name}"):
+            row = self._works.find_one({"_id": f"{id_}/{self._number()}"})
+        return None if row is None else _found(row)
 
     def ids(self) -> dict[str, str]:
         return {key: as_row(row["record"])["id"] for row in self._current() for key in row["keys"]}
 
-    def put(self, works: Sequence[tuple[dict[str, Any], Sequence[str]]]) -> None:
+    def put(self, works: Sequence[tuple[Record, Sequence[str]]]) -> None:
         with explained(f"works {self.name}"):
             number = self._number() + 1
             self._works.delete_many({"description": {"$gte": number}})  # of one that was ended
@@ -67,6 +80,7 @@ class MongoShelf(Shelf):
                     "_id": f"{row['id']}/{number}",
                     "description": number,
                     "place": place,
+                    "changed": row["changed_at"],
                     "record": json.dumps(row),
                     "keys": list(keys),
                 }
@@ -74,24 +88,65 @@ class MongoShelf(Shelf):
             ]
             for start in range(0, len(rows), _AT_ONCE):
                 self._works.insert_many(rows[start : start + _AT_ONCE])
-            self._state.replace_one(
-                {"_id": _STATE}, {"_id": _STATE, "description": number}, upsert=True
-            )
+            self._write_state({"description": number})
             self._works.delete_many({"description": {"$lt": number}})
 
-    def corrections(self) -> dict[str, dict[str, Any]]:
+    def records(self, kind: str) -> dict[str, Record]:
         with explained(f"works {self.name}"):
-            return {row["_id"]: as_row(row["record"]) for row in self._corrections.find()}
+            return _records(self._editions(kind))
 
-    def put_corrections(self, values: Mapping[str, Mapping[str, Any]]) -> None:
+    def change(self, kind: str, change: Change) -> None:
         with explained(f"works {self.name}"):
-            for work, fields in values.items():
-                if fields:
-                    record = json.dumps(dict(fields))
-                    row = {"_id": work, "record": record}
-                    self._corrections.replace_one({"_id": work}, row, upsert=True)
-                else:
-                    self._corrections.delete_one({"_id": work})
+            lost: list[str] | None = None
+            while lost is None or lost:  # those that somebody else changed meanwhile
+                editions = self._editions(kind)
+                changed = change(_records(editions))
+                if lost is not None:
+                    changed = {id_: changed[id_] for id_ in lost if id_ in changed}
+                lost = [
+                    id_
+                    for id_, record in changed.items()
+                    if not self._put(kind, id_, record, editions.get(id_, {}).get("edition", 0) + 1)
+                ]
+                if kind == CORRECTIONS:
+                    self._works.update_many(
+                        {"_id": {"$in": [f"{id_}/{self._number()}" for id_ in changed]}},
+                        {"$set": {"changed": time.time()}},
+                    )
+            self._write_state({})
+
+    def _editions(self, kind: str) -> dict[str, dict[str, Any]]:
+        """Return the last edition of each record, by id."""
+        last: dict[str, dict[str, Any]] = {}
+        for row in self._server.documents(kind).find():
+            id_ = str(row.get("id", row["_id"]))  # the former version knew one edition
+            if row.get("edition", 0) >= last.get(id_, {}).get("edition", 0):
+                last[id_] = row
+        return last
+
+    def _put(self, kind: str, id_: str, record: Record, edition: int) -> bool:
+        """Make an edition of a record; tell whether nobody else was faster."""
+        table = self._server.documents(kind)
+        said = json.dumps(record) if record else None
+        try:
+            row = {"_id": f"{id_}/{edition}", "id": id_, "edition": edition, "record": said}
+            table.insert_one(row)
+        except DuplicateKeyError:
+            return False
+        # Their ids stay for a while, so that who has read one of them still finds it taken.
+        table.update_many({"id": id_, "edition": {"$lt": edition}}, {"$set": {"record": None}})
+        table.delete_many({"id": id_, "edition": {"$lt": edition - _REMEMBERED}})
+        table.delete_one({"_id": id_})
+        return True
+
+    def revision(self) -> int:
+        with explained(f"works {self.name}"):
+            row = self._state.find_one({"_id": _STATE})
+        return int(row.get("revision", 0)) if row else 0
+
+    def _write_state(self, update: dict[str, Any]) -> None:
+        values = update | {"revision": time.time_ns()}  # two that add 1 at once may add it once
+        self._state.update_one({"_id": _STATE}, {"$set": values}, upsert=True)
 
     def _current(self) -> Iterator[dict[str, Any]]:
         with explained(f"works {self.name}"):
@@ -100,4 +155,12 @@ class MongoShelf(Shelf):
 
     def _number(self) -> int:
         row = self._state.find_one({"_id": _STATE})
-        return int(row["description"]) if row else 0
+        return int(row.get("description", 0)) if row else 0
+
+
+def _found(row: dict[str, Any]) -> Record:
+    return as_row(row["record"]) | {"changed_at": float(row.get("changed", 0))}
+
+
+def _records(editions: dict[str, dict[str, Any]]) -> dict[str, Record]:
+    return {id_: as_row(row["record"]) for id_, row in editions.items() if row["record"]}

@@ -2,21 +2,33 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from mmcrawl.collecting.shelf.shelf import Shelf, as_row
+from mmcrawl.collecting.shelf.shelf import CORRECTIONS, Change, Record, Shelf, as_row
 from mmcrawl.errors import StoreError
 
 _APPLICATION_ID = 0x6D6D6377  # "mmcw"
-_VERSION = 1
+_VERSION = 2
 _WAIT = 30.0  # seconds for another process to finish its write
 _SCHEMA = """
-CREATE TABLE work (id TEXT PRIMARY KEY, place INTEGER NOT NULL, record TEXT NOT NULL) STRICT;
+CREATE TABLE work (
+    id TEXT PRIMARY KEY, place INTEGER NOT NULL, changed REAL NOT NULL, record TEXT NOT NULL
+) STRICT;
 CREATE TABLE file (key TEXT PRIMARY KEY, work TEXT NOT NULL) STRICT;
-CREATE TABLE correction (work TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
+CREATE TABLE correction (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
+CREATE TABLE collection (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
+CREATE TABLE revision (number INTEGER NOT NULL) STRICT;
+INSERT INTO revision VALUES (0);
+"""
+_FROM_1 = """
+ALTER TABLE work ADD COLUMN changed REAL NOT NULL DEFAULT 0;
+ALTER TABLE correction RENAME COLUMN work TO id;
+CREATE TABLE collection (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
+CREATE TABLE revision (number INTEGER NOT NULL) STRICT;
+INSERT INTO revision VALUES (0);
 """
 
 
@@ -50,55 +62,77 @@ class SqliteShelf(Shelf):
     def close(self) -> None:
         self._db.close()
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[Record]:
         with self._explained():
-            for (record,) in self._db.execute("SELECT record FROM work ORDER BY place"):
-                yield as_row(record)
+            for record, changed in self._db.execute(
+                "SELECT record, changed FROM work ORDER BY place"
+            ):
+                yield as_row(record) | {"changed_at": changed}
+
+    def row(self, id_: str) -> Record | None:
+        with self._explained():
+            found = self._db.execute("SELECT record, changed FROM work WHERE id = ?", (id_,))
+            row = found.fetchone()
+        return None if row is None else as_row(row[0]) | {"changed_at": row[1]}
 
     def ids(self) -> dict[str, str]:
         with self._explained():
             return dict(self._db.execute("SELECT key, work FROM file"))
 
-    def put(self, works: Sequence[tuple[dict[str, Any], Sequence[str]]]) -> None:
+    def put(self, works: Sequence[tuple[Record, Sequence[str]]]) -> None:
         with self._writing() as db:
             db.execute("DELETE FROM work")
             db.execute("DELETE FROM file")
             db.executemany(
-                "INSERT INTO work VALUES (?, ?, ?)",
-                ((row["id"], place, json.dumps(row)) for place, (row, _) in enumerate(works)),
+                "INSERT INTO work (id, place, changed, record) VALUES (?, ?, ?, ?)",
+                (
+                    (row["id"], place, row["changed_at"], json.dumps(row))
+                    for place, (row, _) in enumerate(works)
+                ),
             )
             db.executemany(
                 "INSERT OR REPLACE INTO file VALUES (?, ?)",
                 ((key, row["id"]) for row, keys in works for key in keys),
             )
 
-    def corrections(self) -> dict[str, dict[str, Any]]:
+    def records(self, kind: str) -> dict[str, Record]:
         with self._explained():
-            rows = self._db.execute("SELECT work, record FROM correction").fetchall()
-        return {work: as_row(record) for work, record in rows}
+            rows = self._db.execute(f"SELECT id, record FROM {kind}").fetchall()  # noqa: S608
+        return {id_: as_row(record) for id_, record in rows}
 
-    def put_corrections(self, values: Mapping[str, Mapping[str, Any]]) -> None:
+    def change(self, kind: str, change: Change) -> None:
         with self._writing() as db:
-            for work, fields in values.items():
-                db.execute("DELETE FROM correction WHERE work = ?", (work,))
-                if fields:
-                    record = json.dumps(dict(fields))
-                    db.execute("INSERT INTO correction VALUES (?, ?)", (work, record))
+            for id_, record in change(self.records(kind)).items():
+                db.execute(f"DELETE FROM {kind} WHERE id = ?", (id_,))  # noqa: S608
+                if record:
+                    row = (id_, json.dumps(record))
+                    db.execute(f"INSERT INTO {kind} VALUES (?, ?)", row)  # noqa: S608
+                if kind == CORRECTIONS:
+                    db.execute("UPDATE work SET changed = ? WHERE id = ?", (time.time(), id_))
+
+    def revision(self) -> int:
+        with self._explained():
+            return int(self._db.execute("SELECT number FROM revision").fetchone()[0])
 
     def _prepare(self) -> None:
         db = self._db
         db.execute("PRAGMA journal_mode = WAL")
+        if self._marks() == [_APPLICATION_ID, _VERSION]:
+            return
         with self._writing():
-            if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                for statement in _SCHEMA.split(";\n"):
+            is_new = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            if is_new or self._marks() == [_APPLICATION_ID, 1]:
+                for statement in (_SCHEMA if is_new else _FROM_1).split(";\n"):
                     db.execute(statement)
                 db.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
                 db.execute(f"PRAGMA user_version = {_VERSION}")
-        marks = [db.execute(f"PRAGMA {name}").fetchone()[0] for name in _MARKS]
-        if marks != [_APPLICATION_ID, _VERSION]:
-            raise StoreError(
-                f"{self.name} is not a file of works of this version of mmcrawl; move it away"
-            )
+            elif self._marks() != [_APPLICATION_ID, _VERSION]:  # as another process has made it
+                raise StoreError(
+                    f"{self.name} is not a file of works of this version of mmcrawl; move it away"
+                )
+
+    def _marks(self) -> list[int]:
+        return [int(self._db.execute(f"PRAGMA {name}").fetchone()[0]) for name in _MARKS]
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -106,6 +140,7 @@ class SqliteShelf(Shelf):
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
+                self._db.execute("UPDATE revision SET number = number + 1")
                 self._db.execute("COMMIT")
             except BaseException:
                 if self._db.in_transaction:

@@ -119,6 +119,9 @@ class Work:
         date: When it was published: ``YYYY``, ``YYYY-MM`` or ``YYYY-MM-DD``; "" if not said.
         licences: Best evidence first; empty where nothing is said.
         corrected: Names of the fields that an editor has corrected.
+        changed_at: Unix time at which anything of it changed last; 0 if it is not kept.
+        tags, note, rating: What is said of it in the collection it is taken from, see
+            `mmcrawl.collecting.shelf.collections`.
     """
 
     id: str
@@ -137,6 +140,10 @@ class Work:
     date: str = ""
     licences: tuple[Licence, ...] = ()
     corrected: tuple[str, ...] = ()
+    changed_at: float = 0.0
+    tags: tuple[str, ...] = ()
+    note: str = ""
+    rating: int = 0
 
     @property
     def licence(self) -> Licence | None:
@@ -165,5 +172,6 @@ class Work:
             "licences": tuple(licences),
             "languages": tuple(plain["languages"]),
             "corrected": tuple(plain["corrected"]),
+            "tags": tuple(plain.get("tags", ())),
         }
         return cls(**{**plain, **made})

@@ -34,7 +34,7 @@ _EMPTY_WORDS = """
     a an and as at audio available by can click clip clips direct download downloads embed embedded
     episode file files flash flv for format from full get hd hear here high hq http https icon ii in
     internet is it itunes kb link links listen load low lq m3u8 m4a m4v mb media min mins minutes
-    more mov mp3 mp4 mpeg mpg new now of ogg on open original page play player playing podcast
+    more mov mp3 mp4 mpd mpeg mpg new now of ogg on open original page play player playing podcast
     quality quicktime ra ram read real right rm save sd see size small soundcloud source stream
     streaming swf the this to transcript untitled video videos view vimeo watch wav webm window
     windows wma wmv you your youtube zip large mobile medium frame iframe content object archive

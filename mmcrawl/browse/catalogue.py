@@ -1,0 +1,239 @@
+"""The works of the crawls: listed and searched in memory, read whole from where they are kept."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from mmcrawl.browse.arguments import Arguments, Problem
+from mmcrawl.collecting.opening import Collection, folder_of, open_collection
+from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.collecting.shelf.shelf import Shelf
+from mmcrawl.collecting.works.model import Work
+from mmcrawl.errors import MissingStoreError, StoreError
+from mmcrawl.stores.uris import is_server
+from mmcrawl.text.scripts import unify
+
+FACETS = ("kind", "topic", "level", "language", "licence", "held")
+_LONGEST_TEXT = 600  # characters of title and caption that are searched
+PROGRAM = "from mmcrawl.commands.program import main; main()"
+"""Runs a command of mmcrawl, as an argument of ``python -c``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a list shows of a work.
+
+    Attributes:
+        id, title, kind, topic, level, creator, date, duration, changed_at: As of `Work`.
+        language, licence: The first ones, "" for none.
+        held: ``yes`` if a file of it is kept.
+        film: Whether a picture can be taken of a file that is kept.
+        url: Of its best file.
+        text: In which is searched.
+        is_hidden: Whether an editor has hidden it.
+    """
+
+    id: str
+    title: str
+    kind: str
+    topic: str
+    level: str
+    creator: str
+    date: str
+    duration: float
+    changed_at: float
+    language: str
+    licence: str
+    held: str
+    film: bool
+    url: str
+    text: str
+    is_hidden: bool
+
+    @classmethod
+    def of(cls, work: Work) -> Entry:
+        """Return what a list shows of a work."""
+        held = [file for file in work.files if file.digest]
+        said = f"{work.title} {work.creator} {work.caption}"
+        return cls(
+            work.id,
+            work.title,
+            work.kind,
+            sys.intern(work.topic),
+            sys.intern(work.level),
+            sys.intern(work.creator),
+            work.date,
+            work.duration,
+            work.changed_at,
+            sys.intern(work.languages[0]) if work.languages else "",
+            sys.intern(work.licence.code) if work.licence else "",
+            "yes" if held else "",
+            any(file.mime.startswith("video/") for file in held),
+            work.files[0].url if work.files else "",
+            unify(said[:_LONGEST_TEXT]).casefold(),
+            "hidden" in work.corrected,
+        )
+
+
+class Catalogue:
+    """The works of a crawl store. Any thread may ask it.
+
+    Args:
+        store: URI of the crawl store, "" for none.
+        media: As the setting MMCRAWL_MEDIA says it.
+
+    Attributes:
+        store: As given.
+    """
+
+    def __init__(self, store: str, media: str | None) -> None:
+        self.store, self._media = store, media
+        self._entries: tuple[Entry, ...] = ()
+        self._revision = -1
+        self._lock = Lock()
+        self._describing: subprocess.Popen[str] | None = None
+
+    @property
+    def arguments(self) -> list[str]:
+        """Options of a command that say where the crawls and their media are."""
+        return [*self.media_arguments, "-a", f"store={self.store}"]
+
+    @property
+    def media_arguments(self) -> list[str]:
+        """Options of a command that say where the media are."""
+        return ["-s", f"MMCRAWL_MEDIA={self._media}"] if self._media else []
+
+    @property
+    def folder(self) -> Path:
+        """Where works and what is made of them are kept."""
+        return folder_of(self.store, self._media)
+
+    # -- what is kept ---------------------------------------------------------------------------
+
+    @contextmanager
+    def shelf(self) -> Iterator[Shelf]:
+        """Open where works are kept.
+
+        Raises:
+            Problem: nothing was described yet (404).
+            StoreError: it cannot be read.
+        """
+        if not self.is_there:
+            raise Problem(404, "works")
+        with open_shelf(self.store, self.folder, create=False) as shelf:
+            yield shelf
+
+    @contextmanager
+    def collection(self) -> Iterator[Collection | None]:
+        """Open the media that are kept; None if there are none."""
+        try:
+            opened = open_collection(self.store, self._media, create=False)
+        except MissingStoreError:
+            yield None
+            return
+        with opened:
+            yield opened
+
+    @property
+    def is_there(self) -> bool:
+        """Whether works were described."""
+        if not self.store or self.store == "memory:":
+            return False
+        if not is_server(self.store):
+            return (self.folder / "works.db").is_file()
+        try:
+            open_shelf(self.store, self.folder, create=False).close()
+        except StoreError:
+            return False
+        return True
+
+    def entries(self) -> Sequence[Entry]:
+        """Return all works but hidden ones, in the order in which they were described."""
+        return [entry for entry in self.every()[1] if not entry.is_hidden]
+
+    def every(self) -> tuple[int, Sequence[Entry]]:
+        """Return the revision of the works, and all of them, also hidden ones."""
+        with self._lock, self.shelf() as shelf:
+            revision = shelf.revision()
+            if revision != self._revision:
+                self._entries = tuple(map(Entry.of, shelf.works(hidden=True)))
+                self._revision = revision
+            return self._revision, self._entries
+
+    # -- describing -----------------------------------------------------------------------------
+
+    @property
+    def can_describe(self) -> bool:
+        """Whether there is a crawl store whose works can be described."""
+        return self.store not in ("", "memory:")
+
+    @property
+    def is_describing(self) -> bool:
+        """Whether works are being described."""
+        return self._describing is not None and self._describing.poll() is None
+
+    def describe(self) -> None:
+        """Describe all works, in a process of its own, unless that is under way."""
+        with self._lock:
+            if self.can_describe and not self.is_describing:
+                self._describing = subprocess.Popen(  # noqa: S603 - a program of ours
+                    [sys.executable, "-c", PROGRAM, "works", "describe", *self.arguments],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    errors="replace",
+                )
+
+    def failure(self) -> str:
+        """Return what the last describing said when it failed, "" if it did not."""
+        process = self._describing
+        if process is None or process.poll() in (None, 0) or process.stderr is None:
+            return ""
+        if not process.stderr.closed:
+            self._said = process.stderr.read()[-2_000:].strip()
+            process.stderr.close()
+        return self._said.rpartition("\n")[2]
+
+    def close(self) -> None:
+        """End what is under way."""
+        if self._describing is not None and self._describing.poll() is None:
+            self._describing.terminate()
+            self._describing.wait()
+
+
+def asked(arguments: Arguments) -> tuple[str, dict[str, str]]:
+    """Return the words and the values of facets that a request names."""
+    values = {name: arguments.text(name, longest=300) for name in FACETS}
+    return arguments.text("q"), {name: value for name, value in values.items() if value}
+
+
+def chosen(
+    entries: Sequence[Entry], query: str, wanted: Mapping[str, str]
+) -> tuple[list[Entry], dict[str, Counter[str]]]:
+    """Return the works that are asked for, and how many there are of each value of each facet.
+
+    Args:
+        entries: To choose from.
+        query: Words that title, creator or caption have to hold, all of them.
+        wanted: Values by facet. A facet that is chosen is counted as if it were not, so that
+            another value can be chosen.
+    """
+    words = unify(query).casefold().split()
+    matching = [entry for entry in entries if all(word in entry.text for word in words)]
+    counts: dict[str, Counter[str]] = {}
+    for facet in FACETS:
+        others = {name: value for name, value in wanted.items() if name != facet}
+        counts[facet] = Counter(getattr(entry, facet) for entry in matching if _has(entry, others))
+    return [entry for entry in matching if _has(entry, wanted)], counts
+
+
+def _has(entry: Entry, wanted: Mapping[str, str]) -> bool:
+    return all(getattr(entry, name) == value for name, value in wanted.items())

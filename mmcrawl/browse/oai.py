@@ -1,0 +1,336 @@
+"""``/oai``: the works as records that libraries harvest (OAI-PMH 2.0, Dublin Core).
+
+Written out here, since the packages there are do not tell harvesters what is deleted, and take the
+last day of a range for its first second.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from urllib.parse import parse_qsl
+
+from lxml import etree
+from lxml.builder import ElementMaker
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from mmcrawl.browse.catalogue import Entry
+from mmcrawl.browse.context import Context
+from mmcrawl.collecting.exporting.dublin_core import dublin_core
+from mmcrawl.collecting.works.model import Work
+from mmcrawl.text.xml import xml_document, xml_text
+
+PER_PAGE = 100
+"""Records of an answer; a token leads to the next ones."""
+
+_OAI = "http://www.openarchives.org/OAI/2.0/"
+_OAI_DC = "http://www.openarchives.org/OAI/2.0/oai_dc/"
+_DC = "http://purl.org/dc/elements/1.1/"
+_XSI = "http://www.w3.org/2001/XMLSchema-instance"
+_SCHEMA = f"{{{_XSI}}}schemaLocation"
+_E = ElementMaker(namespace=_OAI, nsmap={None: _OAI, "xsi": _XSI})
+_PREFIX = "oai_dc"
+_ID = "urn:mmcrawl:work:"
+_ELEMENTS = {
+    "abstract": "description",
+    "audience": "subject",
+    "extent": "format",
+    "issued": "date",
+    "license": "rights",
+}
+"""Terms that are refinements of the fifteen elements that oai_dc knows."""
+
+_SPEC = re.compile(r"[A-Za-z0-9_.!~*'()-]{1,60}")
+_DAY, _SECOND = "%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"
+_VERBS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
+    "Identify": (frozenset(), frozenset()),
+    "ListMetadataFormats": (frozenset(), frozenset({"identifier"})),
+    "ListSets": (frozenset(), frozenset({"resumptionToken"})),
+    "GetRecord": (frozenset({"identifier", "metadataPrefix"}), frozenset()),
+    "ListIdentifiers": (
+        frozenset({"metadataPrefix"}),
+        frozenset({"from", "until", "set", "resumptionToken"}),
+    ),
+    "ListRecords": (
+        frozenset({"metadataPrefix"}),
+        frozenset({"from", "until", "set", "resumptionToken"}),
+    ),
+}
+"""Verbs with the arguments they need and those they may have (section 4 of the protocol)."""
+
+Works = Callable[[Sequence[str]], list[Work]]
+
+
+class _Refusal(Exception):  # noqa: N818 - an answer of the protocol
+    """An error of the protocol: its code, and what is wrong."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """Which records a list is of: Unix seconds, both included, and a set."""
+
+    since: int | None
+    until: int | None
+    set: str
+
+    def holds(self, entry: Entry) -> bool:
+        time = int(entry.changed_at)
+        early = self.since is not None and time < self.since
+        late = self.until is not None and time > self.until
+        return not early and not late and (not self.set or self.set in _sets(entry))
+
+
+def oai_routes(context: Context) -> list[Route]:
+    """Return the route of the provider; harvesters may send arguments by GET or POST."""
+
+    async def endpoint(request: Request) -> Response:
+        body = (await request.body()).decode("utf-8", "replace")
+        text = body if request.method == "POST" else request.url.query
+        arguments = parse_qsl(text, keep_blank_values=True, errors="replace", max_num_fields=50)
+        return await context.pool.run(lambda: _answer(context, request, arguments))
+
+    return [Route("/oai", endpoint, methods=["GET", "POST"], name="oai")]
+
+
+def _answer(context: Context, request: Request, pairs: list[tuple[str, str]]) -> Response:
+    base = str(request.url.replace(query=""))
+    catalogue = context.catalogue
+    given = dict(pairs)
+    root = _E("OAI-PMH", {_SCHEMA: f"{_OAI} {_OAI}OAI-PMH.xsd"})
+    root.append(_E.responseDate(datetime.now(UTC).strftime(_SECOND)))
+    asked = _E.request(base)
+    root.append(asked)
+    try:
+        verb = _checked(given, len(pairs))
+        with catalogue.shelf() as shelf:
+            said = _Provider(base, *catalogue.every(), shelf.works_of).answer(verb, given)
+        for name, value in given.items():
+            asked.set(name, xml_text(value))
+        root.append(said)
+    except _Refusal as refusal:
+        if refusal.code not in ("badVerb", "badArgument"):
+            for name, value in given.items():
+                asked.set(name, xml_text(value))
+        root.append(_E.error(str(refusal), code=refusal.code))
+    return Response(xml_document(root), media_type="text/xml; charset=utf-8")
+
+
+def _checked(given: Mapping[str, str], number: int) -> str:
+    """Return the verb of a request whose arguments, so many, are right for it."""
+    verb = given.get("verb", "")
+    if verb not in _VERBS:
+        raise _Refusal("badVerb", f"verb may be {', '.join(_VERBS)}")
+    if len(given) < number:
+        raise _Refusal("badArgument", "an argument is given twice")
+    needed, allowed = _VERBS[verb]
+    names = given.keys() - {"verb"}
+    if unknown := names - needed - allowed:
+        raise _Refusal("badArgument", f"{verb} takes no argument {xml_text(min(unknown))!r}")
+    if "resumptionToken" in names:
+        if len(names) > 1:
+            raise _Refusal("badArgument", "resumptionToken stands alone")
+    elif missing := needed - names:
+        raise _Refusal("badArgument", f"{verb} needs {min(missing)}")
+    return verb
+
+
+class _Provider:
+    """Answers the verbs.
+
+    Args:
+        base: Address of the provider.
+        revision: Of the works: a token of another one is not taken.
+        entries: Of all works, also hidden ones.
+        works: Returns whole works by their ids.
+    """
+
+    def __init__(self, base: str, revision: int, entries: Sequence[Entry], works: Works) -> None:
+        self._base, self._entries = base, entries
+        self._revision, self._works = revision, works
+
+    def answer(self, verb: str, given: Mapping[str, str]) -> etree._Element:
+        """Return what answers a request. Raises _Refusal."""
+        match verb:
+            case "Identify":
+                return self._identify()
+            case "ListMetadataFormats":
+                if "identifier" in given:
+                    self._entry(given["identifier"])
+                return _formats()
+            case "ListSets":
+                if "resumptionToken" in given:
+                    raise _Refusal("badResumptionToken", "the list of sets is one")
+                return self._list_sets()
+            case "GetRecord":
+                entry = self._entry(given["identifier"])
+                _check_prefix(given["metadataPrefix"])
+                return _E.GetRecord(*self._records([entry]))
+            case _:
+                return self._list(verb, given)
+
+    def _identify(self) -> etree._Element:
+        host = re.sub(r"^https?://|[:/].*$", "", self._base)
+        first = min((entry.changed_at for entry in self._entries), default=0.0)
+        return _E.Identify(
+            _E.repositoryName("mmcrawl"),
+            _E.baseURL(self._base),
+            _E.protocolVersion("2.0"),
+            _E.adminEmail(f"webmaster@{host}"),  # which every domain should have (RFC 2142)
+            _E.earliestDatestamp(_stamp(first)),
+            _E.deletedRecord("transient"),  # hidden works are told; those not found again are not
+            _E.granularity("YYYY-MM-DDThh:mm:ssZ"),
+        )
+
+    def _list_sets(self) -> etree._Element:
+        found = {
+            **{_spec("kind", kind): kind for kind in {e.kind for e in self._entries}},
+            **{_spec("topic", topic): topic for topic in {e.topic for e in self._entries} if topic},
+        }
+        if not found:
+            raise _Refusal("noSetHierarchy", "there are no sets yet")
+        return _E.ListSets(
+            *(
+                _E.set(_E.setSpec(spec), _E.setName(xml_text(name)))
+                for spec, name in sorted(found.items())
+            )
+        )
+
+    def _list(self, verb: str, given: Mapping[str, str]) -> etree._Element:
+        start = 0
+        if "resumptionToken" in given:
+            start, given = self._resumed(given["resumptionToken"])
+        _check_prefix(given.get("metadataPrefix", ""))
+        wanted = _range(given)
+        found = sorted(
+            (entry for entry in self._entries if wanted.holds(entry)),
+            key=lambda entry: (entry.changed_at, entry.id),
+        )
+        page = found[start : start + PER_PAGE]
+        if not page:
+            raise _Refusal("noRecordsMatch", "no record is as asked for")
+        said = _E(verb)
+        said.extend(map(_header, page) if verb == "ListIdentifiers" else self._records(page))
+        if len(found) > PER_PAGE:
+            end = start + len(page)
+            token = self._token(end, given) if end < len(found) else ""
+            size = {"completeListSize": str(len(found)), "cursor": str(start)}
+            said.append(_E.resumptionToken(token, size))
+        return said
+
+    def _token(self, start: int, given: Mapping[str, str]) -> str:
+        names = ("metadataPrefix", "from", "until", "set")
+        kept = {name: given[name] for name in names if name in given}
+        said = json.dumps([self._revision, start, kept], separators=(",", ":"))
+        return base64.urlsafe_b64encode(said.encode()).decode()
+
+    def _resumed(self, token: str) -> tuple[int, dict[str, str]]:
+        try:
+            revision, start, kept = json.loads(base64.urlsafe_b64decode(token.encode()))
+            number, given = int(start), {str(name): str(value) for name, value in kept.items()}
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            raise _Refusal("badResumptionToken", "this is no token of ours") from None
+        if revision != self._revision or number < 0:
+            raise _Refusal("badResumptionToken", "the works have changed since; begin again")
+        return number, given
+
+    def _records(self, entries: Sequence[Entry]) -> list[etree._Element]:
+        works = {work.id: work for work in self._works([e.id for e in entries if not e.is_hidden])}
+        records = []
+        for entry in entries:
+            record = _E.record(_header(entry))
+            if entry.id in works:
+                record.append(_E.metadata(_oai_dc(works[entry.id])))
+            records.append(record)
+        return records
+
+    def _entry(self, identifier: str) -> Entry:
+        for entry in self._entries:
+            if _ID + entry.id == identifier:
+                return entry
+        raise _Refusal("idDoesNotExist", "there is no record of this identifier")
+
+
+def _formats() -> etree._Element:
+    return _E.ListMetadataFormats(
+        _E.metadataFormat(
+            _E.metadataPrefix(_PREFIX),
+            _E.schema(f"{_OAI}oai_dc.xsd"),
+            _E.metadataNamespace(_OAI_DC),
+        )
+    )
+
+
+def _check_prefix(prefix: str) -> None:
+    if prefix != _PREFIX:
+        raise _Refusal("cannotDisseminateFormat", f"records are had as {_PREFIX}")
+
+
+def _range(given: Mapping[str, str]) -> _Range:
+    since, until = given.get("from"), given.get("until")
+    if since is not None and until is not None and len(since) != len(until):
+        raise _Refusal("badArgument", "from and until have to be equally exact")
+    found = _Range(
+        None if since is None else _time(since)[0],
+        None if until is None else _time(until)[1],
+        given.get("set", ""),
+    )
+    if found.since is not None and found.until is not None and found.since > found.until:
+        raise _Refusal("badArgument", "from is later than until")
+    return found
+
+
+def _time(text: str) -> tuple[int, int]:
+    """Return the first and the last second of a day or second."""
+    for form, length in ((_SECOND, timedelta(seconds=1)), (_DAY, timedelta(days=1))):
+        try:
+            start = datetime.strptime(text, form).replace(tzinfo=UTC)
+            return int(start.timestamp()), int((start + length).timestamp()) - 1
+        except (ValueError, OverflowError):
+            continue
+    raise _Refusal("badArgument", "give times as 2026-01-31 or 2026-01-31T08:30:00Z")
+
+
+def _header(entry: Entry) -> etree._Element:
+    header = _E.header(_E.identifier(_ID + entry.id), _E.datestamp(_stamp(entry.changed_at)))
+    header.extend(_E.setSpec(spec) for spec in _sets(entry))
+    if entry.is_hidden:
+        header.set("status", "deleted")
+    return header
+
+
+def _stamp(time: float) -> str:
+    return datetime.fromtimestamp(int(time), UTC).strftime(_SECOND)
+
+
+def _sets(entry: Entry) -> list[str]:
+    fields = (("kind", entry.kind), ("topic", entry.topic))
+    return [_spec(name, value) for name, value in fields if value]
+
+
+def _spec(name: str, value: str) -> str:
+    """Return the name of a set, in the few characters that are allowed."""
+    if not _SPEC.fullmatch(value):
+        value = blake2b(value.encode(errors="replace"), digest_size=8).hexdigest()
+    return f"{name}:{value}"
+
+
+def _oai_dc(work: Work) -> etree._Element:
+    root = etree.Element(
+        f"{{{_OAI_DC}}}dc",
+        {_SCHEMA: f"{_OAI_DC} {_OAI}oai_dc.xsd"},
+        nsmap={"oai_dc": _OAI_DC, "dc": _DC, "xsi": _XSI},
+    )
+    for term, value in dublin_core(work):
+        etree.SubElement(root, f"{{{_DC}}}{_ELEMENTS.get(term, term)}").text = value
+    return root

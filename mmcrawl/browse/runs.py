@@ -1,0 +1,176 @@
+"""Crawls that are started from the browser: each a process of its own, with its log beside the
+works."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Lock
+
+from pydantic import ValidationError
+
+from mmcrawl.browse.catalogue import PROGRAM, Catalogue
+from mmcrawl.crawling.arguments import explain
+from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.errors import MmcrawlError
+from mmcrawl.scoring.registry import algorithm_names
+from mmcrawl.topic.loading import topic_names
+
+_PATIENCE = 20.0  # seconds for a crawl to end when this ends
+_LOG = 4_000  # bytes of a log that are shown
+_KINDS = ("audio", "video", "animation")
+_URL = re.compile(r"https?://\S+", re.IGNORECASE)
+_SIZE = re.compile(r"[0-9.]+ ?[kMGT]?B?", re.IGNORECASE)
+
+
+class CrawlRuns:
+    """Starts and stops crawls of the store that is browsed.
+
+    Args:
+        catalogue: Of that store.
+        archive: URI of the archive they write to.
+    """
+
+    def __init__(self, catalogue: Catalogue, archive: str) -> None:
+        self._catalogue, self._archive = catalogue, archive
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._lock = Lock()
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether there is a store that crawls can be kept in."""
+        return self._catalogue.can_describe
+
+    def start(self, said: Mapping[str, str]) -> str:
+        """Start a crawl; return the name of its job.
+
+        Args:
+            said: Arguments of the crawl, as people wrote them.
+
+        Raises:
+            ValueError: they are not right; lines that say what may be there.
+        """
+        arguments = _arguments(said) | {"store": self._catalogue.store}
+        try:
+            params = FocusedParams.model_validate(arguments)
+            job = params.job_name
+        except ValidationError as error:
+            raise ValueError("\n".join(explain(error))) from error
+        except MmcrawlError as error:
+            raise ValueError(str(error)) from error
+        folder = self._folder
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{job}.json").write_text(json.dumps(arguments), encoding="utf-8")
+        self._begin(job, arguments)
+        return job
+
+    def go_on(self, job: str) -> None:
+        """Start a crawl that was started here before; it goes on where it stopped."""
+        arguments = self._kept(job)
+        if arguments is not None:
+            self._begin(job, arguments)
+
+    def stop(self, job: str) -> None:
+        """Let a crawl end, as Ctrl-C does: what it found stays, and it can go on."""
+        with self._lock:
+            process = self._running.get(job)
+        if process is not None and process.poll() is None:
+            process.send_signal(signal.SIGINT)
+
+    def is_running(self, job: str) -> bool:
+        """Whether a crawl that was started here runs."""
+        process = self._running.get(job)
+        return process is not None and process.poll() is None
+
+    def can_go_on(self, job: str) -> bool:
+        """Whether a crawl was started here and does not run."""
+        return not self.is_running(job) and self._kept(job) is not None
+
+    def log(self, job: str) -> str:
+        """Return the last lines of what a crawl said, "" if it was not started here."""
+        path = self._path(job, "log")
+        if path is None or not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _LOG))
+            return file.read().decode("utf-8", "replace").partition("\n")[2].strip()
+
+    def close(self) -> None:
+        """Let all crawls end."""
+        for job in list(self._running):
+            self.stop(job)
+        for process in self._running.values():
+            try:
+                process.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.terminate()
+
+    @property
+    def _folder(self) -> Path:
+        return self._catalogue.folder / "crawls"
+
+    def _path(self, job: str, suffix: str) -> Path | None:
+        return self._folder / f"{job}.{suffix}" if re.fullmatch(r"[\w.-]+", job) else None
+
+    def _kept(self, job: str) -> dict[str, str] | None:
+        path = self._path(job, "json") if self.is_possible else None
+        try:
+            return None if path is None else dict(json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError):
+            return None
+
+    def _begin(self, job: str, arguments: Mapping[str, str]) -> None:
+        command = [sys.executable, "-c", PROGRAM, "crawl", "focused"]
+        for name, value in arguments.items():
+            command += ["-a", f"{name}={value}"]
+        command += ["-s", f"MMCRAWL_ARCHIVE={self._archive}", "-s", "MMCRAWL_DISPLAY=False"]
+        with self._lock:
+            if self.is_running(job):
+                return
+            with (self._folder / f"{job}.log").open("ab") as log:
+                self._running[job] = subprocess.Popen(  # noqa: S603 - a program of ours
+                    [*command, *self._catalogue.media_arguments],
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,  # Ctrl-C in the terminal ends the browser first
+                )
+
+
+def _arguments(said: Mapping[str, str]) -> dict[str, str]:
+    """Return the arguments of a crawl; nothing of them names a file of this machine.
+
+    Raises:
+        ValueError: they are not right.
+    """
+    if said.get("demo"):
+        return {}
+    seeds = said.get("seeds", "").replace(",", " ").split()
+    if not seeds or not all(map(_URL.fullmatch, seeds)):
+        raise ValueError("seeds: give addresses that begin with http:// or https://")
+    topic, keywords = said.get("topic", ""), said.get("keywords", "")
+    if topic and topic not in topic_names():
+        raise ValueError(f"topic: it may be {', '.join(topic_names())}")
+    if not topic and not keywords:
+        raise ValueError("topic: choose one, or give words to look for (* for any media)")
+    algo = said.get("algo") or "urlrule"
+    if algo not in algorithm_names():
+        raise ValueError(f"algo: it may be {', '.join(algorithm_names())}")
+    if said.get("max_media") and not _SIZE.fullmatch(said["max_media"]):
+        raise ValueError("max_media: give a size as 500MB or 20GB")
+    kinds = ",".join(kind for kind in _KINDS if said.get(f"keep.{kind}"))
+    arguments = {
+        "seeds": ",".join(seeds),
+        "topic": "" if keywords else topic,
+        "keywords": keywords,
+        "max_pages": said.get("max_pages", ""),
+        "algo": algo,
+        "download": kinds,
+        "max_media": said.get("max_media", "") if kinds else "",
+    }
+    return {name: value for name, value in arguments.items() if value}

@@ -1,0 +1,280 @@
+"""Works: a list that is searched and narrowed, one of them with its files, and corrections."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
+
+from mmcrawl.browse.arguments import Arguments, Form, Problem
+from mmcrawl.browse.catalogue import asked, chosen
+from mmcrawl.browse.context import Context
+from mmcrawl.browse.rendering import page
+from mmcrawl.browse.text import address
+from mmcrawl.collecting.exporting.article import PLAYED
+from mmcrawl.collecting.exporting.coins import coins
+from mmcrawl.collecting.exporting.held_files import file_path, path_of_part
+from mmcrawl.collecting.files import FolderFiles, MediaFiles
+from mmcrawl.collecting.parts import SWF, held_parts
+from mmcrawl.collecting.pictures import has_pictures, picture_of
+from mmcrawl.collecting.shelf.collections import Collections
+from mmcrawl.collecting.shelf.corrections import FIELDS, Correction, checked
+from mmcrawl.collecting.works.model import AUDIENCES, Work
+from mmcrawl.errors import CollectionError
+
+_PER_PAGE = 24
+_MOST_VALUES = 12  # of a facet
+_PORTION = 1 << 18  # bytes
+_LANGUAGES, _HIDDEN = "languages", "hidden"
+_EDITED = tuple(name for name in FIELDS if name not in ("poster", _HIDDEN))
+_LONGEST = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value of a facet: its label, the address of the list with it, and how many works it has."""
+
+    value: str
+    label: str
+    address: str
+    number: int
+    is_chosen: bool
+
+
+@dataclass(frozen=True)
+class WorkViews:
+    """Works."""
+
+    context: Context
+
+    @cached_property
+    def _takes_pictures(self) -> bool:
+        return has_pictures()
+
+    def works(self, arguments: Arguments) -> Response:
+        """Show the works that are asked for, or how they can be described."""
+        catalogue = self.context.catalogue
+        if not catalogue.is_there:
+            return page(
+                arguments,
+                "works_missing",
+                can_describe=catalogue.can_describe,
+                again=5 if catalogue.is_describing else 0,
+                failure=catalogue.failure(),
+            )
+        query, wanted = asked(arguments)
+        found, counts = chosen(catalogue.entries(), query, wanted)
+        number, last = arguments.list_page(len(found), _PER_PAGE)
+        given = {"q": query, **wanted}
+        facets = [
+            (name, choices)
+            for name, values in counts.items()
+            if len(choices := self._choices(arguments, name, values.most_common(), given)) > 1
+            or name in wanted
+        ]
+        with catalogue.shelf() as shelf:
+            collections = Collections(shelf).all()
+        return page(
+            arguments,
+            "works",
+            entries=found[_PER_PAGE * (number - 1) : _PER_PAGE * number],
+            total=len(found),
+            query=query,
+            given=given,
+            facets=facets,
+            number=number,
+            last=last,
+            collections=collections,
+            pictures=self._takes_pictures,
+            again=5 if catalogue.is_describing else 0,
+            failure=catalogue.failure(),
+        )
+
+    def work(self, arguments: Arguments) -> Response:
+        """Show all that is known of a work, and play it."""
+        with self.context.catalogue.shelf() as shelf:
+            work = _work(shelf.find, arguments.text("id", longest=100))
+            found = shelf.row(work.id) or {}
+            inside = [
+                one for one in Collections(shelf).all() if work.id in {m.work for m in one.members}
+            ]
+            collections = Collections(shelf).all()
+        archived = {one.url for one in work.pages if self.context.archive.visits(one.url)}
+        player = _player(work, self.context.options.ruffle is not None)
+        return page(
+            arguments,
+            "work",
+            headers={"Content-Security-Policy": _ruffle_policy(arguments)}
+            if player is not None and player[1] == "ruffle"
+            else None,
+            work=work,
+            reference=coins(work),
+            found=found,
+            hidden=_HIDDEN in work.corrected,
+            player=player,
+            held=[number for number, file in enumerate(work.files) if file.digest],
+            archived=archived,
+            edited=_EDITED,
+            audiences=AUDIENCES,
+            inside=inside,
+            collections=collections,
+        )
+
+    def picture(self, arguments: Arguments) -> Response:
+        """Answer with a small picture of a film that is kept."""
+        with self.context.catalogue.shelf() as shelf:
+            work = _work(shelf.find, arguments.text("id", longest=100))
+        films = [f.digest for f in work.files if f.digest and f.mime.startswith("video/")]
+        with self.context.catalogue.collection() as collection:
+            pictures = () if collection is None else (picture_of(collection, f) for f in films)
+            for picture in pictures:
+                if picture is not None:
+                    headers = {"Cache-Control": "private, max-age=86400"}
+                    return FileResponse(picture, media_type="image/jpeg", headers=headers)
+        return RedirectResponse("/static/film.svg")
+
+    def file(self, request: Request) -> Response:
+        """Answer with the bytes of a file that is kept, or of one that an animation loads."""
+        id_, number = request.path_params["id"], request.path_params["number"]
+        with self.context.catalogue.shelf() as shelf:
+            work = _work(shelf.find, id_)
+        if number >= len(work.files) or not work.files[number].digest:
+            raise Problem(404, "file")
+        file = work.files[number]
+        with self.context.catalogue.collection() as collection:
+            if collection is None:
+                raise Problem(404, "file")
+            path = request.path_params["path"]
+            if path == file_path(file):
+                return _answer(collection.files, file.digest, file.mime, file.size, path)
+            for name, digest in held_parts(file.url, collection.files, collection.index):
+                if path_of_part(name) == path:
+                    guessed = mimetypes.guess_type(path)[0] or ""
+                    return _answer(collection.files, digest, guessed, 0, path)
+        raise Problem(404, "file")
+
+    # -- what forms do --------------------------------------------------------------------------
+
+    def describe(self, form: Form) -> str:
+        """Describe the works, in a process of its own."""
+        self.context.catalogue.describe()
+        return form.to("/works")
+
+    def correct(self, form: Form) -> str:
+        """Take over the fields of a record that were changed."""
+        id_ = form.text("id", longest=100)
+        with self.context.catalogue.shelf() as shelf:
+            work = _work(shelf.find, id_)
+            try:
+                values = _corrections(form, work)
+                if values:
+                    shelf.correct([Correction(id_, values)])
+            except (ValueError, CollectionError) as error:
+                raise Problem(400, "entry", error=error) from error
+        return form.to("/work", id=id_)
+
+    # -------------------------------------------------------------------------------------------
+
+    def _choices(
+        self,
+        arguments: Arguments,
+        name: str,
+        values: Sequence[tuple[str, int]],
+        given: dict[str, str],
+    ) -> list[Choice]:
+        """Return the values of a facet, most frequent first; the chosen one leads out of it."""
+        words = arguments.words
+        lang = words.language if words.chosen else None
+        found: list[Choice] = []
+        for value, number in values:
+            is_chosen = given.get(name) == value
+            if not value or (len(found) >= _MOST_VALUES and not is_chosen):
+                continue
+            asked_for = given | {name: "" if is_chosen else value}
+            label = words.maybe(f"{'media' if name == 'kind' else name}.{value}")
+            to = address("/works", **asked_for, lang=lang)
+            found.append(Choice(value, label, to, number, is_chosen))
+        return found
+
+
+def _work(find: Any, id_: str) -> Work:
+    try:
+        work: Work = find(id_)
+    except CollectionError:
+        raise Problem(404, "work", id=id_) from None
+    return work
+
+
+def _corrections(form: Form, work: Work) -> dict[str, Any]:
+    """Return the fields whose values the form changes; those to be given back with None."""
+    plain = work.as_plain() | {"licence": work.licence.code if work.licence else ""}
+    values: dict[str, Any] = {}
+    for name in _EDITED:
+        if form.values.get(f"back.{name}"):
+            values[name] = None
+            continue
+        if name not in form.values:
+            continue
+        text = " ".join(form.text(name, longest=_LONGEST).split())
+        before = plain[name]
+        if name == _LANGUAGES:
+            tags = [tag.strip() for tag in text.split(",") if tag.strip()]
+            if tags != list(before):
+                values[name] = checked(name, tags)
+        elif text != " ".join(str(before).split()):
+            values[name] = checked(name, text)
+    if "hide" in form.values:
+        values[_HIDDEN] = True if form.values["hide"] else None
+    return values
+
+
+def _player(work: Work, has_ruffle: bool) -> tuple[str, str, str] | None:
+    """Return the address of the best file that can be played, what plays it, and its folder."""
+    for number, file in enumerate(work.files):
+        plays = file.mime.partition("/")[0] if file.mime in PLAYED else ""
+        if file.mime == SWF and has_ruffle:
+            plays = "ruffle"
+        if file.digest and plays:
+            folder = f"/work/file/{work.id}/{number}/"
+            return folder + quote(file_path(file)), plays, folder
+    return None
+
+
+def _ruffle_policy(arguments: Arguments) -> str:
+    own = str(arguments.request.base_url).rstrip("/")
+    return (
+        f"default-src 'none'; style-src {own}/static/; img-src {own}/static/; form-action 'self';"
+        f" base-uri 'none'; frame-ancestors 'none'; script-src {own}/ruffle/ 'wasm-unsafe-eval';"
+        f" connect-src {own}/ruffle/ {own}/work/file/;"
+        f" style-src-elem {own}/static/ 'unsafe-inline'"
+    )
+
+
+def _answer(files: MediaFiles, digest: str, mime: str, size: int, path: str) -> Response:
+    """Answer with bytes that strangers made: nothing in them runs here."""
+    is_media = mime.startswith(("audio/", "video/")) or mime == SWF
+    name = quote(path.rpartition("/")[2])
+    headers = {
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+        "Content-Disposition": f"{'inline' if is_media else 'attachment'}; filename*=utf-8''{name}",
+    }
+    media_type = mime if is_media else "application/octet-stream"
+    if isinstance(files, FolderFiles) and files.path(digest).is_file():
+        return FileResponse(files.path(digest), media_type=media_type, headers=headers)
+
+    source = files.open(digest)
+
+    def portions() -> Iterator[bytes]:
+        with source:
+            while portion := source.read(_PORTION):
+                yield portion
+
+    if size:
+        headers["Content-Length"] = str(size)
+    return StreamingResponse(portions(), media_type=media_type, headers=headers)

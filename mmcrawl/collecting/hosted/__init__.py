@@ -1,0 +1,10 @@
+"""Players of other sites (YouTube, Vimeo, Bilibili …): their media are fetched by yt-dlp.
+
+It is a program of its own, which users install, and is run one address at a time. It asks the
+network through a proxy of ours, so that no private address is asked that pages may not ask either.
+"""
+
+from mmcrawl.collecting.hosted.players import Players
+from mmcrawl.collecting.hosted.ytdlp import YtDlp
+
+__all__ = ["Players", "YtDlp"]

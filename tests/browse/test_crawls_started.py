@@ -1,0 +1,102 @@
+"""Crawls that are started, watched, stopped and gone on with in the browser."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from lxml import html
+from starlette.testclient import TestClient
+
+from mmcrawl.browse import Context, Options
+from tests.browse.shelf import browsing, fill
+from tests.browse.works import key_of, store_of
+
+
+@pytest.fixture
+def browsed(tmp_path: Path) -> Iterator[tuple[TestClient, Context]]:
+    with browsing(fill(tmp_path), Options(store=store_of(tmp_path))) as pair:
+        yield pair
+
+
+def until(done: Callable[[], bool]) -> None:
+    end = time.monotonic() + 90
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+
+
+def post(client: TestClient, path: str, **form: str) -> str:
+    """Send a form as a page of ours does; return the address that follows."""
+    answer = client.post(path, data={"form_key": key_of(client, "/crawls"), **form})
+    assert answer.status_code == 303, answer.text
+    return str(answer.headers["location"])
+
+
+@pytest.mark.processes
+def test_a_crawl_is_started_stopped_and_gone_on_with(
+    browsed: tuple[TestClient, Context],
+) -> None:
+    client, context = browsed
+    to = post(client, "/crawls", demo="1")
+    job = to.partition("job=")[2]
+    until(lambda: "demo" in context.runs.log(job) or not context.runs.is_running(job))
+    assert "Stop it" in client.get(to).text
+    post(client, "/crawl", job=job, do="stop")
+    until(lambda: not context.runs.is_running(job))
+    assert "Let it go on" in client.get(to).text
+    post(client, "/crawl", job=job, do="go-on")
+    until(lambda: not context.runs.is_running(job))
+    time.sleep(3.1)  # as long as numbers are kept
+    page = html.document_fromstring(client.get(to).text)
+    titles = [heading.text_content() for heading in page.xpath("//ol//h3")]
+    assert len(titles) == 50
+    about = [line.text_content() for line in page.xpath("//ol/li//p[@class='about']")]
+    scores = [float(line.partition("score ")[2].split()[0]) for line in about]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] > 0.5
+    assert "Words of the topic:" in page.xpath("//ol/li[1]")[0].text_content()
+    assert len(list(context.archive.urls())) > 300  # pages of the crawl, in the archive browsed
+
+
+@pytest.mark.parametrize(
+    ("form", "says"),
+    [
+        ({"topic": "physics-senior"}, "seeds: give addresses"),
+        ({"topic": "physics-senior", "seeds": "/etc/passwd"}, "seeds: give addresses"),
+        ({"topic": "physics-senior", "seeds": "http://h.test -s"}, "seeds: give addresses"),
+        ({"topic": "/etc/passwd", "seeds": "http://h.test"}, "topic: it may be"),
+        ({"seeds": "http://h.test"}, "topic: choose one"),
+        ({"keywords": "*", "seeds": "http://h.test", "algo": "os.system"}, "algo: it may be"),
+        ({"keywords": "*", "seeds": "http://h.test", "max_pages": "many"}, "max_pages"),
+        (
+            {"keywords": "*", "seeds": "http://h.test", "keep.audio": "1", "max_media": "-s x"},
+            "max_media: give a size",
+        ),
+    ],
+)
+def test_a_wrong_argument_is_told_and_nothing_starts(
+    browsed: tuple[TestClient, Context], tmp_path: Path, form: dict[str, str], says: str
+) -> None:
+    client, _ = browsed
+    answer = client.post("/crawls", data={"form_key": key_of(client, "/crawls"), **form})
+    assert answer.status_code == 400
+    assert says in html.document_fromstring(answer.text).text_content()
+    assert not (tmp_path / "crawl.db").exists()
+
+
+def test_crawls_are_started_by_forms_of_ours_only(browsed: tuple[TestClient, Context]) -> None:
+    client, _ = browsed
+    assert client.post("/crawls", data={"demo": "1"}).status_code == 403
+    headers = {"Origin": "http://evil.test"}
+    form = {"form_key": key_of(client, "/crawls"), "demo": "1"}
+    assert client.post("/crawls", data=form, headers=headers).status_code == 403
+
+
+def test_a_crawl_that_is_not_there_is_told(browsed: tuple[TestClient, Context]) -> None:
+    client, _ = browsed
+    for job in ("nosuch", "../../works"):
+        assert client.get("/crawl", params={"job": job}).status_code == 404
+    post(client, "/crawl", job="../../works", do="go-on")

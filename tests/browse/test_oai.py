@@ -1,0 +1,227 @@
+"""Works as a harvester of OAI-PMH gets them: one of others, and all that it may ask wrongly."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from lxml import etree
+from oaipmh_scythe import Scythe
+from oaipmh_scythe.exceptions import NoRecordsMatch
+from starlette.testclient import TestClient
+
+from mmcrawl.browse import Context, Options, oai
+from mmcrawl.browse.app import create_app
+from mmcrawl.collecting.opening import folder_of
+from mmcrawl.collecting.shelf.corrections import Correction
+from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.collecting.works.model import Work
+from tests.browse.serving import free_port, served
+from tests.browse.shelf import browsing, fill
+from tests.browse.works import RIPPLES, TONE, WAVES, keep_works, store_of
+
+NAMES = {"o": "http://www.openarchives.org/OAI/2.0/", "dc": "http://purl.org/dc/elements/1.1/"}
+WORKS = (WAVES, RIPPLES, TONE)
+
+
+@pytest.fixture
+def browsed(tmp_path: Path) -> Iterator[tuple[TestClient, Context]]:
+    with browsing(fill(tmp_path), keep_works(tmp_path)) as pair:
+        yield pair
+
+
+@pytest.fixture
+def client(browsed: tuple[TestClient, Context]) -> TestClient:
+    return browsed[0]
+
+
+@pytest.fixture
+def harvester(browsed: tuple[TestClient, Context]) -> Iterator[Scythe]:
+    app, port = create_app(browsed[1]), free_port()
+    with served(app, port) as origin, Scythe(f"{origin}/oai", timeout=30) as scythe:
+        yield scythe
+
+
+def correct(folder: Path, work: Work, **values: Any) -> None:
+    store = store_of(folder)
+    with open_shelf(store, folder_of(store, None)) as shelf:
+        shelf.correct([Correction(work.id, values)])
+
+
+def asked(client: TestClient, **arguments: str) -> etree._Element:
+    answer = client.get("/oai?" + urlencode(arguments))
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/xml")
+    return etree.fromstring(answer.content)
+
+
+def error(client: TestClient, **arguments: str) -> str:
+    return str(asked(client, **arguments).xpath("string(o:error/@code)", namespaces=NAMES))
+
+
+# -- a harvester of others ------------------------------------------------------------------------
+
+
+def test_all_works_are_harvested_page_by_page(
+    harvester: Scythe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oai, "PER_PAGE", 2)
+    records = list(harvester.list_records(metadata_prefix="oai_dc"))
+    said = {record.header.identifier: record.metadata for record in records}
+    assert set(said) == {f"urn:mmcrawl:work:{work.id}" for work in WORKS}
+    waves = said[f"urn:mmcrawl:work:{WAVES.id}"]
+    assert waves["title"] == [WAVES.title]
+    assert waves["description"] == ["How waves meet"]
+    assert waves["type"] == ["MovingImage"]
+    assert waves["language"] == ["en"]
+    assert set(waves["rights"]) == {"CC-BY-4.0", WAVES.licences[0].url}
+    assert waves["identifier"] == ["http://films.test/waves.mp4"]
+    assert waves["source"] == [WAVES.pages[0].url]
+
+
+def test_sets_are_kinds_and_topics(harvester: Scythe) -> None:
+    specs = {each.setName: each.setSpec for each in harvester.list_sets()}
+    assert set(specs) == {"audio", "video", "animation", "力学"}
+    found = list(harvester.list_identifiers(metadata_prefix="oai_dc", set_=specs["力学"]))
+    assert [each.identifier for each in found] == [f"urn:mmcrawl:work:{RIPPLES.id}"]
+
+
+def test_one_record_and_what_the_provider_is(harvester: Scythe) -> None:
+    record = harvester.get_record(
+        identifier=f"urn:mmcrawl:work:{RIPPLES.id}", metadata_prefix="oai_dc"
+    )
+    assert record.metadata["title"] == [RIPPLES.title]
+    identify = harvester.identify()
+    assert identify.granularity == "YYYY-MM-DDThh:mm:ssZ"
+    assert identify.deletedRecord == "transient"
+    assert [each.metadataPrefix for each in harvester.list_metadata_formats()] == ["oai_dc"]
+
+
+def test_only_what_changed_since_is_harvested(harvester: Scythe, tmp_path: Path) -> None:
+    time.sleep(1.1)  # datestamps are whole seconds
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    with pytest.raises(NoRecordsMatch):
+        list(harvester.list_identifiers(metadata_prefix="oai_dc", from_=now))
+    correct(tmp_path, TONE, title="A tone of 440 Hz")
+    correct(tmp_path, WAVES, hidden=True)
+    found = list(harvester.list_records(metadata_prefix="oai_dc", from_=now))
+    said = {each.header.identifier.rpartition(":")[2]: each for each in found}
+    assert set(said) == {TONE.id, WAVES.id}
+    assert said[WAVES.id].deleted
+    assert said[TONE.id].metadata["title"] == ["A tone of 440 Hz"]
+
+
+# -- what may be asked wrongly --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ({}, "badVerb"),
+        ({"verb": "ListEverything"}, "badVerb"),
+        ({"verb": "Identify", "set": "kind:audio"}, "badArgument"),
+        ({"verb": "ListRecords"}, "badArgument"),
+        ({"verb": "GetRecord", "metadataPrefix": "oai_dc"}, "badArgument"),
+        ({"verb": "ListRecords", "metadataPrefix": "marc21"}, "cannotDisseminateFormat"),
+        (
+            {"verb": "GetRecord", "metadataPrefix": "oai_dc", "identifier": "urn:x"},
+            "idDoesNotExist",
+        ),
+        ({"verb": "ListMetadataFormats", "identifier": "urn:x"}, "idDoesNotExist"),
+        (
+            {"verb": "ListRecords", "metadataPrefix": "oai_dc", "from": "yesterday"},
+            "badArgument",
+        ),
+        (
+            {
+                "verb": "ListRecords",
+                "metadataPrefix": "oai_dc",
+                "from": "2026-01-02",
+                "until": "2026-01-02T00:00:00Z",
+            },
+            "badArgument",
+        ),
+        (
+            {
+                "verb": "ListRecords",
+                "metadataPrefix": "oai_dc",
+                "from": "2026-01-02",
+                "until": "2026-01-01",
+            },
+            "badArgument",
+        ),
+        (
+            {"verb": "ListRecords", "metadataPrefix": "oai_dc", "until": "1999-01-01"},
+            "noRecordsMatch",
+        ),
+        (
+            {"verb": "ListIdentifiers", "metadataPrefix": "oai_dc", "set": "kind:opera"},
+            "noRecordsMatch",
+        ),
+        ({"verb": "ListRecords", "resumptionToken": "W10="}, "badResumptionToken"),
+        ({"verb": "ListRecords", "resumptionToken": "😀"}, "badResumptionToken"),
+        (
+            {"verb": "ListRecords", "resumptionToken": "x", "metadataPrefix": "oai_dc"},
+            "badArgument",
+        ),
+        ({"verb": "ListSets", "resumptionToken": "x"}, "badResumptionToken"),
+    ],
+)
+def test_wrong_requests_are_told_as_the_protocol_says(
+    client: TestClient, arguments: dict[str, str], code: str
+) -> None:
+    assert (
+        error(
+            client,
+            **{
+                k: v.encode("utf-16", "surrogatepass").decode("utf-16")
+                for k, v in arguments.items()
+            },
+        )
+        == code
+    )
+
+
+def test_an_argument_given_twice_is_refused(client: TestClient) -> None:
+    answer = client.get("/oai?verb=ListSets&verb=ListSets")
+    assert b'code="badArgument"' in answer.content
+
+
+def test_a_day_counts_to_its_last_second(client: TestClient) -> None:
+    day = datetime.now(UTC).strftime("%Y-%m-%d")
+    root = asked(
+        client, verb="ListIdentifiers", metadataPrefix="oai_dc", **{"from": day, "until": day}
+    )
+    assert len(root.findall(".//o:header", NAMES)) == 3
+
+
+def test_a_token_of_works_that_have_changed_is_refused(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(oai, "PER_PAGE", 2)
+    root = asked(client, verb="ListIdentifiers", metadataPrefix="oai_dc")
+    (token,) = root.xpath("//o:resumptionToken", namespaces=NAMES)
+    assert (token.get("completeListSize"), token.get("cursor")) == ("3", "0")
+    last = asked(client, verb="ListIdentifiers", resumptionToken=token.text)
+    (end,) = last.xpath("//o:resumptionToken", namespaces=NAMES)
+    assert (end.text, end.get("cursor")) == (None, "2")
+    correct(tmp_path, TONE, title="A tone of 440 Hz")
+    assert error(client, verb="ListIdentifiers", resumptionToken=token.text) == "badResumptionToken"
+
+
+def test_arguments_may_be_posted(client: TestClient) -> None:
+    answer = client.post("/oai", data={"verb": "Identify"})
+    assert b"<repositoryName>" in answer.content
+
+
+def test_beyond_loopback_the_token_is_needed(tmp_path: Path) -> None:
+    options = Options(store=keep_works(tmp_path).store, host="0.0.0.0", token="correct horse")
+    with browsing(fill(tmp_path), options) as (client, _):
+        assert client.get("/oai?verb=Identify").status_code == 401
+        bearer = {"Authorization": "Bearer correct horse"}
+        assert client.get("/oai?verb=Identify", headers=bearer).status_code == 200

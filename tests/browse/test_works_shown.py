@@ -1,0 +1,326 @@
+"""Works and collections: listed, played, corrected, ordered, exported; and who may do that."""
+
+from __future__ import annotations
+
+import io
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+from zipfile import ZipFile
+
+import pytest
+from lxml import html
+from starlette.testclient import TestClient
+
+from mmcrawl.browse import Context, Options
+from mmcrawl.collecting.opening import folder_of
+from mmcrawl.collecting.pictures import has_pictures
+from mmcrawl.collecting.shelf.collections import Collections
+from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.collecting.works.model import Work
+from tests.browse.shelf import browsing, fill
+from tests.browse.works import (
+    MOVIE,
+    PART,
+    RIPPLE,
+    RIPPLES,
+    TONE,
+    WAVES,
+    keep_works,
+    key_of,
+    store_of,
+)
+
+OWN = {"Origin": "http://127.0.0.1:8000", "Sec-Fetch-Site": "same-origin"}
+
+
+@pytest.fixture
+def browsed(tmp_path: Path) -> Iterator[tuple[TestClient, Context]]:
+    uri = fill(tmp_path)
+    with browsing(uri, keep_works(tmp_path)) as pair:
+        yield pair
+
+
+@pytest.fixture
+def client(browsed: tuple[TestClient, Context]) -> TestClient:
+    return browsed[0]
+
+
+def titles(client: TestClient, **wanted: str) -> list[str]:
+    page = html.document_fromstring(client.get("/works", params=wanted).text)
+    return [heading.text_content() for heading in page.xpath("//article/h2")]
+
+
+def post(client: TestClient, path: str, **form: str) -> str:
+    """Send a form as a page of ours does; return the address that follows."""
+    answer = client.post(path, data={"form_key": key_of(client), **form}, follow_redirects=False)
+    assert answer.status_code == 303, answer.text
+    return str(answer.headers["location"])
+
+
+def work_of(client: TestClient, id_: str, tmp_path: Path) -> Work:
+    store = store_of(tmp_path)
+    with open_shelf(store, folder_of(store, None)) as shelf:
+        return shelf.find(id_)
+
+
+# -- shown --------------------------------------------------------------------------------------
+
+
+def test_works_are_headed_by_titles_and_narrowed(client: TestClient) -> None:
+    assert titles(client) == [WAVES.title, RIPPLES.title, TONE.title]
+    assert titles(client, kind="animation") == [RIPPLES.title]
+    assert titles(client, q="WAVES meet") == [WAVES.title]
+    assert titles(client, q="水波") == [RIPPLES.title]
+    assert titles(client, held="yes", language="en") == [WAVES.title]
+    assert titles(client, q="nothing of the kind") == []
+
+
+def test_facets_count_and_lead_in_and_out(client: TestClient) -> None:
+    page = html.document_fromstring(client.get("/works?kind=audio").text)
+    (kinds,) = page.xpath("//ul[@aria-labelledby='facet-kind']")
+    said = {" ".join(a.text_content().split()[:2]): a.get("href") for a in kinds.iter("a")}
+    assert said["audio 1"] == "/works"
+    assert said["video 1"] == "/works?kind=video"
+
+
+def test_addresses_are_shown_as_people_read_them(client: TestClient) -> None:
+    assert "http://films.test/水.swf" in client.get("/works").text
+
+
+def test_what_pages_say_is_text(client: TestClient) -> None:
+    for path in ("/works", f"/work?id={RIPPLES.id}"):
+        assert "<script>alert" not in client.get(path).text
+
+
+def test_a_work_tells_all_that_is_known_of_it(client: TestClient) -> None:
+    text = client.get(f"/work?id={WAVES.id}").text
+    page = html.document_fromstring(text)
+    assert page.xpath("//h1")[0].text_content() == WAVES.title
+    for said in ("How waves meet", "CC-BY-4.0", "primary school", "http://films.test/waves.mp4"):
+        assert said in text
+    assert page.xpath("//span[@class='Z3988']")
+    assert page.xpath("//a[starts-with(@href, '/page?')]")
+    assert client.get("/work?id=nosuch").status_code == 404
+
+
+def test_kept_files_are_played_from_here_in_ranges(client: TestClient) -> None:
+    page = html.document_fromstring(client.get(f"/work?id={WAVES.id}").text)
+    (source,) = page.xpath("//video/@src")
+    answer = client.get(source, headers={"Range": "bytes=4-11"})
+    assert (answer.status_code, answer.content) == (206, MOVIE[4:12])
+    assert answer.headers["content-type"] == "video/mp4"
+    assert "sandbox" in answer.headers["content-security-policy"]
+    assert not html.document_fromstring(client.get(f"/work?id={TONE.id}").text).xpath("//audio")
+
+
+def test_an_animation_finds_what_it_loads(client: TestClient) -> None:
+    folder = f"/work/file/{RIPPLES.id}/0/"
+    assert client.get(f"{folder}水.swf").content == RIPPLE
+    assert client.get(f"{folder}parts/two.swf").content == PART
+    for path in ("parts/three.swf", "../../../works.db", "%2e%2e/%2e%2e/works.db"):
+        assert client.get(folder + path).status_code == 404
+
+
+@pytest.mark.skipif(not has_pictures(), reason="ffmpeg is not installed")
+def test_a_film_has_a_picture(client: TestClient, tmp_path: Path) -> None:
+    answer = client.get(f"/work/picture?id={WAVES.id}")
+    assert answer.headers["content-type"] == "image/jpeg"
+    assert len(list((tmp_path / "crawl-media" / "pictures").iterdir())) == 1
+
+
+def test_what_has_no_picture_shows_a_neutral_one(client: TestClient) -> None:
+    answer = client.get(f"/work/picture?id={TONE.id}")
+    assert answer.headers["location"] == "/static/film.svg"
+    assert client.get("/static/film.svg").headers["content-type"].startswith("image/svg")
+
+
+# -- corrected ----------------------------------------------------------------------------------
+
+
+def test_a_record_is_corrected_and_given_back(client: TestClient, tmp_path: Path) -> None:
+    form = {"id": WAVES.id, "title": "Waves", "languages": "en, zh-CN", "level": "primary"}
+    assert post(client, "/work/correct", **form) == f"/work?id={WAVES.id}"
+    work = work_of(client, WAVES.id, tmp_path)
+    assert (work.title, work.languages) == ("Waves", ("en", "zh-CN"))
+    assert work.corrected == ("languages", "title")
+    assert titles(client, q="waves")[0] == "Waves"
+    post(client, "/work/correct", **{"id": WAVES.id, "back.title": "1"})
+    assert work_of(client, WAVES.id, tmp_path).title == WAVES.title
+
+
+def test_a_work_that_does_not_belong_is_hidden_and_shown_again(client: TestClient) -> None:
+    post(client, "/work/correct", id=TONE.id, hide="1")
+    assert TONE.title not in titles(client)
+    assert "hidden" in client.get(f"/work?id={TONE.id}").text
+    post(client, "/work/correct", id=TONE.id, hide="")
+    assert TONE.title in titles(client)
+
+
+def test_a_wrong_correction_is_told_and_changes_nothing(client: TestClient, tmp_path: Path) -> None:
+    form = {"form_key": key_of(client), "id": WAVES.id, "title": "Waves", "date": "yesterday"}
+    answer = client.post("/work/correct", data=form)
+    assert answer.status_code == 400
+    assert "YYYY-MM-DD" in answer.text
+    assert work_of(client, WAVES.id, tmp_path).corrected == ()
+
+
+# -- collections --------------------------------------------------------------------------------
+
+
+def members(client: TestClient, to: str) -> list[str]:
+    page = html.document_fromstring(client.get(to).text)
+    return [heading.text_content() for heading in page.xpath("//ol//h2")]
+
+
+def test_a_list_becomes_a_collection_that_is_ordered_by_hand(client: TestClient) -> None:
+    to = post(client, "/collections/add", name="Friday", held="yes")
+    id_ = to.partition("id=")[2]
+    assert members(client, to) == [f"1. {WAVES.title}", f"2. {RIPPLES.title}"]
+    post(client, "/collections/add", collection=id_, work=TONE.id)
+    post(client, "/collection", id=id_, work=TONE.id, do="up")
+    post(client, "/collection", id=id_, work=WAVES.id, do="remove")
+    assert members(client, to) == [f"1. {TONE.title}", f"2. {RIPPLES.title}"]
+    form = {"tags": "optics, 光学", "note": "for Friday", "rating": "4"}
+    post(client, "/collection", id=id_, work=TONE.id, do="say", **form)
+    text = client.get(to).text
+    assert "rated 4 of 5" in text
+    assert "光学" in text
+    assert "Friday" in client.get(f"/work?id={TONE.id}").text
+    post(client, "/collection", id=id_, do="delete")
+    assert client.get(to).status_code == 404
+
+
+@pytest.mark.parametrize("format", ["csv", "folder"])
+def test_a_collection_is_exported_in_its_order(client: TestClient, format: str) -> None:
+    to = post(client, "/collections/add", name="Friday", held="yes")
+    id_ = to.partition("id=")[2]
+    post(client, "/collection", id=id_, work=RIPPLES.id, do="first")
+    post(client, "/collection/export", id=id_, to=format)
+    address = f"/collection/export?{urlencode({'id': id_, 'to': format})}"
+    end = time.monotonic() + 60
+    while (answer := client.get(address)).status_code == 404 and time.monotonic() < end:
+        time.sleep(0.2)
+    assert answer.status_code == 200, client.get(to).text
+    if format == "csv":
+        text = answer.content.decode("utf-8-sig")
+    else:
+        with ZipFile(io.BytesIO(answer.content)) as packed:
+            text = packed.read("index.html").decode()
+            assert MOVIE in [packed.read(name) for name in packed.namelist()]
+    assert 0 < text.index("水波") < text.index("Water waves")
+    assert TONE.title not in text
+
+
+@pytest.mark.parametrize(
+    ("path", "form", "says"),
+    [
+        ("/collections/add", {"name": " ", "work": WAVES.id}, "a name of 1 to"),
+        ("/collections/add", {"collection": "nosuch", "work": WAVES.id}, "no collection"),
+        ("/collection", {"id": "nosuch", "do": "up"}, "no collection"),
+        ("/collection", {"id": "nosuch", "do": "burn"}, "do=burn"),
+        ("/collection/export", {"id": "nosuch", "to": "paper"}, "to=paper"),
+    ],
+)
+def test_wrong_forms_are_told(
+    client: TestClient, path: str, form: dict[str, str], says: str
+) -> None:
+    answer = client.post(path, data={"form_key": key_of(client), **form})
+    assert answer.status_code in (400, 404)
+    assert says in html.document_fromstring(answer.text).text_content()
+
+
+# -- who may change anything ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Origin": "http://evil.test"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate"}, 403),
+        ({"Host": "rebound.test"}, 400),
+        ({"Content-Type": "text/plain"}, 415),
+        ({"Content-Type": "application/json"}, 415),
+        (OWN, 303),
+    ],
+)
+def test_only_forms_of_ours_change_anything(
+    client: TestClient, headers: dict[str, str], status: int
+) -> None:
+    body = urlencode({"form_key": key_of(client), "name": "x", "work": WAVES.id})
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = client.post(
+        "/collections/add", content=body, headers=kind | headers, follow_redirects=False
+    )
+    assert answer.status_code == status
+
+
+@pytest.mark.parametrize("key", ["", "0" * 64, "é"])
+def test_a_form_without_its_key_changes_nothing(client: TestClient, key: str) -> None:
+    answer = client.post("/collections/add", data={"form_key": key, "name": "x", "work": WAVES.id})
+    assert answer.status_code == 403
+    assert "load the page anew" in answer.text
+
+
+def test_a_form_that_is_too_long_is_not_read(client: TestClient) -> None:
+    form = {"form_key": key_of(client), "name": "x" * 300_000}
+    assert client.post("/collections/add", data=form).status_code == 413
+
+
+def test_elsewhere_only_those_with_the_token_change_anything(tmp_path: Path) -> None:
+    uri, options = fill(tmp_path), keep_works(tmp_path)
+    options = Options(store=options.store, host="0.0.0.0", token="correct horse")
+    with browsing(uri, options) as (client, context):
+        form = {"form_key": context.form_key, "name": "x", "work": WAVES.id}
+        assert client.post("/collections/add", data=form).status_code == 401
+        client.get("/?token=correct+horse")
+        answer = client.post("/collections/add", data=form, follow_redirects=False)
+        assert answer.status_code == 303
+
+
+def test_archived_pages_post_nothing(browsed: tuple[TestClient, Context]) -> None:
+    client, context = browsed
+    path = f"/replay/~{context.derived('replay')[:32]}/20231114000000/http://physics.test/"
+    form = {"form_key": context.form_key}
+    assert client.post(path, data=form).status_code == 405
+
+
+# -- before anything was described ----------------------------------------------------------------
+
+
+def test_what_was_not_described_is_described_by_a_button(tmp_path: Path) -> None:
+    with browsing(fill(tmp_path), Options(store=store_of(tmp_path))) as (client, context):
+        assert "Describe what was found" in client.get("/works").text
+        assert client.get("/collections").status_code == 404
+        post(client, "/works/describe")
+        end = time.monotonic() + 60
+        while context.catalogue.is_describing and time.monotonic() < end:
+            time.sleep(0.1)
+        assert "could not be described" in client.get("/works").text  # there is no crawl
+
+
+def test_an_archive_without_a_crawl_says_so(tmp_path: Path) -> None:
+    with browsing(fill(tmp_path)) as (client, _):
+        assert "-a store=" in client.get("/works").text
+
+
+def test_a_damaged_file_of_works_is_a_sentence(tmp_path: Path) -> None:
+    uri, options = fill(tmp_path), keep_works(tmp_path)
+    (tmp_path / "crawl-media" / "works.db").write_bytes(b"no database" * 1_000)
+    with browsing(uri, options) as (client, _):
+        answer = client.get("/works")
+        assert answer.status_code == 503
+        assert "works.db" in answer.text
+
+
+def test_what_another_process_describes_is_shown(client: TestClient, tmp_path: Path) -> None:
+    assert TONE.title in titles(client)
+    store = store_of(tmp_path)
+    with open_shelf(store, folder_of(store, None)) as shelf:
+        shelf.describe([(WAVES, ("x",))])
+        Collections(shelf).create("Elsewhere")
+    assert titles(client) == [WAVES.title]
+    assert "Elsewhere" in client.get("/collections").text
