@@ -60,6 +60,10 @@ class RankError(MmcrawlError):
     """Ranks cannot be had: no such method, nothing to rank, a topic missing, none computed yet."""
 
 
+class ListingError(MmcrawlError):
+    """A sitemap cannot be read, or is beyond its bounds; the message is the reason of its link."""
+
+
 class RequestError(MmcrawlError):
     """A request cannot be kept in a store, or what is kept there is none."""
 

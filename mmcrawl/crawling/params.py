@@ -30,6 +30,7 @@ from mmcrawl.topic.topic import Topic
 DEMO_TOPIC = "physics-senior"
 DEMO_STORE = "sqlite:///demo.db"
 _ALL, _ON_TOPIC, _SCORE = "all", "on-topic", "score:"  # of `expand`
+_WAYS = frozenset({"sitemap", "feeds"})
 
 
 class FocusedParams(BaseModel):
@@ -77,6 +78,11 @@ class FocusedParams(BaseModel):
         "all",
         description="all, or related: those in navigation later, and none that stand in"
         " advertisements, notices of rights and noise only",
+    )
+    discover: str = Field(
+        "",
+        description="ways into the seeds' hosts besides links: sitemap, feeds or both, parted by a"
+        " comma",
     )
     rules: str = Field(
         "", description="file of rules for addresses: which links come first, and which never"
@@ -162,6 +168,14 @@ class FocusedParams(BaseModel):
         if not (text.startswith(_SCORE) and 0 <= score <= 1):
             raise ValueError(f"{text!r} is not understood")
         return f"{_SCORE}{score:g}"
+
+    @field_validator("discover")
+    @classmethod
+    def _known_ways(cls, text: str) -> str:
+        ways = {way.strip() for way in text.split(",")} - {""}
+        if unknown := ways - _WAYS:
+            raise ValueError(f"there is no {', '.join(sorted(unknown))}")
+        return ",".join(sorted(ways, reverse=True))
 
     @field_validator("store")
     @classmethod
@@ -282,6 +296,7 @@ class FocusedParams(BaseModel):
             keywords = ((ANYTHING,),)
         return {
             **self.parameters,
+            **({"discover": self.discover} if self.discover else {}),
             "algo": self.algo,
             "topic": ",".join(
                 sorted({_place(name.strip()) for name in self.topic.split(",")} - {""})

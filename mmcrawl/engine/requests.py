@@ -33,6 +33,9 @@ logger = logging.getLogger(__name__)
 LINK_KEY = "mmcrawl_link"
 """Name in a request's meta of the id of its link."""
 
+WAY_KEY = "mmcrawl_way"
+"""Name in the meta of a request of a sitemap, feed or robots.txt of its priority as a way in."""
+
 _CLASSES: dict[str, type[Request]] = {
     kind.__name__: kind for kind in (Request, FormRequest, JsonRequest, XmlRpcRequest)
 }
@@ -97,7 +100,8 @@ class LinkRequests:
             refused = f"request refused: {error}"[:200]
         return NewLink(
             url=request.url,
-            logical_layer=int(request.meta.get("depth", 0)) + 1,
+            # No click leads to a way in, whatever Scrapy counts; its links are one from the seed.
+            logical_layer=1 if WAY_KEY in meta else int(meta.get("depth", 0)) + 1,
             physical_layer=physical_layer(request.url),
             priority=request.priority,
             request=kept,

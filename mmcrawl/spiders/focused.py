@@ -16,6 +16,7 @@ from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.engine.captures import capture_of
 from mmcrawl.engine.components import FOCUSED, PlainScheduler, check_scheduler, use_components
 from mmcrawl.engine.crawls import Crawl, archive_uri_of, make_job, with_stored_web
+from mmcrawl.engine.discovery import Discovery
 from mmcrawl.engine.items import NoPage, PageItem
 from mmcrawl.engine.requests import LINK_KEY
 from mmcrawl.engine.scheduler import scheduler_of
@@ -94,8 +95,16 @@ class FocusedSpider(Args[FocusedParams], Spider):
         return
         yield
 
-    async def parse(self, response: Response) -> AsyncIterator[PageItem | NoPage]:
-        """Turn a response into a page, a large one in a thread."""
+    async def parse(self, response: Response) -> AsyncIterator[PageItem | NoPage | Request]:
+        """Turn a response into a page, a large one in a thread; follow other ways in."""
+        discovery = Discovery(self.args.discover.split(",") if self.args.discover else ())
+        found = await discovery.read(response)
+        if found is not None:
+            for output in found:
+                yield output
+            return
+        for request in discovery.ways_of(response):
+            yield request
         kind = _page_type(response.headers)
         if not isinstance(response, TextResponse) or (kind and kind not in _PAGE_TYPES):
             yield NoPage(f"no page: {kind or 'binary data'}")

@@ -1,0 +1,55 @@
+"""Feeds give pages with what is said of them, and media with title, duration and date."""
+
+from mmcrawl.discovering import feed_addresses, read_feed
+
+URL = "http://h.test/feed.xml"
+_ITEM = """<item><title>Light &amp; lenses</title><link>/show/1</link>
+<pubDate>Wed, 01 May 2024 10:00:00 GMT</pubDate><itunes:duration>12:03</itunes:duration>
+<enclosure url="/1.mp3" type="audio/mpeg" length="7"/>
+<enclosure url="/cover.jpg" type="image/jpeg"/></item>"""
+_RSS = '<rss version="2.0" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"><channel>'
+
+
+def test_the_entries_of_a_podcast_are_links_and_their_enclosures_media() -> None:
+    page = read_feed(f"{_RSS}<title>Optics</title>{_ITEM}</channel></rss>".encode(), URL).page
+    assert page.title == "Optics"
+    assert [(link.url, link.anchor) for link in page.links] == [
+        ("http://h.test/show/1", "Light & lenses 2024-05-01")
+    ]
+    assert [(m.url, m.kind, m.text) for m in page.media] == [
+        ("http://h.test/1.mp3", "audio", "Light & lenses, 12:03, 2024-05-01")
+    ]
+
+
+def test_atom_entries_are_links() -> None:
+    body = b"""<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>A</title>
+        <link href="http://h.test/a"/><updated>2024-05-01T00:00:00Z</updated></entry></feed>"""
+    assert [link.url for link in read_feed(body, URL).page.links] == ["http://h.test/a"]
+
+
+def test_what_stands_before_the_fault_of_a_malformed_feed_counts() -> None:
+    page = read_feed(f"{_RSS}{_ITEM}<item><title>B<link".encode(), URL).page
+    assert [link.url for link in page.links] == ["http://h.test/show/1"]
+
+
+def test_of_a_feed_with_a_million_enclosures_a_bounded_number_is_read() -> None:
+    enclosures = "".join(f'<enclosure url="/{n}.mp3" type="audio/mpeg"/>' for n in range(20_000))
+    page = read_feed(f"{_RSS}<item>{enclosures}</item></channel></rss>".encode(), URL).page
+    assert len(page.media) == 20
+
+
+def test_of_a_feed_with_endless_entries_the_first_are_read() -> None:
+    entries = "".join(f"<item><link>/{n}</link></item>" for n in range(3_000))
+    page = read_feed(f"{_RSS}{entries}</channel></rss>".encode(), URL).page
+    assert [len(page.links), page.links[-1].url] == [2_000, "http://h.test/1999"]
+
+
+def test_no_bytes_make_reading_a_feed_fail() -> None:
+    for body in (b"", b"<rss", b"\x00" * 99, b"<rss>&#xffff;<item><link>http://[</link></item>"):
+        assert read_feed(body, URL).page.links == ()
+
+
+def test_only_feeds_are_taken_from_the_head_of_a_page() -> None:
+    head = b"""<link rel=stylesheet href=/a.css><link type='application/atom+xml' href='/b?x&amp;y'>
+        <link rel="alternate" type="application/rss+xml" title="no address">"""
+    assert feed_addresses(head, "http://h.test/") == ("http://h.test/b?x&y",)
