@@ -23,8 +23,9 @@ from mmcrawl.crawling.archive_params import ArchiveParams
 from mmcrawl.crawling.arguments import DEFAULT_STORE, checked_store, explain
 from mmcrawl.crawling.params import DEMO_STORE, FocusedParams
 from mmcrawl.errors import MmcrawlError
+from mmcrawl.frontier.database import is_crawl_store
 from mmcrawl.settings import SettingsLike, value_of
-from mmcrawl.stores.uris import file_of, is_server
+from mmcrawl.stores.uris import FILE, file_of, is_server
 from mmcrawl.terminal.program import complain
 
 PLACE = ("store", "archive")
@@ -228,12 +229,16 @@ def read_arguments(opts: argparse.Namespace, names: Sequence[str]) -> None:
 
 
 def take_archive(args: list[str], opts: argparse.Namespace, *, behind: int) -> None:
-    """Take an archive from behind so many words: `rank FILE.db`, `archive list FILE.db`."""
+    """Take an archive, or the crawl whose archive is meant, from behind so many words.
+
+    So are `rank FILE.db` and `archive list FILE.db`.
+    """
     named = args[behind : behind + 1]
     if named and (
         is_server(named[0]) or named[0].startswith("sqlite:///") or named[0].endswith(".db")
     ):
-        opts.arguments.append(f"archive={args.pop(behind)}")
+        place = "store" if is_crawl_store(Path(named[0].removeprefix(FILE))) else "archive"
+        opts.arguments.append(f"{place}={args.pop(behind)}")
 
 
 def archive_params(opts: argparse.Namespace, settings: SettingsLike) -> ArchiveParams:

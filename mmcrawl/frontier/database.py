@@ -265,6 +265,15 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
         raise damaged(str(path), error) from error
 
 
+def is_crawl_store(path: Path) -> bool:
+    """Tell whether a file is the store of a crawl, as its header says."""
+    try:
+        with path.open("rb") as file:
+            return file.read(72)[68:] == APPLICATION_ID.to_bytes(4, "big")
+    except OSError:
+        return False
+
+
 def remove_own_file(path: Path) -> None:
     """Remove an SQLite file, and what SQLite keeps beside it, if it is one of mmcrawl.
 

@@ -170,3 +170,9 @@ def test_a_damaged_record_is_one_sentence(crawl: Path, tmp_path: Path) -> None:
     assert "Traceback" not in said
     scrapy(folder, "works", "describe", "crawl.db")
     assert len(listed(folder)) == len(listed(crawl))
+
+
+def test_the_file_of_a_crawl_stands_for_its_archive(crawl: Path) -> None:
+    by_crawl = scrapy(crawl, "archive", "stats", "crawl.db")
+    assert by_crawl == scrapy(crawl, "archive", "stats", "crawl-archive.db")
+    assert "school.test" in by_crawl
