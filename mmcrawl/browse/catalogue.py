@@ -98,7 +98,7 @@ class Catalogue:
         self._entries: tuple[Entry, ...] = ()
         self._revision = -1
         self._lock = Lock()
-        self._describing: subprocess.Popen[str] | None = None
+        self._describing: subprocess.Popen[bytes] | None = None
 
     @property
     def arguments(self) -> list[str]:
@@ -182,25 +182,27 @@ class Catalogue:
     def describe(self) -> None:
         """Describe all works, in a process of its own, unless that is under way."""
         with self._lock:
-            if self.can_describe and not self.is_describing:
+            if not self.can_describe or self.is_describing:
+                return
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with self._said.open("wb") as said:
                 self._describing = subprocess.Popen(  # noqa: S603 - a program of ours
                     [sys.executable, "-c", PROGRAM, "works", "describe", *self.arguments],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
-                    stderr=subprocess.PIPE,
-                    text=True,
-                    errors="replace",
+                    stderr=said,
                 )
 
     def failure(self) -> str:
         """Return what the last describing said when it failed, "" if it did not."""
         process = self._describing
-        if process is None or process.poll() in (None, 0) or process.stderr is None:
+        if process is None or process.poll() in (None, 0):
             return ""
-        if not process.stderr.closed:
-            self._said = process.stderr.read()[-2_000:].strip()
-            process.stderr.close()
-        return self._said.rpartition("\n")[2]
+        return self._said.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
+
+    @property
+    def _said(self) -> Path:
+        return self.folder / "describing.log"
 
     def close(self) -> None:
         """End what is under way."""

@@ -2,13 +2,15 @@
 
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from mmcrawl.collecting.index import MediaIndex
 from mmcrawl.collecting.opening import open_index
+from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.collecting.shelf.shelf import Shelf
 from tests.collecting.serving import Desk, MediaServer
 
 MONGODB = "MMCRAWL_TEST_MONGODB"
@@ -29,6 +31,12 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
     with MongoClient[dict[str, object]](server) as client:
         client.drop_database(name)
+
+
+@pytest.fixture
+def opener(store: str, tmp_path: Path) -> Callable[[], Shelf]:
+    """Open the works of a store, again and again."""
+    return lambda: open_shelf(store, tmp_path / "crawl-media")
 
 
 @pytest.fixture

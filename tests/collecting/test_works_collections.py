@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from mmcrawl.collecting.shelf.collections import BEST, Collections, Member
-from mmcrawl.collecting.shelf.opening import open_shelf
 from mmcrawl.collecting.shelf.shelf import Shelf
 from mmcrawl.collecting.works.model import Work, WorkFile
 from mmcrawl.errors import CollectionError
@@ -17,12 +15,6 @@ def work(name: str) -> tuple[Work, tuple[str, ...]]:
     """Return a work of some files, each named by a letter."""
     files = tuple(WorkFile(f"http://h.test/{one}.mp3", "audio") for one in name)
     return Work(f"{sum(name.encode()):016x}", name, "anchor", "audio", files), tuple(name)
-
-
-@pytest.fixture
-def opener(store: str, tmp_path: Path) -> Callable[[], Shelf]:
-    """Open the shelf of a store, again and again."""
-    return lambda: open_shelf(store, tmp_path / "crawl-media")
 
 
 @pytest.fixture

@@ -27,12 +27,6 @@ def work(*names: str, title: str = "Levers") -> tuple[Work, tuple[str, ...]]:
 
 
 @pytest.fixture
-def opener(store: str, tmp_path: Path) -> Callable[[], Shelf]:
-    """Open the shelf of a store, again and again."""
-    return lambda: open_shelf(store, tmp_path / "crawl-media")
-
-
-@pytest.fixture
 def shelf(opener: Callable[[], Shelf]) -> Iterator[Shelf]:
     """An empty shelf."""
     with opener() as opened:
