@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from threading import Lock
 
@@ -230,11 +231,15 @@ def chosen(
     """
     words = unify(query).casefold().split()
     matching = [entry for entry in entries if all(word in entry.text for word in words)]
+    found = [entry for entry in matching if _has(entry, wanted)] if wanted else matching
     counts: dict[str, Counter[str]] = {}
     for facet in FACETS:
-        others = {name: value for name, value in wanted.items() if name != facet}
-        counts[facet] = Counter(getattr(entry, facet) for entry in matching if _has(entry, others))
-    return [entry for entry in matching if _has(entry, wanted)], counts
+        counted = found
+        if facet in wanted:
+            others = {name: value for name, value in wanted.items() if name != facet}
+            counted = [entry for entry in matching if _has(entry, others)]
+        counts[facet] = Counter(map(attrgetter(facet), counted))
+    return found, counts
 
 
 def _has(entry: Entry, wanted: Mapping[str, str]) -> bool:
