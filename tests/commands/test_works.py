@@ -16,6 +16,8 @@ from mutagen.wave import WAVE
 
 from mmcrawl.collecting.model import MediaFile, State
 from mmcrawl.collecting.opening import media_beside, open_collection, open_index
+from mmcrawl.collecting.shelf.collections import Collections
+from mmcrawl.collecting.shelf.opening import open_shelf
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -176,3 +178,19 @@ def test_the_file_of_a_crawl_stands_for_its_archive(crawl: Path) -> None:
     by_crawl = scrapy(crawl, "archive", "stats", "crawl.db")
     assert by_crawl == scrapy(crawl, "archive", "stats", "crawl-archive.db")
     assert "school.test" in by_crawl
+
+
+def test_a_collection_is_listed_and_exported_in_its_order(crawl: Path, tmp_path: Path) -> None:
+    scrapy(crawl, "works", "describe")
+    store = f"sqlite:///{crawl / 'crawl.db'}"
+    with open_shelf(store, media_beside(store)) as shelf:
+        ids = [work.id for work in shelf.works()][:2][::-1]
+        Collections(shelf).create("For Friday", ids)
+    assert "For Friday" in scrapy(crawl, "works", "collections")
+    target = tmp_path / "friday.jsonl"
+    words = ("--to", "jsonl", "--collection", "For Friday", "-o", str(target))
+    scrapy(crawl, "works", "export", *words)
+    lines = target.read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["id"] for line in lines] == ids
+    words = ("--to", "jsonl", "--collection", "Monday", "-o", str(tmp_path / "x"))
+    assert "no collection 'Monday'" in scrapy(crawl, "works", "export", *words, code=1)
