@@ -50,7 +50,8 @@ docs: $(VENV)/ready-docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --clean
 
 # The stamps say when the environment was last brought in line with pyproject.toml and the pins.
-# setuptools comes first, pinned as well: it builds the project, and jieba, which has no wheel.
+# setuptools comes first, pinned as well: it builds the project and jieba, which has no wheel;
+# setuptools-scm builds bagit for the tests.
 $(VENV)/ready: pyproject.toml $(PINS)
 	$(CHECK_PYTHON)
 	@echo "Setting up $(VENV) …"
@@ -61,6 +62,7 @@ $(VENV)/ready: pyproject.toml $(PINS)
 
 $(VENV)/ready-dev: $(VENV)/ready
 	@echo "Adding what tests need to $(VENV) …"
+	@$(BIN)/python -m pip install $(PIP_FLAGS) --constraint $(PINS) setuptools-scm
 	@$(INSTALL) --editable '.[$(EXTRAS)]'
 	@touch $@
 
@@ -75,7 +77,7 @@ constraints:
 	echo "Installing all dependencies into $$folder …" && \
 	$(PYTHON) -m venv "$$folder/venv" && python="$$folder/venv/bin/python" && \
 	"$$python" -c "$$REQUIREMENTS" >"$$folder/requirements.txt" && \
-	"$$python" -m pip install $(PIP_FLAGS) --upgrade setuptools && \
+	"$$python" -m pip install $(PIP_FLAGS) --upgrade setuptools setuptools-scm && \
 	"$$python" -m pip install $(PIP_FLAGS) --no-build-isolation -r "$$folder/requirements.txt" && \
 	{ echo "$$PINS_HEADER" && "$$python" -m pip freeze --all --exclude pip; } >"$$folder/pins" && \
 	cp "$$folder/pins" $(PINS) && echo "Wrote $(PINS)."
