@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from mmcrawl.collecting.files import MediaFiles
@@ -87,19 +87,37 @@ def tree_of(file: MediaFile, files: MediaFiles, index: MediaIndex) -> tuple[Part
     return _tree(file, files, index, {file.url})
 
 
-def held_parts(url: str, files: MediaFiles, index: MediaIndex) -> list[tuple[str, str]]:
-    """Return what a file needs and what is held: the address by which it is named, its digest."""
+class HeldPart(NamedTuple):
+    """A file that another one needs and that is held.
+
+    Attributes:
+        name: its address as written there.
+        url: its address.
+        digest: of its bytes.
+        mime: its type.
+    """
+
+    name: str
+    url: str
+    digest: str
+    mime: str
+
+
+def held_parts(url: str, files: MediaFiles, index: MediaIndex) -> list[HeldPart]:
+    """Return what a file needs and what is held, each name once."""
     file = index.find(url)
     if file is None or file.state is not State.HELD:
         return []
-    found: dict[str, str] = {}
+    found: dict[str, HeldPart] = {}
     waiting = [*tree_of(file, files, index)]
     while waiting:
         part = waiting.pop(0)
         if part.file is not None and part.is_there:
-            found.setdefault(part.named.name, part.file.digest)
+            name = part.named.name
+            file = part.file
+            found.setdefault(name, HeldPart(name, file.url, file.digest, file.content_type))
         waiting += part.parts
-    return [*found.items()]
+    return [*found.values()]
 
 
 def _tree(

@@ -6,8 +6,9 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.model import Capture
 from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import archive_uri
 from mmcrawl.collecting.exporting.exporter import Shipment, exporter_named, exporter_names
@@ -182,16 +184,21 @@ class Command(MmcrawlCommand, ScrapyCommand):
             raise ValueError(f"{target} is there already; name another one with -o")
         if not target.absolute().parent.is_dir():
             raise ValueError(f"there is no folder {target.parent}; make it first")
+        archive = archive_uri(opts.archive or self._setting("MMCRAWL_ARCHIVE"), store)
 
         def do() -> int:
-            with self._shelf(store) as shelf, self._collection(store) as held:
+            with (
+                self._shelf(store) as shelf,
+                self._collection(store) as held,
+                self._pages(archive) as page_at,
+            ):
                 name, works = _name_of(store), shelf.works()
                 if opts.collection:
                     found = Collections(shelf).find(opts.collection)
                     name, works = found.name, Collections(shelf).works(found)
                 chosen = (work for work in works if _is_like(work.title, opts.match))
                 ruffle = ruffle_folder(self._setting("MMCRAWL_RUFFLE"))
-                shipment = Shipment(chosen, name, time=time.time(), ruffle=ruffle)
+                shipment = Shipment(chosen, name, time=time.time(), ruffle=ruffle, page_at=page_at)
                 if held is not None:
                     shipment = replace(
                         shipment,
@@ -231,11 +238,26 @@ class Command(MmcrawlCommand, ScrapyCommand):
     def _archive(self, uri: str | None) -> Iterator[Archive | None]:
         path = file_of(uri or "")
         if uri is None or (path and not os.path.exists(path)):
-            self.say("there is no archive: works are described by titles and links alone")
+            self.say("there is no archive: of pages only titles and links are known")
             yield None
             return
         with open_archive(uri, create=False, read_only=True) as archive:
             yield archive
+
+    @contextmanager
+    def _pages(self, uri: str | None) -> Iterator[Callable[[str], Capture | None]]:
+        """Give what returns a page as it was archived last; few formats ask."""
+        with ExitStack() as opened:
+
+            @cache
+            def archive() -> Archive | None:
+                return opened.enter_context(self._archive(uri))
+
+            def page_at(url: str) -> Capture | None:
+                pages = archive()
+                return pages.rebuild(pages.get(url)) if pages and pages.visits(url) else None
+
+            yield page_at
 
 
 def _sources(held: Collection | None) -> Sources:

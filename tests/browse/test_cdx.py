@@ -9,9 +9,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from mmcrawl.archive import Capture, open_archive
+from mmcrawl.archive.warc.cdxj import sort_key
 from mmcrawl.browse.context import Limits, open_context
 from mmcrawl.browse.replay.addresses import read_stamp
-from mmcrawl.browse.replay.cdx import FIELDS, sort_key
+from mmcrawl.browse.replay.cdx import FIELDS
 from tests.browse import hostile
 from tests.browse.serving import small_app
 

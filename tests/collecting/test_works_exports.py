@@ -12,7 +12,7 @@ from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
-from urllib.parse import parse_qs, unquote
+from urllib.parse import parse_qs, unquote, urljoin
 from zipfile import ZipFile
 
 import bagit
@@ -26,7 +26,7 @@ from mmcrawl.collecting.exporting.as_lrmi import CONTEXT
 from mmcrawl.collecting.exporting.as_omeka import SEPARATOR
 from mmcrawl.collecting.exporting.exporter import Shipment, exporter_named, exporter_names
 from mmcrawl.collecting.exporting.held_files import file_name
-from mmcrawl.collecting.parts import SWF
+from mmcrawl.collecting.parts import SWF, HeldPart
 from mmcrawl.collecting.works.model import (
     Evidence,
     Licence,
@@ -97,9 +97,10 @@ def opened(digest: str) -> BinaryIO:
     return io.BytesIO(held[digest])
 
 
-def parts_of(file: WorkFile) -> list[tuple[str, str]]:
+def parts_of(file: WorkFile) -> list[HeldPart]:
     names = ("scenes/one%20b.swf", "../../up.xml", "http://h.test/far.swf?x=1")
-    return [(name, DIGEST) for name in names] if file.digest == MOVIE_DIGEST else []
+    parts = [HeldPart(name, urljoin(file.url, name), DIGEST, "") for name in names]
+    return parts if file.digest == MOVIE_DIGEST else []
 
 
 def export(format: str, folder: Path, *works: Work, problems: int = 0) -> Path:

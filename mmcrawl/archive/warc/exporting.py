@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -15,6 +16,7 @@ from typing import BinaryIO
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Version, as_unix_time
 from mmcrawl.archive.warc.heads import is_http
+from mmcrawl.archive.warc.wacz import title_of, wacz_in
 from mmcrawl.archive.warc.writing import RecordWriter, Written
 from mmcrawl.errors import StoreError
 
@@ -120,6 +122,9 @@ def export_warc(
 ) -> WarcExport:
     """Write an archive, or a part of it, as a WARC 1.1 file, URL by URL.
 
+    A file whose name ends with ``.wacz`` is a WACZ, which has that file in it, with an index and a
+    list of the pages.
+
     A version is a response record with its body as stored. One whose body stands in the file
     already, of the same URL or another, is a revisit record of the profile
     ``identical-payload-digest``; so is a visit that found the same again. A visit that was answered
@@ -149,8 +154,12 @@ def export_warc(
     )
     urls = iter([archive.get(url).url]) if url is not None else archive.urls(host)
     try:
-        with _moved_when_complete(path) as file:
-            export = _Export(archive, file, gzip=gzip)
+        with _moved_when_complete(path) as file, ExitStack() as finished:
+            if path.suffix.lower() == ".wacz":
+                wacz = finished.enter_context(wacz_in(file, path.stem, time.time()))
+                export = _Export(archive, wacz.records, wacz.add_page)
+            else:
+                export = _Export(archive, RecordWriter(file, gzip=gzip))
             for one in urls:
                 export.write_url(one, window)
             export.finish()
@@ -177,9 +186,23 @@ def _moved_when_complete(path: Path) -> Iterator[BinaryIO]:
 
 
 class _Export:
-    def __init__(self, archive: Archive, file: BinaryIO, *, gzip: bool) -> None:
+    """Writes what an archive has.
+
+    Args:
+        archive: What to write.
+        writer: Of the file.
+        list_page: Is told of each page that is written: address, time and title.
+    """
+
+    def __init__(
+        self,
+        archive: Archive,
+        writer: RecordWriter,
+        list_page: Callable[[str, float, str], None] = lambda url, time, title: None,
+    ) -> None:
         self._archive = archive
-        self._writer = RecordWriter(file, gzip=gzip)
+        self._writer = writer
+        self._list_page = list_page
         self._by_body: dict[str, Written] = {}
         self._urls = self._responses = self._revisits = self._failures = 0
         self._problems: list[str] = []
@@ -241,6 +264,8 @@ class _Export:
             self._problems.append(f"{error}; it is left out, with its visits")
             return False
         written = self._writer.write_response(event.version.capture(time=event.time), body, turn)
+        if version.status == 200 and version.encoding:
+            self._list_page(version.url, event.time, title_of(body, version.encoding))
         self._by_body[version.digest] = written
         self._responses += 1
         return True

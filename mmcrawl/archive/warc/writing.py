@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b32encode
+from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha1, sha256
 from io import BytesIO
@@ -13,6 +14,7 @@ from warcio.warcwriter import WARCWriter
 
 from mmcrawl import __version__
 from mmcrawl.archive.model import Capture
+from mmcrawl.archive.warc.cdxj import IndexedRecord
 from mmcrawl.archive.warc.heads import (
     ORIGINAL,
     Head,
@@ -24,6 +26,7 @@ from mmcrawl.archive.warc.heads import (
 )
 
 _PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
+_REVISIT = "warc/revisit"  # as indexes name the type of revisits
 _SPECIFICATION = "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 
 
@@ -49,12 +52,25 @@ class Written:
 class RecordWriter:
     """Writes records. The same calls write the same bytes: ids are made of what is written.
 
+    Args:
+        file: Open for writing, at its begin.
+        gzip: Whether records are compressed, one by one.
+        indexed: Is told each record that can be replayed.
+
     Attributes:
         count: Records written, without the first.
     """
 
-    def __init__(self, file: BinaryIO, *, gzip: bool) -> None:
-        self._writer = WARCWriter(file, gzip=gzip, warc_version="1.1")
+    def __init__(
+        self,
+        file: BinaryIO,
+        *,
+        gzip: bool,
+        indexed: Callable[[IndexedRecord], None] = lambda record: None,
+    ) -> None:
+        self._out = _Counted(file)
+        self._writer = WARCWriter(self._out, gzip=gzip, warc_version="1.1")
+        self._indexed = indexed
         self._has_info = False
         self.count = 0
 
@@ -90,8 +106,57 @@ class RecordWriter:
         digest = "sha1:" + b32encode(sha1(body, usedforsecurity=False).digest()).decode()
         fields = self._named("response", uri, date, noted)
         named = {**fields, "WARC-Payload-Digest": digest}
-        self._write(self._record("response", uri, body, named, http_headers=head))
+        record = self._record("response", uri, body, named, http_headers=head)
+        mime = _essence(facts.media_type) or "application/octet-stream"
+        self._write(record, mime, facts.status)
         return Written(fields["WARC-Record-ID"], uri, date, digest, _digest_of(head, note))
+
+    def write_resource(
+        self, url: str, time: float, mime: str, content: BinaryIO, size: int
+    ) -> Written:
+        """Write bytes of which no head of HTTP is known (WARC 1.1, section 6.4).
+
+        Args:
+            url: Where they are from.
+            time: When, in Unix seconds.
+            mime: Their type, "" if it is not known.
+            content: The bytes; they are not read into memory.
+            size: Number of them.
+        """
+        self.write_info(time)
+        uri, date, noted = _identity(url, time, None, {})
+        fields = self._named("resource", uri, date, noted)
+        mime = _essence(mime) or "application/octet-stream"
+        record = self._writer.create_warc_record(
+            uri,
+            "resource",
+            payload=content,
+            length=size,
+            warc_content_type=mime,
+            warc_headers_dict=fields,
+        )
+        self._write(record, mime, 200)
+        digest = str(record.rec_headers.get_header("WARC-Payload-Digest"))
+        return Written(fields["WARC-Record-ID"], uri, date, digest, b"")
+
+    def write_same_resource(self, url: str, time: float, original: Written) -> None:
+        """Write that a URL has the bytes of a resource written before.
+
+        Args:
+            url, time: As of a resource.
+            original: Where they were written.
+        """
+        uri, date, noted = _identity(url, time, None, {})
+        fields = self._named("revisit", uri, date, noted)
+        record = self._writer.create_revisit_record(
+            uri,
+            original.digest,
+            original.uri,
+            original.date,
+            warc_headers_dict={**fields, "WARC-Refers-To": original.id},
+        )
+        record.rec_headers.replace_header("WARC-Profile", _PROFILES + "identical-payload-digest")
+        self._write(record, _REVISIT, 200)
 
     def write_revisit(
         self,
@@ -133,7 +198,7 @@ class RecordWriter:
         )
         profile = "server-not-modified" if not_modified else "identical-payload-digest"
         record.rec_headers.replace_header("WARC-Profile", _PROFILES + profile)
-        self._write(record)
+        self._write(record, _REVISIT, facts.status)
 
     def write_failure(
         self, url: str, time: float, status: int, original: Written, turn: int | None
@@ -166,14 +231,43 @@ class RecordWriter:
             **more,
         )
 
-    def _write(self, record: Any) -> None:
+    def _write(self, record: Any, mime: str = "", status: int = 0) -> None:
+        """Write a record; one with a type can be replayed."""
+        offset = self._out.size
         self._writer.write_record(record)
         self.count += 1
+        if mime:
+            uri, date, digest = (
+                str(record.rec_headers.get_header(name))
+                for name in ("WARC-Target-URI", "WARC-Date", "WARC-Payload-Digest")
+            )
+            length = self._out.size - offset
+            self._indexed(IndexedRecord(uri, date, mime, status, digest, offset, length))
 
     def _named(self, kind: str, uri: str, date: str, note: dict[str, Any]) -> dict[str, str]:
         """Return the fields that a record begins with."""
         name = uuid5(NAMESPACE_URL, f"{self.count} {kind} {date} {uri}")
         return {"WARC-Record-ID": f"<urn:uuid:{name}>", "WARC-Date": date, **field_of(note)}
+
+
+class _Counted:
+    """Knows how much was written."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.size = 0
+
+    def write(self, data: bytes) -> int:
+        self.size += len(data)
+        return self._file.write(data)
+
+    def flush(self) -> None:
+        self._file.flush()
+
+
+def _essence(content_type: str) -> str:
+    """Return a type without its parameters."""
+    return content_type.partition(";")[0].strip().lower()
 
 
 def _digest_of(head: Head, note: dict[str, Any]) -> bytes:

@@ -21,6 +21,7 @@ from starlette.routing import Route
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Version
+from mmcrawl.archive.warc.cdxj import sort_key
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.replay.addresses import archived_url, read_stamp, stamp, written_url
 from mmcrawl.browse.replay.answers import essence
@@ -48,22 +49,6 @@ def cdx_routes(context: Context) -> list[Route]:
         return found.response()
 
     return [context.raw_route("/cdx", lines, "cdx")]
-
-
-def sort_key(url: str) -> str:
-    """Return the key that CDX files are sorted by: the host from behind, then the path.
-
-    >>> sort_key("https://www.Physics.h.test:8080/A?b=1")
-    'test,h,physics:8080)/a?b=1'
-    """
-    try:
-        parts = urlsplit(written_url(url))
-        host, port = parts.hostname or "", f":{parts.port}" if parts.port else ""
-    except ValueError:
-        return written_url(url).lower()
-    reversed_host = ",".join(reversed(host.removeprefix("www.").split(".")))
-    query = f"?{parts.query}" if parts.query else ""
-    return f"{reversed_host}{port}){parts.path or '/'}{query}".lower()
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +185,7 @@ def _value(version: Version, field: str) -> str:
     """Return a field of a capture, without blanks: they part the fields of a line."""
     kind = essence(version)
     values = {
-        "urlkey": lambda: sort_key(version.url),
+        "urlkey": lambda: sort_key(written_url(version.url)),
         "timestamp": lambda: stamp(version.time),
         "original": lambda: written_url(version.url),
         "mimetype": lambda: kind if _TYPE.fullmatch(kind) else "unk",

@@ -153,10 +153,10 @@ class WorkViews:
             path = request.path_params["path"]
             if path == file_path(file):
                 return _answer(collection.files, file.digest, file.mime, file.size, path)
-            for name, digest in held_parts(file.url, collection.files, collection.index):
-                if path_of_part(name) == path:
+            for part in held_parts(file.url, collection.files, collection.index):
+                if path_of_part(part.name) == path:
                     guessed = mimetypes.guess_type(path)[0] or ""
-                    return _answer(collection.files, digest, guessed, 0, path)
+                    return _answer(collection.files, part.digest, guessed, 0, path)
         raise Problem(404, "file")
 
     # -- what forms do --------------------------------------------------------------------------

@@ -8,6 +8,8 @@ from pathlib import Path
 from tempfile import mkdtemp, mkstemp
 from typing import BinaryIO, Protocol
 
+from mmcrawl.archive.model import Capture
+from mmcrawl.collecting.parts import HeldPart
 from mmcrawl.collecting.works.model import Work, WorkFile
 from mmcrawl.errors import CollectionError, StoreError
 from mmcrawl.plugins.registry import Registry
@@ -20,8 +22,12 @@ def _no_file(digest: str) -> BinaryIO:
     raise StoreError(f"no media are kept, so there is no file {digest}")
 
 
-def _no_parts(file: WorkFile) -> Sequence[tuple[str, str]]:
+def _no_parts(file: WorkFile) -> Sequence[HeldPart]:
     return ()
+
+
+def _no_page(url: str) -> Capture | None:
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +39,19 @@ class Shipment:
         name: Of the collection, for a person.
         open_file: Opens a file that is held by its digest; StoreError where it is not there.
         time: Unix time of the export.
-        parts_of: Returns the files that a file needs and that are held: the address by which it
-            names each, and its digest.
+        parts_of: Returns the files that a file needs and that are held.
         ruffle: Folder of the web build of Ruffle, which plays animations; None if it is not there.
+        page_at: Returns a page as it was archived last, None if it is not; StoreError where it
+            cannot be read.
     """
 
     works: Iterable[Work]
     name: str = "works"
     open_file: Callable[[str], BinaryIO] = _no_file
     time: float = 0.0
-    parts_of: Callable[[WorkFile], Sequence[tuple[str, str]]] = _no_parts
+    parts_of: Callable[[WorkFile], Sequence[HeldPart]] = _no_parts
     ruffle: Path | None = None
+    page_at: Callable[[str], Capture | None] = _no_page
 
 
 class Exporter(Protocol):
@@ -84,6 +92,8 @@ _EXPORTERS: Registry[Exporter] = Registry(
         "lrmi": "mmcrawl.collecting.exporting.as_lrmi:Lrmi",
         "omeka": "mmcrawl.collecting.exporting.as_omeka:Omeka",
         "ris": "mmcrawl.collecting.exporting.as_ris:Ris",
+        "wacz": "mmcrawl.collecting.exporting.as_warc:AsWacz",
+        "warc": "mmcrawl.collecting.exporting.as_warc:AsWarc",
         "xlsx": "mmcrawl.collecting.exporting.as_xlsx:Xlsx",
         "zim": "mmcrawl.collecting.exporting.as_zim:Zim",
     },

@@ -4,9 +4,9 @@ import mimetypes
 import posixpath
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from collections.abc import Set as AbstractSet
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
@@ -70,25 +70,46 @@ class HeldFiles:
             return ""
         self._taken.add(name.lower())
         self._paths[file.digest] = f"{folder}{name}"
-        for address, digest in parts:
-            path = folder + path_of_part(address)
+        for part in parts:
+            path = folder + path_of_part(part.name)
             if path not in self.copied:
-                self._copied(digest, path, address)
+                self._copied(part.digest, path, part.name)
         return self._paths[file.digest]
 
     def _copied(self, digest: str, path: str, url: str) -> bool:
         try:
-            with self._shipment.open_file(digest) as source:
-                # An archive file takes nothing back: so it is read before it is written.
-                _check(source, digest)
-                source.seek(0)
-                with self._create(path) as target:
-                    shutil.copyfileobj(source, target, _PORTION)
+            with (
+                checked_file(self._shipment, digest) as source,
+                self._create(path) as target,
+            ):
+                shutil.copyfileobj(source, target, _PORTION)
         except StoreError as error:
             self.missing.append(f"{url}: {error}")
             return False
         self.copied[path] = digest
         return True
+
+
+@contextmanager
+def checked_file(shipment: Shipment, digest: str) -> Iterator[BinaryIO]:
+    """Open a file that is held, at its begin, after all of it was found to be as it was kept.
+
+    What it is written to may take nothing back, as an archive file.
+
+    Raises:
+        StoreError: it is not there, or damaged.
+    """
+    with shipment.open_file(digest) as source:
+        found = sha256()
+        while portion := source.read(_PORTION):
+            found.update(portion)
+        if found.hexdigest() != digest:
+            raise StoreError(
+                f"file {digest} is damaged; restore it from a copy, or remove it and fetch it again"
+                " with `scrapy collect --again held`"
+            )
+        source.seek(0)
+        yield source
 
 
 def files_in(folder: Path) -> Callable[[str], BinaryIO]:
@@ -163,14 +184,3 @@ def _suffix(file: WorkFile) -> str:
     if suffix and (not file.mime or named.startswith(("audio/", "video/"))):
         return suffix
     return mimetypes.guess_extension(file.mime) or suffix or ".bin"
-
-
-def _check(source: BinaryIO, digest: str) -> None:
-    found = sha256()
-    while portion := source.read(_PORTION):
-        found.update(portion)
-    if found.hexdigest() != digest:
-        raise StoreError(
-            f"file {digest} is damaged; restore it from a copy, or remove it and fetch it again"
-            " with `scrapy collect --again held`"
-        )

@@ -1,0 +1,68 @@
+"""CDXJ: the index of WARC files that web archives share, a line of text for a record."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedRecord:
+    """A record of a WARC file that can be replayed.
+
+    Attributes:
+        uri: WARC-Target-URI.
+        date: WARC-Date.
+        mime: Type of what it holds, ``warc/revisit`` for a revisit.
+        status: Of the answer.
+        digest: WARC-Payload-Digest.
+        offset: Where it begins in its file, in bytes.
+        length: Of it there, in bytes.
+    """
+
+    uri: str
+    date: str
+    mime: str
+    status: int
+    digest: str
+    offset: int
+    length: int
+
+    def line(self, filename: str) -> str:
+        """Return its line, without an end; lines are sorted by their bytes.
+
+        Args:
+            filename: Of the WARC file, without a folder.
+        """
+        stamp = "".join(filter(str.isdigit, self.date[:19]))
+        facts = {
+            "url": self.uri,
+            "mime": self.mime,
+            "status": str(self.status),
+            "digest": self.digest,
+            "length": str(self.length),
+            "offset": str(self.offset),
+            "filename": filename,
+        }
+        return f"{sort_key(self.uri)} {stamp} {json.dumps(facts)}"
+
+
+def sort_key(url: str) -> str:
+    """Return the key that CDX files are sorted by: the host from behind, then the path.
+
+    Parameters are in order, so that a player that asks with them turned round finds the record.
+
+    >>> sort_key("https://www.Physics.h.test:8080/A?b=1")
+    'test,h,physics:8080)/a?b=1'
+    >>> sort_key("http://h.test/?z=1&a=2")
+    'test,h)/?a=2&z=1'
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return url.lower()
+    reversed_host = ",".join(reversed(host.removeprefix("www.").split(".")))
+    query = "&".join(sorted(parts.query.split("&")))
+    return f"{reversed_host}{port}){parts.path or '/'}{'?' if query else ''}{query}".lower()

@@ -1,0 +1,118 @@
+"""WACZ files, judged by py-wacz where that is installed.
+
+It pins what the project has newer, so it lives in an environment of its own: ``python -m venv WACZ
+&& WACZ/bin/pip install wacz``, then name ``WACZ/bin/wacz`` in the variable MMCRAWL_TEST_WACZ.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import subprocess
+from hashlib import sha256
+from pathlib import Path
+from zipfile import ZIP_STORED, ZipFile
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+
+from mmcrawl.archive import Archive, Capture
+from mmcrawl.archive.warc import export_warc
+from mmcrawl.archive.warc.wacz import title_of
+
+WACZ = "MMCRAWL_TEST_WACZ"
+TIME = 1_700_000_000.25  # 2023-11-14T22:13:20Z
+TYPE = ("Content-Type", "text/html; charset=utf-8")
+
+
+def page(title: str) -> bytes:
+    return f"<html><head><title>{title}</title></head><body><p>Größe</p></body></html>".encode()
+
+
+@pytest.fixture
+def wacz(archive: Archive, tmp_path: Path) -> Path:
+    """Return an archive as WACZ: three pages, one of them twice, one of them with the same body."""
+    for number in range(3):
+        url = f"http://physics.test/levers?page={number}"
+        archive.store(Capture(url, page(f"杠杆 &amp; {number}"), TIME + number, 200, (TYPE,), "OK"))
+    archive.store(Capture(url, page("杠杆 &amp; 2"), TIME + 60, 200, (TYPE,), "OK"))
+    archive.store(Capture("http://a.test/x", page("杠杆 &amp; 2"), TIME, 200, (TYPE,), "OK"))
+    archive.store(Capture("http://a.test/gone", page("gone"), TIME, 404, (TYPE,), "Not Found"))
+    path = tmp_path / "physics.wacz"
+    report = export_warc(archive, path)
+    assert report.problems == ()
+    assert report.size == path.stat().st_size
+    return path
+
+
+def test_every_file_has_the_digest_that_is_listed(wacz: Path) -> None:
+    with ZipFile(wacz) as archive:
+        content = archive.read("datapackage.json")
+        package = json.loads(content)
+        said = json.loads(archive.read("datapackage-digest.json"))
+        assert said["hash"] == f"sha256:{sha256(content).hexdigest()}"
+        listed = {one["path"]: one for one in package["resources"]}
+        assert set(listed) == set(archive.namelist()) - {
+            "datapackage.json",
+            "datapackage-digest.json",
+        }
+        for path, one in listed.items():
+            body = archive.read(path)
+            assert one["hash"] == f"sha256:{sha256(body).hexdigest()}"
+            assert one["bytes"] == len(body)
+        assert archive.getinfo("archive/data.warc.gz").compress_type == ZIP_STORED
+
+
+def test_a_record_stands_where_the_index_says(wacz: Path) -> None:
+    with ZipFile(wacz) as archive:
+        warc = archive.read("archive/data.warc.gz")
+        packed = archive.read("indexes/index.cdx.gz")
+        blocks = archive.read("indexes/index.idx").decode().splitlines()
+    lines = gzip.decompress(packed).decode().splitlines()
+    assert lines == sorted(lines)
+    assert len(lines) == 6
+    for line in lines:
+        key, stamp, text = line.split(" ", 2)
+        facts = json.loads(text)
+        begin = int(facts["offset"])
+        member = warc[begin : begin + int(facts["length"])]
+        (record,) = ArchiveIterator(io.BytesIO(member))
+        assert record.rec_headers.get_header("WARC-Target-URI") == facts["url"]
+        assert (record.rec_type == "revisit") == (facts["mime"] == "warc/revisit")
+        assert stamp.startswith("2023111422")
+        assert key.startswith(("test,physics)/levers?page=", "test,a)/"))
+    assert blocks[0].startswith("!meta 0 ")
+    place = json.loads(blocks[1][blocks[1].index("{") :])
+    assert gzip.decompress(packed[place["offset"] :][: place["length"]]).decode().startswith("test")
+
+
+def test_pages_have_titles(wacz: Path) -> None:
+    with ZipFile(wacz) as archive:
+        head, *pages = map(json.loads, archive.read("pages/pages.jsonl").splitlines())
+    assert head["format"] == "json-pages-1.0"
+    # The one of an equal body is a revisit, and the one that is gone is none.
+    assert [one["title"] for one in pages] == ["杠杆 & 2", "杠杆 & 0", "杠杆 & 1"]
+    assert pages[1]["ts"] == "2023-11-14T22:13:20.25Z"
+
+
+def test_its_validator_finds_no_fault(wacz: Path) -> None:
+    program = os.environ.get(WACZ)
+    if not program:
+        pytest.skip(f"no py-wacz: name the program in the variable {WACZ}")
+    run = subprocess.run(
+        [program, "validate", "-f", str(wacz)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "invalid" not in run.stdout.lower()
+
+
+def test_titles_are_decoded_and_short() -> None:
+    assert title_of("<TITLE lang=zh>\n 杠杆 </TITLE>".encode("gbk"), "gbk") == "杠杆"
+    assert title_of(b"<p>no title</p>", "utf-8") == ""
+    assert len(title_of(b"<title>" + b"a" * 9_000 + b"</title>", "utf-8")) == 300
