@@ -1,4 +1,4 @@
-"""`scrapy archive export-warc`: a WARC file is written."""
+"""`scrapy archive export-warc`: a WARC or WACZ file is written."""
 
 import os
 from dataclasses import asdict
@@ -19,7 +19,7 @@ from mmcrawl.terminal.crawl import size_of
 
 
 def _run(archive: Archive, options: Options, console: Console) -> int:
-    """Write a WARC file, compressed unless its name ends in .warc; 1 if something is left out."""
+    """Write a file of the kind that its name says; 1 if something is left out."""
     from mmcrawl.archive.warc.exporting import export_warc
 
     if options.host and not options.url and options.host not in archive.hosts():
@@ -51,7 +51,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
 EXPORT_WARC = Subcommand(
     name="export-warc",
     run=_run,
-    what="write a WARC file",
+    what="write a WARC file, or a WACZ by its name",
     arguments="FILE [--host H] [--url URL] [--since T] [--until T]",
     least=1,
     most=1,
