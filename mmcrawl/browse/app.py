@@ -59,6 +59,7 @@ def create_app(context: Context) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         context.surveyor.start()
+        context.runs.watch()
         yield
 
     app = Starlette(
@@ -115,7 +116,6 @@ def _routes(context: Context) -> list[BaseRoute]:
         context.route("/collection/export", collections.download),
         context.form("/collection/export", collections.export),
         context.route("/crawls", crawls.crawls),
-        context.route("/crawl", crawls.crawl),
         context.route("/crawls.json", crawls.json),
         context.form("/crawls", crawls.start),
         context.route("/crawl", crawls.crawl),

@@ -22,6 +22,7 @@ from mmcrawl.stores.uris import is_server
 from mmcrawl.text.scripts import unify
 
 FACETS = ("kind", "topic", "level", "language", "licence", "held")
+_MOST_PAGES = 20  # of a work at which it is found
 _LONGEST_TEXT = 600  # characters of title and caption that are searched
 PROGRAM = "from mmcrawl.commands.program import main; main()"
 """Runs a command of mmcrawl, as an argument of ``python -c``."""
@@ -37,6 +38,7 @@ class Entry:
         held: ``yes`` if a file of it is kept.
         film: Whether a picture can be taken of a file that is kept.
         url: Of its best file.
+        places: Addresses of all its files, and of the pages that show it.
         text: In which is searched.
         is_hidden: Whether an editor has hidden it.
     """
@@ -55,6 +57,7 @@ class Entry:
     held: str
     film: bool
     url: str
+    places: tuple[str, ...]
     text: str
     is_hidden: bool
 
@@ -78,6 +81,7 @@ class Entry:
             "yes" if held else "",
             any(file.mime.startswith("video/") for file in held),
             work.files[0].url if work.files else "",
+            (*(file.url for file in work.files), *(one.url for one in work.pages[:_MOST_PAGES])),
             unify(said[:_LONGEST_TEXT]).casefold(),
             "hidden" in work.corrected,
         )
@@ -97,6 +101,7 @@ class Catalogue:
     def __init__(self, store: str, media: str | None) -> None:
         self.store, self._media = store, media
         self._entries: tuple[Entry, ...] = ()
+        self._at: dict[str, list[Entry]] = {}
         self._revision = -1
         self._lock = Lock()
         self._describing: subprocess.Popen[bytes] | None = None
@@ -165,8 +170,20 @@ class Catalogue:
             revision = shelf.revision()
             if revision != self._revision:
                 self._entries = tuple(map(Entry.of, shelf.works(hidden=True)))
+                self._at = _by_place(self._entries)
                 self._revision = revision
             return self._revision, self._entries
+
+    def works_at(self, url: str) -> Sequence[Entry]:
+        """Return the works that a page shows or that have a file, by its address; hidden ones not.
+
+        Raises:
+            StoreError: they cannot be read.
+        """
+        if not self.is_there:
+            return ()
+        self.every()
+        return self._at.get(url, ())
 
     # -- describing -----------------------------------------------------------------------------
 
@@ -210,6 +227,15 @@ class Catalogue:
         if self._describing is not None and self._describing.poll() is None:
             self._describing.terminate()
             self._describing.wait()
+
+
+def _by_place(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
+    found: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if not entry.is_hidden:
+            for place in dict.fromkeys(entry.places):
+                found.setdefault(place, []).append(entry)
+    return found
 
 
 def asked(arguments: Arguments) -> tuple[str, dict[str, str]]:

@@ -31,6 +31,7 @@ from mmcrawl.browse.overview import Surveyor
 from mmcrawl.browse.pool import Pool
 from mmcrawl.browse.runs import CrawlRuns
 from mmcrawl.errors import RankError, StoreError
+from mmcrawl.page.head import title_in
 from mmcrawl.rank.duplicates.results import open_duplicates
 from mmcrawl.rank.results import Ranks, open_ranks
 
@@ -43,6 +44,7 @@ View = Callable[[Arguments], Response]
 :class:`~mmcrawl.browse.arguments.Problem`, or StoreError, which is shown as 503."""
 
 _MOST_CUT = 128  # versions whose blocks are remembered: readers go from one to the next
+_MOST_TITLES = 10_000  # that are remembered
 _RANKS_SECONDS = 30.0  # between two looks whether there are new ranks, or groups of pages
 
 
@@ -171,6 +173,7 @@ class Context:
         self.form_key = self.derived("form")
         self._cut: dict[Version, list[StoredBlock]] = {}  # those used last at the end
         self._cutting = Lock()
+        self._titles: dict[tuple[str, int], str] = {}
         self._ranked = _Kept(_Ranked(), self._read_ranks)
         self._alike = _Kept[_Alike]((None, {}), self._read_alike)
 
@@ -265,6 +268,20 @@ class Context:
             if len(self._cut) > _MOST_CUT:
                 self._cut.pop(next(iter(self._cut)))
         return stored
+
+    def title(self, url: str, number: int) -> str:
+        """Return the title of a version of a page, "" if it has none or cannot be read."""
+        key = (url, number)
+        if key not in self._titles:
+            try:
+                version = self.archive.version(url, number)
+                title = title_in(self.archive.rebuild(version).body, version.encoding or "ascii")
+            except StoreError:
+                title = ""
+            if len(self._titles) >= _MOST_TITLES:
+                self._titles.clear()
+            self._titles[key] = title
+        return self._titles[key]
 
     def ranks(self) -> Ranks | None:
         """Return the ranks computed last, None if there are none."""

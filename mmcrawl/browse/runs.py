@@ -1,16 +1,24 @@
-"""Crawls that are started from the browser: each a process of its own, with its log beside the
-works."""
+"""Crawls that are started from the browser: each a process of its own, with its plan and log
+beside the works.
+
+A crawl that is repeated begins anew as a crawl of its own: every page is visited again, of which
+the archive keeps what changed.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock, Thread
 
 from pydantic import ValidationError
 
@@ -26,10 +34,38 @@ _LOG = 4_000  # bytes of a log that are shown
 _KINDS = ("audio", "video", "animation")
 _URL = re.compile(r"https?://\S+", re.IGNORECASE)
 _SIZE = re.compile(r"[0-9.]+ ?[kMGT]?B?", re.IGNORECASE)
+_JOB = re.compile(r"[\w.-]+")
+_DAY = 86_400.0
+_LOOK_SECONDS = 5.0
+EVERY = {"": 0, "day": 1, "week": 7, "month": 30}
+"""How often a crawl may be repeated, in days."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a crawl was started.
+
+    Attributes:
+        arguments: Of the crawl.
+        every: Days after which it is repeated, 0 for never.
+        begun: Unix time at which it, or the last of those that repeat it, began.
+    """
+
+    arguments: Mapping[str, str]
+    every: int = 0
+    begun: float = 0.0
+
+    @property
+    def due(self) -> float | None:
+        """Unix time from which on it is to be repeated, None for never."""
+        return self.begun + self.every * _DAY if self.every else None
 
 
 class CrawlRuns:
-    """Starts and stops crawls of the store that is browsed.
+    """Starts, stops and repeats crawls of the store that is browsed. When one ends, works are
+    described.
 
     Args:
         catalogue: Of that store.
@@ -40,6 +76,13 @@ class CrawlRuns:
         self._catalogue, self._archive = catalogue, archive
         self._running: dict[str, subprocess.Popen[bytes]] = {}
         self._lock = Lock()
+        self._stopped = Event()
+        self._thread = Thread(target=self._run, name="browse-crawls", daemon=True)
+
+    def watch(self) -> None:
+        """Begin to repeat crawls that are due."""
+        if self.is_possible:
+            self._thread.start()
 
     @property
     def is_possible(self) -> bool:
@@ -63,17 +106,23 @@ class CrawlRuns:
             raise ValueError("\n".join(explain(error))) from error
         except MmcrawlError as error:
             raise ValueError(str(error)) from error
-        folder = self._folder
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"{job}.json").write_text(json.dumps(arguments), encoding="utf-8")
+        if said.get("every", "") not in EVERY:
+            raise ValueError(f"every: it may be {', '.join(filter(None, EVERY))}")
+        self._keep(job, Plan(arguments, EVERY[said.get("every", "")], time.time()))
         self._begin(job, arguments)
         return job
 
     def go_on(self, job: str) -> None:
         """Start a crawl that was started here before; it goes on where it stopped."""
-        arguments = self._kept(job)
-        if arguments is not None:
-            self._begin(job, arguments)
+        plan = self.plan(job)
+        if plan is not None:
+            self._begin(job, plan.arguments)
+
+    def repeat(self, job: str, every: str) -> None:
+        """Change how often a crawl that was started here is repeated: a key of `EVERY`."""
+        plan = self.plan(job)
+        if plan is not None:
+            self._keep(job, replace(plan, every=EVERY[every]))
 
     def stop(self, job: str) -> None:
         """Let a crawl end, as Ctrl-C does: what it found stays, and it can go on."""
@@ -89,7 +138,7 @@ class CrawlRuns:
 
     def can_go_on(self, job: str) -> bool:
         """Whether a crawl was started here and does not run."""
-        return not self.is_running(job) and self._kept(job) is not None
+        return not self.is_running(job) and self.plan(job) is not None
 
     def log(self, job: str) -> str:
         """Return the last lines of what a crawl said, "" if it was not started here."""
@@ -102,6 +151,9 @@ class CrawlRuns:
 
     def close(self) -> None:
         """Let all crawls end."""
+        self._stopped.set()
+        if self._thread.is_alive():
+            self._thread.join()
         for job in list(self._running):
             self.stop(job)
         for process in self._running.values():
@@ -115,14 +167,53 @@ class CrawlRuns:
         return self._catalogue.folder / "crawls"
 
     def _path(self, job: str, suffix: str) -> Path | None:
-        return self._folder / f"{job}.{suffix}" if re.fullmatch(r"[\w.-]+", job) else None
+        return self._folder / f"{job}.{suffix}" if _JOB.fullmatch(job) else None
 
-    def _kept(self, job: str) -> dict[str, str] | None:
+    def plan(self, job: str) -> Plan | None:
+        """Return how a crawl was started, None if that was not done here."""
         path = self._path(job, "json") if self.is_possible else None
         try:
-            return None if path is None else dict(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError):
+            return None if path is None else Plan(**json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
             return None
+
+    def _keep(self, job: str, plan: Plan) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        part = self._folder / f".{job}.json"
+        part.write_text(json.dumps(asdict(plan)), encoding="utf-8")
+        part.replace(self._folder / f"{job}.json")
+
+    def _run(self) -> None:
+        running: set[str] = set()
+        while not self._stopped.wait(_LOOK_SECONDS):
+            before, running = running, {job for job in self._running if self.is_running(job)}
+            try:
+                if before - running:
+                    self._catalogue.describe()
+                self.repeat_due(time.time())
+            except OSError as error:  # a full disk, say: the next time it may be better
+                logger.warning("crawls cannot be repeated now: %s", error)
+
+    def repeat_due(self, now: float) -> None:
+        """Begin what is due to be repeated.
+
+        Args:
+            now: Unix time.
+        """
+        for job, plan in list(self._plans()):
+            if plan.due is None or plan.due > now or self.is_running(job):
+                continue
+            self._keep(job, replace(plan, begun=now))
+            day = datetime.fromtimestamp(now, UTC).date().isoformat()
+            arguments = {**plan.arguments, "job": f"{job}-{day}"}
+            self._keep(arguments["job"], Plan(arguments, 0, now))
+            self._begin(arguments["job"], arguments)
+
+    def _plans(self) -> Iterator[tuple[str, Plan]]:
+        for path in sorted(self._folder.glob("[!.]*.json")):
+            plan = self.plan(path.stem)
+            if plan is not None:
+                yield path.stem, plan
 
     def _begin(self, job: str, arguments: Mapping[str, str]) -> None:
         command = [sys.executable, "-c", PROGRAM, "crawl", "focused"]

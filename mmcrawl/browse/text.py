@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
+from markupsafe import Markup
+
 # Controls, what steers the direction of writing, and what is no character.
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -73,6 +75,19 @@ def when(time: float | None, form: str = "%Y-%m-%d %H:%M") -> str:
         return datetime.fromtimestamp(time, UTC).strftime(form)
     except (OverflowError, OSError, ValueError):
         return f"{time:g} s"
+
+
+def moment(time: float | None) -> Markup:
+    """Return a time (Unix seconds) as an element, which a script shows in the reader's own time.
+
+    >>> moment(1_700_000_000)
+    Markup('<time datetime="2023-11-14T22:13:20Z">2023-11-14 22:13 UTC</time>')
+    """
+    said = when(time)
+    if time is None or said.endswith(" s"):
+        return Markup.escape(said)
+    exact = when(time, "%Y-%m-%dT%H:%M:%SZ")
+    return Markup('<time datetime="{}">{} UTC</time>').format(exact, said)
 
 
 def size(count: float) -> str:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
+from markupsafe import Markup
+
 from mmcrawl.browse.text import isolated
 from mmcrawl.terminal.program import as_called
 
@@ -45,7 +47,10 @@ class Words:
         if "|" in text:
             one, many = text.split("|")
             text = one if values.get("n") == 1 else many
-        return text.format_map({key: _shown(value) for key, value in values.items()})
+        shown = {key: _shown(value) for key, value in values.items()}
+        if any(isinstance(value, Markup) for value in shown.values()):
+            return Markup.escape(text).format_map(shown)
+        return text.format_map(shown)
 
     def maybe(self, name: str) -> str:
         """Return a sentence, or what follows the first dot of its name if there is none."""
@@ -79,6 +84,8 @@ def _accepted(header: str) -> str:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, Markup):
+        return value
     if isinstance(value, int):
         return f"{value:,}"
     return isolated(str(value), 200)

@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+
 from mmcrawl.page.looks import Attributes
 
 LONGEST = 2_000
+_TITLE = re.compile(rb"<title[^<>]*>([^<]*)</title", re.IGNORECASE)
+_WITHIN = 1 << 16  # bytes of a page in which its title is looked for
+_LONGEST_TITLE = 300
+
+
+def title_in(body: bytes, encoding: str) -> str:
+    """Return the title of a page, "" if it has none near its begin; without parsing the page.
+
+    Args:
+        body: The page.
+        encoding: Python codec name.
+
+    >>> title_in(b"<TITLE>\n Levers &amp; pulleys</TITLE>", "ascii")
+    'Levers & pulleys'
+    """
+    found = _TITLE.search(body, 0, _WITHIN)
+    text = found[1].decode(encoding, "replace") if found else ""
+    return " ".join(unescape(text).split())[:_LONGEST_TITLE]
 
 
 class Head:

@@ -20,7 +20,6 @@ from warcio.archiveiterator import ArchiveIterator
 
 from mmcrawl.archive import Archive, Capture
 from mmcrawl.archive.warc import export_warc
-from mmcrawl.archive.warc.wacz import title_of
 
 WACZ = "MMCRAWL_TEST_WACZ"
 TIME = 1_700_000_000.25  # 2023-11-14T22:13:20Z
@@ -110,9 +109,3 @@ def test_its_validator_finds_no_fault(wacz: Path) -> None:
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert "invalid" not in run.stdout.lower()
-
-
-def test_titles_are_decoded_and_short() -> None:
-    assert title_of("<TITLE lang=zh>\n 杠杆 </TITLE>".encode("gbk"), "gbk") == "杠杆"
-    assert title_of(b"<p>no title</p>", "utf-8") == ""
-    assert len(title_of(b"<title>" + b"a" * 9_000 + b"</title>", "utf-8")) == 300

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,45 @@ def test_a_crawl_is_started_stopped_and_gone_on_with(
     assert len(list(context.archive.urls())) > 300  # pages of the crawl, in the archive browsed
 
 
+@pytest.mark.processes
+def test_a_crawl_is_repeated_when_it_is_due(browsed: tuple[TestClient, Context]) -> None:
+    client, context = browsed
+    to = post(client, "/crawls", demo="1", every="week")
+    job = to.partition("job=")[2]
+    post(client, "/crawl", job=job, do="stop")
+    until(lambda: not context.runs.is_running(job))
+    plan = context.runs.plan(job)
+    assert plan is not None
+    assert plan.due is not None
+    assert plan.due - plan.begun == 7 * 86_400
+    assert "Next from" in client.get(to).text
+    context.runs.repeat_due(plan.due - 1)
+    assert [path.stem for path in context.catalogue.folder.glob("crawls/*.json")] == [job]
+    context.runs.repeat_due(plan.due)
+    day = datetime.fromtimestamp(plan.due, UTC).date().isoformat()
+    again = f"{job}-{day}"
+    assert context.runs.is_running(again)
+    context.runs.repeat_due(plan.due + 86_400)  # it is due a week later
+    context.runs.stop(again)
+    until(lambda: not context.runs.is_running(again))
+    repeated = context.runs.plan(again)
+    assert repeated is not None
+    assert repeated.due is None
+    post(client, "/crawl", job=job, do="repeat", every="")
+    kept = context.runs.plan(job)
+    assert kept is not None
+    assert kept.due is None
+
+
+@pytest.mark.processes
+def test_works_are_described_when_a_crawl_ends(browsed: tuple[TestClient, Context]) -> None:
+    client, context = browsed
+    with client:  # as a server that starts
+        post(client, "/crawls", demo="1")
+        until(lambda: context.catalogue.is_there and not context.catalogue.is_describing)
+        assert client.get("/works").status_code == 200
+
+
 @pytest.mark.parametrize(
     ("form", "says"),
     [
@@ -71,6 +111,7 @@ def test_a_crawl_is_started_stopped_and_gone_on_with(
         ({"seeds": "http://h.test"}, "topic: choose one"),
         ({"keywords": "*", "seeds": "http://h.test", "algo": "os.system"}, "algo: it may be"),
         ({"keywords": "*", "seeds": "http://h.test", "max_pages": "many"}, "max_pages"),
+        ({"keywords": "*", "seeds": "http://h.test", "every": "hour"}, "every: it may be day"),
         (
             {"keywords": "*", "seeds": "http://h.test", "keep.audio": "1", "max_media": "-s x"},
             "max_media: give a size",

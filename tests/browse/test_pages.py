@@ -98,7 +98,8 @@ def test_every_page_has_its_landmarks_and_labels(client: TestClient) -> None:
 
 def test_a_search_shows_the_block_that_matches_marked(client: TestClient) -> None:
     page = tree(client, "/search", q="seesaw")
-    assert [text(link) for link in page.cssselect(".hits h2")] == [LEVER]
+    assert [text(link) for link in page.cssselect(".hits h2")] == ["The lever"]
+    assert [text(url) for url in page.cssselect(".hits .from")] == [LEVER]
     assert {text(mark) for mark in page.cssselect(".hits mark")} == {"seesaw"}
     link = page.cssselect(".hits h2 a")[0].get("href")
     assert text(tree(client, link).cssselect("h1")[0]) == "The lever"
@@ -173,7 +174,7 @@ def test_a_page_through_time_lists_its_visits(client: TestClient) -> None:
     page = tree(client, "/page", url=LEVER)
     assert "Versions: 3. Visits: 4." in text(page.cssselect(".lead")[0])
     row = page.cssselect(".visits tbody tr")[1]
-    assert text(row) == "2024-01-13 22:13 version 2, as before status 304"
+    assert text(row) == "2024-01-13 22:13 UTC version 2, as before status 304"
     assert len(page.cssselect(".timeline .version")) == 4  # three, and the key
     assert [text(link) for link in page.cssselect(".calendar a")] == ["1", "1", "·", "1"]
     checked = [i.get("name") + i.get("value") for i in page.cssselect("input[checked]")]

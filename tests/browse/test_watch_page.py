@@ -125,7 +125,7 @@ def test_what_cannot_be_compared_in_time_is_left_for_the_next_page(
     monkeypatch.setattr(module, "_SHARE_OF_TIME", -1)
     page = shown(client)
     assert not page.cssselect("ol.hits li")
-    assert "Only as far back as 2024-02-12 22:13 was looked" in page.text_content()
+    assert "Only as far back as 2024-02-12 22:13 UTC was looked" in page.text_content()
     until = parse_qs(urlsplit(page.cssselect("a[rel=next]")[0].get("href")).query)["until"]
     assert until[0].startswith("2024-02-12T22:13:20.0")
 

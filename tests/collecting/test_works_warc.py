@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from zipfile import ZipFile
 
-import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from mmcrawl.archive.model import Capture

@@ -16,9 +16,10 @@ from typing import BinaryIO
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import Version, as_unix_time
 from mmcrawl.archive.warc.heads import is_http
-from mmcrawl.archive.warc.wacz import title_of, wacz_in
+from mmcrawl.archive.warc.wacz import wacz_in
 from mmcrawl.archive.warc.writing import RecordWriter, Written
 from mmcrawl.errors import StoreError
+from mmcrawl.page.head import title_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +266,7 @@ class _Export:
             return False
         written = self._writer.write_response(event.version.capture(time=event.time), body, turn)
         if version.status == 200 and version.encoding:
-            self._list_page(version.url, event.time, title_of(body, version.encoding))
+            self._list_page(version.url, event.time, title_in(body, version.encoding))
         self._by_body[version.digest] = written
         self._responses += 1
         return True

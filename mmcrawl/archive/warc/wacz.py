@@ -7,13 +7,11 @@ record is read where the index says that it stands.
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from hashlib import sha256
-from html import unescape
 from itertools import islice
 from typing import IO, BinaryIO, cast
 from uuid import NAMESPACE_URL, uuid5
@@ -26,9 +24,6 @@ from mmcrawl.archive.warc.writing import RecordWriter
 
 _WARC = "data.warc.gz"
 _INDEX = "index.cdx.gz"
-_TITLE = re.compile(rb"<title[^<>]*>([^<]*)</title", re.IGNORECASE)
-_HEAD = 1 << 16  # bytes of a page in which a title stands
-_LONGEST_TITLE = 300
 _LINES = 3_000  # of the index that are compressed together, as cdxj-indexer does
 
 
@@ -123,18 +118,6 @@ class Wacz:
         name = path.rpartition("/")[2]
         digest = f"sha256:{summed.sum.hexdigest()}"
         self._sums.append({"name": name, "path": path, "hash": digest, "bytes": summed.size})
-
-
-def title_of(body: bytes, encoding: str) -> str:
-    """Return the title of a page, "" if it has none at its begin.
-
-    Args:
-        body: The page.
-        encoding: Python codec name.
-    """
-    found = _TITLE.search(body[:_HEAD])
-    text = found[1].decode(encoding, "replace") if found else ""
-    return " ".join(unescape(text).split())[:_LONGEST_TITLE]
 
 
 @contextmanager

@@ -1,6 +1,21 @@
 // Everything works without this file: it shows new numbers of running crawls without reloading the
-// page, and takes the comparison to what changed with the keys n and p.
+// page, times as the reader's clock has them, and takes the comparison to what changed with the
+// keys n and p.
 "use strict";
+
+const clock = new Intl.DateTimeFormat(document.documentElement.lang, {
+  dateStyle: "medium",
+  timeStyle: "short",
+});
+const showLocalTimes = (part) => {
+  for (const time of part.querySelectorAll("time[datetime]")) {
+    const date = new Date(time.dateTime);
+    if (Number.isNaN(date.getTime())) continue;
+    time.title = time.textContent;
+    time.textContent = clock.format(date);
+  }
+};
+showLocalTimes(document);
 
 const live = document.getElementById("live");
 if (live && live.dataset.again) {
@@ -11,6 +26,7 @@ if (live && live.dataset.again) {
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
         const news = page.getElementById("live");
         if (answer.ok && news && !live.contains(document.activeElement)) {
+          showLocalTimes(news);
           live.replaceChildren(...news.childNodes);
           if (!news.dataset.again) return;
         }

@@ -16,7 +16,7 @@ from mmcrawl.browse.arguments import Arguments, Form, Problem
 from mmcrawl.browse.context import Context, numbers_of
 from mmcrawl.browse.crawl_numbers import CrawlWatch
 from mmcrawl.browse.rendering import page
-from mmcrawl.browse.runs import CrawlRuns
+from mmcrawl.browse.runs import EVERY, CrawlRuns
 from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.page.model import MediaResource
 from mmcrawl.scoring.registry import algorithm_names
@@ -175,6 +175,8 @@ class CrawlViews:
             log=log,
             is_running=is_running,
             can_go_on=self.runs.can_go_on(job),
+            plan=self.runs.plan(job),
+            every=EVERY,
         )
 
     def start(self, form: Form) -> str:
@@ -186,16 +188,19 @@ class CrawlViews:
         return form.to("/crawl", job=job)
 
     def act(self, form: Form) -> str:
-        """Stop a crawl, or let it go on."""
+        """Stop a crawl, let it go on, or change how often it is repeated."""
         job = form.text("job", longest=300)
-        if form.choice("do", ("stop", "go-on")) == "stop":
-            self.runs.stop(job)
-        else:
-            self.runs.go_on(job)
+        match form.choice("do", ("stop", "go-on", "repeat")):
+            case "stop":
+                self.runs.stop(job)
+            case "repeat":
+                self.runs.repeat(job, form.choice("every", tuple(EVERY)))
+            case _:
+                self.runs.go_on(job)
         return form.to("/crawl", job=job)
 
     def _form(self) -> dict[str, Any]:
-        return {"topics": topic_names(), "algorithms": algorithm_names()}
+        return {"topics": topic_names(), "algorithms": algorithm_names(), "every": EVERY}
 
     def _found(self, record: MediaPageRecord) -> FoundPage:
         versions = numbers_of(self.context.archive.visits(record.url))

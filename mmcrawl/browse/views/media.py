@@ -13,9 +13,11 @@ from starlette.responses import Response
 from mmcrawl.archive.search.hits import Hit, read_hit
 from mmcrawl.archive.search.query import MEDIA, as_filter
 from mmcrawl.browse.arguments import Arguments, Problem
+from mmcrawl.browse.catalogue import Entry
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import live_address
+from mmcrawl.collecting.pictures import has_pictures
 from mmcrawl.errors import SearchError, StoreError
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.parse import parse_page
@@ -29,10 +31,11 @@ _HOST = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)*\.?")
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A resource, in a block of a page, seen from `first` to `last` (Unix seconds)."""
+    """A resource, in a block of a page, and the work that it is a file of, if it is known."""
 
     resource: MediaResource
     hit: Hit
+    work: Entry | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,7 @@ class MediaViews:
             status=400 if wrong else 200,
             wrong=wrong,
             items=items,
+            pictures=has_pictures(),
             total=total,
             kind=kind,
             topic=topic,
@@ -107,7 +111,8 @@ class MediaViews:
             for resource in _media_of(self.context, hit):
                 if (not kind or resource.kind == kind) and resource.url not in shown:
                     shown.add(resource.url)
-                    yield _Item(resource, hit)
+                    works = self.context.catalogue.works_at(resource.url)
+                    yield _Item(resource, hit, works[0] if works else None)
 
 
 @lru_cache(maxsize=4_096)

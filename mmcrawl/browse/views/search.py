@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -13,24 +14,35 @@ from mmcrawl.archive.search.query import MEDIA, as_filter
 from mmcrawl.archive.search.searching import Results
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.browse.arguments import Arguments
+from mmcrawl.browse.catalogue import Entry
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import address, when
+from mmcrawl.collecting.pictures import has_pictures
 from mmcrawl.errors import SearchError
 from mmcrawl.terminal.program import as_called
 
 _PER_PAGE = 20
 _MOST_PAGES = 500
 _MOST_FACETS = 5
+_MOST_WORKS = 3  # of a page that are shown
 _ALL = "all"
 """Asks for every page, also those that say nearly the same as one before."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """A hit, and hits on other pages whose block is the same byte for byte."""
+    """A hit, and hits on other pages whose block is the same byte for byte.
+
+    Attributes:
+        hit, alike: These.
+        title: Of the page, "" for none.
+        works: That it shows, some of them.
+    """
 
     hit: Hit
+    title: str
+    works: Sequence[Entry]
     alike: list[Hit] = field(default_factory=list)
 
 
@@ -65,7 +77,8 @@ class SearchViews:
         number, last = arguments.list_page(most, _PER_PAGE)
         shown |= {
             "results": results,
-            "groups": _grouped(results.hits),
+            "groups": self._grouped(results.hits),
+            "pictures": has_pictures(),
             "collapses": bool(self.context.alike()),
             "facets": _facets(results, arguments, given),
             "first": 1 + _PER_PAGE * (number - 1),
@@ -122,6 +135,18 @@ class SearchViews:
             offset=_PER_PAGE * (number - 1),
         )
 
+    def _grouped(self, hits: tuple[Hit, ...]) -> list[_Group]:
+        """Put hits with the same block together, under the first of them."""
+        groups: dict[str, _Group] = {}
+        for hit in hits:
+            if hit.digest in groups:
+                groups[hit.digest].alike.append(hit)
+            else:
+                works = self.context.catalogue.works_at(hit.url)[:_MOST_WORKS]
+                title = self.context.title(hit.url, hit.version)
+                groups[hit.digest] = _Group(hit, title, works)
+        return list(groups.values())
+
 
 def _query(form: dict[str, str]) -> str:
     filters = [
@@ -130,17 +155,6 @@ def _query(form: dict[str, str]) -> str:
         if form[name]
     ]
     return " ".join([form["q"], *filters]).strip()
-
-
-def _grouped(hits: tuple[Hit, ...]) -> list[_Group]:
-    """Put hits with the same block together, under the first of them."""
-    groups: dict[str, _Group] = {}
-    for hit in hits:
-        if hit.digest in groups:
-            groups[hit.digest].alike.append(hit)
-        else:
-            groups[hit.digest] = _Group(hit)
-    return list(groups.values())
 
 
 def _facets(
