@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 
+from mmcrawl.archive.opening import open_archive
 from mmcrawl.archive.uris import shown
 from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, ruffle_folder, whole
 from mmcrawl.crawling.arguments import DEFAULT_STORE
@@ -86,12 +87,19 @@ class Command(MmcrawlCommand, ScrapyCommand):
     def _places(self, opts: argparse.Namespace) -> tuple[str, str]:
         """Return the URIs of the archive, and of the store of crawls or ""."""
         named = opts.store or opts.archive or value_of(self.settings, "MMCRAWL_ARCHIVE")  # type: ignore[arg-type]
-        if not named and not any(map(os.path.exists, _OWN_CRAWL)) and os.path.exists(_DEMO):
+        is_new = not named and not any(map(os.path.exists, _OWN_CRAWL))
+        if is_new and os.path.exists(_DEMO):
             opts.store = DEMO_STORE
             print("There is no crawl.db here: this is what the demo found.", file=sys.stderr)
         params = archive_params(opts, self.settings)  # type: ignore[arg-type]
         store = params.store or ("" if params.archive else DEFAULT_STORE)
-        return params.archive_uri or "", store
+        archive = params.archive_uri or ""
+        if is_new and not opts.store:
+            with open_archive(archive):
+                print(
+                    "Nothing was crawled here yet: start a crawl in the browser.", file=sys.stderr
+                )
+        return archive, store
 
 
 def _serve(archive: str, options: "Options", *, in_browser: bool) -> None:
