@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from mmcrawl.browse.text import isolated
 from mmcrawl.terminal.program import as_called
+from mmcrawl.topic.loading import load_topic, topic_names
 
 LANGUAGES = ("en", "zh")
 
@@ -55,6 +56,17 @@ class Words:
     def maybe(self, name: str) -> str:
         """Return a sentence, or what follows the first dot of its name if there is none."""
         return self(name) if name in sentences() else name.partition(".")[2]
+
+    def topic(self, name: str) -> str:
+        """Return what a topic that ships with mmcrawl is called, another one's name as it is."""
+        titles = _topic_titles().get(name)
+        return titles[LANGUAGES.index(self.language)] if titles else name
+
+
+@lru_cache(maxsize=1)
+def _topic_titles() -> dict[str, tuple[str, str]]:
+    topics = map(load_topic, topic_names())
+    return {topic.name: (topic.title_en or topic.title, topic.title) for topic in topics}
 
 
 def words_for(chosen: str, remembered: str, accepted: str) -> Words:

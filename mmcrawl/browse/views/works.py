@@ -197,7 +197,8 @@ class WorkViews:
             if not value or (len(found) >= _MOST_VALUES and not is_chosen):
                 continue
             asked_for = given | {name: "" if is_chosen else value}
-            label = words.maybe(f"{'media' if name == 'kind' else name}.{value}")
+            group = "media" if name == "kind" else name
+            label = words.topic(value) if name == "topic" else words.maybe(f"{group}.{value}")
             to = address("/works", **asked_for, lang=lang)
             found.append(Choice(value, label, to, number, is_chosen))
         return found
