@@ -141,11 +141,13 @@ class Form(Arguments):
     Args:
         request: As received.
         body: The form, as ``application/x-www-form-urlencoded``.
-        longest_url: Characters of an archived URL.
+        longest_url, form_key: See `Arguments`.
     """
 
-    def __init__(self, request: Request, body: bytes, longest_url: int = 8_000) -> None:
-        super().__init__(request, longest_url)
+    def __init__(
+        self, request: Request, body: bytes, longest_url: int = 8_000, form_key: str = ""
+    ) -> None:
+        super().__init__(request, longest_url, form_key)
         try:
             pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
         except ValueError:  # no UTF-8, or too many

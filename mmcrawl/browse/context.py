@@ -181,20 +181,22 @@ class Context:
         """Return a secret for a purpose: 64 hexadecimal digits, the same as long as this runs."""
         return hmac.new(self._secret, purpose.encode(), sha256).hexdigest()
 
-    def form(self, path: str, act: Callable[[Form], str]) -> Route:
+    def form(self, path: str, act: Callable[[Form], str | Response]) -> Route:
         """Return a route (POST) of a form that changes something.
 
         Args:
             path: Of the route.
             act: Does what the form says, in a thread of the pool; returns the address of the page
-                that is shown then.
+                that is shown then, or the form again with what is wrong.
         """
 
         async def endpoint(request: Request) -> Response:
-            form = Form(request, await request.body(), self.limits.longest_url)
+            body = await request.body()
+            form = Form(request, body, self.limits.longest_url, self.form_key)
             if not hmac.compare_digest(form.key.encode(), self.form_key.encode()):
                 raise Problem(403, "form")
-            return RedirectResponse(await self.pool.run(lambda: act(form)), 303)
+            answer = await self.pool.run(lambda: act(form))
+            return RedirectResponse(answer, 303) if isinstance(answer, str) else answer
 
         return Route(path, endpoint, methods=["POST"], name=getattr(act, "__name__", ""))
 

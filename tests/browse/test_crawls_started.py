@@ -102,29 +102,36 @@ def test_works_are_described_when_a_crawl_ends(browsed: tuple[TestClient, Contex
 
 
 @pytest.mark.parametrize(
-    ("form", "says"),
+    ("form", "field", "says"),
     [
-        ({"topic": "physics-senior"}, "seeds: give addresses"),
-        ({"topic": "physics-senior", "seeds": "/etc/passwd"}, "seeds: give addresses"),
-        ({"topic": "physics-senior", "seeds": "http://h.test -s"}, "seeds: give addresses"),
-        ({"topic": "/etc/passwd", "seeds": "http://h.test"}, "topic: it may be"),
-        ({"seeds": "http://h.test"}, "topic: choose one"),
-        ({"keywords": "*", "seeds": "http://h.test", "algo": "os.system"}, "algo: it may be"),
-        ({"keywords": "*", "seeds": "http://h.test", "max_pages": "many"}, "max_pages"),
-        ({"keywords": "*", "seeds": "http://h.test", "every": "hour"}, "every: it may be day"),
+        ({"topic": "physics-senior"}, "seeds", "give addresses"),
+        ({"topic": "physics-senior", "seeds": "/etc/passwd"}, "seeds", "give addresses"),
+        ({"topic": "physics-senior", "seeds": "http://h.test -s"}, "seeds", "give addresses"),
+        ({"topic": "/etc/passwd", "seeds": "http://h.test"}, "topic", "it may be"),
+        ({"seeds": "http://h.test"}, "topic", "choose one"),
+        ({"keywords": "*", "seeds": "http://h.test", "algo": "os.system"}, "algo", "it may be"),
+        (
+            {"keywords": "*", "seeds": "http://h.test", "max_pages": "many"},
+            "max_pages",
+            "whole number",
+        ),
+        ({"keywords": "*", "seeds": "http://h.test", "every": "hour"}, "every", "it may be day"),
         (
             {"keywords": "*", "seeds": "http://h.test", "keep.audio": "1", "max_media": "-s x"},
-            "max_media: give a size",
+            "max_media",
+            "give a size",
         ),
     ],
 )
 def test_a_wrong_argument_is_told_and_nothing_starts(
-    browsed: tuple[TestClient, Context], tmp_path: Path, form: dict[str, str], says: str
+    browsed: tuple[TestClient, Context], tmp_path: Path, form: dict[str, str], field: str, says: str
 ) -> None:
     client, _ = browsed
     answer = client.post("/crawls", data={"form_key": key_of(client, "/crawls"), **form})
     assert answer.status_code == 400
-    assert says in html.document_fromstring(answer.text).text_content()
+    page = html.document_fromstring(answer.text)
+    (mark,) = page.xpath("//*[@id=$id]", id=f"{field}-wrong") or page.xpath("//*[@role='alert']")
+    assert says in mark.text_content()
     assert not (tmp_path / "crawl.db").exists()
 
 
@@ -141,3 +148,26 @@ def test_a_crawl_that_is_not_there_is_told(browsed: tuple[TestClient, Context]) 
     for job in ("nosuch", "../../works"):
         assert client.get("/crawl", params={"job": job}).status_code == 404
     post(client, "/crawl", job="../../works", do="go-on")
+
+
+def test_a_wrong_form_is_shown_again_with_what_was_said(
+    browsed: tuple[TestClient, Context],
+) -> None:
+    client, _ = browsed
+    said = {
+        "keywords": "<b>levers",
+        "seeds": "http://h.test",
+        "max_pages": "many",
+        "keep.audio": "1",
+        "every": "week",
+    }
+    answer = client.post("/crawls", data={"form_key": key_of(client, "/crawls"), **said})
+    page = html.document_fromstring(answer.text)
+    assert "whole number" in page.get_element_by_id("max_pages-wrong").text_content()
+    assert page.get_element_by_id("max_pages").get("aria-invalid") == "true"
+    assert page.get_element_by_id("keywords").get("value") == "<b>levers"
+    assert page.get_element_by_id("seeds").text == "http://h.test"
+    assert page.xpath("//input[@name='keep.audio']/@checked")
+    assert page.xpath("//option[@selected]/@value") == ["week"]
+    again = {**said, "max_pages": "nought", "form_key": page.xpath("//@value[../@name='form_key']")}
+    assert client.post("/crawls", data=again).status_code == 400  # not 403: it can be sent again

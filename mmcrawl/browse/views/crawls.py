@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -136,14 +137,23 @@ class CrawlViews:
 
     def crawls(self, arguments: Arguments) -> Response:
         """Show where crawls stand, and what reports there are."""
+        return self._shown(arguments, {}, {})
+
+    def _shown(
+        self, arguments: Arguments, said: Mapping[str, str], wrong: Mapping[str, str]
+    ) -> Response:
+        """Show crawls, and the form that starts one with what was said and is wrong, by field."""
         crawls = self.watch.crawls()
         runs = any(crawl.state in _RUNNING for crawl in crawls)
         return page(
             arguments,
             "crawls",
+            status=400 if wrong else 200,
+            said=defaultdict(str, said),
+            wrong=wrong,
             store=shown(self.context.options.store),
             crawls=crawls,
-            again=_AGAIN if runs else None,
+            again=_AGAIN if runs and not wrong else None,
             reports=reports_in(self.context.options.reports),
             form=self._form() if self.runs.is_possible else None,
         )
@@ -179,12 +189,13 @@ class CrawlViews:
             every=EVERY,
         )
 
-    def start(self, form: Form) -> str:
-        """Start a crawl."""
+    def start(self, form: Form) -> str | Response:
+        """Start a crawl, or show the form again with what is wrong."""
         try:
             job = self.runs.start(form.values)
         except ValueError as error:
-            raise Problem(400, "entry", error=error) from error
+            lines = (line.partition(": ") for line in str(error).splitlines())
+            return self._shown(form, form.values, {name: what for name, _, what in lines})
         return form.to("/crawl", job=job)
 
     def act(self, form: Form) -> str:
