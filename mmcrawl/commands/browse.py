@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 
 from mmcrawl.archive.opening import open_archive
-from mmcrawl.archive.uris import shown
+from mmcrawl.archive.uris import as_archive_uri, shown
 from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, ruffle_folder, whole
 from mmcrawl.crawling.arguments import DEFAULT_STORE
 from mmcrawl.crawling.params import DEMO_STORE
@@ -87,19 +87,12 @@ class Command(MmcrawlCommand, ScrapyCommand):
     def _places(self, opts: argparse.Namespace) -> tuple[str, str]:
         """Return the URIs of the archive, and of the store of crawls or ""."""
         named = opts.store or opts.archive or value_of(self.settings, "MMCRAWL_ARCHIVE")  # type: ignore[arg-type]
-        is_new = not named and not any(map(os.path.exists, _OWN_CRAWL))
-        if is_new and os.path.exists(_DEMO):
+        if not named and not any(map(os.path.exists, _OWN_CRAWL)) and os.path.exists(_DEMO):
             opts.store = DEMO_STORE
             print("There is no crawl.db here: this is what the demo found.", file=sys.stderr)
         params = archive_params(opts, self.settings)  # type: ignore[arg-type]
         store = params.store or ("" if params.archive else DEFAULT_STORE)
-        archive = params.archive_uri or ""
-        if is_new and not opts.store:
-            with open_archive(archive):
-                print(
-                    "Nothing was crawled here yet: start a crawl in the browser.", file=sys.stderr
-                )
-        return archive, store
+        return params.archive_uri or "", store
 
 
 def _serve(archive: str, options: "Options", *, in_browser: bool) -> None:
@@ -111,6 +104,7 @@ def _serve(archive: str, options: "Options", *, in_browser: bool) -> None:
     try:
         with _listener(options.host, options.port) as listener:
             options = replace(options, port=listener.getsockname()[1])
+            _begin_here(archive)
             with open_context(archive, options=options) as context:
                 address = _address(options)
                 print(f"The archive is at {address} until you press Ctrl-C.", flush=True)
@@ -124,6 +118,13 @@ def _serve(archive: str, options: "Options", *, in_browser: bool) -> None:
             f"cannot listen on {options.host} port {options.port}: {error.strerror or error}; name"
             " another with --host, --port"
         ) from error
+
+
+def _begin_here(archive: str) -> None:
+    """Make an empty archive in a folder where nothing was crawled yet, if no other one is named."""
+    if archive == as_archive_uri(_OWN_CRAWL[1]) and not any(map(os.path.exists, _OWN_CRAWL)):
+        open_archive(archive).close()
+        print("Nothing was crawled here yet: start a crawl in the browser.", file=sys.stderr)
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -20,11 +20,11 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
+from mmcrawl.browse.catalogue import PROGRAM
 from mmcrawl.commands import browse as module
 from mmcrawl.commands.base import read_arguments
 from tests.commands.running import Run, runner
 
-ROOT = Path(__file__).parents[2]
 PAGE = "http://optics.test/lens.html"
 
 
@@ -42,8 +42,8 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def started(desk: Path, *args: str) -> Iterator[str]:
     """Run the command in a process of its own; gives what it printed."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "browse", "-a", f"store=sqlite:///{desk}/crawl.db", *args],
-        cwd=ROOT,
+        [sys.executable, "-c", PROGRAM, "browse", *args],
+        cwd=desk,
         env=os.environ | {"PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -80,6 +80,15 @@ def test_it_serves_until_interrupted(desk: Path) -> None:
                 break
         assert json.loads(fetched(f"{address}search.json?q=%E9%80%8F%E9%95%9C")[1])["total"] == 1
         assert fetched(f"{address}static/style.css")[0] == 200
+
+
+def test_it_begins_where_nothing_was_crawled_yet(tmp_path: Path) -> None:
+    with started(tmp_path, "--port", "0") as line:
+        [address] = re.findall(r"http://127\.0\.0\.1:\d+/", line)
+        status, text = fetched(address)
+    assert status == 200
+    assert "Start a crawl" in text
+    assert (tmp_path / "crawl-archive.db").exists()
 
 
 def test_beyond_loopback_it_needs_the_token_it_prints(desk: Path) -> None:
