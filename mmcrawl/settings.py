@@ -150,6 +150,7 @@ declared = {
             " s3fs); None keeps them beside the crawl's store (`crawl-media`"
             " beside `crawl.db`, `DATABASE-media` in this folder for MongoDB)",
         ),
+        Setting("MMCRAWL_CHROMIUM", None, "program of the browser that renders; see `render`"),
         Setting("MMCRAWL_YTDLP", "yt-dlp", "program that fetches hosted media; see `hosted`"),
         Setting(
             "MMCRAWL_MEDIA_SLOWEST",

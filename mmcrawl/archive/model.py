@@ -11,6 +11,9 @@ from math import isnan
 LARGEST_BODY = 512 << 20
 """Bytes of a body that an archive keeps; what is larger is refused."""
 
+RENDERED = "rendered+"
+"""What stands before the address of a page for how a browser made it of the page."""
+
 Headers = tuple[tuple[str, str], ...]
 
 

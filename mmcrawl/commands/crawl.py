@@ -25,6 +25,7 @@ from mmcrawl.crawling.archive_params import ArchiveParams
 from mmcrawl.crawling.arguments import explain
 from mmcrawl.crawling.collect_params import CollectParams
 from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.engine.browser import browser_program
 from mmcrawl.engine.components import check_scheduler
 from mmcrawl.engine.crawls import check_settings, with_stored_web
 from mmcrawl.errors import MmcrawlError
@@ -134,11 +135,15 @@ def arguments_or_exit(
             spider.update_settings(own)
             check_scheduler(own)
         check_settings(settings)
-        return model(**with_stored_web(arguments, settings))
+        args = model(**with_stored_web(arguments, settings))
+        if isinstance(args, FocusedParams) and args.render:
+            browser_program(settings)
     except ValidationError as error:
         problems = explain(error)
     except MmcrawlError as error:
         problems = str(error).splitlines()
+    else:
+        return args
     for problem in problems:
         complain(command, problem)
     raise SystemExit(2)

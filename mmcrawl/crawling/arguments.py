@@ -89,6 +89,7 @@ _MAY_BE: dict[str, Callable[[], str]] = {
     "download": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas, or all",
     "kinds": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas, or all",
     "again": lambda: "it may be failed or held",
+    "render": lambda: "it may be playwright or playwright-all",
     "seeds": lambda: "they may be a seed file, a URL, or URLs parted by commas",
     "sites": lambda: "it may be hosts, domains or anywhere",
     "job": lambda: "it may hold letters, digits, dots, dashes and underscores",
@@ -96,7 +97,9 @@ _MAY_BE: dict[str, Callable[[], str]] = {
         "it may be demo, a folder with one folder per host, or a .warc or .warc.gz file,"
         " sim:NAME=VALUE,… or portal:WEB;WEB;…"
     ),
-    **dict.fromkeys(("limit", "max_pages", "max_layer", "max_depth"), lambda: _WHOLE),
+    **dict.fromkeys(
+        ("limit", "max_pages", "max_layer", "max_depth", "max_rendered"), lambda: _WHOLE
+    ),
 }
 
 

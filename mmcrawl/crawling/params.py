@@ -84,6 +84,12 @@ class FocusedParams(BaseModel):
         description="ways into the seeds' hosts besides links: sitemap, feeds or both, parted by a"
         " comma",
     )
+    render: Literal["", "playwright", "playwright-all"] = Field(
+        "",
+        description="pages that only scripts make are rendered by Chromium: playwright, or"
+        " playwright-all for every page (extra `render`)",
+    )
+    max_rendered: int = Field(1_000, ge=0, description="most pages that are rendered")
     rules: str = Field(
         "", description="file of rules for addresses: which links come first, and which never"
     )
@@ -297,6 +303,7 @@ class FocusedParams(BaseModel):
         return {
             **self.parameters,
             **({"discover": self.discover} if self.discover else {}),
+            **({"render": self.render} if self.render else {}),
             "algo": self.algo,
             "topic": ",".join(
                 sorted({_place(name.strip()) for name in self.topic.split(",")} - {""})

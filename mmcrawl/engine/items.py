@@ -22,11 +22,13 @@ class PageItem(FetchedPage):
         extra: further columns of the page's row in the feeds, for pipelines to add: plain values
             (text, numbers, truth values, lists and dictionaries of them) by name.
         capture: what the server answered, for the archive.
+        rendered: what a browser made of it, for the archive; None where it was not rendered.
         blocks: the blocks of the page, each before those inside of it; set by the blocks pipeline,
             None where the page was not cut.
     """
 
     capture: Capture | None = field(default=None, repr=False)
+    rendered: Capture | None = field(default=None, repr=False)
     blocks: tuple[StoredBlock, ...] | None = field(default=None, repr=False)
 
 

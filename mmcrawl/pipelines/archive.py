@@ -73,10 +73,24 @@ class ArchivePipeline:
         visit = _visit_of(item)
         if visit is None or self._intake is None:
             return item
+        if isinstance(item, PageItem) and item.rendered is not None:
+            await self._stored(item.rendered, self._intake)
+        stored = await self._stored(visit, self._intake)
+        if isinstance(item, VisitItem):
+            item.outcome = "unchanged" if stored.version is None else "new"
+        return item
+
+    async def _stored(self, visit: Capture | Unchanged, intake: Intake) -> Stored:
+        """Store a visit; return when it is durable.
+
+        Raises:
+            DropItem: the archive has failed, and the crawl stops.
+            StoreError: this one visit was refused.
+        """
         size = len(visit.body) if isinstance(visit, Capture) else 0
         await maybe_deferred_to_future(self._room.enter(size))
         try:
-            stored = await maybe_deferred_to_future(self._news.of(self._intake.put(visit)))
+            stored: Stored = await maybe_deferred_to_future(self._news.of(intake.put(visit)))
         except StoreError as error:
             self._stop(error)
             raise DropItem("not archived", log_level="DEBUG") from None
@@ -86,9 +100,7 @@ class ArchivePipeline:
         finally:
             self._room.leave(size)
         self._count(visit, stored)
-        if isinstance(item, VisitItem):
-            item.outcome = "unchanged" if stored.version is None else "new"
-        return item
+        return stored
 
     async def close_spider(self) -> None:
         """Close the archive."""

@@ -50,13 +50,18 @@ class BlocksPipeline:
         """Cut a page."""
         if self._cutter is None or not isinstance(item, PageItem) or item.capture is None:
             return item
-        if len(item.capture.body) <= _LARGEST:
-            page = UncutPage(item.page.url, item.page.encoding, item.capture.body)
+        seen = item.rendered or item.capture
+        if len(seen.body) <= _LARGEST:
+            page = UncutPage(item.page.url, item.page.encoding, seen.body)
             cut = await maybe_deferred_to_future(self._news.of(self._cutter.cut(page)))
             item.blocks = cut.blocks
             item.page = _with_kinds(item.page, cut.link_kinds)
         blocks = PageBlocks(self._method, DEFAULT_LEVEL, item.blocks)
-        item.capture = replace(item.capture, blocks=blocks)  # the archive does not cut it again
+        # The archive does not cut it again.
+        if item.rendered is None:
+            item.capture = replace(item.capture, blocks=blocks)
+        else:
+            item.rendered = replace(item.rendered, blocks=blocks)
         stats = self.crawler.stats
         stats.inc_value(f"mmcrawl/blocks/{'uncut' if item.blocks is None else 'pages'}")
         stats.inc_value("mmcrawl/blocks/blocks", len(item.blocks or ()))

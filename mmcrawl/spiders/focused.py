@@ -18,6 +18,7 @@ from mmcrawl.engine.components import FOCUSED, PlainScheduler, check_scheduler, 
 from mmcrawl.engine.crawls import Crawl, archive_uri_of, make_job, with_stored_web
 from mmcrawl.engine.discovery import Discovery
 from mmcrawl.engine.items import NoPage, PageItem
+from mmcrawl.engine.rendering import Rendering
 from mmcrawl.engine.requests import LINK_KEY
 from mmcrawl.engine.scheduler import scheduler_of
 from mmcrawl.frontier.addresses import PrivateHosts
@@ -42,6 +43,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
 
     name = "focused"
     args: FocusedParams
+    _rendering: Rendering | None = None
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -59,6 +61,9 @@ class FocusedSpider(Args[FocusedParams], Spider):
         if web:
             crawler.settings.setdict(replay_settings(web), priority="spider")
         crawler.signals.connect(spider._stop_at_media, signals.headers_received)
+        if spider.args.render and crawls:
+            every = spider.args.render == "playwright-all"
+            spider._rendering = Rendering(crawler, spider.args.max_rendered, every=every)
         return spider
 
     @property
@@ -114,7 +119,12 @@ class FocusedSpider(Args[FocusedParams], Spider):
             page, digest = _parsed(response.body, response.url, content_type)
         else:
             page, digest = await run_in_thread(_parsed, response.body, response.url, content_type)
-        yield PageItem(page, response.status, digest, capture=capture_of(response))
+        capture, rendered = capture_of(response), None
+        made = await self._rendering.rendered(response, page) if self._rendering else None
+        if made is not None:
+            page, rendered = made
+            digest = page_digest(response.url, rendered.body, (one.url for one in page.media))
+        yield PageItem(page, response.status, digest, capture=capture, rendered=rendered)
 
     def _stop_at_media(self, headers: Headers, request: Request) -> None:
         """End the download of what turns out, by its headers, to be no page."""

@@ -18,8 +18,10 @@ from zipfile import ZIP_STORED, ZipFile
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from mmcrawl.archive import Archive, Capture
-from mmcrawl.archive.warc import export_warc
+from mmcrawl.archive import Archive, Capture, open_archive
+from mmcrawl.archive.model import RENDERED
+from mmcrawl.archive.warc import export_warc, import_warc
+from mmcrawl.errors import StoreError
 
 WACZ = "MMCRAWL_TEST_WACZ"
 TIME = 1_700_000_000.25  # 2023-11-14T22:13:20Z
@@ -109,3 +111,50 @@ def test_its_validator_finds_no_fault(wacz: Path) -> None:
     )
     assert run.returncode == 0, run.stdout + run.stderr
     assert "invalid" not in run.stdout.lower()
+
+
+def test_what_was_exported_comes_back_equal(wacz: Path, archive: Archive, tmp_path: Path) -> None:
+    url = f"{RENDERED}http://app.test/lesson"
+    html = page("rendered")
+    archive.store(Capture(url, html, TIME, 200, (TYPE,), "OK"))
+    path = tmp_path / "again.wacz"
+    assert export_warc(archive, path).problems == ()
+    with open_archive(f"sqlite:///{tmp_path}/copy.db") as copy:
+        report = import_warc(copy, [path])
+        assert report.problems == ()
+        assert sorted(copy.urls()) == sorted(archive.urls())
+        for one in copy.urls():
+            found, stored = copy.get(one), archive.get(one)
+            assert (found.digest, found.time, found.status) == (
+                stored.digest,
+                stored.time,
+                stored.status,
+            )
+        assert copy.get(url).encoding == "utf-8"
+        assert import_warc(copy, [path]).versions == 0
+
+
+def test_files_in_a_wacz_are_spoken_of_by_its_name(wacz: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.wacz"
+    with ZipFile(wacz) as source, ZipFile(broken, "w") as target:
+        body = bytearray(source.read("archive/data.warc.gz"))
+        body[len(body) // 2] ^= 255
+        target.writestr("archive/data.warc.gz", bytes(body))
+    with open_archive(f"sqlite:///{tmp_path}/copy.db") as copy:
+        report = import_warc(copy, [broken])
+    assert report.problems
+    assert {str(one.path) for one in report.problems} == {f"{broken}/data.warc.gz"}
+
+
+def test_what_is_no_wacz_is_told(wacz: Path, tmp_path: Path) -> None:
+    other, cut = tmp_path / "other.zip", tmp_path / "cut.wacz"
+    with ZipFile(other, "w") as archive:
+        archive.writestr("../data.warc.gz", b"x")
+    data = bytearray(wacz.read_bytes())
+    data[300] ^= 255  # in the WARC file
+    cut.write_bytes(bytes(data))
+    with open_archive(f"sqlite:///{tmp_path}/copy.db") as copy:
+        (problem,) = import_warc(copy, [other]).problems
+        assert "no WARC file in its folder archive" in str(problem)
+        with pytest.raises(StoreError, match=r"cut\.wacz' is damaged"):
+            import_warc(copy, [cut])

@@ -71,7 +71,7 @@ class Answer:
 
 
 def message_at(path: Path, offset: int) -> Message:
-    """Read a response or a revisit.
+    """Read a response, a resource or a revisit.
 
     Raises:
         BadRecordError: it is damaged, or no answer of HTTP.
@@ -80,12 +80,15 @@ def message_at(path: Path, offset: int) -> Message:
     certain = _is_certain(record, block)
     if record.kind == "metadata" or (record.kind == "revisit" and not block):
         return Message(record, 0, "", (), b"", certain)
+    if record.kind == "resource":  # it has no head, but a type
+        kind = (("Content-Type", record.field("Content-Type")),)
+        return Message(record, 200, "OK", kind, block, certain)
     status, reason, headers, payload = head_in(block)
     return Message(record, status, reason, headers, payload, certain)
 
 
 def answer_at(path: Path, offset: int) -> Answer:
-    """Read a response, a revisit, or the note of a visit that got no page.
+    """Read a response, a resource, a revisit, or the note of a visit that got no page.
 
     Raises:
         BadRecordError: it is damaged, or none of these.
@@ -102,9 +105,9 @@ def answer_at(path: Path, offset: int) -> Answer:
     if record.loose:
         doubts.append("no blank lines follow it: its Content-Length may be wrong")
     truncated = record.field("WARC-Truncated")
-    if truncated and record.kind == "response":  # a revisit is, that is its point
+    if truncated and record.has_body:  # a revisit is, that is its point
         doubts.append(f"the capture is truncated ({truncated})")
-    body = _body(message, doubts) if record.kind == "response" else b""
+    body = _body(message, doubts) if record.has_body else b""
     status = message.status or 304
     capture = Capture(url, body, time, status, message.headers, message.reason)
     try:
@@ -136,7 +139,7 @@ def _is_certain(record: Record, block: bytes) -> bool:
     Raises:
         BadRecordError: it has another.
     """
-    digest = record.field("WARC-Block-Digest") if record.kind == "response" else ""
+    digest = record.field("WARC-Block-Digest") if record.has_body else ""
     right = is_digest_of(digest, block) if digest else None
     if right is False:
         raise BadRecordError(f"its bytes are not those of its digest {digest}")

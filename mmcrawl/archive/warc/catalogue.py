@@ -74,7 +74,7 @@ class Catalogue:
         except (ValueError, TypeError):
             note = {}  # reported when the record is read
         row = (
-            *(file, record.offset, record.kind == "response"),
+            *(file, record.offset, record.has_body),
             *(_text(note.get("url", uri)), _text(uri)),
             *(note.get("time", date), date, note.get("order")),
             *(record.field("WARC-Record-ID"), record.field("WARC-Payload-Digest")),

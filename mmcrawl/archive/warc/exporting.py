@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from io import BytesIO
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.model import Version, as_unix_time
+from mmcrawl.archive.model import RENDERED, Version, as_unix_time
 from mmcrawl.archive.warc.heads import is_http
 from mmcrawl.archive.warc.wacz import wacz_in
 from mmcrawl.archive.warc.writing import RecordWriter, Written
@@ -132,7 +133,8 @@ def export_warc(
     "not modified" is one of ``server-not-modified``. All name the record they refer to. A visit
     whose version lies outside of the time asked for is written with the body, so that the file
     stands alone. A visit that failed, or found again that a page is gone, is a ``metadata`` record
-    with its status, behind the version that the archive had then, if that is in the file.
+    with its status, behind the version that the archive had then, if that is in the file. How a
+    browser made a page is a ``resource`` record.
 
     The whole of an archive that was exported and imported is equal to it: URLs, versions, visits,
     bodies, and what came with them; numbers of versions too, unless some were purged. The file is
@@ -225,7 +227,8 @@ class _Export:
 
     def write_url(self, url: str, window: tuple[float, float]) -> None:
         """Write the visits of a URL, each version before the visits that found it again."""
-        if not is_http(url):
+        is_rendered = url.startswith(RENDERED)
+        if not is_http(url.removeprefix(RENDERED)):
             self._problems.append(f"{url} is no URL of HTTP; its versions are left out")
             return
         try:
@@ -236,6 +239,10 @@ class _Export:
         if history.lost:
             self._problems.append(f"{history.lost} visits of {url} name versions that are gone")
         before = self._writer.count
+        if is_rendered:
+            self._write_resources(history, window)
+            self._urls += self._writer.count > before
+            return
         present: dict[int, bool] = {}  # versions of this URL; False for one that is damaged
         for turn, event in enumerate(history.events):
             if not window[0] <= event.time < window[1]:
@@ -248,6 +255,21 @@ class _Export:
             elif present[number]:
                 self._write_visit(event, history.turn(turn))
         self._urls += self._writer.count > before
+
+    def _write_resources(self, history: History, window: tuple[float, float]) -> None:
+        """Write the versions of what no server answered with: how pages were rendered."""
+        for event in history.events:
+            if event.is_new and window[0] <= event.time < window[1]:
+                version = event.version
+                try:
+                    body = self._archive.rebuild(version).body
+                except StoreError as error:
+                    self._problems.append(f"{error}; it is left out")
+                    continue
+                mime = version.capture().media_type
+                content = BytesIO(body)
+                self._writer.write_resource(version.url, event.time, mime, content, len(body))
+                self._responses += 1
 
     def _write_version(self, event: Event, turn: int | None) -> bool:
         """Write a version, or the visit that stands for it; False if it is damaged."""

@@ -5,20 +5,21 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import TemporaryDirectory, gettempdir
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.model import Capture
+from mmcrawl.archive.model import RENDERED, Capture
 from mmcrawl.archive.warc.answers import Answer, answer_at
 from mmcrawl.archive.warc.catalogue import Catalogue, Place
 from mmcrawl.archive.warc.heads import NO_PLACE, ORIGINAL, is_http
 from mmcrawl.archive.warc.originals import Originals, UnresolvedError, version_at
 from mmcrawl.archive.warc.records import BadRecordError, Record, WarcProblem, records
+from mmcrawl.archive.warc.wacz import warc_files_of
 from mmcrawl.errors import StoreError
 
 Progress = Callable[[int, int], None]
@@ -58,16 +59,17 @@ def import_warc(
     method: str | None = None,
     progress: Progress | None = None,
 ) -> WarcImport:
-    """Take the captures of WARC files into an archive.
+    """Take the captures of WARC files, and of those in WACZ files, into an archive.
 
-    Responses become versions, or visits where nothing had changed; so do revisit records, whose
-    body is found in any of the files or in the archive (WARC 1.1, section 6.7). A URL's captures
-    are stored in order of time, whatever order they are in. Transfer and content codings are
-    undone. A response ``304`` is a visit, and so is what :func:`export_warc` notes of one.
+    Responses, and resources of the web, become versions, or visits where nothing had changed; so do
+    revisit records, whose body is found in any of the files or in the archive (WARC 1.1, section
+    6.7). A URL's captures are stored in order of time, whatever order they are in. Transfer and
+    content codings are undone. A response ``304`` is a visit, and so is what :func:`export_warc`
+    notes of one.
 
     Args:
         archive: Where to.
-        paths: The files, compressed record by record or not at all.
+        paths: The files; WARC files compressed record by record or not at all.
         method: How pages are cut, with options if any; None as a URL's last version was, else as
             usual. An archive that was opened with ``keep_blocks=False`` cuts none.
         progress: Is told how far it is.
@@ -77,18 +79,36 @@ def import_warc(
         StoreError: a file cannot be opened, or the archive refuses; what was stored stays, and
             the import can be run again.
     """
-    files = [Path(path) for path in paths]
     try:
-        with Catalogue() as catalogue:
-            intake = _Intake(archive, files, catalogue, method)
+        with TemporaryDirectory(prefix="mmcrawl-warc-") as folder, Catalogue() as catalogue:
+            files = _warc_files([Path(path) for path in paths], Path(folder))
+            intake = _Intake(archive, [*files], catalogue, method)
             for number in range(len(files)):
                 intake.find(number)
             intake.take_in(progress)
-            return intake.report()
+            report = intake.report()
+            named = [replace(one, path=files[one.path]) for one in report.problems]
+            return replace(report, problems=tuple(named))
     except sqlite3.Error as error:
         raise StoreError(
             f"no room to list the records of the WARC files, in {gettempdir()}: {error}"
         ) from error
+
+
+def _warc_files(paths: list[Path], folder: Path) -> dict[Path, Path]:
+    """Return the WARC files to read, each with the name by which it is spoken of."""
+    files: dict[Path, Path] = {}
+    for number, path in enumerate(paths):
+        inside = folder / str(number)
+        inside.mkdir()
+        try:
+            for file in warc_files_of(path, inside):
+                packed = file.parent == inside
+                files[file] = path / file.name.partition("-")[2] if packed else path
+        except OSError as error:
+            reason = error.strerror or error
+            raise StoreError(f"the WARC file '{path}' cannot be read: {reason}") from error
+    return files
 
 
 class _Intake:
@@ -144,7 +164,10 @@ class _Intake:
         path = self._files[number]
         kind = record.kind
         is_note = kind == "metadata" and record.field(ORIGINAL) != ""
-        if kind not in ("response", "revisit") and not is_note:
+        # Logs and the like have addresses of other schemes.
+        is_kept = is_http(record.field("WARC-Target-URI").removeprefix(RENDERED))
+        is_resource = kind == "resource" and is_kept
+        if kind not in ("response", "revisit") and not is_note and not is_resource:
             self._skipped[kind or "no WARC-Type"] += 1
             if kind == "continuation":
                 what = "it is a part of a segmented record"
@@ -188,13 +211,13 @@ class _Intake:
         return answer_at(self._files[place.file], place.offset)
 
     def _take(self, answer: Answer) -> None:
-        is_response = answer.record.kind == "response"
+        has_body = answer.record.has_body
         if answer.finds_nothing:
             if self._note_unchanged(answer.capture):
                 return
             if answer.record.kind != "revisit":
                 raise UnresolvedError("it says that nothing was found, and no version is before it")
-        elif is_response:
+        elif has_body:
             self._add(answer.capture)
             return
         if self._catalogue.original(answer.record) is None:

@@ -46,7 +46,7 @@ _FOREIGN = (
     (b"filedesc:", "it is an ARC file: make a WARC with `warcio recompress '{}' NEW.warc.gz`"),
     (b"\x28\xb5\x2f\xfd", "it is compressed with zstd: unpack it first, with `zstd -d '{}'`"),
     (b"\x5d\x2a\x4d\x18", "it is compressed with zstd and a dictionary: unpack it first"),
-    (b"PK\x03\x04", "it is a ZIP, as WACZ files are: take its WARC files with `unzip '{}'`"),
+    (b"PK\x03\x04", "it is a ZIP with no WARC file in its folder archive, so it is no WACZ"),
 )
 
 
@@ -99,6 +99,11 @@ class Record:
     def kind(self) -> str:
         """Its WARC-Type, lower case."""
         return self.field("WARC-Type").lower()
+
+    @property
+    def has_body(self) -> bool:
+        """Whether its block holds what is captured: others refer to it, or tell of something."""
+        return self.kind in ("response", "resource")
 
     @property
     def is_http(self) -> bool:

@@ -126,7 +126,7 @@ class RecordWriter:
         self.write_info(time)
         uri, date, noted = _identity(url, time, None, {})
         fields = self._named("resource", uri, date, noted)
-        mime = _essence(mime) or "application/octet-stream"
+        mime = mime or "application/octet-stream"
         record = self._writer.create_warc_record(
             uri,
             "resource",
@@ -135,7 +135,7 @@ class RecordWriter:
             warc_content_type=mime,
             warc_headers_dict=fields,
         )
-        self._write(record, mime, 200)
+        self._write(record, _essence(mime), 200)
         digest = str(record.rec_headers.get_header("WARC-Payload-Digest"))
         return Written(fields["WARC-Record-ID"], uri, date, digest, b"")
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import mmcrawl.replay.demo.neighbours as others
 import mmcrawl.replay.demo.physics as physics_site
 import mmcrawl.replay.demo.wuli as wuli_site
+from mmcrawl.replay.demo import app_site
 from mmcrawl.replay.demo.designs.choice import respond
 from mmcrawl.replay.demo.files import file_at
 from mmcrawl.replay.demo.markup import HOSTED
@@ -82,7 +83,8 @@ ALIASES = MappingProxyType({f"www.{host}": host for host in HOSTS})
 
 
 class DemoWeb(StoredWeb):
-    """Four sites: a Chinese and an English one about physics, a shop and a music weekly.
+    """Four sites: a Chinese and an English one about physics, a shop and a music weekly; and,
+    for those who know its address, one that only a browser can read.
 
     The same configuration gives the same bytes. What to visit is planned on first use; pages are
     written when they are asked for and not kept.
@@ -99,6 +101,8 @@ class DemoWeb(StoredWeb):
         if parts is None:
             return None
         host = host_of(parts)
+        if host == app_site.HOST:
+            return for_method(app_site.respond(parts.path or "/"), method)
         if host in ALIASES:
             return for_method(moved_to_host(parts, ALIASES[host]), method)
         key = page_key(without_session(url))

@@ -1,0 +1,264 @@
+"""Pages as a browser makes them: Chromium, driven by Playwright, that never connects to anything.
+
+Whatever a page asks for is fetched by Scrapy's downloader, as pages are: with its robots.txt,
+delays, guard of private addresses, stored web. What only a person looks at (pictures, fonts, films)
+is not fetched, frames are links of their own, and nothing is downloaded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import shutil
+from collections import OrderedDict
+from contextlib import suppress
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from scrapy import Request
+from scrapy.http import Response
+
+from mmcrawl.errors import MmcrawlError
+from mmcrawl.settings import SettingsLike, value_of
+from mmcrawl.text.public_suffixes import split_host
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
+
+_PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+_ARGUMENTS = (
+    "--host-resolver-rules=MAP * ~NOTFOUND",  # it could not connect if it tried
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+)
+_AT_ONCE = 2  # pages
+_SECONDS = 60.0  # for a page; delays between requests count
+_LAST_SECONDS = 10.0  # for a script that does not let go
+_MOST_REQUESTS = 150  # of a page
+_MOST_BYTES = 8 << 20  # of an answer, and of a rendered page
+_CACHED_BYTES = 32 << 20  # of scripts
+_MOST_STARTS = 5
+_FETCHED = frozenset({"script", "xhr", "fetch"})
+_NOT_HANDED_ON = frozenset(
+    {"content-encoding", "content-length", "set-cookie", "transfer-encoding"}
+)
+_ASKED_WITH = frozenset({"accept", "content-type", "referer", "x-requested-with"})
+
+
+def browser_program(settings: SettingsLike) -> str:
+    """Return the program of the browser.
+
+    Raises:
+        MmcrawlError: Playwright is not installed, or there is no browser.
+    """
+    if find_spec("playwright") is None:
+        raise MmcrawlError("render needs Playwright: pip install 'mmcrawl[render]'")
+    named: str | None = value_of(settings, "MMCRAWL_CHROMIUM")
+    found = [path for name in ([named] if named else _PROGRAMS) if (path := shutil.which(name))]
+    if not found:
+        raise MmcrawlError(
+            f"render needs Chromium: there is no {named or 'chromium'}; install it, or name it with"
+            " -s MMCRAWL_CHROMIUM=PROGRAM"
+        )
+    return found[0]
+
+
+class Browser:
+    """Renders pages; started when it is first asked, and again when it died.
+
+    Args:
+        crawler: Whose downloader fetches.
+        program: Of Chromium.
+    """
+
+    def __init__(self, crawler: Crawler, program: str) -> None:
+        self._crawler, self._program = crawler, program
+        self._starting = asyncio.Lock()
+        self._room = asyncio.Semaphore(_AT_ONCE)
+        self._playwright: Any = None
+        self._browser: Any = None
+        self._starts = 0
+        self._scripts: OrderedDict[str, Response] = OrderedDict()
+
+    async def rendered(self, response: Response) -> bytes:
+        """Return a page as its scripts have made it, in UTF-8.
+
+        Args:
+            response: As fetched; it is not fetched again.
+
+        Raises:
+            MmcrawlError: it could not be rendered.
+        """
+        from playwright.async_api import Error
+
+        async with self._room:
+            try:
+                return await asyncio.wait_for(self._rendered(response), _SECONDS + _LAST_SECONDS)
+            except Error as error:
+                raise MmcrawlError(error.message.partition("\n")[0]) from error
+            except TimeoutError:
+                await self._stop()  # a script that runs for ever may hold all of it
+                raise MmcrawlError(f"it was not done after {_SECONDS:g} s") from None
+
+    async def close(self) -> None:
+        """End the browser."""
+        await self._stop()
+        if self._playwright is not None:
+            await self._playwright.stop()
+            self._playwright = None
+
+    async def _rendered(self, response: Response) -> bytes:
+        from playwright.async_api import TimeoutError as SlowError
+
+        browser = await self._started()
+        context = await browser.new_context(
+            user_agent=self._crawler.settings["USER_AGENT"],
+            accept_downloads=False,
+            service_workers="block",
+        )
+        try:
+            page = await context.new_page()
+            context.on("page", lambda other: asyncio.ensure_future(_closed(other)))
+            await context.route("**/*", _Requests(self, response, page).answer)
+            await context.route_web_socket("**/*", lambda socket: socket.close())
+            end = asyncio.get_running_loop().time() + _SECONDS
+            await page.goto(response.url, wait_until="domcontentloaded", timeout=1_000 * _SECONDS)
+            left = max(0.1, end - asyncio.get_running_loop().time())
+            with suppress(SlowError):  # then it is taken as far as it is
+                await page.wait_for_load_state("networkidle", timeout=1_000 * left)
+            html: str = await asyncio.wait_for(page.content(), _LAST_SECONDS)
+        finally:
+            with suppress(Exception):
+                await asyncio.wait_for(context.close(), _LAST_SECONDS)
+        made = html.encode("utf-8", "replace")
+        if len(made) > _MOST_BYTES:
+            raise MmcrawlError(f"it is larger than {_MOST_BYTES:,} bytes when it is rendered")
+        return made
+
+    async def _started(self) -> Any:
+        from playwright.async_api import async_playwright
+
+        async with self._starting:
+            if self._browser is None or not self._browser.is_connected():
+                if self._starts >= _MOST_STARTS:
+                    raise MmcrawlError("the browser ended too often; it is not started again")
+                self._starts += 1
+                if self._playwright is None:
+                    self._playwright = await async_playwright().start()
+                self._browser = await self._playwright.chromium.launch(
+                    executable_path=self._program,
+                    args=[*_ARGUMENTS],
+                    chromium_sandbox=os.geteuid() != 0,  # as root it has none
+                    handle_sigint=False,
+                    handle_sigterm=False,
+                    handle_sighup=False,
+                )
+            return self._browser
+
+    async def _stop(self) -> None:
+        browser, self._browser = self._browser, None
+        if browser is not None:
+            with suppress(Exception):
+                await asyncio.wait_for(browser.close(), _LAST_SECONDS)
+
+    async def fetched(self, asked: Any) -> Response:
+        """Return what is answered to a request of a page; scripts are kept for other pages.
+
+        Args:
+            asked: Playwright's request.
+        """
+        is_script = asked.resource_type == "script"
+        if is_script and asked.url in self._scripts:
+            self._scripts.move_to_end(asked.url)
+            return self._scripts[asked.url]
+        headers = {k: v for k, v in asked.headers.items() if k.lower() in _ASKED_WITH}
+        request = Request(
+            asked.url,
+            method=asked.method,
+            headers=headers,
+            body=asked.post_data_buffer or b"",
+            meta={"download_maxsize": _MOST_BYTES, "dont_retry": True, "dont_merge_cookies": True},
+        )
+        response: Response = await self._crawler.engine.download_async(request)
+        self._crawler.stats.inc_value("mmcrawl/render/requests")
+        if is_script:
+            self._scripts[asked.url] = response
+            while sum(len(one.body) for one in self._scripts.values()) > _CACHED_BYTES:
+                self._scripts.popitem(last=False)
+        return response
+
+
+class _Requests:
+    """Answers the requests of one page."""
+
+    def __init__(self, browser: Browser, response: Response, page: Any) -> None:
+        self._browser, self._response, self._page = browser, response, page
+        self._number = 0
+        self._site = _site(response.url)
+
+    async def answer(self, route: Any) -> None:
+        """Answer a request, or have it fail."""
+        from playwright.async_api import Error
+
+        with suppress(Error):  # the page is closed meanwhile
+            asked = route.request
+            if asked.is_navigation_request():
+                await self._navigate(route)
+            elif asked.resource_type == "stylesheet":
+                await route.fulfill(status=200, content_type="text/css", body="")
+            elif self._is_fetched(asked):
+                await self._fetch(route)
+            else:
+                await route.abort()
+
+    def _is_fetched(self, asked: Any) -> bool:
+        if asked.resource_type not in _FETCHED or self._number >= _MOST_REQUESTS:
+            return False
+        if not asked.url.startswith(("http://", "https://")):
+            return False
+        # What asks by POST for what it shows asks its own site; others count visitors.
+        return asked.method == "GET" or (asked.method == "POST" and _site(asked.url) == self._site)
+
+    async def _navigate(self, route: Any) -> None:
+        """Show the page that was fetched; no other one, and no frames."""
+        is_first = self._number == 0 and route.request.frame == self._page.main_frame
+        if not is_first:
+            await route.abort()
+            return
+        self._number = 1
+        await _fulfil(route, self._response)
+
+    async def _fetch(self, route: Any) -> None:
+        self._number += 1
+        try:
+            response = await self._browser.fetched(route.request)
+        except Exception as error:  # noqa: BLE001 - whatever the downloader and what is in it raises
+            logger.debug("%s: %s", route.request.url, error)
+            await route.abort()
+            return
+        await _fulfil(route, response)
+
+
+async def _fulfil(route: Any, response: Response) -> None:
+    headers = {
+        name.decode("latin-1"): ", ".join(value.decode("latin-1") for value in values)
+        for name, values in response.headers.items()
+        if name.decode("latin-1").lower() not in _NOT_HANDED_ON
+    }
+    await route.fulfill(status=response.status, headers=headers, body=response.body)
+
+
+async def _closed(page: Any) -> None:
+    with suppress(Exception):
+        await page.close()
+
+
+def _site(url: str) -> str:
+    host = urlsplit(url).hostname or ""
+    return split_host(host).top_domain_under_public_suffix or host

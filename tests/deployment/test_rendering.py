@@ -1,0 +1,207 @@
+"""Pages that Chromium renders, driven by Playwright, in crawls.
+
+The variable MMCRAWL_TEST_PLAYWRIGHT names a Python that has Playwright and what mmcrawl depends on;
+the browser is the Chromium of this machine.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from subprocess import CompletedProcess, run
+from typing import Any
+
+import pytest
+
+from mmcrawl.archive import open_archive
+from tests.deployment.test_playwright import ROOT, python  # noqa: F401 - a fixture
+
+PROGRAM = """
+import sys
+from mmcrawl.engine import browser
+browser._SECONDS, browser._LAST_SECONDS, browser._MOST_BYTES = 4.0, 2.0, 1 << 20
+from mmcrawl.commands.program import main
+main()
+"""
+SHELL = "<title>Optics</title><div id=root></div><script>{}</script>"
+SHOWS = """
+const show = (html) => { document.getElementById("root").innerHTML = html; };
+"""
+
+
+@dataclass
+class Site:
+    """A server of pages; `asked` are the requests that came."""
+
+    pages: dict[str, bytes]
+    asked: list[str] = field(default_factory=list)
+    address: str = ""
+
+
+def served(site: Site) -> ThreadingHTTPServer:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            site.asked.append(f"{self.command} {self.path}")
+            body = site.pages.get(self.path)
+            self.send_response(404 if body is None else 200)
+            kind = "application/json" if self.path.endswith(".json") else "text/html"
+            self.send_header("Content-Type", "text/plain" if "robots" in self.path else kind)
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        do_POST = do_GET  # noqa: N815 - the name that is looked for
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    site.address = f"http://127.0.0.1:{server.server_address[1]}"
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    return server
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    made = Site({})
+    server = served(made)
+    yield made
+    server.shutdown()
+    server.server_close()
+
+
+def crawl(
+    python: str,  # noqa: F811
+    folder: Path,
+    *options: str,
+) -> tuple[CompletedProcess[str], dict[str, dict[str, Any]]]:
+    """Crawl; return the process, and the media pages by their paths."""
+    done = run(
+        [python, "-c", PROGRAM, "crawl", "focused", "-s", "AUTOTHROTTLE_ENABLED=False",
+         "-s", "MMCRAWL_DISPLAY=False", "-s", "STATS_DUMP=True", "-O", "media.jsonl", *options],
+        cwd=folder,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(folder), "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=180,
+        check=False,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr, done.stderr
+    feed = folder / "media.jsonl"
+    lines = feed.read_text(encoding="utf-8").splitlines() if feed.exists() else []
+    rows = map(json.loads, lines)
+    return done, {row["url"].partition("://")[2].partition("/")[2]: row for row in rows}
+
+
+def seen(python: str, folder: Path, site: Site, *options: str) -> dict[str, list[str]]:  # noqa: F811
+    """Crawl a site for optics; return the names of the films of each media page."""
+    done, rows = crawl(
+        python, folder, "-a", f"seeds={site.address}/", "-a", "keywords=optics",
+        "-a", "render=playwright", *options,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return {path: [one.rpartition("/")[2] for one in row["video"]] for path, row in rows.items()}
+
+
+def test_the_demo_application_is_read_with_a_browser_only(
+    python: str,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    demo = ("-a", "web=demo", "-a", "seeds=http://app.demo.test/", "-a", "topic=physics-senior")
+    _, without = crawl(python, tmp_path, *demo, "-a", "store=without.db")
+    assert without == {}
+    done, rows = crawl(python, tmp_path, *demo, "-a", "store=with.db", "-a", "render=playwright")
+    assert len(rows) == 20
+    assert rows["lesson/momentum"]["video"] == ["http://app.demo.test/media/momentum.mp4"]
+    assert "'mmcrawl/render/gained': 21" in done.stderr
+    with open_archive(f"sqlite:///{tmp_path}/with-archive.db", read_only=True) as archive:
+        url = "http://app.demo.test/lesson/momentum"
+        fetched, made = (archive.rebuild(archive.get(one)) for one in (url, f"rendered+{url}"))
+    assert b'<div id="root"></div>' in fetched.body
+    assert b"<h1>Conservation of momentum: physics lesson</h1>" in made.body
+
+
+def test_what_scripts_ask_for_obeys_robots_txt(
+    python: str,  # noqa: F811
+    tmp_path: Path,
+    site: Site,
+) -> None:
+    script = """
+    fetch("/kept-out.json").then(() => show("<video src=out.mp4>")).catch(
+        () => fetch("/data.json").then((r) => r.json()).then(
+            (d) => show(`<h1>optics</h1><video src=${d.film}></video>`)));
+    """
+    site.pages |= {
+        "/": SHELL.format(SHOWS + script).encode(),
+        "/robots.txt": b"User-agent: *\nDisallow: /kept-out",
+        "/data.json": b'{"film": "lens.mp4"}',
+    }
+    assert seen(python, tmp_path, site) == {"": ["lens.mp4"]}
+    assert "GET /kept-out.json" not in site.asked
+    assert site.asked.count("GET /") == 1  # the browser is given what was fetched
+
+
+def test_the_browser_reaches_no_private_address_and_fetches_no_pictures(
+    python: str,  # noqa: F811
+    tmp_path: Path,
+    site: Site,
+) -> None:
+    secret = Site({"/secret.json": b'{"film": "secret.mp4"}'})
+    server = served(secret)
+    port = secret.address.rpartition(":")[2]
+    script = f"""
+    new Image().src = "/picture.png";
+    navigator.sendBeacon("/beacon", "x");
+    new WebSocket("ws://127.0.0.1:{port}/socket");
+    const frame = document.createElement("iframe");
+    frame.src = "http://127.0.0.1:{port}/frame";
+    document.body.append(frame);
+    window.open("http://127.0.0.1:{port}/window");
+    Promise.allSettled([
+      fetch("http://127.0.0.1:{port}/secret.json"),
+      fetch("http://localhost:{port}/secret.json", {{ mode: "no-cors" }}),
+      fetch("http://169.254.169.254/latest/meta-data", {{ mode: "no-cors" }}),
+      fetch("file:///etc/passwd"),
+    ]).then((all) => show(
+      `<h1>optics</h1><video src=${{all.filter((one) => one.status === "fulfilled").length}}.mp4>`
+    ));
+    """
+    site.pages["/"] = SHELL.format(SHOWS + script).encode()
+    try:
+        assert seen(python, tmp_path, site, "-a", "max_pages=1") == {"": ["0.mp4"]}
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert secret.asked == []
+    assert {one.partition(" ")[2] for one in site.asked} <= {"/", "/robots.txt", "/favicon.ico"}
+
+
+def test_pages_that_do_not_end_or_are_too_large_go_on_as_they_were_fetched(
+    python: str,  # noqa: F811
+    tmp_path: Path,
+    site: Site,
+) -> None:
+    site.pages |= {
+        "/": b'<h1>optics</h1><a href="loop">1</a><a href="large">2</a><a href="good">3</a>',
+        "/loop": SHELL.format("for (;;) {}").encode() + b'<a href="after-loop">optics</a>',
+        "/large": SHELL.format("for (;;) document.body.append('x'.repeat(1 << 16))").encode(),
+        "/after-loop": b'<h1>optics</h1><video src="loop.mp4"></video>',
+        "/good": SHELL.format(SHOWS + "show('<h1>optics</h1><video src=good.mp4>')").encode(),
+    }
+    found = seen(python, tmp_path, site)
+    assert found == {"after-loop": ["loop.mp4"], "good": ["good.mp4"]}
+
+
+def test_without_a_browser_the_crawl_does_not_begin(
+    python: str,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    done, _ = crawl(
+        python, tmp_path, "-a", "render=playwright", "-s", "MMCRAWL_CHROMIUM=no-such-browser"
+    )
+    assert done.returncode != 0
+    assert "there is no no-such-browser; install it" in done.stderr
+    assert not (tmp_path / "demo.db").exists()
