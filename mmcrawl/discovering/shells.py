@@ -24,7 +24,7 @@ _NEEDS_SCRIPT = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _LITTLE_TEXT = 300  # characters, of text and anchors
-_FEW_LINKS = 5
+_NEXT_TO_NO_TEXT, _FEW_LINKS = 100, 3
 _SAMPLE = 3  # shells of a host that are rendered before it is judged
 
 
@@ -46,7 +46,7 @@ def is_shell(page: Page, body: bytes) -> bool:
     if said > _LITTLE_TEXT:
         return False
     return (
-        len(page.links) < _FEW_LINKS
+        (said <= _NEXT_TO_NO_TEXT and len(page.links) < _FEW_LINKS)
         or _EMPTY_ROOT.search(body) is not None
         or _NEEDS_SCRIPT.search(body) is not None
     )
