@@ -15,6 +15,7 @@ from mmcrawl.archive.comparing.comparison import difference
 from mmcrawl.archive.counting import stats_of
 from mmcrawl.archive.format.cutting import ArchivedPage, columns_of, cut_entries
 from mmcrawl.archive.format.reading import Reader
+from mmcrawl.archive.format.repacking import RepackEstimate, estimate
 from mmcrawl.archive.format.sealing import Sealer
 from mmcrawl.archive.format.writing import Writer
 from mmcrawl.archive.lives import BlockLife, StoredAnew, life_of, stored_anew
@@ -324,6 +325,10 @@ class Archive:
             self._sealer.seal_all()
             self._sealer.recompress(level)
             self._backend.compact()
+
+    def repack_estimate(self, level: int = 19) -> RepackEstimate:
+        """Return what :meth:`repack` would take and gain."""
+        return estimate(self._backend, level)
 
     def purge(
         self,

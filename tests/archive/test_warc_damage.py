@@ -99,8 +99,8 @@ def test_a_last_member_without_its_checksum_is_a_doubt(archive: Archive, tmp_pat
 def test_bytes_of_another_digest_are_left_out(
     archive: Archive, warc: Warc, field: str, digest: str
 ) -> None:
-    block = {} if field == "WARC_Block_Digest" else {"WARC_Block_Digest": "new:1"}
-    warc.response(URL, BODY, **{field: digest}, **block)
+    other = {"WARC_Block_Digest", "WARC_Payload_Digest"} - {field}
+    warc.response(URL, BODY, **{field: digest}, **dict.fromkeys(other, "new:1"))
     warc.response("http://physics.test/", BODY)
     done = import_warc(archive, [warc.close()])
     assert list(archive.urls()) == ["http://physics.test/"]
@@ -115,6 +115,15 @@ def test_a_payload_digest_that_only_the_block_speaks_against_is_a_doubt(
     done = import_warc(archive, [warc.close()])
     assert done.captures == 1
     assert [problem.taken for problem in done.problems] == [True]
+
+
+def test_a_block_digest_that_only_the_payload_speaks_against_is_a_doubt(
+    archive: Archive, warc: Warc
+) -> None:
+    warc.response(URL, BODY, WARC_Block_Digest="sha1:" + "A" * 32)
+    done = import_warc(archive, [warc.close()])
+    assert done.captures == 1
+    assert "though its payload is" in whats(done)
 
 
 def test_a_capture_that_was_broken_off_is_a_doubt(archive: Archive, warc: Warc) -> None:

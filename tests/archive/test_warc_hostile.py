@@ -121,7 +121,6 @@ def test_a_head_is_read_up_to_a_bound(tmp_path: Path, name: str) -> None:
 
 
 FOREIGN = {
-    "an ARC file": b"filedesc://x.arc 127.0.0.1 20140216050221 text/plain 75\n1 0 Me\n",
     "compressed with zstd": zstandard.compress(record()),
     "zstd and a dictionary": b"\x5d\x2a\x4d\x18\x04\x00\x00\x00abcd",
     "a ZIP": b"PK\x03\x04\x14\x00",

@@ -29,7 +29,8 @@ class Message:
         record: It.
         status, reason, headers: Of its head; status 0 where it has none.
         payload: What follows the head, in the codings that the headers name.
-        certain: Whether its bytes have the digest that the record gives them.
+        certain: Whether its bytes have the digest that the record gives them; None if it gives
+            none that is known.
     """
 
     record: Record
@@ -37,7 +38,7 @@ class Message:
     reason: str
     headers: Headers
     payload: bytes
-    certain: bool
+    certain: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,19 +132,13 @@ def _note(record: Record, doubts: list[str]) -> dict[str, Any]:
         return {}
 
 
-def _is_certain(record: Record, block: bytes) -> bool:
-    """Whether a block has the digest of its record; False if none is given, or not known.
+def _is_certain(record: Record, block: bytes) -> bool | None:
+    """Whether a block has the digest of its record; None if none is given, or not known.
 
     The one of a revisit is not looked at: wget writes that of an empty block, whatever it holds.
-
-    Raises:
-        BadRecordError: it has another.
     """
     digest = record.field("WARC-Block-Digest") if record.has_body else ""
-    right = is_digest_of(digest, block) if digest else None
-    if right is False:
-        raise BadRecordError(f"its bytes are not those of its digest {digest}")
-    return bool(right)
+    return is_digest_of(digest, block) if digest else None
 
 
 def head_in(block: bytes) -> tuple[int, str, Headers, bytes]:
@@ -181,17 +176,25 @@ def _digest_doubts(message: Message, body: bytes) -> list[str]:
     Programs take it before the transfer coding is undone, after, or after all codings are (WARC
     1.1, section 5.9, means the second), so any of these is right.
 
+    One of block and payload that is right vouches for the bytes: some programs wrote wrong digests
+    of blocks.
+
     Raises:
-        BadRecordError: it is wrong, and nothing else vouches for the bytes.
+        BadRecordError: one is wrong, and nothing else vouches for the bytes.
     """
     digest, payload = message.record.field("WARC-Payload-Digest"), message.payload
-    if not digest:
+    rights = [is_digest_of(digest, one) for one in (payload, body)] if digest else []
+    is_right = any(rights) or (bool(digest) and is_digest_of(digest, dechunked(payload)))
+    if message.certain is False:
+        block = message.record.field("WARC-Block-Digest")
+        wrong = f"its bytes are not those of its digest {block}"
+        if not is_right:
+            raise BadRecordError(wrong)
+        return [f"{wrong}, though its payload is"]
+    if not digest or is_right:
         return []
-    for content in (payload, body):
-        if (right := is_digest_of(digest, content)) is not False:
-            return [] if right else [f"the algorithm of its digest {digest} is not known"]
-    if is_digest_of(digest, dechunked(payload)):
-        return []
+    if None in rights:
+        return [f"the algorithm of its digest {digest} is not known"]
     wrong = f"its payload is not that of its digest {digest}"
     if not message.certain:
         raise BadRecordError(wrong)

@@ -16,10 +16,10 @@ from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import RENDERED, Capture
 from mmcrawl.archive.warc.answers import Answer, answer_at
 from mmcrawl.archive.warc.catalogue import Catalogue, Place
+from mmcrawl.archive.warc.foreign import warc_files_of
 from mmcrawl.archive.warc.heads import NO_PLACE, ORIGINAL, is_http
 from mmcrawl.archive.warc.originals import Originals, UnresolvedError, version_at
 from mmcrawl.archive.warc.records import BadRecordError, Record, WarcProblem, records
-from mmcrawl.archive.warc.wacz import warc_files_of
 from mmcrawl.errors import StoreError
 
 Progress = Callable[[int, int], None]
@@ -59,7 +59,7 @@ def import_warc(
     method: str | None = None,
     progress: Progress | None = None,
 ) -> WarcImport:
-    """Take the captures of WARC files, and of those in WACZ files, into an archive.
+    """Take the captures of WARC files, of those in WACZ files, and of ARC files into an archive.
 
     Responses, and resources of the web, become versions, or visits where nothing had changed; so do
     revisit records, whose body is found in any of the files or in the archive (WARC 1.1, section

@@ -43,7 +43,6 @@ _ONE_STREAM = (
     " make a file compressed record by record with `warcio recompress '{path}' NEW.warc.gz`"
 )
 _FOREIGN = (
-    (b"filedesc:", "it is an ARC file: make a WARC with `warcio recompress '{}' NEW.warc.gz`"),
     (b"\x28\xb5\x2f\xfd", "it is compressed with zstd: unpack it first, with `zstd -d '{}'`"),
     (b"\x5d\x2a\x4d\x18", "it is compressed with zstd and a dictionary: unpack it first"),
     (b"PK\x03\x04", "it is a ZIP with no WARC file in its folder archive, so it is no WACZ"),

@@ -7,27 +7,22 @@ record is read where the index says that it stands.
 from __future__ import annotations
 
 import json
-import re
-import shutil
 import sqlite3
 import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from hashlib import sha256
 from itertools import islice
-from pathlib import Path
 from typing import IO, BinaryIO, cast
 from uuid import NAMESPACE_URL, uuid5
-from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo, is_zipfile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from mmcrawl import __version__
 from mmcrawl.archive.warc.cdxj import IndexedRecord
 from mmcrawl.archive.warc.heads import as_date, uri_of
 from mmcrawl.archive.warc.writing import RecordWriter
-from mmcrawl.errors import StoreError
 
 _WARC = "data.warc.gz"
-_IS_WARC = re.compile(r"archive/[^/]+\.warc(?:\.gz)?", re.IGNORECASE)
 _INDEX = "index.cdx.gz"
 _LINES = 3_000  # of the index that are compressed together, as cdxj-indexer does
 
@@ -123,38 +118,6 @@ class Wacz:
         name = path.rpartition("/")[2]
         digest = f"sha256:{summed.sum.hexdigest()}"
         self._sums.append({"name": name, "path": path, "hash": digest, "bytes": summed.size})
-
-
-def warc_files_of(path: Path, folder: Path) -> list[Path]:
-    """Return the WARC files of a WACZ, taken out of it; of any other file itself.
-
-    Args:
-        path: The file.
-        folder: Where they are put.
-
-    Raises:
-        StoreError: the ZIP is damaged, or there is no room for what is in it.
-        OSError: it cannot be read, or they not be written.
-    """
-    if not is_zipfile(path):
-        return [path]
-    found: list[Path] = []
-    try:
-        with ZipFile(path) as archive:
-            packed = [one for one in archive.infolist() if _IS_WARC.fullmatch(one.filename)]
-            size, free = sum(one.file_size for one in packed), shutil.disk_usage(folder).free
-            if size > free:
-                raise StoreError(
-                    f"what is in '{path}' takes {size:,} bytes, and {folder} has room for {free:,};"
-                    " name another folder in the variable TMPDIR"
-                )
-            for one in packed:
-                found.append(folder / f"{len(found)}-{one.filename.rpartition('/')[2]}")
-                with archive.open(one) as source, found[-1].open("xb") as target:
-                    shutil.copyfileobj(source, target, 1 << 20)
-    except (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        raise StoreError(f"the WACZ file '{path}' is damaged: {error}") from error
-    return found or [path]
 
 
 @contextmanager

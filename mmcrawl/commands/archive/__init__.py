@@ -10,6 +10,7 @@ from mmcrawl.archive import open_archive
 from mmcrawl.commands.archive.block import BLOCK
 from mmcrawl.commands.archive.check import CHECK
 from mmcrawl.commands.archive.classes import CLASSES
+from mmcrawl.commands.archive.copy import COPY
 from mmcrawl.commands.archive.diff import DIFF
 from mmcrawl.commands.archive.due import DUE
 from mmcrawl.commands.archive.duplicates import DUPLICATES
@@ -30,6 +31,7 @@ from mmcrawl.commands.archive.subcommand import (
     add_all,
     given_options,
 )
+from mmcrawl.commands.archive.verify import VERIFY
 from mmcrawl.commands.archive.versions import VERSIONS
 from mmcrawl.commands.archive.watch import WATCH
 from mmcrawl.commands.base import PLACE, MmcrawlCommand, archive_params, console_of, ended_by_signal
@@ -43,7 +45,7 @@ SUBCOMMANDS = {
     each.name: each
     for each in (
         *(LIST, VERSIONS, SHOW, BLOCK, DIFF, REBUILD, SEARCH, STATS, CHECK, DUE, WATCH),
-        *(IMPORT_WARC, EXPORT_WARC, EXPORT_PARQUET, DUPLICATES, CLASSES, PACK, PURGE),
+        *(VERIFY, IMPORT_WARC, EXPORT_WARC, EXPORT_PARQUET, COPY, DUPLICATES, CLASSES, PACK, PURGE),
     )
 }
 

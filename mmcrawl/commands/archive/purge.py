@@ -1,15 +1,13 @@
 """`scrapy archive purge`: versions are removed for good."""
 
-import sys
 from dataclasses import asdict
 
 from rich.console import Console
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import as_text
-from mmcrawl.blocks.drawing import printable
 from mmcrawl.commands.archive.search import forget_purged
-from mmcrawl.commands.archive.subcommand import Options, Subcommand, as_json
+from mmcrawl.commands.archive.subcommand import Options, Subcommand, agreed, as_json
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.terminal.crawl import size_of
 
@@ -22,7 +20,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
     elif options.host and options.host not in archive.hosts():
         raise StoreError(f"no page is of host {options.host}")
     older = f" that were replaced before {as_text(options.before)}" if options.before else ""
-    if not options.yes and not _agreed(f"Remove all versions of {what}{older} for good?"):
+    if not options.yes and not agreed(f"Remove all versions of {what}{older} for good?"):
         raise MmcrawlError("nothing was removed; say --yes to remove without being asked")
     purged = archive.purge(url=options.url, host=options.host, before=options.before)
     forget_purged(archive, options.uri)
@@ -34,13 +32,6 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
             f" {size_of(purged.freed_bytes)} given back"
         )
     return 0
-
-
-def _agreed(question: str) -> bool:
-    if not sys.stdin.isatty():
-        return False
-    print(f"{printable(question)} [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 PURGE = Subcommand(

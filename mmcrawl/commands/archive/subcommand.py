@@ -16,6 +16,7 @@ from mmcrawl.archive.comparing.change_kinds import CHANGE_KINDS
 from mmcrawl.archive.model import Version
 from mmcrawl.archive.revisits import RevisitRules
 from mmcrawl.archive.search.finding import ORDERS
+from mmcrawl.blocks.drawing import printable
 from mmcrawl.blocks.selecting import ElementSelector
 from mmcrawl.commands.base import whole
 from mmcrawl.crawling.archive_params import as_time
@@ -62,6 +63,7 @@ class Options:
     until: float | None = None
     before: float | None = None
     yes: bool = False
+    level: int | None = None
     order: str = "relevance"
     skip: int = 0
     collapse: bool = False
@@ -140,6 +142,10 @@ def _address(text: str, flag: str) -> str:
     return text.rstrip("/") + "/"
 
 
+def _level(text: str, flag: str) -> int:
+    return whole(text, flag, 1, 19)
+
+
 def _share(text: str, flag: str) -> float:
     try:
         value = float(text)
@@ -198,7 +204,8 @@ OPTIONS = {
     "before": Option(
         "--before", "purge: versions that were replaced before this time", "TIME", _time
     ),
-    "yes": Option("--yes", "purge: do not ask"),
+    "yes": Option("--yes", "purge, pack: do not ask"),
+    "level": Option("--level", "pack: compress all anew at this level of zstd", "N", _level),
     "css": Option(
         "--css", "watch: only blocks that elements of this CSS selector overlap", "SELECTOR", _css
     ),
@@ -254,6 +261,14 @@ class Subcommand:
     options: str = ""
     writes: bool = False
     creates: bool = False
+
+
+def agreed(question: str) -> bool:
+    """Ask a person at a terminal; False if nobody is there."""
+    if not sys.stdin.isatty():
+        return False
+    print(f"{printable(question)} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def as_json(record: Any) -> str:

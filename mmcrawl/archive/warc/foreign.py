@@ -1,0 +1,100 @@
+"""Files that are no WARC files, but hold some (WACZ), or were their predecessors (ARC)."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import zlib
+from pathlib import Path
+from typing import BinaryIO
+from zipfile import BadZipFile, ZipFile, is_zipfile
+
+from warcio.archiveiterator import ArchiveIterator
+from warcio.exceptions import ArchiveLoadFailed
+from warcio.warcwriter import WARCWriter
+
+from mmcrawl.errors import StoreError
+
+_IS_WARC = re.compile(r"archive/[^/]+\.warc(?:\.gz)?", re.IGNORECASE)
+_PORTION = 1 << 20  # bytes
+_ARC = b"filedesc:"
+
+
+def warc_files_of(path: Path, folder: Path) -> list[Path]:
+    """Return the WARC files that are made of a WACZ or ARC file; of any other, that file.
+
+    Args:
+        path: The file.
+        folder: Where they are put.
+
+    Raises:
+        StoreError: it is damaged, or there is no room.
+        OSError: it cannot be read, or they not be written.
+    """
+    if is_zipfile(path):
+        return _of_wacz(path, folder) or [path]
+    with path.open("rb") as stream:
+        return [_of_arc(path, stream, folder)] if _is_arc(stream) else [path]
+
+
+def _of_wacz(path: Path, folder: Path) -> list[Path]:
+    found: list[Path] = []
+    try:
+        with ZipFile(path) as archive:
+            packed = [one for one in archive.infolist() if _IS_WARC.fullmatch(one.filename)]
+            _check_room(sum(one.file_size for one in packed), path, folder)
+            for one in packed:
+                found.append(folder / f"{len(found)}-{one.filename.rpartition('/')[2]}")
+                with archive.open(one) as source, found[-1].open("xb") as target:
+                    shutil.copyfileobj(source, target, _PORTION)
+    except (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise StoreError(f"the WACZ file '{path}' is damaged: {error}") from error
+    return found
+
+
+def _is_arc(stream: BinaryIO) -> bool:
+    begin = stream.read(4_096)
+    stream.seek(0)
+    if begin.startswith(b"\x1f\x8b"):
+        try:
+            begin = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(begin, len(_ARC))
+        except zlib.error:
+            return False
+    return begin.startswith(_ARC)
+
+
+def _of_arc(path: Path, stream: BinaryIO, folder: Path) -> Path:
+    """Write the records of an ARC file as a WARC file.
+
+    What is damaged of an ARC file cannot be passed over: no record says where the next one begins.
+    """
+    _check_room(path.stat().st_size, path, folder)
+    made = folder / f"0-{path.name}.warc.gz"
+    count = end = 0
+    reason = "no record begins there"
+    try:
+        with made.open("xb") as target:
+            writer, iterator = WARCWriter(target, gzip=True), ArchiveIterator(stream, arc2warc=True)
+            for record in iterator:
+                writer.write_record(record)
+                iterator.read_to_end(record)
+                end = iterator.get_record_offset() + iterator.get_record_length()
+                count += 1
+    except (ArchiveLoadFailed, zlib.error, EOFError, ValueError) as error:
+        reason = str(error)
+    stream.seek(end)
+    if stream.read(_PORTION).strip():  # warcio takes some damage for the end
+        raise StoreError(
+            f"the ARC file '{path}' is damaged behind record {count:,}, offset {end:,} ({reason});"
+            " nothing of it was taken in"
+        )
+    return made
+
+
+def _check_room(size: int, path: Path, folder: Path) -> None:
+    free = shutil.disk_usage(folder).free
+    if size > free:
+        raise StoreError(
+            f"what is in '{path}' takes {size:,} bytes, and {folder} has room for {free:,}; name"
+            " another folder in the variable TMPDIR"
+        )

@@ -1,0 +1,101 @@
+"""An archive copied into another one, broken off, and done again."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mmcrawl.archive import Archive, Capture, open_archive
+from mmcrawl.archive.copying import copy_archive
+from mmcrawl.archive.model import Version
+from mmcrawl.errors import StoreError
+
+TYPE = (("Content-Type", "text/html; charset=utf-8"), ("Server", "old"))
+TIME = 1_700_000_000.25
+
+
+def body(number: int) -> bytes:
+    return b"<html><body>" + f"<div><p>Lever {number}</p></div>".encode() * 20 + b"</body></html>"
+
+
+@pytest.fixture
+def filled(archive: Archive) -> Archive:
+    """An archive with all that visits may be."""
+    for host in ("a.test", "b.test"):
+        url = f"http://{host}/x"
+        archive.store(Capture(url, body(1), TIME, 200, TYPE, "OK"))
+        archive.store(Capture(url, body(1), TIME + 60, 200, (*TYPE, ("X", "again")), "OK"))
+        archive.note_unchanged(url, TIME + 120)
+        archive.store(Capture(url, body(2), TIME + 180, 200, TYPE, "OK"), method="spcola")
+        archive.note_unchanged(url, TIME + 200, 503)
+        archive.store(Capture(url, body(1), TIME - 60, 200, TYPE, "OK"))  # older, stored later
+        archive.store(Capture(f"{url}.gif", b"GIF89a", TIME, 200, (("Content-Type", "image/gif"),)))
+    return archive
+
+
+def facts(archive: Archive) -> dict[str, tuple[list[Version], list[object], list[object]]]:
+    """Return all that an archive holds of each URL."""
+    return {
+        url: (
+            archive.versions(url),
+            [*archive.visits(url)],
+            [archive.blocks_of(version) for version in archive.versions(url)],
+        )
+        for url in archive.urls()
+    }
+
+
+def test_a_copy_is_equal_and_done_again_writes_nothing(filled: Archive, tmp_path: Path) -> None:
+    with open_archive(f"sqlite:///{tmp_path}/copy.db") as copy:
+        report = copy_archive(filled, copy)
+        assert report.problems == ()
+        assert facts(copy) == facts(filled)
+        assert (report.urls, report.versions) == (4, filled.counts()["versions"])
+        assert report.copied == report.visits
+        assert copy.check().clean
+        for version in filled.all_versions():
+            assert copy.rebuild(copy.version(version.url, version.number)) == filled.rebuild(
+                version
+            )
+        assert copy_archive(filled, copy).copied == 0
+
+
+class BrokenOffError(Exception):
+    """What is left to store is not stored."""
+
+
+def breaking_off(archive: Archive, left: int) -> Any:
+    """Return `store_many` of an archive, which fails after some calls."""
+    calls = iter(range(left))
+    store = archive.store_many
+
+    def broken_off(*args: Any, **options: Any) -> Any:
+        if next(calls, None) is None:
+            raise BrokenOffError
+        return store(*args, **options)
+
+    return broken_off
+
+
+def test_a_copy_that_was_broken_off_goes_on(
+    filled: Archive, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mmcrawl.archive.copying._MOST_AT_ONCE", 1)
+    uri = f"sqlite:///{tmp_path}/copy.db"
+    for _ in range(20):
+        with open_archive(uri) as copy, suppress(BrokenOffError):
+            monkeypatch.setattr(copy, "store_many", breaking_off(copy, 1))
+            if not copy_archive(filled, copy).copied:
+                break
+    with open_archive(uri) as copy:
+        assert facts(copy) == facts(filled)
+
+
+def test_what_is_not_of_the_source_is_not_written_over(filled: Archive, tmp_path: Path) -> None:
+    with open_archive(f"sqlite:///{tmp_path}/copy.db") as copy:
+        copy.store(Capture("http://a.test/x", body(9), TIME))
+        with pytest.raises(StoreError, match=r"holds other visits of http://a\.test/x"):
+            copy_archive(filled, copy)
