@@ -41,6 +41,7 @@ _ATTRIBUTE = re.compile(
     r"""([^\s/>=][^\s/>=]*+)\s*+(?:=\s*+(?:"([^"]*+)(?:"|\Z)|'([^']*+)(?:'|\Z)|([^\s>]*+)))?+""",
     re.ASCII,
 )
+_CONTROLS = frozenset({"a", "button"})
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _NAME = re.compile(r"<[^\s/>]*+", re.ASCII)
 _REFERENCE = re.compile(r"&(?:#[0-9]++;?|#[xX][0-9a-fA-F]++;?|([a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=))))")
@@ -112,7 +113,9 @@ class PageTree:
         after: Index of the first node behind the node's subtree.
         starts, ends: Byte range of the node with its tags.
         inner_starts, inner_ends: Byte range between its tags.
-        spaced: The runs of text that white space of its own precedes, as in ``<b>a</b> <b>b</b>``.
+        spaced: The runs of text that white space of its own precedes, as in ``<b>a</b> <b>b</b>``,
+            and those that begin a link or button right behind another one: menus are often written
+            without a space, and drawn with room between.
     """
 
     def __init__(self, body: bytes, encoding: str) -> None:
@@ -136,8 +139,19 @@ class PageTree:
             for offsets in (self.starts, self.inner_starts, self.inner_ends, self.ends):
                 offsets[:] = [offset * view.unit for offset in offsets]
             self.ends[0] = self.inner_ends[0] = len(body)
+        self._part_controls()
         self._steps: dict[int, str] = {}  # of the paths asked for
         self._attributes: dict[bytes, Mapping[str, str]] = {}  # by start tag: many are alike
+
+    def _part_controls(self) -> None:
+        inside = [0] * len(self.tags)  # of each node, the link or button around it
+        before = 0  # the one around the last run of text
+        for node, tag in enumerate(self.tags):
+            inside[node] = node if tag in _CONTROLS else inside[self.parents[node]]
+            if tag == TEXT:
+                if before and inside[node] and inside[node] != before:
+                    self.spaced.add(node)
+                before = inside[node]
 
     def __len__(self) -> int:
         return len(self.tags)

@@ -26,6 +26,13 @@ JOINED = [
     ("杠<font color=red>杆</font>原理", "杠杆原理"),
     ("  a \n\t b ", "a b"),
 ]
+CONTROLS = [
+    ("<a href=1>Politik</a><a href=2>Wirtschaft</a>", "Politik Wirtschaft"),
+    ("<i><a href=1>a</a></i><span><a href=2><b>b</b></a></span>", "a b"),
+    ("<button>a</button><button>b</button>", "a b"),
+    ("<a href=1>lever</a>s", "levers"),
+    ("<a href=1>Wirt</a>,<a href=2>Gast</a>", "Wirt,Gast"),
+]
 PARTED = [
     ("a<br>b", ["a", "b"]),
     ("<p>a<p>b", ["a", "b"]),
@@ -38,7 +45,7 @@ PARTED = [
 ]
 
 
-@pytest.mark.parametrize(("html", "text"), JOINED)
+@pytest.mark.parametrize(("html", "text"), JOINED + CONTROLS)
 def test_inline_elements_do_not_part_words(html: str, text: str) -> None:
     assert lines_of(html).texts == [text]
 
