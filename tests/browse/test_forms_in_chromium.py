@@ -1,0 +1,78 @@
+"""Forms as editors send them, from a real browser: what it says of their origin is its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from mmcrawl.browse import open_context
+from mmcrawl.browse.app import create_app
+from mmcrawl.collecting.opening import folder_of
+from mmcrawl.collecting.shelf.opening import open_shelf
+from tests.browse.chromium import chromium, needs_chromium
+from tests.browse.serving import free_port, served
+from tests.browse.shelf import fill
+from tests.browse.works import TONE, WAVES, keep_works, store_of
+
+pytestmark = needs_chromium
+
+PATIENCE = 30.0  # seconds for a page that a form leads to
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with chromium(tmp_path_factory.mktemp("profile")) as driver:
+        yield driver
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> Iterator[str]:
+    uri, port = fill(tmp_path), free_port()
+    with (
+        open_context(uri, options=keep_works(tmp_path)) as context,
+        served(create_app(context), port) as origin,
+    ):
+        yield origin
+
+
+def send(browser: Any, button: str) -> None:
+    """Press a button with Enter, and wait for the page that follows."""
+    from selenium.webdriver.support.ui import WebDriverWait
+
+    pressed = browser.find_element("css selector", button)
+    browser.execute_script("window.before = 1")
+    pressed.send_keys("\n")
+    done = "return !window.before && document.readyState === 'complete'"
+    WebDriverWait(browser, PATIENCE).until(lambda _: browser.execute_script(done))
+
+
+def fill_in(browser: Any, field: str, text: str) -> None:
+    found = browser.find_element("css selector", field)
+    found.clear()
+    found.send_keys(text)
+
+
+def test_an_editor_corrects_and_collects(browser: Any, origin: str, tmp_path: Path) -> None:
+    browser.get(f"{origin}/work?id={WAVES.id}")
+    browser.find_element("css selector", "summary").send_keys("\n")
+    fill_in(browser, "#edit-title", "Wellen")
+    send(browser, "form[action='/work/correct'] button")
+    assert browser.find_element("css selector", "h1").text == "Wellen"
+    fill_in(browser, "input[name=name]", "Friday")
+    send(browser, "form[action='/collections/add'] button")
+    assert urlsplit(browser.current_url).path == "/collection"
+    assert browser.find_element("css selector", "ol h2").text == "1. Wellen"
+    store = store_of(tmp_path)
+    with open_shelf(store, folder_of(store, None)) as shelf:
+        assert shelf.find(WAVES.id).title == "Wellen"
+
+
+def test_a_work_is_hidden_without_scripts(browser: Any, origin: str) -> None:
+    browser.get(f"{origin}/work?id={TONE.id}")
+    browser.find_element("css selector", "summary").send_keys("\n")
+    send(browser, "form.actions[action='/work/correct'] button")
+    assert "has hidden this work" in browser.find_element("css selector", ".wrong").text
