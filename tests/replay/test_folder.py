@@ -12,7 +12,7 @@ from mmcrawl.errors import WebError
 from mmcrawl.replay import FolderWeb, StoredResponse
 
 SECRET = b"not for the public"
-CORPUS = Path("/tmp/corp/web")
+CORPUS = Path(os.environ.get("MMCRAWL_CORPORA") or "none", "web")
 
 
 def write(root: Path, files: dict[str, bytes]) -> Path:
