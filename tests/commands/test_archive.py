@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
@@ -539,3 +541,37 @@ def test_times_are_given_in_many_ways(text: str, expected: str) -> None:
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is no time; give one as"):
         as_time(text)
+
+
+def test_an_archive_is_copied_and_the_copy_goes_on(run: Run, desk: Path) -> None:
+    copied = [run("copy", "crawl-archive.db", "copy.db", "--json") for _ in range(2)]
+    assert [code for code, _, _ in copied] == [0, 0]
+    first, second = (json.loads(out) for _, out, _ in copied)
+    assert (first["urls"], first["versions"], first["copied"]) == (4, 5, 6)
+    assert second == first | {"copied": 0}
+    _, one, _ = run("rebuild", "crawl-archive.db", URL, "-o", "-")
+    _, two, _ = run("rebuild", "copy.db", URL, "-o", "-")
+    assert one == two
+
+
+def test_an_archive_is_not_copied_to_itself(run: Run) -> None:
+    code, _, errors = run("copy", "crawl-archive.db", "crawl-archive.db")
+    assert code == 1
+    assert "an archive is not copied to itself" in errors
+
+
+def test_all_versions_of_a_page_are_verified(run: Run, desk: Path) -> None:
+    code, out, _ = run("verify", URL)
+    assert code == 0
+    assert out.count("is as it was received") == 2
+    code, out, _ = run("verify", URL, "--json")
+    assert [json.loads(line)["wrong"] for line in out.splitlines()] == ["", ""]
+
+
+def test_another_level_says_what_it_gains(run: Run) -> None:
+    code, out, _ = run("pack", "--level", "19")
+    assert code == 0
+    assert re.search(r"level 19: .+ become about .+, after some 0 s of one core", out)
+    code, _, errors = run("pack", "--level", "20")
+    assert code == 2
+    assert "--level 20: give a whole number from 1 to 19" in errors
