@@ -29,7 +29,7 @@ from mmcrawl.collecting.sizes import Budget
 from mmcrawl.collecting.streams import Stream
 from mmcrawl.errors import MediaError, StoreError
 from mmcrawl.frontier.addresses import host_of
-from mmcrawl.page.urls import hosted_kind
+from mmcrawl.page.hosts import hosted_kind
 
 _PLAYER = "it is a page with a player, not a file"
 LEASE = 120.0
