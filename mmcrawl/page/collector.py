@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import cast
 
 from mmcrawl.page.groups import CONTAINERS, RUN_BREAKS, TITLE_TAGS, GroupTracker, Line
@@ -17,6 +17,7 @@ from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Attributes
 from mmcrawl.page.players import Closer, MediaElements
 from mmcrawl.page.references import Reference
 from mmcrawl.page.scripts import looks_like_url, page_literals
+from mmcrawl.page.simulations import SimulationSigns
 
 LONGEST_ANCHOR = 200
 _LONGEST_PATH = 8  # elements; what stands further out is alike on most pages of a site
@@ -41,10 +42,27 @@ _RAW = ("iframe", "noembed", "noframes", "script", "style", "textarea", "title")
 # Content for a browser without frames or plug-ins, which a crawler is.
 _FALLBACKS = frozenset({"noembed", "noframes"})
 _NOTED_ATTRIBUTES = STYLED_ATTRIBUTES | {"onclick", "itemscope", "itemprop"}
+_DATA = ("data-", "videoid", "video-id", "rel:animated", "server")
 _NUMBER = re.compile(r"\d+")
 _NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 # An onclick on these is for something inside them; their text is no anchor.
 _WIDE = frozenset("body div form html table tbody".split())
+
+
+# Elements whose text is a caption of the media that their attributes name.
+_CAPTIONED = frozenset(
+    "a b button dd dt em h1 h2 h3 h4 h5 h6 i label li p span strong summary td th".split()
+)
+
+
+class _Label:
+    """An element whose text is taken when it ends."""
+
+    __slots__ = ("pieces", "take")
+
+    def __init__(self, take: Callable[[str], object]) -> None:
+        self.take = take
+        self.pieces: list[str] = []
 
 
 class _OpenLink:
@@ -84,6 +102,8 @@ class PageCollector:
         self._line_look = PLAIN
         self._line_has_links = False
         self._links: list[_OpenLink] = []
+        self._labels: list[_Label] = []
+        self.simulation = SimulationSigns()
         self._raw: list[str] | None = None
         self._raw_tag = ""
         self._script_type = ""
@@ -103,8 +123,11 @@ class PageCollector:
         self._open.append((tag, attributes))
         if tag in _BLOCKS and (self._line or self._links or self._line_has_links):
             self._end_line()
-        if attributes and not _NOTED_ATTRIBUTES.isdisjoint(attributes):
-            self._note_attributes(tag, attributes)
+        if attributes:
+            if not _NOTED_ATTRIBUTES.isdisjoint(attributes):
+                self._note_attributes(tag, attributes)
+            if any(name.startswith(_DATA) for name in attributes):
+                self._note_data(tag, attributes)
         opener = _OPENERS.get(tag)
         if opener is not None:
             closer = opener(self, tag, attributes)
@@ -124,6 +147,8 @@ class PageCollector:
         if self._raw is not None:
             self._raw.append(text)
             return
+        for label in self._labels:
+            label.pieces.append(text)
         if self._links:
             self._links[-1].pieces.append(text)
             if self._muted or not (self._in_title or self._in_heading):
@@ -200,6 +225,22 @@ class PageCollector:
         if "onclick" in attributes and tag not in ("a", "area"):
             self._open_clickable(tag, attributes)
 
+        if "itemprop" in attributes and (item := self.media.unnamed_item(attributes)):
+            self._label(partial(setattr, item, "name"))
+
+    def _note_data(self, tag: str, attributes: Attributes) -> None:
+        references = self.media.data(tag, attributes)
+        if references and tag in _CAPTIONED:
+            self._label(partial(_caption, references))
+
+    def _label(self, take: Callable[[str], object]) -> None:
+        self._labels.append(_Label(take))
+        self._when_closed(self._close_label)
+
+    def _close_label(self) -> None:
+        label = self._labels.pop()
+        label.take(" ".join("".join(label.pieces).split())[:LONGEST_ANCHOR])
+
     def _open_styled(self, tag: str, attributes: Attributes) -> None:
         self._looks.append(look_of(tag, attributes, self._looks[-1]))
         self._when_closed(self._looks.pop)
@@ -255,8 +296,9 @@ class PageCollector:
         self._line_has_links = True
         run = self._groups.add_link(self._looks[-1], self._in_title > 0)
         path = self._tag_path()
+        medium = self.media.open_medium
         for reference in references:
-            reference.run, reference.tag_path = run, path
+            reference.run, reference.tag_path, reference.medium = run, path, medium
         self.references += references
 
     def _tag_path(self) -> str:
@@ -277,10 +319,14 @@ class PageCollector:
     def _take_image(self, tag: str, attributes: Attributes) -> None:
         if self._links and not self._links[-1].fallback:
             self._links[-1].fallback = attributes.get("alt") or attributes.get("title") or ""
+        self.media.picture_that_moves(tag, attributes)
 
     def _open_frame(self, tag: str, attributes: Attributes) -> Closer | None:
         before = len(self.references)
-        self.media.frame(tag, attributes)
+        if document := attributes.get("srcdoc", "").strip():
+            self.fallbacks.append(document)  # it is shown in place of the address
+        else:
+            self.media.frame(tag, attributes)
         for reference in self.references[before:]:
             reference.tag_path = self._tag_path()
         return self._open_raw(tag, attributes) if tag in _RAW else None
@@ -323,7 +369,7 @@ class PageCollector:
         content = attributes.get("content", "")
         for key in ("property", "name"):
             if name := attributes.get(key, "").strip().lower():
-                if name.startswith("og:"):
+                if name.startswith(("og:", "twitter:player")):
                     self.media.meta(name, content)
                 self.head.take_meta(name, content)
         if header := attributes.get("http-equiv", "").strip().lower():
@@ -333,6 +379,9 @@ class PageCollector:
         if self._raw is None:
             self._raw, self._raw_tag = [], tag
             self._script_type = attributes.get("type", "").partition(";")[0].strip().lower()
+            if tag == "script" and (address := attributes.get("src", "").strip()):
+                self.simulation.script_file(address)
+                self.media.script_file(address)
         return self._close_raw
 
     def _close_raw(self) -> None:
@@ -341,6 +390,7 @@ class PageCollector:
             return
         if self._raw_tag == "script":
             self.media.script(content, self._script_type)
+            self.simulation.code(content)
         elif self._raw_tag == "title" and not self._muted:
             self.head.take_title(content)
         elif self._raw_tag in _FALLBACKS:
@@ -363,6 +413,11 @@ def _script_references(code: str) -> list[Reference]:
     return [Reference(literal, "script", may_be_page=True) for literal in page_literals(code)]
 
 
+def _caption(references: list[Reference], text: str) -> None:
+    for reference in references:
+        reference.text = reference.text or text
+
+
 Opener = Callable[[PageCollector, str, Attributes], Closer | None]
 
 
@@ -378,9 +433,12 @@ _OPENERS: dict[str, Opener] = {
     **dict.fromkeys(_MUTED, PageCollector._open_muted),
     **dict.fromkeys(_RAW, PageCollector._open_raw),
     "a": PageCollector._open_link,
+    "applet": _media(MediaElements.applet),
     "area": PageCollector._open_link,
     "audio": _media(MediaElements.player),
     "base": lambda page, _, attributes: page.head.take_base(attributes),
+    "bgsound": _media(MediaElements.background_sound),
+    "canvas": lambda page, _, attributes: page.simulation.canvas(attributes),
     "embed": _media(MediaElements.embed),
     "figcaption": PageCollector._open_caption,
     "figure": PageCollector._open_figure,
@@ -388,6 +446,7 @@ _OPENERS: dict[str, Opener] = {
     "html": lambda page, _, attributes: page.head.take_html(attributes),
     "iframe": PageCollector._open_frame,
     "img": PageCollector._take_image,
+    "input": lambda page, _, attributes: page.simulation.input(attributes),
     "meta": PageCollector._take_meta,
     "object": _media(MediaElements.object),
     "option": PageCollector._open_option,

@@ -82,6 +82,8 @@ def _pattern(kinds: Iterable[str]) -> str:
 
 EXTENSION_PATTERN = _pattern(SHOWN - {SIMULATION}) + "|ggb|h5p"
 """Extensions that count in scripts; those of the others stand there for much else."""
+FILE_PATTERN = _pattern((DOCUMENT, PACKAGE))
+"""Extensions that count where a script leads to a file, as a link does."""
 
 _ANY = _pattern(_TABLE)
 # Of the last part of a path: with "/" in the text the time would be quadratic.
