@@ -54,7 +54,9 @@ def hits_of(host: Path, path: Path) -> list[Hit]:
     """Return the media of a page."""
     url = f"http://{host.name}/{quote(path.relative_to(host).as_posix())}"
     media = parse_page(path.read_bytes(), url).media
-    return [Hit(host.name, url, m.kind, m.url, m.tag, m.text, getattr(m, "others", ())) for m in media]
+    return [
+        Hit(host.name, url, m.kind, m.url, m.tag, m.text, getattr(m, "others", ())) for m in media
+    ]
 
 
 def print_table(pages: Counter[str], hits: list[Hit]) -> None:
@@ -75,7 +77,9 @@ def print_each(title: str, hits: Iterable[Hit]) -> None:
     of: dict[tuple[str, str], list[Hit]] = defaultdict(list)
     for hit in hits:
         of[hit.kind, hit.url].append(hit)
-    print(f"\n{title}: {len(of)} addresses on {len({h.page for hs in of.values() for h in hs})} pages")
+    print(
+        f"\n{title}: {len(of)} addresses on {len({h.page for hs in of.values() for h in hs})} pages"
+    )
     for (kind, url), named in of.items():
         one = named[0]
         print(f"  {kind:16}{len(named):4}  <{one.tag}> {url}  «{one.text[:40]}»  on {one.page}")
@@ -92,7 +96,9 @@ def _read(path: Path) -> Iterator[Hit]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("webs", nargs="+", type=Path, help="folders with one folder per host")
     parser.add_argument("--save", type=Path, help="write what is found to this file")
     parser.add_argument("--against", type=Path, help="compare with what was saved")

@@ -5,8 +5,9 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from mmcrawl.collecting.model import State
-from mmcrawl.collecting.sizes import ALL, KINDS, Budget, as_size, as_sizes
+from mmcrawl.collecting.sizes import ALL, Budget, as_size, as_sizes
 from mmcrawl.crawling.arguments import (
+from mmcrawl.text.media_kinds import KINDS
     DEFAULT_STORE,
     SpiderParams,
     checked_kinds,

@@ -6,11 +6,10 @@ one, and memory follows what is kept rather than the page.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from functools import lru_cache, partial
-from typing import cast
+from functools import partial
 
+from mmcrawl.page.captions import CAPTIONED, LONGEST_CAPTION, Captions
 from mmcrawl.page.groups import CONTAINERS, RUN_BREAKS, TITLE_TAGS, GroupTracker, Line
 from mmcrawl.page.head import Head
 from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Attributes, look_of
@@ -18,11 +17,9 @@ from mmcrawl.page.players import Closer, MediaElements
 from mmcrawl.page.references import Reference
 from mmcrawl.page.scripts import looks_like_url, page_literals
 from mmcrawl.page.simulations import SimulationSigns
+from mmcrawl.page.tag_paths import OpenElement, tag_path
 
-LONGEST_ANCHOR = 200
-_LONGEST_PATH = 8  # elements; what stands further out is alike on most pages of a site
-_LONGEST_STEP = 60  # characters
-_MOST_CLASSES = 2  # the others say what a post is filed under
+LONGEST_ANCHOR = LONGEST_CAPTION
 
 _BLOCKS = (
     CONTAINERS
@@ -42,27 +39,12 @@ _RAW = ("iframe", "noembed", "noframes", "script", "style", "textarea", "title")
 # Content for a browser without frames or plug-ins, which a crawler is.
 _FALLBACKS = frozenset({"noembed", "noframes"})
 _NOTED_ATTRIBUTES = STYLED_ATTRIBUTES | {"onclick", "itemscope", "itemprop"}
+# What begins the names of attributes that tell scripts what to play.
 _DATA = ("data-", "videoid", "video-id", "rel:animated", "server")
-_NUMBER = re.compile(r"\d+")
+_WISTIA = "wistia_async_"
 _NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 # An onclick on these is for something inside them; their text is no anchor.
 _WIDE = frozenset("body div form html table tbody".split())
-
-
-# Elements whose text is a caption of the media that their attributes name.
-_CAPTIONED = frozenset(
-    "a b button dd dt em h1 h2 h3 h4 h5 h6 i label li p span strong summary td th".split()
-)
-
-
-class _Label:
-    """An element whose text is taken when it ends."""
-
-    __slots__ = ("pieces", "take")
-
-    def __init__(self, take: Callable[[str], object]) -> None:
-        self.take = take
-        self.pieces: list[str] = []
 
 
 class _OpenLink:
@@ -93,7 +75,7 @@ class PageCollector:
         self.text: list[str] = []
         self.headings: list[str] = []
         self.fallbacks: list[str] = []
-        self._open: list[tuple[str, Attributes] | str] = []  # or a step of the last link's path
+        self._open: list[OpenElement] = []
         self._groups = GroupTracker()
         self.media = MediaElements(self.references)
         self._closers: list[tuple[int, Closer]] = []
@@ -102,13 +84,11 @@ class PageCollector:
         self._line_look = PLAIN
         self._line_has_links = False
         self._links: list[_OpenLink] = []
-        self._labels: list[_Label] = []
         self.simulation = SimulationSigns()
         self._raw: list[str] | None = None
         self._raw_tag = ""
         self._script_type = ""
-        self._caption: list[str] | None = None
-        self._figures: list[int] = []
+        self._captions = Captions(self.references)
         self._jump_menu = False
         self._in_title = self._in_heading = self._muted = 0
 
@@ -126,7 +106,9 @@ class PageCollector:
         if attributes:
             if not _NOTED_ATTRIBUTES.isdisjoint(attributes):
                 self._note_attributes(tag, attributes)
-            if any(name.startswith(_DATA) for name in attributes):
+            if any(name.startswith(_DATA) for name in attributes) or (
+                _WISTIA in attributes.get("class", "")
+            ):
                 self._note_data(tag, attributes)
         opener = _OPENERS.get(tag)
         if opener is not None:
@@ -147,8 +129,7 @@ class PageCollector:
         if self._raw is not None:
             self._raw.append(text)
             return
-        for label in self._labels:
-            label.pieces.append(text)
+        self._captions.data(text)
         if self._links:
             self._links[-1].pieces.append(text)
             if self._muted or not (self._in_title or self._in_heading):
@@ -159,8 +140,7 @@ class PageCollector:
             self.text.append(text)
         if self._in_heading:
             self.headings.append(text)
-        if self._caption is not None:
-            self._caption.append(text)
+        self._captions.figure_data(text)
         if not self._line:
             if text.isspace():
                 return
@@ -226,20 +206,12 @@ class PageCollector:
             self._open_clickable(tag, attributes)
 
         if "itemprop" in attributes and (item := self.media.unnamed_item(attributes)):
-            self._label(partial(setattr, item, "name"))
+            self._when_closed(self._captions.open(partial(setattr, item, "name")))
 
     def _note_data(self, tag: str, attributes: Attributes) -> None:
         references = self.media.data(tag, attributes)
-        if references and tag in _CAPTIONED:
-            self._label(partial(_caption, references))
-
-    def _label(self, take: Callable[[str], object]) -> None:
-        self._labels.append(_Label(take))
-        self._when_closed(self._close_label)
-
-    def _close_label(self) -> None:
-        label = self._labels.pop()
-        label.take(" ".join("".join(label.pieces).split())[:LONGEST_ANCHOR])
+        if references and tag in CAPTIONED:
+            self._when_closed(self._captions.open_for(references))
 
     def _open_styled(self, tag: str, attributes: Attributes) -> None:
         self._looks.append(look_of(tag, attributes, self._looks[-1]))
@@ -295,20 +267,11 @@ class PageCollector:
             self.text.append(" ")
         self._line_has_links = True
         run = self._groups.add_link(self._looks[-1], self._in_title > 0)
-        path = self._tag_path()
+        path = tag_path(self._open)
         medium = self.media.open_medium
         for reference in references:
             reference.run, reference.tag_path, reference.medium = run, path, medium
         self.references += references
-
-    def _tag_path(self) -> str:
-        opened = self._open
-        for index in range(max(len(opened) - _LONGEST_PATH, 0), len(opened)):
-            element = opened[index]
-            if not isinstance(element, str):
-                name, classes = element[1].get("id", ""), element[1].get("class", "")
-                opened[index] = _step(element[0], name[:_LONGEST_STEP], classes[:200])
-        return " ".join(cast("list[str]", opened[-_LONGEST_PATH:]))
 
     def _close_link(self) -> None:
         link = self._links.pop()
@@ -328,7 +291,7 @@ class PageCollector:
         else:
             self.media.frame(tag, attributes)
         for reference in self.references[before:]:
-            reference.tag_path = self._tag_path()
+            reference.tag_path = tag_path(self._open)
         return self._open_raw(tag, attributes) if tag in _RAW else None
 
     def _open_select(self, tag: str, attributes: Attributes) -> Closer:
@@ -349,21 +312,10 @@ class PageCollector:
     # -- figures, meta tags, raw text
 
     def _open_figure(self, tag: str, attributes: Attributes) -> Closer:
-        self._figures.append(len(self.references))
-        return self._close_figure
-
-    def _close_figure(self) -> None:
-        start = self._figures.pop()
-        if self._caption is None:
-            return
-        caption = " ".join("".join(self._caption).split())[:LONGEST_ANCHOR]
-        self._caption = None
-        for reference in self.references[start:]:
-            reference.text = reference.text or caption
+        return self._captions.open_figure()
 
     def _open_caption(self, tag: str, attributes: Attributes) -> None:
-        if self._figures:
-            self._caption = []
+        self._captions.open_figure_caption()
 
     def _take_meta(self, tag: str, attributes: Attributes) -> None:
         content = attributes.get("content", "")
@@ -397,25 +349,8 @@ class PageCollector:
             self.fallbacks.append(content)
 
 
-@lru_cache(maxsize=4096)
-def _step(tag: str, name: str, classes: str) -> str:
-    """Return an element as a step of a tag path, in at most `_LONGEST_STEP` characters.
-
-    >>> _step("h2", "", "post-17 post hentry")
-    'h2.post-0.post'
-    """
-    marks = [f"#{one}" for one in name.split()[:1]]
-    marks += [f".{one}" for one in classes.split()[:_MOST_CLASSES]]
-    return f"{tag}{_NUMBER.sub('0', ''.join(marks))}"[:_LONGEST_STEP]
-
-
 def _script_references(code: str) -> list[Reference]:
     return [Reference(literal, "script", may_be_page=True) for literal in page_literals(code)]
-
-
-def _caption(references: list[Reference], text: str) -> None:
-    for reference in references:
-        reference.text = reference.text or text
 
 
 Opener = Callable[[PageCollector, str, Attributes], Closer | None]

@@ -57,10 +57,10 @@ def described_in(tag: str, attributes: Attributes) -> Iterator[Described]:
     [('https://player.vimeo.com/video/19231868',)]
     """
     plain: list[str] = []
-    for name, value in attributes.items():
-        if not name.startswith("data-") or len(value) > _LONGEST or _NO_MEDIUM.search(name):
+    for name, written in attributes.items():
+        if not name.startswith("data-") or len(written) > _LONGEST or _NO_MEDIUM.search(name):
             continue
-        value = value.strip()
+        value = written.strip()
         if value.startswith(("{", "[")):
             yield from described_media(value, hosts=True)
         elif len(value) <= _LONGEST_ADDRESS and kind_of_address(value):
@@ -99,10 +99,10 @@ def _film(tag: str, classes: str, attributes: Attributes) -> Iterator[Described]
         for name, value in attributes.items()
         if name.startswith("data-") and ("provider" in name or "type" in name or "source" in name)
     ]
-    for name, value in attributes.items():
+    for name, written in attributes.items():
         if not (name.startswith("data-") or name in ("videoid", "video-id")):
             continue
-        value = value.strip()
+        value = written.strip()
         if len(value) > 60 or not _NUMBER.fullmatch(name):
             continue
         about = " ".join([name.replace("-yt-", "-youtube-"), *said])

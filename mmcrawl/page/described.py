@@ -1,7 +1,7 @@
 """Media that a script, or data in an attribute, describes: which addresses are of one medium.
 
-Nothing is executed. Strings are taken with the braces, brackets and keys around them, as far as these
-match: ``sources: [{file: "a.webm"}, {file: "a.mp4"}]`` is one medium with two addresses,
+Nothing is executed. Strings are taken with the braces, brackets and keys around them, as far as
+these match: ``sources: [{file: "a.webm"}, {file: "a.mp4"}]`` is one medium with two addresses,
 ``playlist: [{file: "a.mp4"}, {file: "b.mp4"}]`` are two.
 """
 

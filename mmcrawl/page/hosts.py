@@ -120,8 +120,9 @@ xuetangx.com           /(?:learn|course|courses|live|lms)/[\w:%.+-]+
 mooc1.chaoxing.com     /(?:ananas/modules/video/|mycourse/studentstudy\?)
 mooc.chaoxing.com      /course/\d+\.html
 video.chaoxing.com     /(?:play|serie)_\d+_\w+\.shtml
-zhihuishu.com          /(?:videoList|portals_h5|course)/?[\w/.-]*\?(?:[^#]*&)?(?:recruitAndCourseId|courseId)=
-smartedu.cn            /(?:syncClassroom/(?:classActivity|prepare/detail)|qualityCourse|schoolService/detail|specialEdu/\w+/detail|elecEdu/\w+)\?
+zhihuishu.com          /(?:videoList|portals_h5|course)/?[\w/.-]*\?[^#]*(?:AndC|c)ourseId=
+smartedu.cn            /(?:syncClassroom/classActivity|qualityCourse|elecEdu/\w+)\?
+smartedu.cn            /(?:schoolService|specialEdu/\w+)/detail\?
 smartedu.cn            /(?:syncClassroom/prepare/detail|dispatch/\w+|yearQualityCourse)\b
 eduyun.cn              /(?:redesign/lesson/toBeDetail|resource/\w+/video|lesson/detail)
 livestream.com         /accounts/\d+/events/\d+/(?:videos/\d+|player)
@@ -129,7 +130,9 @@ open.edu               /openlearn/.*/(?:video|audio)-
 """
 _AUDIO_HOSTS = r"""
 soundcloud.com         /player(?:\.swf|/)?\?(?:[^#]*&)?url=
-soundcloud.com         /(?!discover\b|search\b|charts\b|pages\b|you\b|stream\b|tags\b|player\b)[\w-]+/(?!(?:tracks|albums|sets|reposts|likes|following|followers|comments|popular-tracks)/?(?:$|[?#]))[\w-]+
+soundcloud.com         /(?!(?:discover|search|charts|pages|you|stream|tags|player)\b)[\w-]+/
+                       (?!(?:tracks|albums|sets|reposts|likes|following|followers|comments
+                       |popular-tracks)/?(?:$|[?#]))[\w-]+
 spotify.com            /(?:embed(?:-podcast)?/)?(?:track|episode)/\w+
 spotify.com            /embed(?:-podcast)?/(?:album|playlist|show)/\w+
 podcasters.spotify.com /pod/show/[\w-]+/embed/episodes/
@@ -171,8 +174,10 @@ audioboom.com          /(?:posts|boos)/\d+
 freesound.org          /(?:embed/sound|people/[^/]+/sounds)/
 """
 _SIMULATION_HOSTS = r"""
-phet.colorado.edu      /(?:sims/|files/|[\w-]+/simulations?/(?!category\b|filter\b|browse\b|prototypes\b|index\b|translated\b)[\w-]+|simulations/sims\.php)
-geogebra.org           /(?:m|material/(?:iframe|show|simple)/id|classic|calculator|graphing|geometry|3d|cas|suite|solver|notes)/[A-Za-z0-9]{3,}
+phet.colorado.edu      /(?:sims/|files/|simulations/sims\.php|[\w-]+/simulations?/
+                       (?!(?:category|filter|browse|prototypes|index|translated)\b)[\w-]+)
+geogebra.org           /(?:m|material/(?:iframe|show|simple)/id|classic|calculator|graphing|geometry
+                       |3d|cas|suite|solver|notes)/[A-Za-z0-9]{3,}
 tube.geogebra.org      /(?:student/|material/(?:iframe|show)/id/)?m?\d+
 desmos.com             /(?:calculator|geometry|3d|geometry-beta)/\w{6,}
 teacher.desmos.com     /activitybuilder/custom/\w+
@@ -233,9 +238,9 @@ smartedu.cn            /tchMaterial/detail\?
 _ANYWHERE = (
     (VIDEO, r"/Panopto/Pages/(?:Embed|Viewer)\.aspx\?(?:[^#]*&)?p?id=[\da-f-]{30,}"),
     (VIDEO, r"/(?:videos/(?:embed|watch)|w)/[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f-]{17}"),
-    (VIDEO, r"/(?:p/\d+/|index\.php/extwidget/|html5/html5lib/).*(?:entry_?id[=/]|embedIframeJs.*entry)"),
+    (VIDEO, r"/(?:p/\d+/|index\.php/extwidget/|html5/html5lib/).*entry_?id[=/]"),
     (VIDEO, r"/Mediasite/(?:Play|Showcase/[\w/]+/Presentation)/\w{20,}"),
-    (VIDEO, r"/(?:paella\d?/ui/watch|engage/theodul/ui/core|play)(?:\.html)?\?(?:[^#]*&)?id=[\da-f-]{30,}"),
+    (VIDEO, r"/(?:paella\d?/ui/watch|engage/theodul/ui/core|play)(?:\.html)?\?[^#]*id=[\da-f-]{30,}"),
     (SIMULATION, r"/wp-admin/admin-ajax\.php\?(?:[^#]*&)?action=h5p_embed\b"),
     (SIMULATION, r"/(?:mod/hvp/embed|h5p/embed)\.php\?"),
     (SIMULATION, r"/h5p/(?:embed/\d+|\d+/embed)"),
@@ -262,12 +267,15 @@ _MAY_BE_ANYWHERE = re.compile(
 )
 
 
+_CONTINUED = re.compile(r"\n[ ]+")  # a pattern that goes on in the next line
+
+
 @cache
 def _domains() -> Mapping[str, list[tuple[str, str]]]:
     """Return what stands in the tables of each domain: a pattern, and the kind of its items."""
     found: dict[str, list[tuple[str, str]]] = {}
     for kind, table in _TABLES:
-        for line in table.splitlines():
+        for line in _CONTINUED.sub("", table).splitlines():
             if line:
                 domain, path = line.split(maxsplit=1)
                 found.setdefault(domain, []).append((path, kind))

@@ -85,10 +85,12 @@ EXTENSION_PATTERN = _pattern(SHOWN - {SIMULATION}) + "|ggb|h5p"
 FILE_PATTERN = _pattern((DOCUMENT, PACKAGE))
 """Extensions that count where a script leads to a file, as a link does."""
 
-_ANY = _pattern(_TABLE)
+ANY_FILE_PATTERN = _pattern(_TABLE)
+"""Extensions of all kinds."""
+
 # Of the last part of a path: with "/" in the text the time would be quadratic.
-_MEDIA_FILE = re.compile(rf"[^\\]\.({_ANY})\s*(?:;.*)?$", re.IGNORECASE | re.DOTALL)
-_MENTIONS_MEDIA = re.compile(rf"\.(?:{_ANY})\b", re.IGNORECASE)
+_MEDIA_FILE = re.compile(rf"[^\\]\.({ANY_FILE_PATTERN})\s*(?:;.*)?$", re.IGNORECASE | re.DOTALL)
+_MENTIONS_MEDIA = re.compile(rf"\.(?:{ANY_FILE_PATTERN})\b", re.IGNORECASE)
 _LONGEST_VALUE = 8_192
 _BANNER_RATIO = 3
 # A name of nothing but such words, in any number: "spinning_top.swf" is an animation.

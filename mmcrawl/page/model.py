@@ -66,7 +66,7 @@ class MediaResource:
             a simulation that is drawn on it.
         kind: One of :data:`mmcrawl.text.media_kinds.KINDS`.
         tag: Where it was found: ``a``, ``area``, ``applet``, ``audio``, ``bgsound``, ``embed``,
-            ``iframe``, ``img``, ``object``, ``source``, ``video``; ``og``, ``twitter`` or ``schema``
+            ``iframe``, ``img``, ``object``, ``source``, ``video``; ``og``, ``twitter``, ``schema``
             for what the page declares, ``data`` for an attribute that a script reads, ``script``.
         text: Its own words: the anchor, alt or title text, the caption of the figure around it, or
             what the data that describe it call it.

@@ -55,7 +55,7 @@ class _Object:
     attributes: Attributes
     references: list[Reference]
     variables: str = ""
-    applet: Attributes = field(default_factory=dict)
+    applet: dict[str, str] = field(default_factory=dict)
 
 
 class _Player(NamedTuple):
@@ -118,7 +118,7 @@ class MediaElements:
         for reference in closed.references:
             reference.variables = closed.variables
         if closed.kind == SIMULATION and closed.applet and not closed.references:
-            self.applet("object", closed.attributes | closed.applet)
+            self.applet("object", {**closed.attributes, **closed.applet})
 
     def applet(self, tag: str, attributes: Attributes) -> None:
         shown = {name: value for name, value in attributes.items() if name != "type"}
@@ -195,7 +195,9 @@ class MediaElements:
             family, _, detail = rest.partition(":")
             kind = _GRAPH_KINDS.get(f"og:{family}")
             if kind and detail in _GRAPH_URLS:
-                self._add(content, "og", {}, kind=kind, medium=self._declared_medium(family, detail))
+                self._add(
+                    content, "og", {}, kind=kind, medium=self._declared_medium(family, detail)
+                )
         elif rest == "player:stream":
             medium = self._declared_medium("twitter", "stream")
             self._add(content, "twitter", {}, kind=VIDEO, medium=medium)

@@ -1,9 +1,9 @@
 """From the references of a page to its media: one record for each medium that a person sees.
 
-Addresses are of one medium if they are the same file (:func:`mmcrawl.page.urls.resource_key`), if the
-page gives them as its formats or qualities (the sources of one player, the ``sources`` of one item of
-a playlist, ``contentUrl`` and ``embedUrl``), or if the page shows one medium of a kind and declares
-one, or declares one in several vocabularies.
+Addresses are of one medium if they are the same file (:func:`mmcrawl.page.urls.resource_key`), if
+the page gives them as its formats or qualities (the sources of one player, the ``sources`` of one
+item of a playlist, ``contentUrl`` and ``embedUrl``), or if the page shows one medium of a kind and
+declares one, or declares one in several vocabularies.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def media_resources(
     """Return what the page plays or links to as a media file, each medium once.
 
     The first text that any reference to a medium has is the medium's. The page itself is none but
-    where it is a simulation, nor is Flash that frames a page: banners, menus, players of other files.
+    where it is a simulation, nor is Flash that frames a page: banners, menus, players of others.
     """
     media = _Media()
     own_key = resource_key(page_url)
@@ -56,7 +56,7 @@ def media_resources(
     for reference, target in candidates:
         for url, kind in _media_of(reference, target, resolve, page_host, banners):
             key = resource_key(url)
-            if key != own_key or reference.is_page:
+            if key != own_key or (reference.is_page and not media.shows(kind)):
                 media.add(reference, url, key, kind)
     media.join_declared()
     return media.resources()
@@ -140,6 +140,10 @@ class _Media:
         self._by_key[key] = medium
         if reference.medium:
             self._by_group.setdefault(reference.medium, medium)
+
+    def shows(self, kind: str) -> bool:
+        """Whether a medium of a kind is shown so far."""
+        return any(one.kind == kind and _SHOWN in one.sources for one in self._all)
 
     def join_declared(self) -> None:
         """Join what is shown with what is declared, where there is one of each."""

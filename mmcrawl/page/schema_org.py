@@ -64,7 +64,9 @@ def json_ld_media(text: str) -> Iterator[Described]:
         if isinstance(node, list):
             waiting.extend((one, around) for one in reversed(node))
         elif isinstance(node, dict):
-            name = next(filter(None, (_text(node.get(key)) for key in ("name", "headline"))), around)
+            name = next(
+                filter(None, (_text(node.get(key)) for key in ("name", "headline"))), around
+            )
             yield from _medium_of(node, name)
             inner = (value for value in reversed(node.values()) if isinstance(value, (dict, list)))
             waiting.extend((value, name) for value in inner)
@@ -74,7 +76,9 @@ def _medium_of(node: dict[str, Any], name: str) -> Iterator[Described]:
     kinds = [schema_kind(one) or one for one in _types(node)]
     kind = next((one for one in kinds if one in _KINDS.values()), None)
     addresses = {
-        key.lower(): value for key, value in node.items() if isinstance(value, str) and value.strip()
+        key.lower(): value
+        for key, value in node.items()
+        if isinstance(value, str) and value.strip()
     }
     # The file before its player.
     found = [addresses[key] for key in sorted(URL_PROPERTIES & addresses.keys())]

@@ -1,9 +1,9 @@
 """Simulations that no address names: applets of Java, and pages that are simulations themselves.
 
 A page is one if a script on it starts a program that courseware is made with (GeoGebra, Desmos,
-JSXGraph, H5P, Unity, Adobe Animate …); or if it draws on a canvas by whatever means, has something to
-set, and its title or headings say what it is. A canvas alone says nothing: charts, backgrounds and
-captchas are drawn on one, too.
+JSXGraph, H5P, Unity, Adobe Animate …); or if it draws on a canvas by whatever means, has something
+to set, and its title or headings say what it is. A canvas alone says nothing: charts, backgrounds
+and captchas are drawn on one, too.
 """
 
 from __future__ import annotations
@@ -19,26 +19,27 @@ from mmcrawl.text.media_kinds import SIMULATION
 # told to it and counts instead.
 _COURSEWARE = re.compile(
     r"\bGGBApplet\s*\(|\bDesmos\.(?:\w*Calculator\w*|Geometry)\s*\(|\bJSXGraph\.initBoard\s*\("
-    r"|\bH5PStandalone\b|\bH5PIntegration\s*=|\bCindyJS\s*\(|\bcreateCindy\b|\bcreateUnityInstance\s*\("
+    r"|\bH5PStandalone\b|\bH5PIntegration\s*=|\bCindyJS\s*\(|\bcreateCindy\b"
+    r"|\bcreateUnityInstance\s*\("
     r"|\bUnityLoader\.instantiate\s*\(|\$3Dmol\.createViewer|\bJmol\.getApplet|\bNGL\.Stage\s*\("
     r"|\bAdobeAn\.getComposition\s*\(|\bnew\s+lib\.Stage\s*\(|\bEJSS_\w+\.\w+\("
 )
 _ENGINES = re.compile(
-    r"(?:^|[/.-])(?:p5|q5|three(?:\.module)?|babylon|phaser|matter|box2d(?:web)?|planck|pixi|cannon|paper"
-    r"|konva|fabric|processing|createjs|easeljs|jsxgraph(?:core)?)[\w.-]*\.js",
+    r"(?:^|[/.-])(?:p5|q5|three(?:\.module)?|babylon|phaser|matter|box2d(?:web)?|planck|pixi|cannon"
+    r"|paper|konva|fabric|processing|createjs|easeljs|jsxgraph(?:core)?)[\w.-]*\.js",
     re.IGNORECASE,
 )
 _CHARTS = re.compile(
-    r"(?:^|[/.-])(?:charts?|echarts|highcharts|chartist|apexcharts|amcharts|plotly|particles|captcha|qrcode"
-    r"|wordcloud|signature|confetti|snow)[\w.-]*\.js",
+    r"(?:^|[/.-])(?:charts?|echarts|highcharts|chartist|apexcharts|amcharts|plotly|particles|captcha"
+    r"|qrcode|wordcloud|signature|confetti|snow)[\w.-]*\.js",
     re.IGNORECASE,
 )
 _SMALLEST = 200  # pixels of a canvas
 # Applets of the 1990s that are buttons, lines of news, counters and weather of the page.
 _DECORATION = re.compile(
-    r"fphover|fprotate|hover|button|tick|scroll|marquee|banner|menu|navi|navbar|navtext|counter|clock|lake"
-    r"|snow|firework|nervous|rotat|fade|typewrit|billboard|slideshow|animtext|textanim|teletype|news|chat"
-    r"|search|dbgrid|calendar|login|password",
+    r"fphover|fprotate|hover|button|tick|scroll|marquee|banner|menu|navi|navbar|navtext|counter|clock"
+    r"|lake|snow|firework|nervous|rotat|fade|typewrit|billboard|slideshow|animtext|textanim|teletype|news"
+    r"|chat|search|dbgrid|calendar|login|password",
     re.IGNORECASE,
 )
 
@@ -83,8 +84,10 @@ class SimulationSigns:
 def applet_address(attributes: Attributes) -> str:
     """Return the address of an applet's program, "" for one that is part of the page's frame.
 
-    >>> applet_address({"code": "Wave.class", "codebase": "java"}), applet_address({"code": "Ticker"})
-    ('java/Wave.class', '')
+    >>> applet_address({"code": "Wave.class", "codebase": "java"})
+    'java/Wave.class'
+    >>> applet_address({"code": "Ticker"})
+    ''
     """
     code = attributes.get("code", "").strip()
     name = attributes.get("archive", "").partition(",")[0].strip() or code
@@ -92,7 +95,9 @@ def applet_address(attributes: Attributes) -> str:
     size = (attributes.get("width", ""), attributes.get("height", ""))
     if not name or _DECORATION.search(code or name) or is_banner(*size):
         return ""
-    if "." not in name.rpartition("/")[2] or name == code and not code.endswith((".class", ".jar")):
+    if "." not in name.rpartition("/")[2] or (
+        name == code and not code.endswith((".class", ".jar"))
+    ):
         name = f"{name.replace('.', '/')}.class"
     base = attributes.get("codebase", "").strip()
     return f"{base.rstrip('/')}/{name}" if base not in ("", ".", "./") else name
