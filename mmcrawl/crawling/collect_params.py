@@ -7,13 +7,13 @@ from pydantic import Field, field_validator
 from mmcrawl.collecting.model import State
 from mmcrawl.collecting.sizes import ALL, Budget, as_size, as_sizes
 from mmcrawl.crawling.arguments import (
-from mmcrawl.text.media_kinds import KINDS
     DEFAULT_STORE,
     SpiderParams,
     checked_kinds,
     checked_store,
     checked_web,
 )
+from mmcrawl.text.media_kinds import KINDS
 
 _AGAIN = (State.FAILED, State.HELD)
 

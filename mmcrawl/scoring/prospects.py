@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from mmcrawl.scoring.base import CrawledPage, LinkSource
 from mmcrawl.scoring.evidence import COLUMNS, Evidence, Prior, Rows, shipped_prior
 from mmcrawl.scoring.link_features import (
-from mmcrawl.text.media_kinds import DEFAULT_KINDS
     BITS,
     WIDTH,
     Origin,
@@ -32,6 +31,7 @@ from mmcrawl.text.media_kinds import DEFAULT_KINDS
     link_features,
     link_flags,
 )
+from mmcrawl.text.media_kinds import DEFAULT_KINDS
 
 VARIANCE = 0.03
 """Of a weight of the online model before anything was learnt."""
