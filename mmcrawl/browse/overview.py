@@ -17,6 +17,7 @@ from mmcrawl.archive.model import HostStats
 from mmcrawl.archive.search.searching import Search
 from mmcrawl.browse.figures import Growth, growth_of
 from mmcrawl.errors import MmcrawlError, SearchError
+from mmcrawl.text.media_kinds import DEFAULT_KINDS
 
 logger = logging.getLogger(__name__)
 
@@ -143,7 +144,7 @@ class Surveyor:
         """Return how many pages have each kind of media; afterwards the first search is fast."""
         found = {}
         self._search.search("网页 archive", limit=0)  # reads the dictionary that parts words
-        for kind in ("video", "audio", "animation"):
+        for kind in DEFAULT_KINDS:
             with suppress(SearchError):
                 found[kind] = self._search.search(f"media:{kind}", limit=0).total
         return found

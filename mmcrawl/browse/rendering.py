@@ -26,6 +26,7 @@ from mmcrawl.browse.text import (
 )
 from mmcrawl.browse.words import LANGUAGES
 from mmcrawl.collecting.exporting.held_files import file_path
+from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 
 _LANGUAGE_SECONDS = 365 * 86_400  # that a choice of language is remembered
 
@@ -125,5 +126,5 @@ def _environment() -> Environment:
         "day": lambda time: when(time, "%Y-%m-%d"),
         "live": live_address,
     }
-    environment.globals |= {"KINDS": KINDS}
+    environment.globals |= {"KINDS": KINDS, "MEDIA_KINDS": MEDIA_KINDS}
     return environment

@@ -27,11 +27,11 @@ from mmcrawl.crawling.arguments import explain
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring.registry import algorithm_names
+from mmcrawl.text.media_kinds import KINDS
 from mmcrawl.topic.loading import topic_names
 
 _PATIENCE = 20.0  # seconds for a crawl to end when this ends
 _LOG = 4_000  # bytes of a log that are shown
-_KINDS = ("audio", "video", "animation")
 _URL = re.compile(r"https?://\S+", re.IGNORECASE)
 _SIZE = re.compile(r"[0-9.]+ ?[kMGT]?B?", re.IGNORECASE)
 _JOB = re.compile(r"[\w.-]+")
@@ -254,7 +254,7 @@ def _arguments(said: Mapping[str, str]) -> dict[str, str]:
         raise ValueError(f"algo: it may be {', '.join(algorithm_names())}")
     if said.get("max_media") and not _SIZE.fullmatch(said["max_media"]):
         raise ValueError("max_media: give a size as 500MB or 20GB")
-    kinds = ",".join(kind for kind in _KINDS if said.get(f"keep.{kind}"))
+    kinds = ",".join(kind for kind in KINDS if said.get(f"keep.{kind}"))
     arguments = {
         "seeds": ",".join(seeds),
         "topic": "" if keywords else topic,

@@ -29,7 +29,9 @@ from mmcrawl.collecting.sizes import Budget
 from mmcrawl.collecting.streams import Stream
 from mmcrawl.errors import MediaError, StoreError
 from mmcrawl.frontier.addresses import host_of
-from mmcrawl.page.urls import hosted_kind
+from mmcrawl.page.hosts import hosted_kind
+from mmcrawl.page.media import PLAYED, media_kind
+from mmcrawl.text.media_kinds import DOCUMENT, SIMULATION
 
 _PLAYER = "it is a page with a player, not a file"
 LEASE = 120.0
@@ -330,9 +332,10 @@ def _not_fetched(url: str) -> str:
         return "it is no address"
     if parts.scheme not in ("http", "https"):
         return f"{parts.scheme}: is a protocol that is not fetched"
-    if hosted_kind(host_of(url), f"{parts.path}?{parts.query}"):
-        return _PLAYER
-    return ""
+    hosted = hosted_kind(host_of(url), f"{parts.path}?{parts.query}" if parts.query else parts.path)
+    if hosted in (SIMULATION, DOCUMENT) and media_kind(url) is None:
+        return f"it is a page of its host that shows a {hosted}, and no file"
+    return _PLAYER if hosted in PLAYED else ""
 
 
 def _lives(lock: Path) -> bool:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mmcrawl.collecting.files import MediaFiles
-from mmcrawl.collecting.magic import HEAD, PLAYLISTS, kind_of, says_no_media, type_of
+from mmcrawl.collecting.magic import HEAD, PLAYLISTS, kind_of, moves, says_no_media, type_of
 from mmcrawl.collecting.model import PART, MediaFile, State
 from mmcrawl.collecting.partial import Begun, PartialFile
 from mmcrawl.collecting.sizes import Budget
 from mmcrawl.errors import MediaError
+from mmcrawl.text.media_kinds import IMAGE_ANIMATION, SIMULATION
 
 Header = Callable[[str], str]
 """Returns a header of an answer, "" where it has none of the name."""
@@ -130,7 +131,7 @@ class Download:
         if encoding not in ("", "identity"):
             raise MediaError(f"the server sends it compressed ({encoding}) although asked not to")
         self._header_type = header("Content-Type")
-        if self.file.kind != PART and says_no_media(self._header_type):
+        if self.file.kind != PART and says_no_media(self._header_type, self.file.kind):
             raise MediaError(f"the server says it is {_shown(self._header_type)}")
         if status == 200:
             self._begin(header, length, url)
@@ -293,15 +294,19 @@ class Download:
         if self.file.kind == PART:
             seen = seen or self._header_type.partition(";")[0].strip() or "application/octet-stream"
         else:
-            self._refuse_if_not_wanted(seen)
+            self._refuse_if_not_wanted(seen, head)
         if self.file.kind == PART and seen == "text/html":
             raise MediaError("it is text/html")
         self._part.note(replace(self._part.begun, content_type=seen))
         return head
 
-    def _refuse_if_not_wanted(self, seen: str) -> None:
+    def _refuse_if_not_wanted(self, seen: str, head: bytes) -> None:
         wanted = self.file.kind
         self.is_page = seen == "text/html"
+        if self.is_page and wanted == SIMULATION:
+            raise MediaError("it is a page, which the archive keeps, and no file", left_out=True)
+        if wanted == IMAGE_ANIMATION and not moves(head):
+            raise MediaError("it is a picture that does not move", left_out=True)
         kind = kind_of(seen, wanted)
         if not kind:
             said = _shown(self._header_type)

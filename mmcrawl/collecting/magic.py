@@ -3,7 +3,15 @@
 import re
 from collections.abc import Iterator
 
-from mmcrawl.page.media import ANIMATION, AUDIO, VIDEO, is_of_no_media, media_kind
+from mmcrawl.page.media import PLAYED, is_of_no_media, media_kind
+from mmcrawl.text.media_kinds import (
+    AUDIO,
+    DOCUMENT,
+    IMAGE_ANIMATION,
+    PACKAGE,
+    SIMULATION,
+    VIDEO,
+)
 
 HEAD = 4_096
 """Bytes that are looked at."""
@@ -13,6 +21,7 @@ PLAYLISTS = frozenset({HLS, DASH})
 """Types of files that name the pieces of a medium."""
 
 _VAGUE = "application/octet-stream"
+_ZIP, _OLE = "application/zip", "application/x-ole-storage"
 
 # (offset, bytes, type). Of several that fit the first holds.
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
@@ -51,7 +60,8 @@ _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"GIF8", "image/gif"),
     (8, b"WEBP", "image/webp"),
     (0, b"%PDF", "application/pdf"),
-    (0, b"PK\x03\x04", "application/zip"),
+    (0, b"PK\x03\x04", _ZIP),
+    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", _OLE),
     (0, b"Rar!", "application/vnd.rar"),
     (0, b"7z\xbc\xaf", "application/x-7z-compressed"),
     (0, b"\x1f\x8b", "application/gzip"),
@@ -67,7 +77,26 @@ _CONTAINERS = {
     "video/x-ms-asf": ("audio/x-ms-wma", "video/x-ms-wmv"),
     "application/vnd.rn-realmedia": ("audio/x-pn-realaudio", "audio/vnd.rn-realaudio"),
     "video/3gpp": ("audio/3gpp", "video/3gpp2"),
+    _ZIP: (
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        "application/vnd.openxmlformats-officedocument.presentationml.slideshow",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "application/vnd.oasis.opendocument.presentation",
+        "application/vnd.oasis.opendocument.text",
+        "application/vnd.geogebra.file",
+        "application/h5p",
+        "application/vnd.ims.imsccv1p3",
+    ),
+    _OLE: ("application/vnd.ms-powerpoint", "application/msword", "application/x-msi"),
+    "application/xml": ("model/x3d+xml",),
 }
+# What is kept in an archive, or in a file of such parts: its name tells what it is.
+_WRAPPED = {
+    _ZIP: frozenset({DOCUMENT, PACKAGE, SIMULATION}),
+    _OLE: frozenset({DOCUMENT, PACKAGE}),
+    "text/plain": frozenset({SIMULATION}),  # programs: NetLogo, Processing, VRML
+}
+_PICTURES = frozenset({"image/gif", "image/apng", "image/png", "image/webp"})
 _HTML = re.compile(
     rb"\s*(?:<!--.{0,2000}?-->\s*)*<(?:!doctype\s+html|html|head|body|title|script|meta|table|p|h1)\b",
     re.IGNORECASE | re.DOTALL,
@@ -96,26 +125,54 @@ def type_of(head: bytes, header: str) -> str:
 
 
 def kind_of(content_type: str, wanted: str) -> str:
-    """Return whether a type is audio, video or animation; "" if it is none of them.
+    """Return of which kind of media a type is; "" if it is none that can stand for another.
 
-    What holds, or names, either sound or pictures is of the kind that it was taken for.
+    What holds, or names, either sound or pictures is of the kind that it was taken for, as is what
+    is wrapped in an archive. A picture moves if `moves` says so.
 
     Args:
         content_type: as `type_of` gives it.
         wanted: the kind that the page names it as.
     """
-    if content_type in _CONTAINERS and wanted in (AUDIO, VIDEO):
+    if content_type in _CONTAINERS and wanted in (AUDIO, VIDEO) and content_type not in _WRAPPED:
+        return wanted
+    if wanted in _WRAPPED.get(content_type, ()):
+        return wanted
+    if wanted == IMAGE_ANIMATION and content_type in _PICTURES:
         return wanted
     kind = media_kind("", content_type)
-    return kind if kind in (AUDIO, VIDEO, ANIMATION) else ""
+    return kind if kind in PLAYED or kind == wanted else ""
 
 
-def says_no_media(header: str) -> bool:
-    """Tell whether a Content-Type is of images, fonts, PDF and the like, so that none is fetched.
+def moves(head: bytes) -> bool:
+    """Tell whether a GIF, PNG or WebP picture moves, by its first bytes.
 
-    Text is not among them: servers say that of anything.
+    >>> moves(b"GIF89a" + bytes(7) + b"!\\xff\\x0bNETSCAPE2.0"), moves(b"GIF89a" + bytes(40))
+    (True, False)
     """
-    return is_of_no_media(header) and not header.strip().lower().startswith("text/")
+    if head.startswith(b"GIF8"):
+        return b"NETSCAPE2.0" in head or b"ANIMEXTS1.0" in head
+    if head.startswith(b"\x89PNG"):
+        return b"acTL" in head.partition(b"IDAT")[0]
+    is_extended = head[8:16] == b"WEBPVP8X" and len(head) > 20
+    return is_extended and bool(head[20] & 2)
+
+
+def says_no_media(header: str, wanted: str) -> bool:
+    """Tell whether a Content-Type is of nothing that is wanted, so that none is fetched.
+
+    Images, fonts, and documents in place of a film. Text is not among them: servers say that of
+    anything.
+
+    Args:
+        header: as the server sent it.
+        wanted: the kind that the page names it as.
+    """
+    said = header.partition(";")[0].strip().lower()
+    if said.startswith("text/") or (wanted == IMAGE_ANIMATION and said in _PICTURES):
+        return False
+    other = media_kind("", said)
+    return is_of_no_media(said) or (wanted in PLAYED and other is not None and other not in PLAYED)
 
 
 def _seen(head: bytes) -> Iterator[str]:

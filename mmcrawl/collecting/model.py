@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from mmcrawl.page.media import ANIMATION, AUDIO, VIDEO
+from mmcrawl.text.media_kinds import KINDS
 
 PART = "part"
 """Kind of a file that another file needs."""
 
-EVERY_KIND = (AUDIO, VIDEO, ANIMATION, PART)
+EVERY_KIND = (*KINDS, PART)
 
 
 class State(StrEnum):
@@ -35,7 +35,7 @@ class MediaFile:
 
     Attributes:
         url: absolute, as the page, or the file that needs it, names it.
-        kind: ``audio``, ``video`` or ``animation`` as the crawl took it for; ``part`` for what
+        kind: One of the kinds of media, as the crawl took it for; ``part`` for what
             another file needs.
         state: what has come of it.
         digest: SHA-256 of its bytes, 64 hexadecimal digits; "" while they are not held.

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import NamedTuple
 
-from mmcrawl.page.media import ANIMATION, AUDIO, VIDEO
+from mmcrawl.text.media_kinds import KINDS, kind_named
 
-KINDS = (AUDIO, VIDEO, ANIMATION)
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([KMGT]?)(I?)B?", re.IGNORECASE)
 ALL = "all"
@@ -45,9 +44,11 @@ def as_sizes(text: str) -> dict[str, int]:
     for part in filter(None, (part.strip() for part in text.split(","))):
         kind, colon, size = part.rpartition(":")
         kind = kind.strip() if colon else ALL
-        if kind not in (*KINDS, ALL):
-            raise ValueError(f"there is no media kind {kind!r}; there are {', '.join(KINDS)}")
-        sizes[kind] = as_size(size)
+        try:
+            name = ALL if kind == ALL else kind_named(kind)
+        except ValueError as error:
+            raise ValueError(f"{error}; there are {', '.join(KINDS)}") from None
+        sizes[name] = as_size(size)
     return sizes
 
 
@@ -84,7 +85,7 @@ class Budget:
         """Return why more bytes may not be kept, "" if they may.
 
         Args:
-            kind: audio, video, animation or part.
+            kind: one of the kinds of media, or part.
             more: how many.
             size: of the file with them.
             free: bytes of the disk that are free.

@@ -23,9 +23,10 @@ from mmcrawl.scoring.relevance import FIELD_WEIGHTS, TopicTest, Verdict
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.crawl import literal
 from mmcrawl.text import url_words
+from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 from mmcrawl.topic.loading import load_topic, load_topics, topic_from_keywords, topic_names
 from mmcrawl.topic.similarity import BooleanModel, VectorSpaceModel
-from mmcrawl.topic.topic import MEDIA_KINDS, Topic
+from mmcrawl.topic.topic import Topic
 
 _MOST_TOPICS = 5
 _PAGE_TYPES = (*HTML_TYPES, "text/plain", "text/xml", "application/xml")

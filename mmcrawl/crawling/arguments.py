@@ -1,6 +1,7 @@
 """What the arguments of all spiders and commands share: stores, webs, kinds, and what is said of
 a wrong one."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,10 +12,10 @@ from mmcrawl.collecting.sizes import ALL
 from mmcrawl.errors import WebError
 from mmcrawl.replay.opening import WHAT_IT_CAN_BE, check_web
 from mmcrawl.stores.uris import is_server
-from mmcrawl.topic.topic import MEDIA_KINDS
+from mmcrawl.text.media_kinds import CHINESE, kind_named
+from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 
 DEFAULT_STORE = "sqlite:///crawl.db"
-_KIND_NAMES = {"swf": "animation", "flash": "animation"}
 
 
 class SpiderParams(BaseModel):
@@ -62,15 +63,15 @@ def checked_web(text: str) -> str:
 
 
 def parse_kinds(text: str) -> list[str]:
-    """Return the media kinds that `text` names, parted by commas; ValueError for an unknown one.
+    """Return the media kinds that `text` names, in English or Chinese; ValueError for an unknown.
 
-    >>> parse_kinds("swf, video")
-    ['video', 'animation']
+    Args:
+        text: Names, parted by commas (also ， and 、).
+
+    >>> parse_kinds("swf, video"), parse_kinds("视频、仿真")
+    (['video', 'animation'], ['video', 'simulation'])
     """
-    kinds = [_KIND_NAMES.get(kind.strip(), kind.strip()) for kind in text.split(",")]
-    unknown = [kind for kind in kinds if kind not in MEDIA_KINDS]
-    if unknown:
-        raise ValueError(f"there is no media kind {unknown[0]!r}")
+    kinds = {kind_named(name) for name in re.split("[,，、]", text)}
     return [kind for kind in MEDIA_KINDS if kind in kinds]
 
 
@@ -79,15 +80,19 @@ def explain(error: ValidationError) -> list[str]:
     return [_sentence(dict(details)) for details in error.errors()]
 
 
+def _kinds_in_words() -> str:
+    return ", ".join(f"{kind} ({CHINESE[kind]})" for kind in MEDIA_KINDS)
+
+
 _WHOLE = "it may be a whole number from 0"
 _MAY_BE: dict[str, Callable[[], str]] = {
     "expand": lambda: "it may be all, on-topic, or score:S with S from 0 to 1",
     "links": lambda: "it may be all or related",
-    "media": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas",
+    "media": lambda: f"it may be any of {_kinds_in_words()}, parted by commas",
     "store": lambda: "it may be sqlite:///FILE, memory: or mongodb://HOST/DATABASE",
     "archive": lambda: "it may be sqlite:///FILE, mongodb://HOST/DATABASE or none",
-    "download": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas, or all",
-    "kinds": lambda: f"it may be any of {', '.join(MEDIA_KINDS)}, parted by commas, or all",
+    "download": lambda: f"it may be any of {_kinds_in_words()}, parted by commas, or all",
+    "kinds": lambda: f"it may be any of {_kinds_in_words()}, parted by commas, or all",
     "again": lambda: "it may be failed or held",
     "render": lambda: "it may be playwright or playwright-all",
     "seeds": lambda: "they may be a seed file, a URL, or URLs parted by commas",

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from mmcrawl.collecting.model import State
-from mmcrawl.collecting.sizes import ALL, KINDS, Budget, as_size, as_sizes
+from mmcrawl.collecting.sizes import ALL, Budget, as_size, as_sizes
 from mmcrawl.crawling.arguments import (
     DEFAULT_STORE,
     SpiderParams,
@@ -13,6 +13,7 @@ from mmcrawl.crawling.arguments import (
     checked_store,
     checked_web,
 )
+from mmcrawl.text.media_kinds import KINDS
 
 _AGAIN = (State.FAILED, State.HELD)
 

@@ -15,11 +15,11 @@ from mmcrawl.frontier.records import NewLink, PageRecord
 from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.twins import BEHIND, Twins
-from mmcrawl.page.media import ANIMATION
 from mmcrawl.page.model import Link, MediaResource, Page
 from mmcrawl.page.urls import physical_layer
 from mmcrawl.scoring.base import LinkText, Scorer
 from mmcrawl.scoring.relevance import Signs, TopicTest, Verdict
+from mmcrawl.text.media_kinds import ANIMATION
 from mmcrawl.text.url_words import translate_url, url_text
 
 logger = logging.getLogger(__name__)

@@ -24,6 +24,7 @@ from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.urls import canonical
 from mmcrawl.scoring.pinned_rules import PinnedRules
 from mmcrawl.scoring.registry import algorithm_names, default_parameters, parse_parameters
+from mmcrawl.text.media_kinds import DEFAULT_KINDS, KINDS
 from mmcrawl.topic.loading import ANYTHING, as_one, load_topic, load_topics, topic_from_keywords
 from mmcrawl.topic.topic import Topic
 
@@ -56,7 +57,9 @@ class FocusedParams(BaseModel):
         "", description="name of the crawl in its store (default: made of the arguments)"
     )
     media: str = Field(
-        "audio,video,animation", description="media kinds that are wanted, parted by commas"
+        ",".join(DEFAULT_KINDS),
+        description=f"media kinds that are wanted, parted by commas, also in Chinese (视频):"
+        f" {', '.join(KINDS)}",
     )
     download: str = Field(
         "",

@@ -224,6 +224,12 @@ class MediaCsvExporter(CsvItemExporter):
     def __init__(self, file: Any, **kwargs: Any) -> None:
         super().__init__(file, **{"join_multivalued": "; "} | kwargs)
 
+    def serialize_field(self, field: Any, name: str, value: Any) -> Any:
+        """Return the value of a cell: records, such as those of the media, as JSON."""
+        if isinstance(value, list) and any(isinstance(one, dict) for one in value):
+            return json.dumps(value, ensure_ascii=False)
+        return super().serialize_field(field, name, value)
+
 
 def _rows(job: Crawl) -> Iterator[dict[str, Any]]:
     """Yield the rows of a job's media pages, all with the same columns."""

@@ -1,10 +1,13 @@
 """What flows through the item pipelines."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from mmcrawl.archive.model import Capture, StoredBlock
 from mmcrawl.crawling.reports import FetchedPage
 from mmcrawl.frontier.findings import MediaPageRecord
+from mmcrawl.page.model import MediaResource
+from mmcrawl.text.media_kinds import KINDS
 
 
 @dataclass(slots=True)
@@ -67,11 +70,13 @@ class MediaPageItem:
         title: its title.
         topic_score: what the topic test gave it, in [0, 1).
         words: topic words found on it, weightiest first.
-        audio_count, video_count, animation_count: number of resources of each kind.
-        audio, video, animation: their addresses.
-        texts: anchor or alternative texts of the resources, where there are any.
+        audio_count, video_count, … image_animation_count: number of media of each kind.
         status: HTTP status.
         visited_at: Unix time of the visit.
+        media: a record for each medium, in the order of the page: its ``kind``, ``url``, ``text``
+            (its own caption, "" if it has none), ``tag`` (where it was found) and ``others``
+            (further addresses of the same medium).
+        audio, video, … image_animation: addresses of the media of each kind.
     """
 
     url: str
@@ -81,30 +86,46 @@ class MediaPageItem:
     audio_count: int
     video_count: int
     animation_count: int
+    simulation_count: int
+    document_count: int
+    package_count: int
+    image_animation_count: int
     status: int
     visited_at: float
+    media: list[dict[str, Any]] = field(default_factory=list)
     audio: list[str] = field(default_factory=list)
     video: list[str] = field(default_factory=list)
     animation: list[str] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
+    simulation: list[str] = field(default_factory=list)
+    document: list[str] = field(default_factory=list)
+    package: list[str] = field(default_factory=list)
+    image_animation: list[str] = field(default_factory=list)
 
     @classmethod
     def from_record(cls, record: MediaPageRecord) -> "MediaPageItem":
         """Return the item of a stored media page."""
         urls = {
-            kind: [r.url for r in record.resources if r.kind == kind]
-            for kind in ("audio", "video", "animation")
+            kind.replace("-", "_"): [r.url for r in record.resources if r.kind == kind]
+            for kind in KINDS
         }
+        columns: dict[str, Any] = {f"{name}_count": len(found) for name, found in urls.items()}
         return cls(
             url=record.url,
             title=record.title,
             topic_score=round(record.topic_score, 4),
             words=list(record.words),
-            audio_count=len(urls["audio"]),
-            video_count=len(urls["video"]),
-            animation_count=len(urls["animation"]),
             status=record.status,
             visited_at=record.visited_at,
-            texts=[r.text for r in record.resources if r.text],
-            **urls,
+            media=[_medium(resource) for resource in record.resources],
+            **columns | urls,
         )
+
+
+def _medium(resource: MediaResource) -> dict[str, Any]:
+    return {
+        "kind": resource.kind,
+        "url": resource.url,
+        "text": resource.text,
+        "tag": resource.tag,
+        "others": list(resource.others),
+    }

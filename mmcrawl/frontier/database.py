@@ -15,7 +15,7 @@ from urllib.parse import quote
 from mmcrawl.errors import StoreError
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 SCHEMA = """
 CREATE TABLE job (
@@ -53,14 +53,13 @@ CREATE TABLE note (
 CREATE INDEX page_digest ON page (digest);
 CREATE TABLE media_page (
     job INTEGER NOT NULL, url TEXT NOT NULL, title TEXT NOT NULL, topic_score REAL NOT NULL,
-    words TEXT NOT NULL, audio INTEGER NOT NULL, video INTEGER NOT NULL,
-    animation INTEGER NOT NULL, status INTEGER NOT NULL, visited_at REAL NOT NULL,
+    words TEXT NOT NULL, status INTEGER NOT NULL, visited_at REAL NOT NULL,
     extra TEXT NOT NULL DEFAULT '', PRIMARY KEY (job, url)
 ) WITHOUT ROWID, STRICT;
 CREATE TABLE media_resource (
     job INTEGER NOT NULL, url TEXT NOT NULL, page TEXT NOT NULL, kind TEXT NOT NULL,
-    tag TEXT NOT NULL, text TEXT NOT NULL, key INTEGER NOT NULL,
-    PRIMARY KEY (job, page, url)
+    tag TEXT NOT NULL, text TEXT NOT NULL, key INTEGER NOT NULL, place INTEGER NOT NULL,
+    others TEXT NOT NULL CHECK (json_valid(others)), PRIMARY KEY (job, page, url)
 ) WITHOUT ROWID, STRICT;
 CREATE INDEX media_resource_key ON media_resource (job, key);
 CREATE TABLE section (

@@ -8,6 +8,7 @@ from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.urls import hash64
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.urls import resource_key
+from mmcrawl.text.media_kinds import KINDS
 
 _MEDIA_PAGES = (
     "SELECT url, title, topic_score, words, status, visited_at, extra FROM media_page WHERE job = ?"
@@ -94,26 +95,24 @@ class Findings:
                 "DELETE FROM media_resource WHERE job = ? AND page = ?", (self._job, page.url)
             )
             db.execute(
-                "INSERT OR REPLACE INTO media_page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO media_page VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     self._job,
                     page.url,
                     page.title,
                     page.topic_score,
                     json.dumps(page.words, ensure_ascii=False),
-                    page.count("audio"),
-                    page.count("video"),
-                    page.count("animation"),
                     page.status,
                     page.visited_at,
                     page.extra,
                 ),
             )
             db.executemany(
-                "INSERT OR REPLACE INTO media_resource VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO media_resource VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 [
-                    (self._job, r.url, page.url, r.kind, r.tag, r.text, _key(r.url))
-                    for r in page.resources
+                    (self._job, r.url, page.url, r.kind, r.tag, r.text, _key(r.url), place, others)
+                    for place, r in enumerate(page.resources)
+                    for others in (json.dumps(r.others, ensure_ascii=False),)
                 ],
             )
 
@@ -175,14 +174,17 @@ class Findings:
     def media_since(self, time: float) -> Iterator[tuple[str, str, str]]:
         """Yield address, kind and page of media on pages visited from a time on, best ones first.
 
-        An address may come several times.
+        All addresses of a medium come, and one may come several times.
         """
-        return self._store.db.execute(
-            "SELECT r.url, r.kind, p.url FROM media_page p JOIN media_resource r ON r.job = p.job"
-            " AND r.page = p.url WHERE p.job = ? AND p.visited_at >= ?"
-            " ORDER BY p.topic_score DESC, p.url",
+        rows = self._store.db.execute(
+            "SELECT r.url, r.kind, p.url, r.others FROM media_page p JOIN media_resource r"
+            " ON r.job = p.job AND r.page = p.url WHERE p.job = ? AND p.visited_at >= ?"
+            " ORDER BY p.topic_score DESC, p.url, r.place",
             (self._job, time),
         )
+        for url, kind, page, others in rows:
+            for address in (url, *json.loads(others)):
+                yield address, kind, page
 
     def counts(self) -> dict[str, int]:
         """Return the number of media pages, and of distinct resources of each kind."""
@@ -221,8 +223,8 @@ class Findings:
             query, (self._job, *values)
         ).fetchall():
             resources = db.execute(
-                "SELECT url, kind, tag, text FROM media_resource WHERE job = ? AND page = ?"
-                " ORDER BY url",
+                "SELECT url, kind, tag, text, others FROM media_resource WHERE job = ? AND page = ?"
+                " ORDER BY place",
                 (self._job, url),
             )
             yield MediaPageRecord(
@@ -232,7 +234,10 @@ class Findings:
                 tuple(json.loads(words)),
                 status,
                 visited_at,
-                tuple(MediaResource(*row) for row in resources),
+                tuple(
+                    MediaResource(address, kind, tag, text, tuple(json.loads(others)))
+                    for address, kind, tag, text, others in resources
+                ),
                 extra,
             )
 
@@ -248,7 +253,7 @@ class Findings:
             "SELECT kind, count(DISTINCT url) FROM media_resource WHERE job = ? GROUP BY kind",
             (self._job,),
         )
-        counts = {"pages": int(pages.fetchone()[0]), "audio": 0, "video": 0, "animation": 0}
+        counts = {"pages": int(pages.fetchone()[0])} | dict.fromkeys(KINDS, 0)
         return counts | {kind: int(number) for kind, number in kinds}
 
 

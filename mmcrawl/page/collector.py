@@ -6,22 +6,20 @@ one, and memory follows what is kept rather than the page.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from functools import lru_cache
-from typing import cast
+from functools import partial
 
+from mmcrawl.page.captions import CAPTIONED, LONGEST_CAPTION, Captions
 from mmcrawl.page.groups import CONTAINERS, RUN_BREAKS, TITLE_TAGS, GroupTracker, Line
 from mmcrawl.page.head import Head
 from mmcrawl.page.looks import PLAIN, STYLED_ATTRIBUTES, STYLED_TAGS, Attributes, look_of
 from mmcrawl.page.players import Closer, MediaElements
 from mmcrawl.page.references import Reference
 from mmcrawl.page.scripts import looks_like_url, page_literals
+from mmcrawl.page.simulations import SimulationSigns
+from mmcrawl.page.tag_paths import OpenElement, tag_path
 
-LONGEST_ANCHOR = 200
-_LONGEST_PATH = 8  # elements; what stands further out is alike on most pages of a site
-_LONGEST_STEP = 60  # characters
-_MOST_CLASSES = 2  # the others say what a post is filed under
+LONGEST_ANCHOR = LONGEST_CAPTION
 
 _BLOCKS = (
     CONTAINERS
@@ -41,7 +39,9 @@ _RAW = ("iframe", "noembed", "noframes", "script", "style", "textarea", "title")
 # Content for a browser without frames or plug-ins, which a crawler is.
 _FALLBACKS = frozenset({"noembed", "noframes"})
 _NOTED_ATTRIBUTES = STYLED_ATTRIBUTES | {"onclick", "itemscope", "itemprop"}
-_NUMBER = re.compile(r"\d+")
+# What begins the names of attributes that tell scripts what to play.
+_DATA = ("data-", "videoid", "video-id", "rel:animated", "server")
+_WISTIA = "wistia_async_"
 _NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 # An onclick on these is for something inside them; their text is no anchor.
 _WIDE = frozenset("body div form html table tbody".split())
@@ -75,7 +75,7 @@ class PageCollector:
         self.text: list[str] = []
         self.headings: list[str] = []
         self.fallbacks: list[str] = []
-        self._open: list[tuple[str, Attributes] | str] = []  # or a step of the last link's path
+        self._open: list[OpenElement] = []
         self._groups = GroupTracker()
         self.media = MediaElements(self.references)
         self._closers: list[tuple[int, Closer]] = []
@@ -84,11 +84,11 @@ class PageCollector:
         self._line_look = PLAIN
         self._line_has_links = False
         self._links: list[_OpenLink] = []
+        self.simulation = SimulationSigns()
         self._raw: list[str] | None = None
         self._raw_tag = ""
         self._script_type = ""
-        self._caption: list[str] | None = None
-        self._figures: list[int] = []
+        self._captions = Captions(self.references)
         self._jump_menu = False
         self._in_title = self._in_heading = self._muted = 0
 
@@ -103,8 +103,13 @@ class PageCollector:
         self._open.append((tag, attributes))
         if tag in _BLOCKS and (self._line or self._links or self._line_has_links):
             self._end_line()
-        if attributes and not _NOTED_ATTRIBUTES.isdisjoint(attributes):
-            self._note_attributes(tag, attributes)
+        if attributes:
+            if not _NOTED_ATTRIBUTES.isdisjoint(attributes):
+                self._note_attributes(tag, attributes)
+            if any(name.startswith(_DATA) for name in attributes) or (
+                _WISTIA in attributes.get("class", "")
+            ):
+                self._note_data(tag, attributes)
         opener = _OPENERS.get(tag)
         if opener is not None:
             closer = opener(self, tag, attributes)
@@ -124,6 +129,7 @@ class PageCollector:
         if self._raw is not None:
             self._raw.append(text)
             return
+        self._captions.data(text)
         if self._links:
             self._links[-1].pieces.append(text)
             if self._muted or not (self._in_title or self._in_heading):
@@ -134,8 +140,7 @@ class PageCollector:
             self.text.append(text)
         if self._in_heading:
             self.headings.append(text)
-        if self._caption is not None:
-            self._caption.append(text)
+        self._captions.figure_data(text)
         if not self._line:
             if text.isspace():
                 return
@@ -200,6 +205,14 @@ class PageCollector:
         if "onclick" in attributes and tag not in ("a", "area"):
             self._open_clickable(tag, attributes)
 
+        if "itemprop" in attributes and (item := self.media.unnamed_item(attributes)):
+            self._when_closed(self._captions.open(partial(setattr, item, "name")))
+
+    def _note_data(self, tag: str, attributes: Attributes) -> None:
+        references = self.media.data(tag, attributes)
+        if references and tag in CAPTIONED:
+            self._when_closed(self._captions.open_for(references))
+
     def _open_styled(self, tag: str, attributes: Attributes) -> None:
         self._looks.append(look_of(tag, attributes, self._looks[-1]))
         self._when_closed(self._looks.pop)
@@ -254,19 +267,11 @@ class PageCollector:
             self.text.append(" ")
         self._line_has_links = True
         run = self._groups.add_link(self._looks[-1], self._in_title > 0)
-        path = self._tag_path()
+        path = tag_path(self._open)
+        medium = self.media.open_medium
         for reference in references:
-            reference.run, reference.tag_path = run, path
+            reference.run, reference.tag_path, reference.medium = run, path, medium
         self.references += references
-
-    def _tag_path(self) -> str:
-        opened = self._open
-        for index in range(max(len(opened) - _LONGEST_PATH, 0), len(opened)):
-            element = opened[index]
-            if not isinstance(element, str):
-                name, classes = element[1].get("id", ""), element[1].get("class", "")
-                opened[index] = _step(element[0], name[:_LONGEST_STEP], classes[:200])
-        return " ".join(cast("list[str]", opened[-_LONGEST_PATH:]))
 
     def _close_link(self) -> None:
         link = self._links.pop()
@@ -277,12 +282,16 @@ class PageCollector:
     def _take_image(self, tag: str, attributes: Attributes) -> None:
         if self._links and not self._links[-1].fallback:
             self._links[-1].fallback = attributes.get("alt") or attributes.get("title") or ""
+        self.media.picture_that_moves(tag, attributes)
 
     def _open_frame(self, tag: str, attributes: Attributes) -> Closer | None:
         before = len(self.references)
-        self.media.frame(tag, attributes)
+        if document := attributes.get("srcdoc", "").strip():
+            self.fallbacks.append(document)  # it is shown in place of the address
+        else:
+            self.media.frame(tag, attributes)
         for reference in self.references[before:]:
-            reference.tag_path = self._tag_path()
+            reference.tag_path = tag_path(self._open)
         return self._open_raw(tag, attributes) if tag in _RAW else None
 
     def _open_select(self, tag: str, attributes: Attributes) -> Closer:
@@ -303,27 +312,16 @@ class PageCollector:
     # -- figures, meta tags, raw text
 
     def _open_figure(self, tag: str, attributes: Attributes) -> Closer:
-        self._figures.append(len(self.references))
-        return self._close_figure
-
-    def _close_figure(self) -> None:
-        start = self._figures.pop()
-        if self._caption is None:
-            return
-        caption = " ".join("".join(self._caption).split())[:LONGEST_ANCHOR]
-        self._caption = None
-        for reference in self.references[start:]:
-            reference.text = reference.text or caption
+        return self._captions.open_figure()
 
     def _open_caption(self, tag: str, attributes: Attributes) -> None:
-        if self._figures:
-            self._caption = []
+        self._captions.open_figure_caption()
 
     def _take_meta(self, tag: str, attributes: Attributes) -> None:
         content = attributes.get("content", "")
         for key in ("property", "name"):
             if name := attributes.get(key, "").strip().lower():
-                if name.startswith("og:"):
+                if name.startswith(("og:", "twitter:player")):
                     self.media.meta(name, content)
                 self.head.take_meta(name, content)
         if header := attributes.get("http-equiv", "").strip().lower():
@@ -333,6 +331,9 @@ class PageCollector:
         if self._raw is None:
             self._raw, self._raw_tag = [], tag
             self._script_type = attributes.get("type", "").partition(";")[0].strip().lower()
+            if tag == "script" and (address := attributes.get("src", "").strip()):
+                self.simulation.script_file(address)
+                self.media.script_file(address)
         return self._close_raw
 
     def _close_raw(self) -> None:
@@ -341,22 +342,11 @@ class PageCollector:
             return
         if self._raw_tag == "script":
             self.media.script(content, self._script_type)
+            self.simulation.code(content)
         elif self._raw_tag == "title" and not self._muted:
             self.head.take_title(content)
         elif self._raw_tag in _FALLBACKS:
             self.fallbacks.append(content)
-
-
-@lru_cache(maxsize=4096)
-def _step(tag: str, name: str, classes: str) -> str:
-    """Return an element as a step of a tag path, in at most `_LONGEST_STEP` characters.
-
-    >>> _step("h2", "", "post-17 post hentry")
-    'h2.post-0.post'
-    """
-    marks = [f"#{one}" for one in name.split()[:1]]
-    marks += [f".{one}" for one in classes.split()[:_MOST_CLASSES]]
-    return f"{tag}{_NUMBER.sub('0', ''.join(marks))}"[:_LONGEST_STEP]
 
 
 def _script_references(code: str) -> list[Reference]:
@@ -378,9 +368,12 @@ _OPENERS: dict[str, Opener] = {
     **dict.fromkeys(_MUTED, PageCollector._open_muted),
     **dict.fromkeys(_RAW, PageCollector._open_raw),
     "a": PageCollector._open_link,
+    "applet": _media(MediaElements.applet),
     "area": PageCollector._open_link,
     "audio": _media(MediaElements.player),
     "base": lambda page, _, attributes: page.head.take_base(attributes),
+    "bgsound": _media(MediaElements.background_sound),
+    "canvas": lambda page, _, attributes: page.simulation.canvas(attributes),
     "embed": _media(MediaElements.embed),
     "figcaption": PageCollector._open_caption,
     "figure": PageCollector._open_figure,
@@ -388,6 +381,7 @@ _OPENERS: dict[str, Opener] = {
     "html": lambda page, _, attributes: page.head.take_html(attributes),
     "iframe": PageCollector._open_frame,
     "img": PageCollector._take_image,
+    "input": lambda page, _, attributes: page.simulation.input(attributes),
     "meta": PageCollector._take_meta,
     "object": _media(MediaElements.object),
     "option": PageCollector._open_option,

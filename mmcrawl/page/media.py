@@ -1,14 +1,25 @@
-"""The one table of what counts as audio, video and animation: extensions and MIME types."""
+"""The one table of what counts as media, and of what kind: extensions and MIME types.
+
+Of the kind ``image-animation`` a name tells little: most GIF and WebP pictures stand still. By its
+name only ``.apng`` is one; others are where the page says so (see `mmcrawl.page.moving_pictures`),
+and what a collection fetches is told by its bytes (`mmcrawl.collecting.magic`).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from urllib.parse import unquote, urlsplit
 
-AUDIO = "audio"
-VIDEO = "video"
-ANIMATION = "animation"
+from mmcrawl.text.media_kinds import (
+    ANIMATION,
+    AUDIO,
+    DOCUMENT,
+    IMAGE_ANIMATION,
+    PACKAGE,
+    SIMULATION,
+    VIDEO,
+)
 
 # kind -> (extensions, MIME types besides "audio/*" and "video/*")
 _TABLE = {
@@ -17,23 +28,69 @@ _TABLE = {
         "application/ogg application/vnd.rn-realmedia application/x-pn-realaudio",
     ),
     VIDEO: (
-        "avi mpeg mpg mpe rmvb wmv mov asf vob dat m1v m2v divx mp4 m4v flv webm ogv 3gp m3u8 mpd",
+        "avi mpeg mpg mpe rmvb wmv mov qt asf vob dat m1v m2v divx mp4 m4v flv webm ogv 3gp m3u8"
+        " mpd",
         "application/vnd.apple.mpegurl application/x-mpegurl application/vnd.rn-realmedia-vbr "
         "application/vnd.ms-asf application/x-mplayer2 application/mp4 application/dash+xml "
         "audio/mpegurl audio/x-mpegurl",
     ),
-    ANIMATION: ("swf", "application/x-shockwave-flash application/futuresplash"),
+    ANIMATION: (
+        "swf dcr",
+        "application/x-shockwave-flash application/futuresplash application/x-director",
+    ),
+    SIMULATION: (
+        "ggb ggt h5p jnlp cdf nlogo nlogo3d sb2 sb3 pde unity3d wrl x3d",
+        "application/vnd.geogebra.file application/vnd.geogebra.tool application/h5p "
+        "application/x-java-applet application/x-java-jnlp-file application/vnd.unity "
+        "application/x-java-bean application/vnd.wolfram.cdf application/cdf model/vrml",
+    ),
+    DOCUMENT: (
+        "ppt pptx pps ppsx pdf doc docx dps wps odp odt",
+        "application/pdf application/vnd.ms-powerpoint application/msword "
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation "
+        "application/vnd.openxmlformats-officedocument.presentationml.slideshow "
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document "
+        "application/vnd.oasis.opendocument.presentation application/vnd.oasis.opendocument.text "
+        "application/vnd.ms-works application/kswps application/ksdps",
+    ),
+    PACKAGE: (
+        "zip rar 7z exe msi iso imscc",
+        "application/zip application/x-zip-compressed application/vnd.rar "
+        "application/x-rar-compressed application/x-rar application/x-7z-compressed "
+        "application/x-msdownload application/vnd.microsoft.portable-executable "
+        "application/x-iso9660-image application/x-msi application/vnd.ims.imsccv1p1 "
+        "application/vnd.ims.imsccv1p2 application/vnd.ims.imsccv1p3",
+    ),
+    IMAGE_ANIMATION: ("apng", "image/apng"),
 }
+PLAYED = frozenset({AUDIO, VIDEO, ANIMATION})
+"""Kinds of the files that players play, and whose names count wherever a script holds them."""
+SHOWN = PLAYED | {SIMULATION, IMAGE_ANIMATION}
+"""Kinds of what a page shows, so that a script that names a file of them is likely to show it."""
+
 _EXTENSIONS = {ext: kind for kind, (exts, _) in _TABLE.items() for ext in exts.split()}
 _MIME_TYPES = {mime: kind for kind, (_, mimes) in _TABLE.items() for mime in mimes.split()}
 # Types a server gives when it does not know: the extension decides.
 _VAGUE = frozenset({"application/octet-stream", "binary/octet-stream", "text/plain"})
-_NO_MEDIA = ("image/", "text/", "font/", "application/pdf", "application/zip")
+_NO_MEDIA = ("image/", "text/", "font/")
 
-EXTENSION_PATTERN = "|".join(sorted(_EXTENSIONS, key=len, reverse=True))
+
+def _pattern(kinds: Iterable[str]) -> str:
+    names = (ext for ext, kind in _EXTENSIONS.items() if kind in kinds)
+    return "|".join(sorted(names, key=len, reverse=True))
+
+
+EXTENSION_PATTERN = _pattern(SHOWN - {SIMULATION}) + "|ggb|h5p"
+"""Extensions that count in scripts; those of the others stand there for much else."""
+FILE_PATTERN = _pattern((DOCUMENT, PACKAGE))
+"""Extensions that count where a script leads to a file, as a link does."""
+
+ANY_FILE_PATTERN = _pattern(_TABLE)
+"""Extensions of all kinds."""
+
 # Of the last part of a path: with "/" in the text the time would be quadratic.
-_MEDIA_FILE = re.compile(rf"[^\\]\.({EXTENSION_PATTERN})\s*(?:;.*)?$", re.IGNORECASE | re.DOTALL)
-_MENTIONS_MEDIA = re.compile(rf"\.(?:{EXTENSION_PATTERN})\b", re.IGNORECASE)
+_MEDIA_FILE = re.compile(rf"[^\\]\.({ANY_FILE_PATTERN})\s*(?:;.*)?$", re.IGNORECASE | re.DOTALL)
+_MENTIONS_MEDIA = re.compile(rf"\.(?:{ANY_FILE_PATTERN})\b", re.IGNORECASE)
 _LONGEST_VALUE = 8_192
 _BANNER_RATIO = 3
 # A name of nothing but such words, in any number: "spinning_top.swf" is an animation.
@@ -48,7 +105,7 @@ _PLAYER_NAME = re.compile(r"player|vcastr|expressinstall", re.IGNORECASE)
 
 
 def media_kind(url: str, mime: str | None = None) -> str | None:
-    """Return "audio", "video" or "animation", or None when it is none of them.
+    """Return the kind of media, one of `mmcrawl.text.media_kinds.KINDS`, or None when it is none.
 
     Args:
         url: Absolute or relative; its path decides, without regard to case or percent-encoding.
@@ -90,17 +147,21 @@ def _kind_by_extension(url: str) -> str | None:
 
 
 def is_of_no_media(mime: str | None) -> bool:
-    """Whether a declared type is known to be neither audio, video nor animation.
+    """Whether a declared type is known to be of no kind of media.
 
     >>> is_of_no_media("image/jpeg"), is_of_no_media("video/mp4"), is_of_no_media("x/y")
     (True, False, False)
     """
     mime = (mime or "").partition(";")[0].strip().lower()
-    return mime.startswith(_NO_MEDIA) and mime not in _VAGUE
+    return mime.startswith(_NO_MEDIA) and mime not in _VAGUE and mime not in _MIME_TYPES
 
 
-def media_in_values(query: str) -> Iterator[str]:
+def media_in_values(query: str, kinds: Collection[str] = PLAYED) -> Iterator[str]:
     """Yield the media file names among the values of a query string or a player's variables.
+
+    Args:
+        query: As written.
+        kinds: Only files of these; a player's skin is a package, too.
 
     Values are split at ``&`` and at the first ``=``, then percent-decoded; those of over 8,192
     characters are data and no names.
@@ -114,7 +175,7 @@ def media_in_values(query: str) -> Iterator[str]:
         if len(value) > _LONGEST_VALUE:
             continue
         value = unquote(value).strip()
-        if value and media_kind(value):
+        if value and media_kind(value) in kinds:
             yield value
 
 

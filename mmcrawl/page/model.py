@@ -59,20 +59,25 @@ class LinkGroup:
 
 @dataclass(frozen=True, slots=True)
 class MediaResource:
-    """An audio, video or animation that the page shows or links to.
+    """A medium that the page shows or links to: one record for each that a person sees.
 
     Attributes:
-        url: Absolute. Besides http and https it may be a streaming or ftp URL.
-        kind: ``audio``, ``video`` or ``animation``.
-        tag: Where it was found: ``a``, ``area``, ``embed``, ``object``, ``audio``, ``video``,
-            ``source``, ``iframe``, ``og``, ``schema`` or ``script``.
-        text: The anchor, alt or title text, or the caption of the figure around it.
+        url: Absolute. Besides http and https it may be a streaming or ftp URL; that of the page for
+            a simulation that is drawn on it.
+        kind: One of :data:`mmcrawl.text.media_kinds.KINDS`.
+        tag: Where it was found: ``a``, ``area``, ``applet``, ``audio``, ``bgsound``, ``embed``,
+            ``iframe``, ``img``, ``object``, ``source``, ``video``; ``og``, ``twitter``, ``schema``
+            for what the page declares, ``data`` for an attribute that a script reads, ``script``.
+        text: Its own words: the anchor, alt or title text, the caption of the figure around it, or
+            what the data that describe it call it.
+        others: Further addresses of the same medium: other formats and qualities, its player.
     """
 
     url: str
     kind: str
     tag: str
     text: str = ""
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from lxml import etree
 
 from mmcrawl.page.collector import PageCollector
 from mmcrawl.page.encoding import decode_page
 from mmcrawl.page.groups import Run
-from mmcrawl.page.media import (
-    ANIMATION,
-    is_frame_of_a_site,
-    is_of_no_media,
-    is_player,
-    media_in_values,
-    media_kind,
-)
 from mmcrawl.page.model import Link, LinkGroup, MediaResource, Page
 from mmcrawl.page.references import Reference
-from mmcrawl.page.urls import Resolver, Target, base_url, resource_key
+from mmcrawl.page.resources import Resolved, kind_of_reference, media_resources
+from mmcrawl.page.urls import Resolver, base_url
+from mmcrawl.text.media_kinds import DOCUMENT, SIMULATION
 
 _BASE = re.compile(rb"<base\s[^>]{1,2000}>", re.IGNORECASE)
-_LINK_TAGS = frozenset({"a", "area", "frame"})
 
 LONGEST_TEXT = 100_000
 
@@ -32,8 +25,6 @@ LONGEST_TEXT = 100_000
 # a new one, which reads on. Pages nested that deeply have no structure to lose.
 _DEEPEST = 512
 _SLICE = 16 * 1024
-
-Resolved = tuple[Reference, Target]
 
 
 def parse_page(body: bytes, url: str, content_type: str | None = None) -> Page:
@@ -61,6 +52,9 @@ def parse_page(body: bytes, url: str, content_type: str | None = None) -> Page:
     resolved = [(r, t) for r in collector.references if (t := resolve(r.href)) is not None]
     own = Resolver(url, encoding)("")
     own_url, host = (own.url, own.host) if own is not None else (url, "")
+    if own is not None and collector.simulation.say_so(head.title, _collapse(collector.headings)):
+        itself = Reference("", "script", kind=SIMULATION, only_kind=True, is_page=True)
+        resolved.append((itself, own))
     links, groups = page_links(resolved, own_url, host)
     return Page(
         url=url,
@@ -127,77 +121,6 @@ def _collapse(pieces: Iterable[str]) -> str:
     return " ".join("".join(pieces).split())
 
 
-def media_resources(
-    references: Iterable[Resolved], resolve: Resolver, page_url: str, page_host: str
-) -> tuple[MediaResource, ...]:
-    """Return what the page plays or links to as a media file, each resource once.
-
-    Two URLs with the same :func:`resource_key` are one resource, under the first of them; the first
-    text that any of its references has is the resource's. The page itself is none, nor is Flash
-    that frames a page: banners, menus, players of other files.
-    """
-    found: dict[str, MediaResource] = {}
-    own_key = resource_key(page_url)
-    candidates = [
-        (reference, target)
-        for reference, target in references
-        if target.media or target.hosted or reference.tag not in _LINK_TAGS
-    ]
-    banners = {target.url for reference, target in candidates if reference.is_banner}
-    for reference, target in candidates:
-        for url, kind in _media_of(reference, target, resolve, page_host, banners):
-            key = resource_key(url)
-            if key == own_key:
-                continue
-            known = found.get(key)
-            if known is None:
-                found[key] = MediaResource(url, kind, reference.tag, reference.text)
-            elif not known.text and reference.text:
-                found[key] = MediaResource(known.url, known.kind, known.tag, reference.text)
-    return tuple(found.values())
-
-
-def _media_of(
-    reference: Reference, target: Target, resolve: Resolver, page_host: str, banners: set[str]
-) -> Iterator[tuple[str, str]]:
-    kind = _kind(reference, target, page_host)
-    if kind is not None and not (kind == ANIMATION and _is_frame(reference, target, banners)):
-        yield target.url, kind
-    if not reference.is_player or "?" not in target.url:
-        return
-    for value in media_in_values(target.url.partition("?")[2]):
-        inner = resolve(value)
-        if inner is not None and inner.media:
-            yield inner.url, inner.media
-
-
-def _is_frame(reference: Reference, target: Target, banners: set[str]) -> bool:
-    """Whether Flash on a page is a banner, a menu, or a player that tells what it plays, if any."""
-    if reference.tag in _LINK_TAGS or target.hosted:
-        return False
-    if is_player(target.url):
-        told = (target.url.partition("?")[2], reference.variables)
-        variables = "&".join(filter(None, told))
-        return not variables or any(media_in_values(variables))
-    return target.url in banners or is_frame_of_a_site(target.url)
-
-
-def _kind(reference: Reference, target: Target, page_host: str) -> str | None:
-    kind = None if is_of_no_media(reference.mime) else reference.kind
-    if reference.only_kind and kind:
-        return kind
-    if target.hosted and not _is_navigation(reference, target, page_host):
-        return target.hosted
-    if reference.may_be_page:
-        return target.media
-    return target.media or media_kind("", reference.mime) or kind
-
-
-def _is_navigation(reference: Reference, target: Target, page_host: str) -> bool:
-    """On a media host itself the links between its items are its navigation."""
-    return reference.tag != "iframe" and reference.may_be_page and target.host == page_host
-
-
 def page_links(
     references: Iterable[Resolved], page_url: str, page_host: str
 ) -> tuple[tuple[Link, ...], tuple[LinkGroup, ...]]:
@@ -212,7 +135,9 @@ def page_links(
     for reference, target in references:
         if not (reference.may_be_page and target.is_page):
             continue
-        if target.hosted is None or _kind(reference, target, page_host) is None:
+        kind = None if target.hosted is None else kind_of_reference(reference, target, page_host)
+        # A document on a host is one page among others there, and looked for by few crawls.
+        if kind in (None, DOCUMENT):
             occurrences.setdefault(target.url, []).append(reference)
     occurrences.pop(page_url, None)
     groups: dict[Run, int] = {}

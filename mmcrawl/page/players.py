@@ -1,35 +1,35 @@
-"""References to media in elements that play them, in meta tags and in schema.org's data."""
+"""References to media in elements that play them, in meta tags and in what scripts are told."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from mmcrawl.page.data_attributes import described_in
+from mmcrawl.page.described import Described, described_media, kind_of_address
 from mmcrawl.page.looks import Attributes
-from mmcrawl.page.media import (
-    ANIMATION,
-    AUDIO,
-    VIDEO,
-    is_banner,
-    media_in_values,
-    media_kind,
-)
+from mmcrawl.page.media import is_banner, media_in_values, media_kind
 from mmcrawl.page.references import Reference
-from mmcrawl.page.scripts import media_literals
+from mmcrawl.page.schema_org import URL_PROPERTIES, Item, json_ld_media, schema_kind
+from mmcrawl.page.simulations import applet_address
+from mmcrawl.text.link_words import names_kind
+from mmcrawl.text.media_kinds import ANIMATION, AUDIO, IMAGE_ANIMATION, SIMULATION, VIDEO
 
 Closer = Callable[[], object]
 
 # <object classid="clsid:…">: what the ActiveX control plays when the file name does not tell.
 _CLASS_KINDS = {
     "d27cdb6e": ANIMATION,  # Shockwave Flash
+    "166b1bca": ANIMATION,  # Shockwave Director
     "6bf52a52": VIDEO,  # Windows Media Player 7 and later
     "22d6f312": VIDEO,  # Windows Media Player 6
     "05589fa1": VIDEO,  # ActiveMovie
     "cfcdaa03": VIDEO,  # RealPlayer
     "02bf25d5": VIDEO,  # QuickTime
+    "8ad9c840": SIMULATION,  # Java
+    "cafeefac": SIMULATION,
 }
 _FILE_PARAMETERS = frozenset(
     """
@@ -38,21 +38,31 @@ _FILE_PARAMETERS = frozenset(
 )
 _GRAPH_KINDS = {"og:video": VIDEO, "og:audio": AUDIO}
 _GRAPH_URLS = frozenset({"", "url", "secure_url"})
-# schema.org's VideoObject and AudioObject, as JSON-LD and as microdata.
-_URL_PROPERTIES = frozenset({"contenturl", "embedurl"})
-_KINDS = {"videoobject": VIDEO, "audioobject": AUDIO}
+# Where pages that load frames and players late keep the address, besides data-src.
+_LATE = re.compile(
+    r"data-(?:[\w-]*-)?(?:src|original|url|href)|data-(?:iframe|frame|embed|video|audio|lazy)"
+)
+_NOT_LATE = re.compile(r"poster|thumb|image|img|bg|background|srcset|share")
 _VARIABLES = re.compile(r"\w+=")  # of a player that a script writes
 _BACKGROUND = frozenset({"autoplay", "loop", "muted"})
 
 
 @dataclass
 class _Object:
-    """An open `<object>`, with what it refers to."""
+    """An open `<object>`, with what it refers to, and the program of an applet."""
 
     kind: str | None
     attributes: Attributes
     references: list[Reference]
     variables: str = ""
+    applet: dict[str, str] = field(default_factory=dict)
+
+
+class _Player(NamedTuple):
+    """An open `<audio>`, `<video>`; without kind for `<picture>` and for a background."""
+
+    kind: str | None
+    medium: int
 
 
 class MediaElements:
@@ -65,27 +75,74 @@ class MediaElements:
     def __init__(self, references: list[Reference]) -> None:
         self._references = references
         self._objects: list[_Object] = []
-        # The open <audio>, <video>; None for <picture> and for a background.
-        self._players: list[str | None] = []
-        self._items: list[str | None] = []  # kinds of the open microdata items
+        self._players: list[_Player] = []
+        self._items: list[Item] = []  # the open ones of microdata
+        self._last_medium = 0
+        self._declared: dict[str, tuple[int, set[str]]] = {}
+        self._card = ""
+
+    @property
+    def open_medium(self) -> int:
+        """The medium of the player that is open, 0 if none is: what stands in it is a fallback."""
+        player = self._players[-1] if self._players else None
+        return player.medium if player is not None and player.kind else 0
+
+    def _new_medium(self) -> int:
+        self._last_medium += 1
+        return self._last_medium
 
     def embed(self, tag: str, attributes: Attributes) -> None:
         variables = attributes.get("flashvars", "")
-        for reference in self._add(attributes.get("src"), tag, attributes, is_player=True):
+        if "java" in attributes.get("type", "").lower():
+            self.applet("applet", attributes)
+            return
+        for reference in self._add(_source_of(attributes), tag, attributes, is_player=True):
             reference.variables = variables
         self._add_variables(variables, tag, attributes)
 
     def object(self, tag: str, attributes: Attributes) -> Closer:
         class_id = attributes.get("classid", "").lower().removeprefix("clsid:").strip("{ ")
         kind = _CLASS_KINDS.get(class_id[:8]) or media_kind("", attributes.get("type"))
-        references = self._add(attributes.get("data"), tag, attributes, kind=kind, is_player=True)
-        self._objects.append(_Object(kind, attributes, references))
+        opened = _Object(kind, attributes, [])
+        if class_id.startswith("java:"):
+            opened.kind = SIMULATION
+            opened.applet["code"] = attributes["classid"].partition(":")[2].strip()
+        opened.references += self._add(
+            attributes.get("data"), tag, attributes, kind=kind, is_player=True
+        )
+        self._objects.append(opened)
         return self._close_object
 
     def _close_object(self) -> None:
         closed = self._objects.pop()
         for reference in closed.references:
             reference.variables = closed.variables
+        if closed.kind == SIMULATION and closed.applet and not closed.references:
+            self.applet("object", {**closed.attributes, **closed.applet})
+
+    def applet(self, tag: str, attributes: Attributes) -> None:
+        shown = {name: value for name, value in attributes.items() if name != "type"}
+        self._add(applet_address(attributes), tag, shown, kind=SIMULATION, only_kind=True)
+
+    def background_sound(self, tag: str, attributes: Attributes) -> None:
+        self._add(attributes.get("src"), tag, attributes, kind=AUDIO, only_kind=True)
+
+    def picture_that_moves(self, tag: str, attributes: Attributes) -> None:
+        """Take an image, of which the name or its words say that it moves."""
+        source = _source_of(attributes) or ""
+        path = source.partition("?")[0].lower()
+        if path.endswith(".apng") or (
+            path.endswith((".gif", ".webp")) and names_kind(_text_of(attributes), IMAGE_ANIMATION)
+        ):
+            self._add(source, "img", attributes, kind=IMAGE_ANIMATION, only_kind=True)
+
+    def data(self, tag: str, attributes: Attributes) -> list[Reference]:
+        """Take what attributes tell scripts to play; return the references to it."""
+        found: list[Reference] = []
+        shown = {name: value for name, value in attributes.items() if name != "type"}
+        for described in described_in(tag, attributes):
+            found += self._add_described(described, "data", shown)
+        return found
 
     def param(self, tag: str, attributes: Attributes) -> None:
         if not self._objects:
@@ -96,6 +153,8 @@ class MediaElements:
         if name == "flashvars":
             parent.variables = value
             self._add_variables(value, "object", {"title": _text_of(parent.attributes)})
+        elif name in ("code", "archive", "codebase") and parent.kind == SIMULATION:
+            parent.applet[name] = value
         elif name in _FILE_PARAMETERS:
             shown = {key: value for key, value in parent.attributes.items() if key != "type"}
             parent.references += self._add(value, "object", shown, kind=parent.kind, is_player=True)
@@ -103,20 +162,20 @@ class MediaElements:
     def player(self, tag: str, attributes: Attributes) -> Closer:
         if _is_background(attributes):
             return self.picture(tag, attributes)
-        self._players.append(tag)
+        self._players.append(_Player(tag, self._new_medium()))
         self._add_played(_source_of(attributes), tag, attributes)
         return self._players.pop
 
     def picture(self, tag: str, attributes: Attributes) -> Closer:
-        self._players.append(None)
+        self._players.append(_Player(None, 0))
         return self._players.pop
 
     def source(self, tag: str, attributes: Attributes) -> None:
-        if not self._players or self._players[-1] is not None:
+        if not self._players or self._players[-1].kind is not None:
             self._add_played(_source_of(attributes), tag, attributes)
 
     def _add_played(self, href: str | None, tag: str, attributes: Attributes) -> None:
-        kind = self._players[-1] if self._players else None
+        kind = self._players[-1].kind if self._players else None
         # One container format for sound and film: the element tells which.
         either = bool(href) and str(href).lower().endswith(".ogg")
         only = kind == AUDIO or (kind == VIDEO and either)
@@ -127,36 +186,103 @@ class MediaElements:
         self._add(_source_of(attributes), tag, attributes, may_be_page=True, is_player=player)
 
     def meta(self, name: str, content: str) -> None:
-        """Take an Open Graph property; structured ones such as ``og:video:type`` name no file."""
-        family, _, detail = name[3:].partition(":")
-        kind = _GRAPH_KINDS.get(f"og:{family}")
-        if kind and detail in _GRAPH_URLS:
-            self._add(content, "og", {}, kind=kind)
+        """Take a property of Open Graph or of a player card: those that hold addresses.
+
+        A property that comes again begins another medium; its other forms are of the same one.
+        """
+        vocabulary, _, rest = name.partition(":")
+        if vocabulary == "og":
+            family, _, detail = rest.partition(":")
+            kind = _GRAPH_KINDS.get(f"og:{family}")
+            if kind and detail in _GRAPH_URLS:
+                self._add(
+                    content, "og", {}, kind=kind, medium=self._declared_medium(family, detail)
+                )
+        elif rest == "player:stream":
+            medium = self._declared_medium("twitter", "stream")
+            self._add(content, "twitter", {}, kind=VIDEO, medium=medium)
+            self._add_card(medium)
+        elif rest == "player":
+            self._card = content
+            if "twitter" in self._declared:
+                self._add_card(self._declared["twitter"][0])
+            elif kind_of_address(content):
+                self._add(content, "twitter", {}, medium=self._declared_medium("twitter", ""))
+
+    def _declared_medium(self, family: str, detail: str) -> int:
+        medium, seen = self._declared.get(family, (0, {detail}))
+        if detail in seen:
+            medium, seen = self._new_medium(), set()
+            self._declared[family] = medium, seen
+        seen.add(detail)
+        return medium
+
+    def _add_card(self, medium: int) -> None:
+        """Note the page that plays the stream of a player card."""
+        if self._card:
+            self._add(self._card, "twitter", {}, kind=VIDEO, medium=medium)
+        self._card = ""
 
     def item(self, tag: str, attributes: Attributes) -> Closer | None:
         """Take the microdata attributes of any element."""
-        if self._items and self._items[-1] and "itemprop" in attributes:
+        around = self._items[-1] if self._items else None
+        if around is not None and around.kind and "itemprop" in attributes:
             properties = attributes["itemprop"].lower().split()
-            if not _URL_PROPERTIES.isdisjoint(properties):
+            if not URL_PROPERTIES.isdisjoint(properties):
                 sources = (attributes.get(name) for name in ("href", "src", "content"))
                 value = next(filter(None, sources), None)
-                self._add(value, "schema", attributes, kind=self._items[-1])
+                around.references += self._add(
+                    value, "schema", attributes, kind=around.kind, medium=around.medium
+                )
+            if "name" in properties:
+                around.name = around.name or attributes.get("content", "")
         if "itemscope" not in attributes:
             return None
-        self._items.append(_schema_kind(attributes.get("itemtype", "")))
-        return self._items.pop
+        self._items.append(Item(schema_kind(attributes.get("itemtype", "")), self._new_medium()))
+        return self._close_item
+
+    def _close_item(self) -> None:
+        closed = self._items.pop()
+        for reference in closed.references:
+            reference.text = reference.text or closed.name[:200]
+
+    def unnamed_item(self, attributes: Attributes) -> Item | None:
+        """Return the item that the text of an element is the name of, if it has none yet."""
+        names_it = "name" in attributes.get("itemprop", "").lower().split()
+        around = self._items[-1] if names_it and self._items else None
+        return around if around is not None and around.kind and not around.name else None
 
     def script(self, code: str, mime: str) -> None:
         """Take the text of an inline script."""
         if mime == "application/ld+json":
-            for url, kind in _json_ld_media(code):
-                self._add(url, "schema", {}, kind=kind)
+            for described in json_ld_media(code):
+                self._add_described(described, "schema", {})
             return
-        for literal in media_literals(code):
-            if _VARIABLES.match(literal):
-                self._add_variables(literal, "script", {})
+        for described in described_media(code):
+            if _VARIABLES.match(described.addresses[0]):
+                for address in described.addresses:
+                    self._add_variables(address, "script", {})
             else:
-                self._add(literal, "script", {}, is_player=True)
+                self._add_described(described, "script", {})
+
+    def script_file(self, address: str) -> None:
+        """Take the address of a script: some hosts are told by it what to play."""
+        if kind_of_address(address):
+            self._add(address, "script", {})
+
+    def _add_described(
+        self, described: Described, tag: str, attributes: Attributes
+    ) -> list[Reference]:
+        found: list[Reference] = []
+        medium = self.open_medium or (self._new_medium() if len(described.addresses) > 1 else 0)
+        player = tag != "schema"
+        for address in described.addresses:
+            found += self._add(
+                address, tag, attributes, kind=described.kind, medium=medium, is_player=player
+            )
+        for reference in found:
+            reference.text = described.title or reference.text
+        return found
 
     def _add_variables(self, variables: str, tag: str, attributes: Attributes) -> None:
         for value in media_in_values(variables):
@@ -172,6 +298,7 @@ class MediaElements:
         only_kind: bool = False,
         may_be_page: bool = False,
         is_player: bool = False,
+        medium: int = 0,
     ) -> list[Reference]:
         """Note a reference; return it, or nothing if it is none."""
         # "#" and "?" are what scripts put in later, or nothing.
@@ -187,6 +314,7 @@ class MediaElements:
             may_be_page=may_be_page,
             is_player=is_player,
             is_banner=is_banner(attributes.get("width", ""), attributes.get("height", "")),
+            medium=medium or self.open_medium,
         )
         self._references.append(reference)
         return [reference]
@@ -202,8 +330,14 @@ def _is_background(attributes: Attributes) -> bool:
 
 
 def _source_of(attributes: Attributes) -> str | None:
-    # Pages that load players late keep the address in data-src.
-    return attributes.get("src") or attributes.get("data-src")
+    """Return the address of what an element shows, also of what it shows later; None for none."""
+    source = attributes.get("src", "").strip()
+    if source and not source.lower().startswith(("about:", "javascript:", "data:")):
+        return source
+    for name, value in attributes.items():
+        if value and _LATE.fullmatch(name) and not _NOT_LATE.search(name):
+            return value
+    return None
 
 
 def _text_of(attributes: Attributes) -> str:
@@ -211,48 +345,3 @@ def _text_of(attributes: Attributes) -> str:
         if text := attributes.get(name):
             return " ".join(text.split())[:200]
     return ""
-
-
-def _schema_kind(type_name: str) -> str | None:
-    """Return the kind of media a type describes.
-
-    >>> _schema_kind("https://schema.org/VideoObject")
-    'video'
-    """
-    return _KINDS.get(type_name.strip().rstrip("/").rpartition("/")[2].lower())
-
-
-def _json_ld_media(text: str) -> Iterator[tuple[str, str | None]]:
-    """Yield (URL, kind) of the media described in a JSON-LD script.
-
-    Text that is no JSON is searched for literal file names instead; their kind is None.
-    """
-    try:
-        data = json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        for literal in media_literals(text):
-            yield literal, None
-        return
-    yield from _objects_media(data)
-
-
-def _objects_media(data: Any) -> Iterator[tuple[str, str | None]]:
-    waiting = [data]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, list):
-            waiting.extend(reversed(node))
-        elif isinstance(node, dict):
-            if kind := _node_kind(node):
-                for name, value in node.items():
-                    if name.lower() in _URL_PROPERTIES and isinstance(value, str):
-                        yield value, kind
-            waiting.extend(v for v in reversed(node.values()) if isinstance(v, (dict, list)))
-
-
-def _node_kind(node: dict[str, Any]) -> str | None:
-    types = node.get("@type")
-    for name in types if isinstance(types, list) else [types]:
-        if isinstance(name, str) and (kind := _schema_kind(name)):
-            return kind
-    return None

@@ -25,6 +25,8 @@ class Reference:
         is_player: Whether a file name in a query value is what it plays.
         variables: What is handed to a Flash movie besides its query.
         is_banner: Whether its element is much wider than high.
+        medium: What the references to other addresses of one medium have in common; 0 for none.
+        is_page: Whether the page itself is meant: a simulation that is drawn on it.
     """
 
     href: str
@@ -40,3 +42,5 @@ class Reference:
     tag_path: str = ""
     variables: str = ""
     is_banner: bool = False
+    medium: int = 0
+    is_page: bool = False

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from mmcrawl.page.media import EXTENSION_PATTERN
+from mmcrawl.page.media import EXTENSION_PATTERN, FILE_PATTERN
 
 _PAGE_EXTENSIONS = "html?|shtml?|xhtml|aspx?|jspx?|php[345]?|phtml|cgi|cfm|do|action|pl"
 # A literal does not cross a line or a tag, so that a stray apostrophe costs one line.
@@ -22,6 +22,7 @@ _MEDIA_LITERAL = re.compile(
 # A mask, a template, or data of a program rather than a film.
 _NO_FILE = re.compile(r"[*{}$|^]|%[sd]|\.dat$", re.IGNORECASE)
 _MENTIONS_MEDIA = re.compile(rf"\.(?:{EXTENSION_PATTERN})\b", re.IGNORECASE)
+_MENTIONS_FILE = re.compile(rf"\.(?:{EXTENSION_PATTERN}|{FILE_PATTERN})\b", re.IGNORECASE)
 _PAGE_NAME = re.compile(rf"[^\s/?]\.(?:{_PAGE_EXTENSIONS})(?:[?#]|$)", re.IGNORECASE)
 _QUERY = re.compile(r"[\w./-]+\?[\w.-]+=[^\s]*$")
 _NAVIGATES = re.compile(r"location|open|\bhref\b|goto|jump", re.IGNORECASE)
@@ -59,7 +60,7 @@ def looks_like_url(literal: str, navigates: bool) -> bool:
     if navigates and literal.startswith(("/", "./", "../")):
         return True
     return bool(
-        _PAGE_NAME.search(literal) or _QUERY.match(literal) or _MENTIONS_MEDIA.search(literal)
+        _PAGE_NAME.search(literal) or _QUERY.match(literal) or _MENTIONS_FILE.search(literal)
     )
 
 
@@ -71,17 +72,25 @@ def media_literals(code: str) -> Iterator[str]:
     >>> list(media_literals("AC_FL_RunContent('width','550','movie','flash/lever')"))
     ['flash/lever.swf']
     """
-    if "AC_FL_RunContent" in code:
-        yield from _flash_movies(code)
+    yield from flash_movies(code)
+    for _, literal in media_matches(code):
+        yield literal
+
+
+def media_matches(code: str) -> Iterator[tuple[int, str]]:
+    """Yield place and text of the literals in a script that name a media file."""
     if not _MENTIONS_MEDIA.search(code):
         return
     for match in _MEDIA_LITERAL.finditer(code):
         literal = match[1].strip().replace("\\/", "/").rstrip("\\")
         if not _NO_FILE.search(literal) and _is_whole(code, match.start(), match.end()):
-            yield literal
+            yield match.start(), literal
 
 
-def _flash_movies(code: str) -> Iterator[str]:
+def flash_movies(code: str) -> Iterator[str]:
+    """Yield the Flash movies that a script embeds by their names without an extension."""
+    if "AC_FL_RunContent" not in code:
+        return
     for call in _FLASH_CALL.finditer(code):
         for movie in _FLASH_MOVIE.findall(call[1]):
             yield movie if _MENTIONS_MEDIA.search(movie) else _with_swf(movie)

@@ -27,6 +27,7 @@ from mmcrawl.blocks.content.page_type import PAGE_TYPES
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.blocks.partition import partition
 from mmcrawl.errors import RankError
+from mmcrawl.page.media import PLAYED
 from mmcrawl.page.parse import parse_page
 from mmcrawl.rank.page_bodies import over_bodies
 from mmcrawl.rank.reading import Reading
@@ -99,7 +100,9 @@ def page_features(
     whole, linked = max(1, int(chars[-1])), int(link_chars[-1])
     said = sum(map(len, content.paragraphs))
     weight = _HAN_FACTOR if has_han(content.text) else 1
-    media = parse_page(body, url or "http://page.invalid/").media
+    # What the model was fitted on: documents and pictures would be further features.
+    found = parse_page(body, url or "http://page.invalid/").media
+    media = [item for item in found if item.kind in PLAYED]
     playing = sum(item.tag not in _BY_LINK for item in media)
     tags = cut.tree.tags
     text = " ".join(block.text for block in cut)

@@ -1,7 +1,7 @@
 """Ranks of what pages are made of: their blocks, and the media they name.
 
 Blocks are ranked over the block graph Z·X (Cai et al. 2004). For media there is no graph, and the
-definition is our own: a page gives each audio, video or animation it shows or links to its rank
+definition is our own: a page gives each medium it shows or links to its rank
 times the importance of the blocks that name it, ::
 
     M(m) ∝ Σ_p R(p) · Σ_{b of p that names m} f_p(b)
@@ -104,7 +104,7 @@ def rank_media(job: RankJob, archive: Archive, progress: Progress | None = None)
     collected = Collected(job, method, reading, naming.add)
     graph = collected.graph()
     if not naming.kinds:
-        raise RankError("no page of the archive shows or links to audio, video or animations")
+        raise RankError("no page of the archive shows or links to media")
     ranking = method.rank(graph, collected.content(), step_progress(progress))
     scores, pages, best = naming.ranked(graph, ranking.scores)
     if not scores.sum() > 0:

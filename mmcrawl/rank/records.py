@@ -95,13 +95,13 @@ class LinkRecord:
 
 @dataclass(frozen=True, slots=True)
 class MediaRecord:
-    """An audio, video or animation that a block shows or links to; a block names it once.
+    """A medium that a block shows or links to; a block names it once.
 
     Attributes:
         block: Number of the deepest of the page's :class:`BlockRecord` it stands in;
             :data:`OUTSIDE` for what stands in none, also where the page has no such record.
         url: Absolute.
-        kind: ``audio``, ``video`` or ``animation``.
+        kind: One of :data:`mmcrawl.text.media_kinds.KINDS`.
     """
 
     block: int

@@ -72,7 +72,7 @@ class Learned(Scorer):
         check_ranges(self.ranges, locals())
         self._similarity = similarity
         self._lookahead, self._novelty, self._beta = lookahead, novelty, beta
-        self._prospects = Prospects(source, fit=fit, variance=variance)
+        self._prospects = Prospects(source, fit=fit, variance=variance, kinds=similarity.kinds)
         self._state = np.zeros(1024, dtype=np.uint8)
         self._score = np.zeros(1024, dtype=np.float32)
         self._waiting = 0

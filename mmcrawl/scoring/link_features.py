@@ -6,7 +6,7 @@ of a link. The rest are for a model that learns words and details.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
 from urllib.parse import urlsplit
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from mmcrawl.frontier.records import KnownLink
 from mmcrawl.text.link_words import is_paging, names_media
+from mmcrawl.text.media_kinds import DEFAULT_KINDS
 
 BITS = 20
 """Features are numbers in [1, 2**BITS)."""
@@ -84,12 +85,12 @@ def fit_features() -> dict[int, float]:
     return {feature(f"content {step}"): step / _FIT_STEPS for step in range(_FIT_STEPS + 1)}
 
 
-def link_flags(link: KnownLink, origin: Origin) -> int:
-    """Return what a link is by itself, the bits of `FLAGS`."""
+def link_flags(link: KnownLink, origin: Origin, kinds: Collection[str] = DEFAULT_KINDS) -> int:
+    """Return what a link is by itself, the bits of `FLAGS`; `kinds` are the media wanted."""
     address = link.url.partition("//")[2].partition("/")[2]
     flags = (
         link.parent is None,
-        names_media(link.anchor),
+        names_media(link.anchor, kinds),
         is_paging(link.anchor),
         _NUMBERED.search(address) is not None,
         origin.relevant,

@@ -14,7 +14,7 @@ all that can be promised.
 """
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import exp
 from typing import Any, ClassVar
 
@@ -31,6 +31,7 @@ from mmcrawl.scoring.link_features import (
     link_features,
     link_flags,
 )
+from mmcrawl.text.media_kinds import DEFAULT_KINDS
 
 VARIANCE = 0.03
 """Of a weight of the online model before anything was learnt."""
@@ -110,6 +111,7 @@ class Prospects:
         source: where links are looked up.
         fit: what a perfect fit of a link's words to the topic adds to the log-odds, until learnt.
         variance: of a weight of the online model before anything was learnt, above 0.
+        kinds: of media that are wanted, whose words in a link count.
 
     Attributes:
         prior: other weights of the evidence than those shipped, for who trains them.
@@ -117,8 +119,16 @@ class Prospects:
 
     prior: ClassVar[Prior | None] = None
 
-    def __init__(self, source: LinkSource, *, fit: float = FIT, variance: float = VARIANCE) -> None:
+    def __init__(
+        self,
+        source: LinkSource,
+        *,
+        fit: float = FIT,
+        variance: float = VARIANCE,
+        kinds: Collection[str] = DEFAULT_KINDS,
+    ) -> None:
         self._source = source
+        self._kinds = frozenset(kinds)
         self._for_relevance, self._for_yield = self.prior or shipped_prior()
         self._evidence = Evidence()
         self._model = OnlineLogisticModel(BITS, variance=variance)
@@ -145,7 +155,7 @@ class Prospects:
             self._origin = Origin() if parent < 0 else self._made_origin(parent, outcome)
         self._parent[link] = parent
         self._features[link] = link_features(known, self._origin)
-        self._flags[link] = link_flags(known, self._origin)
+        self._flags[link] = link_flags(known, self._origin, self._kinds)
 
     def crawled(self, page: CrawledPage) -> None:
         """Learn from a page; the new links on it are to be registered afterwards."""

@@ -94,7 +94,7 @@ class TopicTest:
 
     Args:
         topic: what is looked for.
-        kinds: the media kinds that are wanted, of `audio`, `video`, `animation`.
+        kinds: the media kinds that are wanted, of `mmcrawl.text.media_kinds.KINDS`.
         threshold: score to reach, in (0, 1).
         topics_by_host: other topics for the pages of some hosts.
     """

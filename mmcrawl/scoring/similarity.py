@@ -22,9 +22,13 @@ class LinkSimilarity:
 
     Args:
         topic: what is looked for.
+
+    Attributes:
+        kinds: of media that are wanted.
     """
 
     def __init__(self, topic: Topic) -> None:
+        self.kinds = topic.wanted
         self._boolean = BooleanModel(topic)
         self._vectors = VectorSpaceModel(topic)
         self._words = lru_cache(maxsize=_CACHED_TEXTS)(self._vectors.words)

@@ -381,7 +381,9 @@ class UrlRule(PatternSearch):
         near: int = 5,
     ) -> None:
         check_ranges(self.ranges, locals())
-        order = LearntOrder(source, worth=worth, novelty=novelty, lift=lift, s=s)
+        order = LearntOrder(
+            source, worth=worth, novelty=novelty, lift=lift, s=s, kinds=similarity.kinds
+        )
         super().__init__(source, similarity, order, d=d, beta=beta, alpha=alpha, m=m, near=near)
 
 

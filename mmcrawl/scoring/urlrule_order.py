@@ -1,5 +1,7 @@
 """What decides between links in search by URL patterns (`urlrule.py`), besides the patterns."""
 
+from collections.abc import Collection
+
 import numpy as np
 
 from mmcrawl.frontier.records import KnownLink
@@ -78,12 +80,20 @@ class LearntOrder(LinkOrder):
     Args:
         source: where links are looked up.
         worth, novelty, lift, s: weights, those of `UrlRule`.
+        kinds: of media that are wanted.
     """
 
     def __init__(
-        self, source: LinkSource, *, worth: float, novelty: float, lift: float, s: float
+        self,
+        source: LinkSource,
+        *,
+        worth: float,
+        novelty: float,
+        lift: float,
+        s: float,
+        kinds: Collection[str],
     ) -> None:
-        self._prospects = Prospects(source)
+        self._prospects = Prospects(source, kinds=kinds)
         self._worth, self._novelty, self._lift, self._s = worth, novelty, lift, s
 
     def news(self) -> None:

@@ -54,7 +54,11 @@ class FoundMedia:
         if is_server(self._uri):
             for _, page in self.pages():
                 if page.visited_at >= time:
-                    yield from ((each.url, each.kind, page.url) for each in page.resources)
+                    yield from (
+                        (address, each.kind, page.url)
+                        for each in page.resources
+                        for address in (each.url, *each.others)
+                    )
             return
         with open_store(self._uri, read_only=True) as store:
             for job in self.jobs:

@@ -231,7 +231,7 @@ class SharedStore(Inbox, StoredSnapshots):
 
     def _media_row(self, page: MediaPageRecord, number: int) -> Row:
         resources = page.resources
-        lengths = [sum(map(len, astuple(one))) + _AROUND for one in resources]
+        lengths = [_length(one) for one in resources]
         while sum(lengths) > _MOST_TEXT:
             half = len(lengths) // 2
             resources, lengths = resources[:half], lengths[:half]
@@ -304,6 +304,12 @@ def _job(row: Row) -> Job:
     return Job(0, row["name"], json.loads(row["arguments"]), row["finished_at"], row["reason"])
 
 
+def _length(resource: MediaResource) -> int:
+    """Return how many characters a resource takes, with what stands around them."""
+    *fields, others = astuple(resource)
+    return sum(len(text) + _AROUND for text in others) + sum(map(len, fields)) + _AROUND
+
+
 def _page(row: Row) -> MediaPageRecord:
     return MediaPageRecord(
         row["url"],
@@ -312,6 +318,9 @@ def _page(row: Row) -> MediaPageRecord:
         tuple(row["words"]),
         row["status"],
         row["visited_at"],
-        tuple(MediaResource(**resource) for resource in row["resources"]),
+        tuple(
+            MediaResource(**resource | {"others": tuple(resource["others"])})
+            for resource in row["resources"]
+        ),
         row["extra"],
     )

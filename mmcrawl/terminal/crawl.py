@@ -11,11 +11,12 @@ from rich.text import Text
 
 from mmcrawl.crawling.reports import Totals
 from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
+from mmcrawl.text.media_kinds import KINDS
 
 _MOST_PAGES = 20
 _MOST_PATTERNS = 10
 _MOST_REASONS = 8
-_SHORT_NAMES = {"audio": "audio", "video": "video", "animation": "swf"}
+_SHORT_NAMES = {kind: kind for kind in KINDS} | {"animation": "swf", "simulation": "sim"}
 
 
 @dataclass(frozen=True, slots=True)

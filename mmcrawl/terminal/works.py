@@ -11,6 +11,7 @@ from rich.text import Text
 from mmcrawl.collecting.shelf.collections import Collection
 from mmcrawl.collecting.works.model import Work
 from mmcrawl.terminal.crawl import literal
+from mmcrawl.text.media_kinds import KINDS
 
 
 def works_table(works: Iterable[Work]) -> RenderableType:
@@ -74,7 +75,7 @@ def collections_table(collections: Iterable[Collection]) -> RenderableType:
 def described_table(works: Sequence[Work], pages: int, place: str) -> RenderableType:
     """Return what describing came to: how many works there are, and what is known of how many."""
     table = Table(box=box.SIMPLE_HEAD)
-    kinds = ("audio", "video", "animation")
+    kinds = [kind for kind in KINDS if any(work.kind == kind for work in works)]
     for name in ("", *kinds, "all"):
         table.add_column(name, justify="right" if name else "left")
     count: dict[str, Callable[[Work], bool]] = {

@@ -5,9 +5,10 @@ comes from a file that ships with mmcrawl, from the user's own file, or from a f
 :class:`BooleanModel` and :class:`VectorSpaceModel` give a text's similarity to it in [0, 1].
 """
 
+from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 from mmcrawl.topic.loading import load_topic, load_topics, topic_from_keywords, topic_names, union
 from mmcrawl.topic.similarity import BooleanModel, VectorSpaceModel
-from mmcrawl.topic.topic import MEDIA_KINDS, Concept, Topic
+from mmcrawl.topic.topic import Concept, Topic
 
 __all__ = [
     "MEDIA_KINDS",

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from mmcrawl.errors import TopicError
+from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 from mmcrawl.text.resources import data_file
 from mmcrawl.text.segmentation import Lexicon
-from mmcrawl.topic.topic import MEDIA_KINDS, Concept, Topic
+from mmcrawl.topic.topic import Concept, Topic
 
 _TEXTS = ("name", "title", "title_en", "stage", "subject", "source")
 _LISTS = ("words", "subject_words")
@@ -158,7 +159,7 @@ def topic_names() -> list[str]:
 
 
 def load_topic(name_or_path: str) -> Topic:
-    """The shipped topic of that name, or the topic of the user's own file.
+    """The shipped topic of that name or title (高中物理), or the topic of the user's own file.
 
     A file ending in ``.toml`` is read as TOML, any other as plain text (format in
     dictionaries/README). Raises :class:`~mmcrawl.errors.TopicError` when there is neither such a
@@ -172,7 +173,11 @@ def load_topic(name_or_path: str) -> Topic:
         return _from_file(path)
     if "/" in name or "\\" in name or path.suffix in {".toml", ".txt"}:
         raise TopicError(f"there is no topic file {name}")
-    near = get_close_matches(name, topic_names(), 3)
+    titles = _titles()
+    if called := titles.get(name.casefold()):
+        return _shipped(called)
+    shown = {one: one for one in topic_names()} | titles
+    near = [one for one in get_close_matches(name.casefold(), shown, 6, 0.5) if one][:3]
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     raise TopicError(f"unknown topic {name!r}; {hint}`scrapy topic list` shows all topics")
 
@@ -213,6 +218,14 @@ def topic_of(names: str, keywords: str) -> Topic | None:
     if keywords:
         return topic_from_keywords(keywords)
     return load_topics(names) if names else None
+
+
+@cache
+def _titles() -> dict[str, str]:
+    """Return the names of the topics that ship, by their titles in Chinese and English."""
+    topics = [_shipped(name) for name in topic_names()]
+    titles = {topic.title_en.casefold(): topic.name for topic in topics if topic.title_en}
+    return titles | {topic.title: topic.name for topic in topics}
 
 
 @cache

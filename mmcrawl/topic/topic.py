@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from mmcrawl.errors import TopicError
+from mmcrawl.text.media_kinds import DEFAULT_KINDS
+from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 from mmcrawl.text.segmentation import Lexicon
-
-MEDIA_KINDS = ("audio", "video", "animation")
 
 Concept = tuple[str, ...]
 """Words that mean the same, in any language; the first is the concept's name."""
@@ -35,7 +35,7 @@ class Topic:
     media: Mapping[str, tuple[Concept, ...]] = field(default_factory=dict, hash=False)
     """By media kind, words that count only when this kind is wanted."""
 
-    wanted: frozenset[str] = frozenset(MEDIA_KINDS)
+    wanted: frozenset[str] = frozenset(DEFAULT_KINDS)
     """The media kinds looked for: any of `MEDIA_KINDS`."""
 
     title_en: str = ""

@@ -185,8 +185,9 @@ def test_audio_video_and_their_sources_but_no_picture_sources():
         ("audio", "audio", "talk?id=1"),
         ("audio", "source", "clip.mp4"),
         ("video", "source", "film.ogg"),
-        ("video", "source", "film.mp4"),
     ]
+    [film] = [m for m in parse_page(html.encode(), URL).media if m.kind == "video"]
+    assert film.others == ("http://school.test/physics/film.mp4",)
 
 
 @pytest.mark.parametrize(
@@ -267,9 +268,9 @@ def test_json_ld_in_a_graph_and_nested():
         </script>"""
     assert found(html) == [
         ("video", "schema", "a?id=1"),
-        ("video", "schema", "https://player.test/e/1"),
         ("audio", "schema", "b.mp3"),
     ]
+    assert parse_page(html.encode(), URL).media[0].others == ("https://player.test/e/1",)
 
 
 def test_broken_json_ld_is_searched_for_file_names():
@@ -290,7 +291,8 @@ def test_microdata_counts_inside_its_item_only():
         <div itemprop="author" itemscope itemtype="http://schema.org/Person">
         <meta itemprop="contentUrl" content="not-this"></div></div>
         <meta itemprop="contentUrl" content="nor-this">"""
-    assert found(html) == [("video", "schema", "http://h.test/e/1"), ("video", "schema", "v")]
+    [film] = parse_page(html.encode(), URL).media
+    assert (film.url, film.others) == ("http://h.test/e/1", ("http://school.test/physics/v",))
 
 
 @pytest.mark.parametrize(

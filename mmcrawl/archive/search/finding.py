@@ -39,7 +39,7 @@ Real = NDArray[np.float64]
 # Each column of a row takes its time: here four numbers are packed into one, and two into another.
 _RUNS = """
 {matches} SELECT (run.page << 32) + run.document,
-  ({version} << 32) + (run.kind << 28) + (run.media << 24) + run.first {score}
+  ({version} << 35) + (run.kind << 31) + (run.media << 24) + run.first {score}
 FROM {source} WHERE {where}
 """
 _MATCHES = (
@@ -136,8 +136,8 @@ def find(
     if isinstance(order, str) and order not in ORDERS:
         raise SearchError(f"there is no order {order!r}; use {', '.join(ORDERS)}")
     where, latest, first, score = _runs(db, query)
-    page, version = where >> 32, latest >> 32
-    kind, media = latest >> 28 & 15, latest >> 24 & 15
+    page, version = where >> 32, latest >> 35
+    kind, media = latest >> 31 & 15, latest >> 24 & 127
     score = score * _WEIGHTS[kind]
     if order == "relevance":
         keys: tuple[Real, ...] = (-score,)

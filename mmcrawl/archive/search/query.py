@@ -7,7 +7,7 @@
 ``-word -"a phrase"``  blocks without it
 ``topic:力学``         words of the block's topic
 ``kind:navigation``    blocks of a kind (:data:`mmcrawl.blocks.kinds.KINDS`)
-``media:video``        blocks with ``audio``, ``video`` or ``animation`` in or right behind them
+``media:video``        blocks with media of a kind in or right behind them
 ``site:example.org``   pages of a host and of those below it
 ``url:example.org/a``  pages whose URL begins so, with or without the scheme
 ``lang:de``            pages in a language; ``de`` includes ``de-at``
@@ -31,9 +31,10 @@ from mmcrawl.archive.search.tokens import Run, phrase_runs, pinyin_runs
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.blocks.phrases import words_of
 from mmcrawl.errors import SearchError
+from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 from mmcrawl.text.words import is_stop_word
 
-MEDIA = ("audio", "video", "animation")
+MEDIA = MEDIA_KINDS
 """Kinds of media."""
 
 _FIELDS = ("kind", "topic", "site", "url", "media", "from", "to", "lang")

@@ -22,6 +22,7 @@ from mmcrawl.blocks.page_blocks import LINK_TEXT_RATIO
 from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.parse import parse_page
+from mmcrawl.text.media_kinds import DEFAULT_KINDS
 from mmcrawl.text.scripts import has_han
 
 PAGE_TYPES = ("topic", "hub", "media")
@@ -106,7 +107,7 @@ def page_type(
     media = [
         item
         for item in parse_page(tree.body, url or "http://page.invalid/").media
-        if not _OF_THE_LAYOUT.search(item.url)
+        if item.kind in DEFAULT_KINDS and not _OF_THE_LAYOUT.search(item.url)
     ]
     named = holds("media", title) or holds("media", url or "")
     if sum(genres[genre] for genre in _SHOPS) <= _MOSTLY_LINKS:

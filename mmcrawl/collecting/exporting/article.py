@@ -7,15 +7,14 @@ from urllib.parse import quote
 from mmcrawl.collecting.exporting.coins import coins
 from mmcrawl.collecting.parts import SWF
 from mmcrawl.collecting.works.model import Work, WorkFile
+from mmcrawl.text.media_kinds import CHINESE
 
 _LABELS: Mapping[str, tuple[str, str]] = {
     "works": ("works", "件作品"),
     "search": ("Search", "搜索"),
     "not held": ("not on this medium; on the web:", "本介质上没有；网上地址："),
     "from": ("from", "来源"),
-    "audio": ("audio", "音频"),
-    "video": ("video", "视频"),
-    "animation": ("animation", "动画"),
+    **{kind: (kind.replace("-", " "), name) for kind, name in CHINESE.items()},
     "made": ("made on", "制作日期"),
     "kindergarten": ("kindergarten", "幼儿园"),
     "primary": ("primary school", "小学"),

@@ -19,6 +19,7 @@ from mmcrawl.collecting.exporting.article import work_page
 from mmcrawl.collecting.exporting.exporter import Shipment, whole_file
 from mmcrawl.collecting.exporting.held_files import HeldFiles
 from mmcrawl.collecting.works.model import Work
+from mmcrawl.text.media_kinds import CHINESE
 from mmcrawl.text.xml import xml_document, xml_text
 
 _PACKAGE = "http://www.imsglobal.org/xsd/imsccv1p1/imscp_v1p1"
@@ -27,7 +28,7 @@ _LINK = "http://www.imsglobal.org/xsd/imsccv1p1/imswl_v1p1"
 _E = ElementMaker(namespace=_PACKAGE, nsmap={None: _PACKAGE, "lomimscc": _LOM})
 _L = ElementMaker(namespace=_LOM)
 _W = ElementMaker(namespace=_LINK, nsmap={None: _LINK})
-_KINDS = {"audio": "Audio 音频", "video": "Video 视频", "animation": "Animation 动画"}
+_KINDS = {kind: f"{kind.replace('-', ' ').capitalize()} {name}" for kind, name in CHINESE.items()}
 _WEB = ("http", "https")
 
 

@@ -11,8 +11,14 @@ from mmcrawl.collecting.works.model import Work, WorkFile
 CONTEXT = {"@vocab": "https://schema.org/"}
 """Written into the file, so that nothing has to be fetched to read it."""
 
-_TYPES = {"audio": "AudioObject", "video": "VideoObject", "animation": "MediaObject"}
-_TEACHES = {"audio": "audio recording", "video": "video", "animation": "animation"}
+_TYPES = {
+    "audio": "AudioObject",
+    "video": "VideoObject",
+    "document": "DigitalDocument",
+    "package": "DataDownload",
+    "image-animation": "ImageObject",
+}
+_TEACHES = {"audio": "audio recording", "package": "courseware", "image-animation": "animation"}
 _LEVELS = {
     "kindergarten": "early childhood education",
     "primary": "primary education",

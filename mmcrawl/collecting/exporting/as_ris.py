@@ -7,7 +7,7 @@ from pathlib import Path
 from mmcrawl.collecting.exporting.exporter import Shipment, whole_file
 from mmcrawl.collecting.works.model import Work
 
-_TYPES = {"audio": "SOUND", "video": "VIDEO", "animation": "MULTI"}
+_TYPES = {"audio": "SOUND", "video": "VIDEO", "document": "SLIDE", "package": "COMP"}
 
 
 class Ris:

@@ -6,7 +6,15 @@ from mmcrawl.collecting.works.licence_names import RESERVED
 from mmcrawl.collecting.works.model import Work
 from mmcrawl.text.xml import xml_text
 
-_TYPES = {"audio": "Sound", "video": "MovingImage", "animation": "InteractiveResource"}
+_TYPES = {
+    "audio": "Sound",
+    "video": "MovingImage",
+    "animation": "InteractiveResource",
+    "simulation": "InteractiveResource",
+    "document": "Text",
+    "package": "Software",
+    "image-animation": "MovingImage",
+}
 """Of the DCMI Type Vocabulary."""
 
 

@@ -14,9 +14,9 @@ from mmcrawl.collecting.works.licence_names import licence_of_url, licences_in_t
 from mmcrawl.collecting.works.model import AUDIENCES, Evidence, Licence, Work
 from mmcrawl.collecting.works.values import date_in
 from mmcrawl.errors import CollectionError
+from mmcrawl.text.media_kinds import KINDS
 
 _LONGEST = 10_000
-_KINDS = ("audio", "video", "animation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def _flag(value: Any) -> bool:
 
 FIELDS: Mapping[str, Callable[[Any], Any]] = {
     **dict.fromkeys(("title", "caption", "creator", "topic", "poster"), _text),
-    "kind": _one_of(*_KINDS),
+    "kind": _one_of(*KINDS),
     "level": _one_of("", *AUDIENCES),
     "date": _date,
     "languages": _languages,

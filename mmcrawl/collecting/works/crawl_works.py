@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from mmcrawl.archive.archive import Archive
 from mmcrawl.blocks.partition import partition
 from mmcrawl.collecting.works.describing import FoundPage
-from mmcrawl.collecting.works.mentions import Mention
-from mmcrawl.collecting.works.names import work_key
+from mmcrawl.collecting.works.mentions import mentions_of
 from mmcrawl.collecting.works.page_facts import PageFacts, facts_of_page
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.findings import MediaPageRecord
@@ -58,9 +57,5 @@ def _archived_facts(record: MediaPageRecord, archive: Archive) -> PageFacts | No
 
 
 def _noted_facts(record: MediaPageRecord) -> PageFacts:
-    mentions: dict[str, Mention] = {}
-    for one in record.resources[:_MOST_RESOURCES]:
-        key = work_key(one.url)
-        mention = mentions.setdefault(key, Mention(key, one.url, one.kind, one.tag))
-        mention.add_title("anchor" if one.tag in ("a", "area") else "player", one.text)
+    mentions = mentions_of(record.resources[:_MOST_RESOURCES])
     return PageFacts(record.url, record.title, mentions=tuple(mentions.values()))

@@ -208,7 +208,7 @@ def _kind(files: Sequence[WorkFile]) -> str:
     kinds: Mapping[str, int] = Counter(one.kind for one in files if is_file(one.url)) or Counter(
         one.kind for one in files
     )
-    order = ("video", "animation", "audio")
+    order = ("simulation", "video", "animation", "audio")
     return max(kinds, key=lambda kind: (kinds[kind], -order.index(kind) if kind in order else -9))
 
 

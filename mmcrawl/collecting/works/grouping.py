@@ -82,8 +82,9 @@ def _join_formats(groups: _Groups, urls: Mapping[str, str]) -> None:
 
 
 def _join_players(groups: _Groups, page: Sequence[Mention]) -> None:
-    """Join the sources of one player."""
+    """Join the sources of one player, and the addresses that are of one medium there."""
     _join_equal(groups, ((m.player, m.key) for m in page if m.player))
+    _join_equal(groups, ((m.medium, m.key) for m in page if m.medium))
 
 
 def _join_rows(groups: _Groups, page: Sequence[Mention]) -> None:

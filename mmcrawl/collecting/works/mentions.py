@@ -48,6 +48,7 @@ class Mention:
     Attributes:
         key: What the addresses of the file have in common.
         url, kind, tag: As the page gives them.
+        medium: Number of the medium on its page that it is an address of.
         player: Number of the player on its page that has the file among its sources, 0 for none.
         row: The block-level element it stands in, 0 if it stands nowhere.
         titles: Texts that may be its title, each with its source, see `titles`.
@@ -65,6 +66,7 @@ class Mention:
     url: str
     kind: str
     tag: str
+    medium: int = 0
     player: int = 0
     row: int = 0
     titles: list[tuple[str, str]] = field(default_factory=list)
@@ -86,6 +88,17 @@ class Mention:
         text = " ".join(text.split())[:_LONGEST_ROW]
         if text and len(self.titles) < _MOST_TITLES and (source, text) not in self.titles:
             self.titles.append((source, text))
+
+
+def mentions_of(resources: Iterable[MediaResource]) -> dict[str, Mention]:
+    """Return a mention of each address of some media of a page, by its key, in their order."""
+    found: dict[str, Mention] = {}
+    for number, one in enumerate(resources, 1):
+        for url in (one.url, *one.others):
+            key = work_key(url)
+            mention = found.setdefault(key, Mention(key, url, one.kind, one.tag, number))
+            mention.add_title("anchor" if one.tag in ("a", "area") else "player", one.text)
+    return found
 
 
 class MentionReader:
@@ -113,11 +126,7 @@ class MentionReader:
         self, resources: Iterable[MediaResource], items: Iterable[tuple[Item, tuple[Item, ...]]]
     ) -> list[Mention]:
         """Return a mention of each of some media of the page, in their order."""
-        found: dict[str, Mention] = {}
-        for one in resources:
-            key = work_key(one.url)
-            mention = found.setdefault(key, Mention(key, one.url, one.kind, one.tag))
-            mention.add_title("anchor" if one.tag in ("a", "area") else "player", one.text)
+        found = mentions_of(resources)
         places = list(self._places(found))
         nodes = [node for node, _ in places]
         stems = (stem_of(found[key].url)[1] or key for _, key in places)

@@ -70,7 +70,7 @@ class WorkFile:
 
     Attributes:
         url: Its address.
-        kind: ``audio``, ``video`` or ``animation``.
+        kind: One of the kinds of media.
         mime: Its type, "" if it is not known.
         size: Bytes, 0 if it is not known.
         duration: Seconds, 0 if it is not known.
@@ -106,7 +106,7 @@ class Work:
         id: 16 hexadecimal digits; stays the same when it is described anew.
         title: What it is called.
         title_source: Where that is from, see `mmcrawl.collecting.works.titles`.
-        kind: ``audio``, ``video`` or ``animation``.
+        kind: One of the kinds of media.
         files: Best first: held ones, then files, then players.
         pages: Where it was found, best first.
         caption: What is written beside it, or describes it; "" for nothing.

@@ -4,10 +4,10 @@ import re
 from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
-from mmcrawl.page.media import EXTENSION_PATTERN
+from mmcrawl.page.media import ANY_FILE_PATTERN
 from mmcrawl.page.urls import resource_key
 
-_EXTENSION = re.compile(rf"\.(?:{EXTENSION_PATTERN})$", re.IGNORECASE)
+_EXTENSION = re.compile(rf"\.(?:{ANY_FILE_PATTERN})$", re.IGNORECASE)
 # Players of one item under several addresses: domain, pattern whose group is the item's name.
 _HOSTED = (
     ("youtube.com", r"/(?:watch/?\?(?:.*&)?v=|(?:embed|v|shorts|live|e)/)([\w-]{11})"),

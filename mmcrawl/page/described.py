@@ -1,0 +1,292 @@
+"""Media that a script, or data in an attribute, describes: which addresses are of one medium.
+
+Nothing is executed. Strings are taken with the braces, brackets and keys around them, as far as
+these match: ``sources: [{file: "a.webm"}, {file: "a.mp4"}]`` is one medium with two addresses,
+``playlist: [{file: "a.mp4"}, {file: "b.mp4"}]`` are two.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from mmcrawl.page.hosts import hosted_kind
+from mmcrawl.page.media import media_kind
+from mmcrawl.page.scripts import flash_movies, media_matches
+from mmcrawl.text.media_kinds import SIMULATION, VIDEO
+
+_TOKEN = re.compile(
+    r""""(?P<double>(?:[^"\\\r\n]|\\.)*+)"|'(?P<single>(?:[^'\\\r\n]|\\.)*+)'"""
+    r"""|(?P<name>[A-Za-z_$][\w$]*+)|(?P<mark>[\[\]{}():,;])"""
+)
+_OPENING, _CLOSING = frozenset("[{("), {"]": "[", "}": "{", ")": "("}
+_DEEPEST = 200  # containers
+_LONGEST_TITLE = 200
+# Keys under which the formats or qualities of one medium stand in an object …
+_FORMATS = frozenset(
+    """
+    mp3 mp4 m4a m4v oga ogg ogv opus wav webm webma webmv flv fla rtmp rtmpv rtmpa m3u8 m3u8a hls
+    dash mpd aac flac src url file source video audio path hd sd fhd uhd ld od hq lq high low
+    """.split()
+)
+_QUALITY = re.compile(r"\d{3,4}p?")
+# … and those of a list of them.
+_ONE_MEDIUM = frozenset(
+    """
+    sources source src srcs levels quality qualities definition definitions renditions formats
+    streams bitrates multisources videosources
+    """.split()
+)
+_TITLES = frozenset("title name caption videotitle songname".split())
+# Under these, an address of a host is what is played; elsewhere it may be to share or to follow.
+_PLAYS = frozenset(
+    """
+    src file source video url videourl video_url youtube_url vimeo_url hosted_url embedurl
+    embed_url contenturl
+    """.split()
+)
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
+_YOUTUBE, _VIMEO = "https://www.youtube.com/embed/", "https://player.vimeo.com/video/"
+# (what must be there, pattern of an item's name, its address, its kind)
+_CALLS = (
+    ("YT.Player", re.compile(r"""\bvideoId["']?\s*:\s*["']([\w-]{11})["']"""), _YOUTUBE, VIDEO),
+    (
+        "Vimeo.Player",
+        re.compile(r"""Vimeo\.Player\([^;]{0,200}?\bid["']?\s*:\s*["']?(\d{5,})"""),
+        _VIMEO,
+        VIDEO,
+    ),
+    (
+        "polyvPlayer",
+        re.compile(r"""\bvid["']?\s*:\s*["'](\w{32}_\w)["']"""),
+        "https://player.polyv.net/videos/player.html?vid=",
+        VIDEO,
+    ),
+    (
+        "YKU.Player",
+        re.compile(r"""\bvid["']?\s*:\s*["'](X\w{8,}={0,2})["']"""),
+        "https://player.youku.com/embed/",
+        VIDEO,
+    ),
+    (
+        "Txplayer",
+        re.compile(r"""\bvid["']?\s*:\s*["'](\w{11})["']"""),
+        "https://v.qq.com/txp/iframe/player.html?vid=",
+        VIDEO,
+    ),
+    (
+        "GGBApplet",
+        re.compile(r"""\bmaterial_id["']?\s*:\s*["'](\w{5,12})["']"""),
+        "https://www.geogebra.org/m/",
+        SIMULATION,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A medium, as a script or an attribute describes it.
+
+    Attributes:
+        addresses: As written, at least one.
+        title: What it is called there, "" if nothing says.
+        kind: What it is where its address does not tell.
+    """
+
+    addresses: tuple[str, ...]
+    title: str = ""
+    kind: str | None = None
+
+
+@dataclass(slots=True)
+class _Found:
+    """A medium on its way: what stands around it may join it to others, and name it."""
+
+    key: str
+    addresses: list[str]
+    title: str = ""
+
+    @property
+    def kind(self) -> str:
+        return kind_of_address(self.addresses[0]) or ""
+
+    @property
+    def stem(self) -> str:
+        return self.addresses[0].partition("?")[0].rpartition(".")[0]
+
+
+@dataclass(slots=True)
+class _Container:
+    """An open list, object or call: under which key it stands, and what is in it."""
+
+    opening: str
+    key: str
+    at: str = ""
+    title: str = ""
+    media: list[_Found] = field(default_factory=list)
+
+
+def kind_of_address(address: str) -> str | None:
+    """Return the kind of the medium that an address names by its file name or its host, or None."""
+    if kind := media_kind(address):
+        return kind
+    if not address.startswith(("http://", "https://", "//")):
+        return None
+    try:
+        parts = urlsplit(address)
+        host = (parts.hostname or "").lower()
+    except ValueError:
+        return None
+    return hosted_kind(host, f"{parts.path}?{parts.query}" if parts.query else parts.path)
+
+
+def described_media(code: str, *, hosts: bool = False) -> Iterator[Described]:
+    """Yield the media that code names, in the order of their first addresses.
+
+    Args:
+        code: A script, or JSON.
+        hosts: Whether items of media hosts count under any key, as in the data of a player.
+
+    >>> one, two = described_media('p({list: [{file: "a.mp4", title: "A"}, {file: "b.mp4"}]})')
+    >>> one.addresses, one.title, two.addresses
+    (('a.mp4',), 'A', ('b.mp4',))
+    """
+    for movie in flash_movies(code):
+        yield Described((movie,))
+    for sign, pattern, address, kind in _CALLS:
+        if sign in code:
+            for name in dict.fromkeys(pattern.findall(code)):
+                yield Described((address + name,), kind=kind)
+    matches = list(media_matches(code))
+    if not matches and not (hosts or "sources" in code or "playlist" in code):
+        return
+    found = _Reader(code, matches, hosts=hosts).read()
+    order = {address: place for place, (_, address) in enumerate(matches)}
+    found.sort(key=lambda one: order.get(one.addresses[0], -1))
+    for one in found:
+        yield Described(tuple(one.addresses), one.title)
+
+
+class _Reader:
+    """Reads code once, token by token."""
+
+    def __init__(self, code: str, matches: list[tuple[int, str]], *, hosts: bool) -> None:
+        self._code, self._matches, self._hosts = code, matches, hosts
+        self._next = 0
+        self._open = [_Container("", "")]
+        self._last = ""
+
+    def read(self) -> list[_Found]:
+        for token in _TOKEN.finditer(self._code):
+            match token.lastgroup:
+                case "mark":
+                    self._take_mark(token["mark"])
+                case "name":
+                    self._last = token["name"]
+                case _:
+                    self._take_string(token[token.lastgroup or ""], token.start(), token.end())
+        while len(self._open) > 1:
+            self._close()
+        top = self._open[0]
+        # What stands in no string that ends, and so in nothing.
+        rest = [_Found("", [address]) for _, address in self._matches[self._next :]]
+        return _joined_formats(top.media + rest)
+
+    def _take_mark(self, mark: str) -> None:
+        here = self._open[-1]
+        if mark in _OPENING:
+            key = here.at or self._last
+            self._last = ""
+            if len(self._open) < _DEEPEST:
+                self._open.append(_Container(mark, key.lower()))
+        elif mark == ":":
+            here.at, self._last = self._last, ""
+        elif mark in ",;":
+            here.at = self._last = ""
+        else:
+            # A bracket that closes none is one of a regular expression, or of a stray quote.
+            wanted = _CLOSING[mark]
+            if any(container.opening == wanted for container in self._open[-3:]):
+                while self._open[-1].opening != wanted:
+                    self._close()
+                self._close()
+
+    def _take_string(self, text: str, start: int, end: int) -> None:
+        here = self._open[-1]
+        key = (here.at or self._last).lower()
+        named = False
+        while self._next < len(self._matches) and self._matches[self._next][0] < end:
+            place, address = self._matches[self._next]
+            self._next += 1
+            here.media.append(_Found(key if place >= start else "", [address]))
+            named = True
+        if not named and self._is_played(text, key):
+            here.media.append(_Found(key, [text.replace("\\/", "/")]))
+        elif key in _TITLES and here.at and not here.title:
+            here.title = " ".join(_unescaped(text).split())[:_LONGEST_TITLE]
+        self._last = text
+
+    def _is_played(self, text: str, key: str) -> bool:
+        if not (key in _PLAYS or self._hosts):
+            return False
+        address = text.replace("\\/", "/")
+        return address.startswith(("http", "//")) and kind_of_address(address) is not None
+
+    def _close(self) -> None:
+        closed, here = self._open.pop(), self._open[-1]
+        media = closed.media
+        if closed.opening == "[" and _is_one_medium(closed):
+            media = _joined(media)
+        elif closed.opening == "{":
+            media = _joined_formats(media)
+            if len(media) == 1 and closed.title:
+                media[0].title = media[0].title or closed.title
+        for one in media:
+            one.key = closed.key if closed.opening != "[" else "[]"
+        here.media += media
+        self._last = ""
+        here.at = "" if closed.opening == "(" else here.at
+
+
+def _is_one_medium(closed: _Container) -> bool:
+    if closed.key in _ONE_MEDIUM:
+        return True
+    # CKplayer's list of lists: address, type, name of the quality.
+    return closed.key == "video" and all(one.key == "[]" for one in closed.media)
+
+
+def _joined(media: list[_Found]) -> list[_Found]:
+    """Return media with those of one kind made one."""
+    kinds: dict[str, _Found] = {}
+    for one in media:
+        known = kinds.setdefault(one.kind, one)
+        if known is not one:
+            known.addresses += one.addresses
+            known.title = known.title or one.title
+    return list(kinds.values())
+
+
+def _joined_formats(media: list[_Found]) -> list[_Found]:
+    """Return media with those made one that are formats of one by their keys or their names."""
+    if len(media) < 2:
+        return media
+    kept: list[_Found] = []
+    known: dict[tuple[str, str], _Found] = {}
+    for one in media:
+        is_format = one.key in _FORMATS or _QUALITY.fullmatch(one.key)
+        marks = [(one.kind, one.stem)] + [(one.kind, "")] * bool(is_format)
+        same = next((known[mark] for mark in marks if mark in known), None)
+        if same is None:
+            kept.append(one)
+        else:
+            same.addresses += one.addresses
+            same.title = same.title or one.title
+        for mark in marks:
+            known.setdefault(mark, same or one)
+    return kept
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(lambda m: chr(int(m[1], 16)) if m[1] else m[2], text)
