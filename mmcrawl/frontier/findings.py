@@ -8,7 +8,7 @@ from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.urls import hash64
 from mmcrawl.page.model import MediaResource
 from mmcrawl.page.urls import resource_key
-from mmcrawl.text.media_kinds import KINDS
+from mmcrawl.text.media_kinds import DEFAULT_KINDS
 
 _MEDIA_PAGES = (
     "SELECT url, title, topic_score, words, status, visited_at, extra FROM media_page WHERE job = ?"
@@ -253,7 +253,7 @@ class Findings:
             "SELECT kind, count(DISTINCT url) FROM media_resource WHERE job = ? GROUP BY kind",
             (self._job,),
         )
-        counts = {"pages": int(pages.fetchone()[0])} | dict.fromkeys(KINDS, 0)
+        counts = {"pages": int(pages.fetchone()[0])} | dict.fromkeys(DEFAULT_KINDS, 0)
         return counts | {kind: int(number) for kind, number in kinds}
 
 

@@ -24,8 +24,8 @@ CHINESE = {
     IMAGE_ANIMATION: "动图",
 }
 _NAMES = {
-    AUDIO: "sound 声音 音响 录音 音乐 音頻",
-    VIDEO: "film movie 录像 影片 視頻 微课",
+    AUDIO: "声音 音响 录音 音乐 音頻",
+    VIDEO: "录像 影片 視頻 微课",
     ANIMATION: "swf flash 動畫 动漫",
     SIMULATION: "applet interactive 模拟 模擬 虚拟实验 仿真实验 互动 交互",
     DOCUMENT: "doc ppt pptx pdf slides 课件 幻灯片 演示文稿 文件 文檔",

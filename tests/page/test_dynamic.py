@@ -34,7 +34,7 @@ def test_frames_and_scripts_are_not_asked() -> None:
         ("application/x-shockwave-flash", "", "animation"),
         ("application/octet-stream", 'attachment; filename="lesson.wmv"', "video"),
         ("application/octet-stream", "attachment; filename*=UTF-8''%E8%AF%BE.swf", "animation"),
-        ("application/octet-stream", 'attachment; filename="lesson.zip"', None),
+        ("application/octet-stream", 'attachment; filename="lesson.zip"', "package"),
         ("text/html; charset=gbk", "", None),
         ("", "", None),
     ],
