@@ -31,8 +31,16 @@ def sentences(**arguments: str) -> list[str]:
     [
         ("algo", "nope", "breadth, fish"),
         ("algo", "", "breadth, fish"),
-        ("media", "film", "audio (音频), video (视频), animation (动画), simulation (仿真), document"),
-        ("media", "audio,,video", "audio (音频), video (视频), animation (动画), simulation (仿真), document"),
+        (
+            "media",
+            "film",
+            "audio (音频), video (视频), animation (动画), simulation (仿真), document",
+        ),
+        (
+            "media",
+            "audio,,video",
+            "audio (音频), video (视频), animation (动画), simulation (仿真), document",
+        ),
         ("media", "", "audio (音频), video (视频), animation (动画), simulation (仿真), document"),
         ("sites", "all", "hosts, domains or anywhere"),
         ("expand", "", "all, on-topic, or score:S"),

@@ -105,15 +105,21 @@ def _topics(opts: argparse.Namespace) -> list[Topic]:
     return [topic.wanting(kinds) for topic in topics]
 
 
+def _with_words(topics: list[Topic]) -> list[str]:
+    """Return the kinds of media of which some topic has words of its own."""
+    return [kind for kind in MEDIA_KINDS if any(topic.media.get(kind) for topic in topics)]
+
+
 def _topic_table(topics: list[Topic]) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("name", style="cyan", no_wrap=True)
     table.add_column("topic", no_wrap=True)
     table.add_column("in English", no_wrap=True)
-    for column in ("concepts", *MEDIA_KINDS):
+    kinds = _with_words(topics)
+    for column in ("concepts", *kinds):
         table.add_column(column, justify="right")
     for topic in topics:
-        counts = [len(topic.terms), *(len(topic.wanting([kind]).terms) for kind in MEDIA_KINDS)]
+        counts = [len(topic.terms), *(len(topic.wanting([kind]).terms) for kind in kinds)]
         table.add_row(topic.name, topic.title, topic.title_en, *map(str, counts))
     usage = (
         "Use one with -a topic=NAME[,NAME]. Below a kind of media: the concepts that count with"
@@ -127,13 +133,15 @@ def _places_of(word: str) -> RenderableType:
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("topic", style="cyan", no_wrap=True)
     table.add_column("in English")
-    for kind in MEDIA_KINDS:
+    topics = [load_topic(name) for name in topic_names()]
+    kinds = _with_words(topics)
+    for kind in kinds:
         table.add_column(kind, justify="center")
     table.add_column("concepts", overflow="fold")
-    for topic in map(load_topic, topic_names()):
-        found = {kind: topic.wanting([kind]).concepts_in(word) for kind in MEDIA_KINDS}
+    for topic in topics:
+        found = {kind: topic.wanting([kind]).concepts_in(word) for kind in kinds}
         if concepts := sorted(frozenset[str]().union(*found.values())):
-            ticks = ("✓" if found[kind] else "" for kind in MEDIA_KINDS)
+            ticks = ("✓" if found[kind] else "" for kind in kinds)
             table.add_row(topic.name, topic.title_en, *ticks, literal(", ".join(concepts)))
     return table if table.rows else literal(f"{word} is in no topic that ships.")
 

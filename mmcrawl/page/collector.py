@@ -106,9 +106,7 @@ class PageCollector:
         if attributes:
             if not _NOTED_ATTRIBUTES.isdisjoint(attributes):
                 self._note_attributes(tag, attributes)
-            if any(name.startswith(_DATA) for name in attributes) or (
-                _WISTIA in attributes.get("class", "")
-            ):
+            if _tells_scripts(attributes):
                 self._note_data(tag, attributes)
         opener = _OPENERS.get(tag)
         if opener is not None:
@@ -347,6 +345,14 @@ class PageCollector:
             self.head.take_title(content)
         elif self._raw_tag in _FALLBACKS:
             self.fallbacks.append(content)
+
+
+def _tells_scripts(attributes: Attributes) -> bool:
+    """Whether an element may say by its attributes what scripts are to play."""
+    for name in attributes:  # noqa: SIM110 - of each element; any() takes twice as long
+        if name.startswith(_DATA):
+            return True
+    return _WISTIA in attributes.get("class", "")
 
 
 def _script_references(code: str) -> list[Reference]:

@@ -332,7 +332,7 @@ def _is_background(attributes: Attributes) -> bool:
 def _source_of(attributes: Attributes) -> str | None:
     """Return the address of what an element shows, also of what it shows later; None for none."""
     source = attributes.get("src", "").strip()
-    if source and not source.lower().startswith(("about:", "javascript:", "data:")):
+    if source and not source[:11].lower().startswith(("about:", "javascript:", "data:")):
         return source
     for name, value in attributes.items():
         if value and _LATE.fullmatch(name) and not _NOT_LATE.search(name):

@@ -173,7 +173,7 @@ def load_topic(name_or_path: str) -> Topic:
         return _from_file(path)
     if "/" in name or "\\" in name or path.suffix in {".toml", ".txt"}:
         raise TopicError(f"there is no topic file {name}")
-    titles = _titles()
+    titles = _titles(tuple(topic_names()))
     if called := titles.get(name.casefold()):
         return _shipped(called)
     shown = {one: one for one in topic_names()} | titles
@@ -221,9 +221,9 @@ def topic_of(names: str, keywords: str) -> Topic | None:
 
 
 @cache
-def _titles() -> dict[str, str]:
-    """Return the names of the topics that ship, by their titles in Chinese and English."""
-    topics = [_shipped(name) for name in topic_names()]
+def _titles(names: tuple[str, ...]) -> dict[str, str]:
+    """Return names of topics that ship by their titles in Chinese and English."""
+    topics = [_shipped(name) for name in names]
     titles = {topic.title_en.casefold(): topic.name for topic in topics if topic.title_en}
     return titles | {topic.title: topic.name for topic in topics}
 

@@ -382,7 +382,7 @@ def test_media_are_told_also_while_they_are_counted_anew(
 
         monkeypatch.setattr(context.search, "update", update)
         surveyor.survey(context.archive.counts())
-        assert told == [{"video": 1, "audio": 1, "animation": 1}]
+        assert told == [{"video": 1, "audio": 1, "animation": 1, "simulation": 0}]
 
 
 def test_pages_that_say_nearly_the_same_are_found_once(tmp_path: Path) -> None:

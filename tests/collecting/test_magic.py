@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmcrawl.collecting.magic import DASH, HEAD, HLS, kind_of, says_no_media, type_of
+from mmcrawl.collecting.magic import DASH, HEAD, HLS, kind_of, moves, says_no_media, type_of
 
 MP4 = b"\x00\x00\x00\x18ftypisom" + bytes(50)
 
@@ -51,10 +51,50 @@ def test_what_holds_sound_or_pictures_is_what_it_was_taken_for() -> None:
 
 
 def test_a_header_alone_tells_only_of_what_nobody_says_of_media() -> None:
-    assert says_no_media("image/png")
-    assert says_no_media("application/pdf; charset=binary")
-    assert not says_no_media("text/html")
-    assert not says_no_media("")
+    assert says_no_media("image/png", "video")
+    assert says_no_media("application/pdf; charset=binary", "video")
+    assert not says_no_media("application/pdf", "document")
+    assert not says_no_media("image/gif", "image-animation")
+    assert not says_no_media("text/html", "video")
+    assert not says_no_media("", "video")
+
+
+@pytest.mark.parametrize(
+    ("head", "header", "wanted", "kind"),
+    [
+        (b"%PDF-1.7", "application/pdf", "document", "document"),
+        (b"%PDF-1.7", "application/pdf", "video", ""),
+        (b"PK\x03\x04", "application/octet-stream", "document", "document"),
+        (b"PK\x03\x04", "application/zip", "package", "package"),
+        (b"PK\x03\x04", "", "simulation", "simulation"),
+        (b"PK\x03\x04", "", "animation", ""),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "", "document", "document"),
+        (b"Rar!\x1a\x07", "", "package", "package"),
+        (b"MZ\x90", "", "package", "package"),
+        (b"GIF89a", "image/gif", "image-animation", "image-animation"),
+        (b"GIF89a", "image/gif", "video", ""),
+    ],
+)
+def test_documents_and_packages_are_told_by_their_bytes_and_what_they_were_taken_for(
+    head: bytes, header: str, wanted: str, kind: str
+) -> None:
+    assert kind_of(type_of(head, header), wanted) == kind
+
+
+@pytest.mark.parametrize(
+    ("head", "is_moving"),
+    [
+        (b"GIF89a\x01\x00\x01\x00\x80\x00\x00" + bytes(6) + b"!\xff\x0bNETSCAPE2.0", True),
+        (b"GIF89a\x01\x00\x01\x00\x80\x00\x00" + bytes(6) + b",\x00", False),
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(17) + b"\x00\x00\x00\x08acTL", True),
+        (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(17) + b"\x00\x00\x00\x08IDATacTL", False),
+        (b"RIFF\x00\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x02", True),
+        (b"RIFF\x00\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00\x10", False),
+        (b"RIFF\x00\x00\x00\x00WEBPVP8 ", False),
+    ],
+)
+def test_the_first_bytes_of_a_picture_tell_whether_it_moves(head: bytes, is_moving: bool) -> None:
+    assert moves(head) is is_moving
 
 
 @given(st.binary(max_size=HEAD), st.text(max_size=80))

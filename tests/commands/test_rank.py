@@ -144,7 +144,7 @@ def test_without_links_all_are_said_to_be_equal(run) -> None:  # type: ignore[no
         (("--of", "words"), 2, "--of words: give one of pages, blocks, media"),
         (("--of", "blocks", "--method", "hits"), 2, "take --method quarkrank or block-pagerank"),
         (("--of", "blocks", "--figure", "a.svg"), 2, "--figure draws ranks of pages only"),
-        (("--of", "media"), 1, "no page of the archive shows or links to audio"),
+        (("--of", "media"), 1, "no page of the archive shows or links to media"),
         (("-a", "crawl.db"), 2, "give NAME=VALUE"),
         (("-a", "archive=none.db"), 1, "there is no archive none.db"),
         (("-a", "archive=empty.db"), 1, "the archive is empty"),

@@ -88,14 +88,32 @@ def test_a_page_dropped_is_gone_with_its_resources(findings):
     findings.drop_media_page("http://h.test/1")
     findings.drop_media_page("http://h.test/never")
     assert list(findings.media_pages()) == [media_page("2", SONG)]
-    assert findings.counts() == {"pages": 1, "audio": 1, "video": 0, "animation": 0, "simulation": 0}
+    assert findings.counts() == {
+        "pages": 1,
+        "audio": 1,
+        "video": 0,
+        "animation": 0,
+        "simulation": 0,
+    }
 
 
 def test_a_resource_on_two_pages_counts_once(findings):
-    assert findings.counts() == {"pages": 0, "audio": 0, "video": 0, "animation": 0, "simulation": 0}
+    assert findings.counts() == {
+        "pages": 0,
+        "audio": 0,
+        "video": 0,
+        "animation": 0,
+        "simulation": 0,
+    }
     findings.add_media_page(media_page("1", LEVER, SONG))
     findings.add_media_page(media_page("2", SONG, FILM))
-    assert findings.counts() == {"pages": 2, "audio": 1, "video": 1, "animation": 1, "simulation": 0}
+    assert findings.counts() == {
+        "pages": 2,
+        "audio": 1,
+        "video": 1,
+        "animation": 1,
+        "simulation": 0,
+    }
 
 
 def test_patterns_take_the_place_of_the_former_ones(findings):
@@ -163,8 +181,20 @@ def test_findings_are_counted_again_only_when_they_have_changed(store, findings)
     assert statements(store, findings.counts)
     assert not statements(store, findings.counts)
     findings.counts()["pages"] = 99
-    assert findings.counts() == {"pages": 1, "audio": 1, "video": 0, "animation": 1, "simulation": 0}
+    assert findings.counts() == {
+        "pages": 1,
+        "audio": 1,
+        "video": 0,
+        "animation": 1,
+        "simulation": 0,
+    }
     findings.add_media_page(media_page("2", FILM))
     assert findings.counts()["video"] == 1
     findings.drop_media_page("http://h.test/1")
-    assert findings.counts() == {"pages": 1, "audio": 0, "video": 1, "animation": 0, "simulation": 0}
+    assert findings.counts() == {
+        "pages": 1,
+        "audio": 0,
+        "video": 1,
+        "animation": 0,
+        "simulation": 0,
+    }

@@ -115,10 +115,10 @@ def test_media_get_the_rank_of_pages_by_the_weight_of_blocks(web: Archive) -> No
 
 
 def test_media_outside_of_all_blocks_weigh_as_one_on_average(archive: Archive, keep: Keep) -> None:
-    head = '<head><meta property="og:video" content="http://h.test/film.mp4"></head>'
+    head = '<head><meta property="og:audio" content="http://h.test/song.mp3"></head>'
     keep("http://h.test/a", f"<html>{head}<body>{LESSON}</body></html>")
     [read] = Reading(archive, media=True)
-    assert {one.block for one in read.media if one.url.endswith("film.mp4")} == {-1}
+    assert {one.block for one in read.media if one.url.endswith("song.mp3")} == {-1}
     assert -1 not in {block.number for block in read.blocks}
     found = by(rank_media(job(), archive), "url")
     graph = GraphBuilder.of([read])
@@ -130,7 +130,7 @@ def test_media_outside_of_all_blocks_weigh_as_one_on_average(archive: Archive, k
         )
     )
     [film] = [one.block for one in read.media if one.url.endswith("lever.mp4")]
-    ratio = found["http://h.test/film.mp4",] / found["http://h.test/lever.mp4",]
+    ratio = found["http://h.test/song.mp3",] / found["http://h.test/lever.mp4",]
     assert ratio == pytest.approx(1 / len(read.blocks) / weight[film])
 
 

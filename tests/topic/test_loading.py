@@ -106,11 +106,19 @@ def test_a_missing_file_is_named():
 
 
 def test_an_unknown_topic_is_answered_with_near_names(monkeypatch):
-    monkeypatch.setattr("mmcrawl.topic.loading.topic_names", lambda: ["physics-senior", "x"])
+    monkeypatch.setattr("mmcrawl.topic.loading.topic_names", lambda: ["physics-senior"])
     with pytest.raises(TopicError, match=r"'fysics-senior'; did you mean physics-senior\? `scrapy"):
         load_topic("fysics-senior")
     with pytest.raises(TopicError, match=r"unknown topic 'zzz'; `scrapy topic list`"):
         load_topic("zzz")
+
+
+def test_a_topic_is_known_by_its_title_in_either_language():
+    assert load_topic("高中物理").name == "physics-senior"
+    assert load_topic("senior secondary Physics").name == "physics-senior"
+    assert load_topics("高中物理,初中化学").name == "physics-senior,chemistry-junior"
+    with pytest.raises(TopicError, match=r"'高中物里'; did you mean .*高中物理"):
+        load_topic("高中物里")
 
 
 def test_several_topics_are_one_union(file):

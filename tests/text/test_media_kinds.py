@@ -1,0 +1,64 @@
+"""Kinds of media by the names that people give them."""
+
+import pytest
+
+from mmcrawl.crawling.arguments import parse_kinds
+from mmcrawl.text.link_words import names_kind, names_media
+from mmcrawl.text.media_kinds import CHINESE, DEFAULT_KINDS, KINDS, kind_named
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("视频", "video"),
+        ("視頻", "video"),
+        (" Audio ", "audio"),
+        ("swf", "animation"),
+        ("模拟", "simulation"),
+        ("simulations", "simulation"),
+        ("课件", "document"),
+        ("压缩包", "package"),
+        ("image_animation", "image-animation"),
+        ("动图", "image-animation"),
+    ],
+)
+def test_a_kind_has_names_in_english_and_chinese(name, kind):
+    assert kind_named(name) == kind
+
+
+@pytest.mark.parametrize(("name", "near"), [("vidoe", "video"), ("simulatoin", "simulation")])
+def test_a_misspelt_kind_is_answered_with_near_ones(name, near):
+    with pytest.raises(ValueError, match=f"'{name}'; did you mean {near}"):
+        kind_named(name)
+
+
+def test_a_word_like_no_kind_is_only_refused():
+    with pytest.raises(ValueError, match=r"no media kind 'xyzzy'$"):
+        kind_named("xyzzy")
+
+
+def test_every_kind_is_its_own_name_and_has_a_chinese_one():
+    assert [kind_named(kind) for kind in KINDS] == list(KINDS)
+    assert [kind_named(CHINESE[kind]) for kind in KINDS] == list(KINDS)
+    assert set(DEFAULT_KINDS) < set(KINDS)
+
+
+def test_lists_of_kinds_may_have_chinese_commas():
+    assert parse_kinds("文档，视频、audio") == ["audio", "video", "document"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Handout 3", "document"),
+        ("导学案", "document"),
+        ("打包下载", "package"),
+        ("虚拟实验", "simulation"),
+        ("Pendulum simulation", "simulation"),
+        ("动图", "image-animation"),
+    ],
+)
+def test_words_of_a_kind_count_where_it_is_wanted(text, kind):
+    assert names_kind(text, kind)
+    assert names_media(text, [kind])
+    assert not names_kind("About us", kind)
