@@ -25,7 +25,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import numpy as np
 from sklearn.metrics import average_precision_score
@@ -106,14 +106,15 @@ def of_themes(folders: list[Path], pages: Pages) -> Iterator[tuple[str, list[Kno
     for folder in folders:
         for host in json.loads((folder / "manifest.json").read_text(encoding="utf-8")):
             web = host.removesuffix(".test")
-            listed = (folder / "media" / f"{host}.jsonl").read_text(encoding="utf-8")
-            content = {one["page"]: one["content"] for one in map(json.loads, listed.splitlines())}
+            listed = folder / "media" / f"{host}.jsonl"  # none for a web without media
+            lines = listed.read_text(encoding="utf-8").splitlines() if listed.is_file() else []
+            content = {one["page"]: one["content"] for one in map(json.loads, lines)}
             files = sorted(p.relative_to(folder / host).as_posix() for p in _html(folder / host))
             chance = random.Random(web)
             for holds_media in (True, False):
                 own = [f for f in files if (content.get(f) if holds_media else f not in content)]
                 for file in chance.sample(own, min(OF_A_WEB, len(own))):
-                    drawn.append((web, pages.page(web, f"/{file}"), holds_media))
+                    drawn.append((web, pages.page(web, f"/{quote(file)}"), holds_media))
     for theme, (webs, keywords) in THEMES.items():
         test = TopicTest(topic_from_keywords(keywords), MEDIA_KINDS)
         yield theme, [known(page, web, media and web in webs, test) for web, page, media in drawn]
@@ -193,10 +194,11 @@ def tried(pages: list[Known], out: set[str], count: int, seed: str) -> dict[str,
 
 def lacking(pages: list[Known], without: list[str]) -> list[Known]:
     """Return the pages with parts of what is learnt from left out."""
+    nothing = {"none": 0.0}
     changes = {
         "words": {"terms": {}},
-        "numbers": {"numbers": {"none": 0.0}},
-        "topics": {"topics": {"none": 0.0}},
+        "numbers": {"numbers": nothing},
+        "topics": {"topics": nothing},
     }
     gone = {key: value for part in without for key, value in changes[part].items()}
     return [replace(page, seen=replace(page.seen, **gone)) for page in pages] if gone else pages

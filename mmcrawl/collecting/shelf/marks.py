@@ -38,6 +38,11 @@ class Marks:
         own = [mark for mark in found if mark.topic == topic]
         return sorted(own, key=lambda mark: (-mark.marked_at, mark.url))
 
+    def of_page(self, url: str) -> dict[str, bool]:
+        """Return for which topics a page is marked, and whether as right."""
+        found = (_from_record(record) for record in self.shelf.records(MARKS).values())
+        return {mark.topic: mark.is_good for mark in found if mark.url == url}
+
     def topics(self) -> list[str]:
         """Return the topics that pages were marked for, by name."""
         return sorted({str(record["topic"]) for record in self.shelf.records(MARKS).values()})
