@@ -152,13 +152,13 @@ class Catalogue:
         """Whether works were described."""
         if not self.store or self.store == "memory:":
             return False
-        if not is_server(self.store):
-            return (self.folder / "works.db").is_file()
-        try:
-            open_shelf(self.store, self.folder, create=False).close()
-        except StoreError:
+        if not is_server(self.store) and not (self.folder / "works.db").is_file():
             return False
-        return True
+        try:
+            with open_shelf(self.store, self.folder, create=False) as shelf:
+                return shelf.is_described
+        except StoreError:
+            return not is_server(self.store)  # a file that is damaged is told of when it is read
 
     def entries(self) -> Sequence[Entry]:
         """Return all works but hidden ones, in the order in which they were described."""

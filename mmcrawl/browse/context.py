@@ -27,6 +27,7 @@ from mmcrawl.archive.search.index import DamagedError
 from mmcrawl.archive.search.searching import Results, Search, open_search
 from mmcrawl.browse.arguments import Arguments, Form, Problem
 from mmcrawl.browse.catalogue import Catalogue
+from mmcrawl.browse.learning import TopicDesk
 from mmcrawl.browse.overview import Surveyor
 from mmcrawl.browse.pool import Pool
 from mmcrawl.browse.runs import CrawlRuns
@@ -150,6 +151,7 @@ class Context:
         surveyor: Counts the archive beside the requests.
         catalogue: The works of the crawls, if they are described.
         runs: Crawls that were started here.
+        topics: Topics that are learnt from marked pages.
         form_key: Stands in every form of ours that changes something, and nowhere else.
     """
 
@@ -162,6 +164,7 @@ class Context:
     surveyor: Surveyor = field(init=False)
     catalogue: Catalogue = field(init=False)
     runs: CrawlRuns = field(init=False)
+    topics: TopicDesk = field(init=False)
     form_key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -169,6 +172,7 @@ class Context:
         self.surveyor = Surveyor(self.archive, self.search)
         self.catalogue = Catalogue(self.options.store, self.options.media)
         self.runs = CrawlRuns(self.catalogue, self.uri)
+        self.topics = TopicDesk(self.catalogue, self.archive, self.uri)
         self._secret = self.options.token.encode() or secrets.token_bytes(16)
         self.form_key = self.derived("form")
         self._cut: dict[Version, list[StoredBlock]] = {}  # those used last at the end
@@ -321,6 +325,7 @@ class Context:
     def close(self) -> None:
         """Close all but the archive."""
         self.runs.close()
+        self.topics.close()
         self.catalogue.close()
         self.surveyor.stop()
         self.pool.close()

@@ -28,7 +28,7 @@ from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.text.media_kinds import KINDS
-from mmcrawl.topic.loading import topic_names
+from mmcrawl.topic.loading import own_topic_names, topic_names
 
 _PATIENCE = 20.0  # seconds for a crawl to end when this ends
 _LOG = 4_000  # bytes of a log that are shown
@@ -245,8 +245,9 @@ def _arguments(said: Mapping[str, str]) -> dict[str, str]:
     if not seeds or not all(map(_URL.fullmatch, seeds)):
         raise ValueError("seeds: give addresses that begin with http:// or https://")
     topic, keywords = said.get("topic", ""), said.get("keywords", "")
-    if topic and topic not in topic_names():
-        raise ValueError(f"topic: it may be {', '.join(topic_names())}")
+    known = [*own_topic_names(), *topic_names()]
+    if topic and topic not in known:
+        raise ValueError(f"topic: it may be {', '.join(known)}")
     if not topic and not keywords:
         raise ValueError("topic: choose one, or give words to look for (* for any media)")
     algo = said.get("algo") or "urlrule"

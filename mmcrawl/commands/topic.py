@@ -1,4 +1,7 @@
-"""`scrapy topic list`, `show NAME`, `find WORD` and `score PAGE`: topics, their words, and why."""
+"""`scrapy topic`: `list`, `show NAME`, `find WORD`, `score PAGE`: topics, their words, and why.
+
+`learn NAME` and `suggest` make topics of examples, see `mmcrawl.commands.topic_learning`.
+"""
 
 import argparse
 import mimetypes
@@ -14,21 +17,30 @@ from scrapy.exceptions import UsageError
 
 from mmcrawl.commands.base import MmcrawlCommand, console_of
 from mmcrawl.commands.fetching import HTML_TYPES, NoPageError, fetched
+from mmcrawl.commands.topic_learning import add_learning_options, learning
 from mmcrawl.crawling.arguments import parse_kinds
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.media import media_kind
 from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
-from mmcrawl.scoring.relevance import FIELD_WEIGHTS, TopicTest, Verdict
+from mmcrawl.scoring.relevance import FIELD_WEIGHTS, LearntTest, TopicTest, Verdict
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.crawl import literal
 from mmcrawl.text import url_words
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
-from mmcrawl.topic.loading import load_topic, load_topics, topic_from_keywords, topic_names
+from mmcrawl.topic.loading import (
+    load_topic,
+    load_topics,
+    own_topic_names,
+    topic_from_keywords,
+    topic_names,
+)
+from mmcrawl.topic.page_model import PageModel
 from mmcrawl.topic.similarity import BooleanModel, VectorSpaceModel
 from mmcrawl.topic.topic import Topic
 
 _MOST_TOPICS = 5
+_MOST_REASONS = 12
 _PAGE_TYPES = (*HTML_TYPES, "text/plain", "text/xml", "application/xml")
 _NO_PAGES = ("audio/", "video/", "image/", "application/pdf", "application/zip")
 _ARGUMENT = {
@@ -36,7 +48,10 @@ _ARGUMENT = {
     "show": "give one NAME",
     "find": "give one WORD",
     "score": "give one URL or file",
+    "learn": "give one NAME",
+    "suggest": "takes no further argument",
 }
+_ALONE = ("list", "suggest")
 _BY_ITSELF = (
     "This is the page by itself: a crawl leaves out media that stand on most pages of a site."
 )
@@ -47,28 +62,41 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     requires_crawler_process = True
     name = "topic"
-    usage = "list | show NAME | find WORD | score PAGE"
-    summary = "Show topics, and how a page fits them (list, show, find WORD, score URL-or-file)"
-    arguments = ("topic", "keywords", "media", "web")
+    usage = (
+        "list | show NAME | find WORD | score PAGE | learn NAME --good PAGES | suggest --good PAGES"
+    )
+    summary = "Show topics, how a page fits them, and learn one from examples"
+    details = (
+        "list, show NAME, find WORD; score URL-or-file tells why a page is in or not. learn NAME"
+        " --good PAGES --bad PAGES makes a topic of pages that are right and pages that are wrong;"
+        " suggest --good PAGES --bad PAGES prints words for a topic of words."
+    )
+    arguments = ("topic", "keywords", "media", "web", "store", "archive")
     has_operands = True
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--url", default="", help="address of a page that is given as a file")
+        add_learning_options(parser)
 
     def code_of(self, error: MmcrawlError) -> int:
         return 1 if isinstance(error, NoPageError) else 2
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
         if not args or args[0] not in _ARGUMENT:
-            raise UsageError("say list, show NAME, find WORD or score URL-or-file")
-        if len(args) != (1 if args[0] == "list" else 2):
+            raise UsageError(
+                "say list, show NAME, find WORD, score URL-or-file, learn NAME or suggest"
+            )
+        if len(args) != (1 if args[0] in _ALONE else 2):
             raise UsageError(f"scrapy topic {args[0]}: {_ARGUMENT[args[0]]}")
+        if args[0] in ("learn", "suggest"):
+            return learning(args[0], args[-1], opts, self.settings, self.say)  # type: ignore[arg-type]
         return lambda: console_of(120).print(self._shown(args, opts))
 
     def _shown(self, args: list[str], opts: argparse.Namespace) -> RenderableType:
         if args[0] == "list":
-            return _topic_table([load_topic(name) for name in topic_names()])
+            names = [*topic_names(), *own_topic_names()]
+            return _topic_table([load_topic(name) for name in names])
         if args[0] == "show":
             return _description(load_topic(args[1]))
         if args[0] == "find":
@@ -160,7 +188,23 @@ def _description(topic: Topic) -> RenderableType:
         if concepts:
             parts.append(Text(f"\n{title} ({len(concepts)})", style="bold"))
             parts += [Text("  " + " | ".join(concept)) for concept in concepts]
+    for model in topic.learnt:
+        parts += _learnt(model)
     return Group(*parts)
+
+
+def _learnt(model: PageModel) -> list[RenderableType]:
+    """Return what is known of a topic that was learnt."""
+    told = model.measured
+    lines = [
+        f"learnt from {len(model.good)} good and {told.get('bad', len(model.bad))} bad pages",
+        f"precision {told.get('precision', 0):.0%}, recall {told.get('recall', 0):.0%}, average"
+        f" precision {told.get('average_precision', 0):.2f}, on {told.get('left_out', 'pages')}"
+        " left out in training",
+        f"words that speak for a page: {', '.join(told.get('words', ()))}",
+        f"words that speak against it: {', '.join(told.get('against', ()))}",
+    ]
+    return [literal(line) for line in lines]
 
 
 def _explanation(page: Page, topics: list[Topic], threshold: float) -> RenderableType:
@@ -174,7 +218,8 @@ def _explanation(page: Page, topics: list[Topic], threshold: float) -> Renderabl
     if len(verdicts) > 1:
         parts.append(_ranking(verdicts[:_MOST_TOPICS]))
     topic, verdict = verdicts[0]
-    parts += [_evidence(verdict), _models(page, topic), _conclusion(page, topic, verdict)]
+    parts += [_evidence(verdict), *(_reasons(page, model) for model in topic.learnt)]
+    parts += [_models(page, topic), _conclusion(page, topic, verdict)]
     return Group(*parts)
 
 
@@ -228,9 +273,20 @@ def _evidence(verdict: Verdict) -> RenderableType:
     table.add_column("word")
     table.add_column("where it stands (weight)", overflow="fold")
     for word in verdict.words:
-        places = ", ".join(f"{field} ({FIELD_WEIGHTS[field]:g})" for field in verdict.places[word])
+        places = ", ".join(
+            f"{field} ({FIELD_WEIGHTS[field]:g})" if field in FIELD_WEIGHTS else "all of the page"
+            for field in verdict.places[word]
+        )
         table.add_row(f"{verdict.evidence[word]:.2f}", literal(word), places)
     return table if verdict.words else Text("no word of the topic stands on this page")
+
+
+def _reasons(page: Page, model: PageModel) -> RenderableType:
+    """Return what on the page a learnt topic goes by most."""
+    test = LearntTest(model)
+    adding = sorted(test.reasons(page).items(), key=lambda pair: -abs(pair[1]))
+    told = ", ".join(f"{name} {value:+.2f}" for name, value in adding[:_MOST_REASONS])
+    return literal(f"≈{model.name}: probability {test.probability(page):.2f}, most by {told}")
 
 
 def _models(page: Page, topic: Topic) -> RenderableType:

@@ -349,7 +349,7 @@ class PageCollector:
 
 def _tells_scripts(attributes: Attributes) -> bool:
     """Whether an element may say by its attributes what scripts are to play."""
-    for name in attributes:  # noqa: SIM110 - of each element; any() takes twice as long
+    for name in attributes:
         if name.startswith(_DATA):
             return True
     return _WISTIA in attributes.get("class", "")

@@ -1,14 +1,23 @@
 """The topic test: is a page relevant, and why. One test for crawl, report and truth."""
 
+import logging
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TypeAlias
 
+from mmcrawl.errors import TopicError
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.page.model import MediaResource, Page
+from mmcrawl.scoring.page_features import page_numbers, page_terms
+from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 from mmcrawl.text.url_words import url_text
+from mmcrawl.topic.loading import load_topic
+from mmcrawl.topic.page_model import PageModel
 from mmcrawl.topic.topic import Topic
+
+logger = logging.getLogger(__name__)
 
 FIELD_WEIGHTS = {
     "title": 1.0,
@@ -44,6 +53,11 @@ _MOST_PER_CONCEPT = 1.5  # one word, however often and wherever it stands, is no
 _MANY_CONCEPTS = 30  # of so many some word stands on any page; of a few the user meant each
 _MOST_OF_THE_FIRST = 0.75  # then the weightiest concept does not reach the threshold alone
 
+
+EXAMPLES = "examples"
+"""Where the evidence of a learnt topic stands among the signs of a page."""
+
+_BETWEEN_LOOKS = 2.0  # seconds, at whether a learnt topic was learnt anew
 
 Signs: TypeAlias = Mapping[str, Mapping[str, float]]
 """What each concept of the topic is worth by standing in a field of a page, its media left out."""
@@ -92,6 +106,9 @@ class TopicTest:
     many concepts (30, any that ships) the weightiest one counts at most 0.75, so that a second one
     must stand somewhere.
 
+    What was learnt from pages adds p / (1 - p), p being how probable it is that the page is like
+    the good ones: alone, its score is p; beside words, either may carry a page.
+
     Args:
         topic: what is looked for.
         kinds: the media kinds that are wanted, of `mmcrawl.text.media_kinds.KINDS`.
@@ -112,6 +129,8 @@ class TopicTest:
         self.threshold = threshold
         own = topics_by_host or {}
         self._own_topics = {host: topic.wanting(self.kinds) for host, topic in own.items()}
+        learnt = {m.name: m for t in (topic, *own.values()) for m in t.learnt}
+        self._learnt = {name: LearntTest(model) for name, model in learnt.items()}
 
     def moved(self, host: str, target: str) -> None:
         """Search `target` for what `host` was to be searched for: a seed redirects there."""
@@ -125,7 +144,12 @@ class TopicTest:
     def signs(self, page: Page) -> Signs:
         """Return what of the topic stands on a page, for verdicts on it with any media."""
         topic = self._topic_of(page.url)
-        found = {name: _worth(name, text, topic) for name, text in _fields(page)}
+        found: dict[str, Mapping[str, float]] = {}
+        if words := topic.by_words:
+            found = {name: _worth(name, text, words) for name, text in _fields(page)}
+        if topic.learnt:
+            tests = [self._learnt[model.name] for model in topic.learnt]
+            found[EXAMPLES] = {f"≈{test.model.name}": test.odds(page) for test in tests}
         return {name: worth for name, worth in found.items() if worth}
 
     def verdict(self, url: str, signs: Signs, media: Sequence[MediaResource]) -> Verdict:
@@ -133,7 +157,9 @@ class TopicTest:
         topic = self._topic_of(url)
         wanted = tuple(resource for resource in media if resource.kind in self.kinds)
         texts = "\n".join(dict.fromkeys(resource.text for resource in wanted))
-        found = {**signs, "media": _worth("media", texts, topic)} if texts.strip() else signs
+        words, found = topic.by_words, signs
+        if words and texts.strip():
+            found = {**signs, "media": _worth("media", texts, words)}
         evidence: dict[str, float] = {}
         places: dict[str, tuple[str, ...]] = {}
         for name in FIELD_WEIGHTS:
@@ -141,8 +167,12 @@ class TopicTest:
                 evidence[concept] = min(evidence.get(concept, 0.0) + worth, _MOST_PER_CONCEPT)
                 places[concept] = (*places.get(concept, ()), name)
         total = sum(evidence.values())
-        if len(topic.terms) >= _MANY_CONCEPTS:
+        if words and len(words.terms) >= _MANY_CONCEPTS:
             total -= max(0.0, max(evidence.values(), default=0.0) - _MOST_OF_THE_FIRST)
+        learnt = found.get(EXAMPLES, {})
+        evidence |= learnt
+        places |= dict.fromkeys(learnt, (EXAMPLES,))
+        total += sum(learnt.values())
         score = total / (total + 1)
         relevant = bool(wanted) and self.on_topic(url, score)
         return Verdict(relevant, score, self.threshold, wanted, evidence, places, signs=signs)
@@ -153,6 +183,62 @@ class TopicTest:
 
     def _topic_of(self, url: str) -> Topic:
         return self._own_topics.get(host_of(url), self.topic)
+
+
+class LearntTest:
+    """Judges pages by what was learnt from others.
+
+    A model that was read from a file is read again when that is written anew: a crawl that runs
+    takes it up within seconds. One that cannot be read leaves the former in use.
+
+    Args:
+        model: What was learnt.
+    """
+
+    def __init__(self, model: PageModel) -> None:
+        self.model = model
+        self._nearness = _nearness(model)
+        self._looked_at = time.monotonic()
+
+    def odds(self, page: Page) -> float:
+        """Return p / (1 - p), p being how probable it is that a page is like the good ones."""
+        probability = self.probability(page)
+        return probability / (1 - probability)
+
+    def probability(self, page: Page) -> float:
+        """Return how probable it is that a page is like the good ones, in [0.01, 0.99]."""
+        self._look()
+        return self.model.probability(*self._seen(page))
+
+    def reasons(self, page: Page) -> dict[str, float]:
+        """Return what each word, number and topic adds, see `PageModel.contributions`."""
+        return self.model.contributions(*self._seen(page))
+
+    def _seen(self, page: Page) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
+        near = {name: test.judge(page, page.media).score for name, test in self._nearness.items()}
+        return page_terms(page), page_numbers(page), near
+
+    def _look(self) -> None:
+        now, path = time.monotonic(), self.model.path
+        if path is None or now - self._looked_at < _BETWEEN_LOOKS:
+            return
+        self._looked_at = now
+        try:
+            stat = path.stat()
+            if (stat.st_mtime_ns, stat.st_size) == self.model.stamp:
+                return
+            model = PageModel.load(path)
+            self._nearness = _nearness(model)
+        except (OSError, TopicError) as error:
+            logger.warning("%s; the crawl goes on with what it knows", error)
+            return
+        self.model = replace(model, name=self.model.name)
+        logger.info("%s was learnt anew: pages are judged by it from now on", path)
+
+
+def _nearness(model: PageModel) -> dict[str, TopicTest]:
+    """Return the tests for the topics that a model looks at."""
+    return {name: TopicTest(load_topic(name), MEDIA_KINDS) for name in model.topics}
 
 
 def _fields(page: Page) -> Iterator[tuple[str, str]]:

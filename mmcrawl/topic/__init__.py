@@ -1,12 +1,14 @@
 """Topics: what a crawl looks for, and how near a text is to it.
 
 A :class:`Topic` is a set of concepts, each a set of equivalent words in Chinese and English. It
-comes from a file that ships with mmcrawl, from the user's own file, or from a few keywords.
+comes from a file that ships with mmcrawl, from the user's own file, or from a few keywords; or it
+is learnt from pages, a :class:`PageModel`.
 :class:`BooleanModel` and :class:`VectorSpaceModel` give a text's similarity to it in [0, 1].
 """
 
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 from mmcrawl.topic.loading import load_topic, load_topics, topic_from_keywords, topic_names, union
+from mmcrawl.topic.page_model import PageModel
 from mmcrawl.topic.similarity import BooleanModel, VectorSpaceModel
 from mmcrawl.topic.topic import Concept, Topic
 
@@ -14,6 +16,7 @@ __all__ = [
     "MEDIA_KINDS",
     "BooleanModel",
     "Concept",
+    "PageModel",
     "Topic",
     "VectorSpaceModel",
     "load_topic",

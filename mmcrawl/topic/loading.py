@@ -1,6 +1,7 @@
 """Topics by name, from files, and from a few words.
 
-Topic files: TOML, or plain text with one concept a line. See dictionaries/README.
+Topic files: TOML, or plain text with one concept a line. See dictionaries/README. A topic that was
+learnt from pages is a JSON file. Those in the folder `OWN_TOPICS` go by their names as well.
 """
 
 import os
@@ -16,6 +17,7 @@ from mmcrawl.errors import TopicError
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 from mmcrawl.text.resources import data_file
 from mmcrawl.text.segmentation import Lexicon
+from mmcrawl.topic.page_model import PageModel
 from mmcrawl.topic.topic import Concept, Topic
 
 _TEXTS = ("name", "title", "title_en", "stage", "subject", "source")
@@ -23,6 +25,14 @@ _LISTS = ("words", "subject_words")
 ANYTHING = "*"
 """Given as keywords: pages with media are looked for, whatever they are about."""
 
+OWN_TOPICS = Path("topics")
+"""Folder of the user's own topics, in the folder where a command is run."""
+
+LEARNT = ".json"
+"""Ending of the file of a learnt topic."""
+
+_OWN = (LEARNT, ".toml", ".txt")
+_NAME = re.compile(r"[^\W_][\w.-]{0,63}")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 
 
@@ -158,12 +168,36 @@ def topic_names() -> list[str]:
     return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
 
 
+def own_topic_names() -> list[str]:
+    """Names of the user's own topics in `OWN_TOPICS`, sorted, but those that a shipped one has."""
+    try:
+        found = {path.stem for path in OWN_TOPICS.iterdir() if path.suffix in _OWN}
+    except OSError:
+        return []
+    return sorted(name for name in found.difference(topic_names()) if _NAME.fullmatch(name))
+
+
+def learnt_file(name: str) -> Path:
+    """File of the learnt topic of a name.
+
+    Raises :class:`~mmcrawl.errors.TopicError` for a name that is none, or that a shipped topic has.
+    """
+    if not _NAME.fullmatch(name) or name.endswith(_OWN):
+        raise TopicError(
+            f"{name!r} is no name for a topic; take letters, digits, - and ., at most 64"
+        )
+    if name in topic_names():
+        raise TopicError(f"a topic {name!r} ships with mmcrawl; take another name")
+    return OWN_TOPICS / f"{name}{LEARNT}"
+
+
 def load_topic(name_or_path: str) -> Topic:
     """The shipped topic of that name or title (高中物理), or the topic of the user's own file.
 
-    A file ending in ``.toml`` is read as TOML, any other as plain text (format in
-    dictionaries/README). Raises :class:`~mmcrawl.errors.TopicError` when there is neither such a
-    topic nor such a file, or when the file is bad.
+    A file ending in ``.toml`` is read as TOML, in ``.json`` as a learnt topic, any other as plain
+    text (format in dictionaries/README); a name may also be that of a file in `OWN_TOPICS`. Raises
+    :class:`~mmcrawl.errors.TopicError` when there is neither such a topic nor such a file, or when
+    the file is bad.
     """
     name = name_or_path.strip()
     if name in topic_names():
@@ -171,12 +205,15 @@ def load_topic(name_or_path: str) -> Topic:
     path = Path(name)
     if os.path.isfile(path):  # False for a name that is too long, where pathlib raises
         return _from_file(path)
-    if "/" in name or "\\" in name or path.suffix in {".toml", ".txt"}:
+    if "/" in name or "\\" in name or path.suffix in _OWN:
         raise TopicError(f"there is no topic file {name}")
+    for ending in _OWN if _NAME.fullmatch(name) else ():
+        if os.path.isfile(own := OWN_TOPICS / f"{name}{ending}"):
+            return _from_file(own)
     titles = _titles(tuple(topic_names()))
     if called := titles.get(name.casefold()):
         return _shipped(called)
-    shown = {one: one for one in topic_names()} | titles
+    shown = {one: one for one in (*topic_names(), *own_topic_names())} | titles
     near = [one for one in get_close_matches(name.casefold(), shown, 6, 0.5) if one][:3]
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     raise TopicError(f"unknown topic {name!r}; {hint}`scrapy topic list` shows all topics")
@@ -234,7 +271,14 @@ def _shipped(name: str) -> Topic:
     return parse_toml(data_file("topics", file).read_bytes(), file)
 
 
+def learnt_topic(model: PageModel) -> Topic:
+    """The topic of a model."""
+    return Topic(model.name, model.name, (), source="learnt from pages", learnt=(model,))
+
+
 def _from_file(path: Path) -> Topic:
+    if path.suffix == LEARNT:
+        return learnt_topic(PageModel.load(path))
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -263,4 +307,5 @@ def union(topics: list[Topic]) -> Topic:
             kind: tuple(concept for topic in topics for concept in topic.media.get(kind, ()))
             for kind in MEDIA_KINDS
         },
+        learnt=tuple(model for topic in topics for model in topic.learnt),
     )

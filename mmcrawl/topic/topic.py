@@ -8,6 +8,7 @@ from mmcrawl.errors import TopicError
 from mmcrawl.text.media_kinds import DEFAULT_KINDS
 from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
 from mmcrawl.text.segmentation import Lexicon
+from mmcrawl.topic.page_model import PageModel
 
 Concept = tuple[str, ...]
 """Words that mean the same, in any language; the first is the concept's name."""
@@ -47,6 +48,9 @@ class Topic:
     anything: bool = False
     """Whether every page is on topic: media are looked for, whatever they are about."""
 
+    learnt: tuple[PageModel, ...] = field(default=(), hash=False)
+    """What was learnt from pages: judges them beside the words; its own words are for links."""
+
     def __post_init__(self) -> None:
         unknown = sorted({*self.media, *self.wanted} - {*MEDIA_KINDS})
         if unknown:
@@ -54,7 +58,7 @@ class Topic:
                 f"topic {self.name!r}: no such media kind {unknown[0]!r}; "
                 f"there are {', '.join(MEDIA_KINDS)}"
             )
-        if not self.terms and not self.anything:
+        if not self.terms and not self.anything and not self.learnt:
             raise TopicError(f"topic {self.name!r} holds no words; add at least one concept")
 
     @cached_property
@@ -65,7 +69,20 @@ class Topic:
         """
         parts = [self.subject_words, self.concepts]
         parts += [self.media.get(kind, ()) for kind in MEDIA_KINDS if kind in self.wanted]
+        parts += [model.guide for model in self.learnt]
         return distinct(concept for part in parts for concept in part)
+
+    @cached_property
+    def by_words(self) -> "Topic | None":
+        """This topic without what was learnt; None if nothing is left, which no page has words of.
+
+        The words of what was learnt order links; pages are judged by all that it knows instead.
+        """
+        if not self.learnt:
+            return self
+        if self.concepts or self.subject_words or any(self.media.values()) or self.anything:
+            return replace(self, learnt=())
+        return None
 
     @cached_property
     def lexicon(self) -> Lexicon:

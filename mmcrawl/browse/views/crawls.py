@@ -22,7 +22,7 @@ from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.page.model import MediaResource
 from mmcrawl.scoring.registry import algorithm_names
 from mmcrawl.sharing.found import FoundMedia
-from mmcrawl.topic.loading import topic_names
+from mmcrawl.topic.loading import own_topic_names, topic_names
 
 _MOST = 200  # folders that are looked into
 _LARGEST_RESULTS = 20 << 20  # characters; of a larger one only the report is shown
@@ -211,7 +211,8 @@ class CrawlViews:
         return form.to("/crawl", job=job)
 
     def _form(self) -> dict[str, Any]:
-        return {"topics": topic_names(), "algorithms": algorithm_names(), "every": EVERY}
+        topics = [*own_topic_names(), *topic_names()]
+        return {"topics": topics, "algorithms": algorithm_names(), "every": EVERY}
 
     def _found(self, record: MediaPageRecord) -> FoundPage:
         versions = numbers_of(self.context.archive.visits(record.url))

@@ -130,6 +130,8 @@ class PageViews:
             number=number,
             last=last,
             newest=numbers[-2:] if len(numbers) > 1 else None,
+            marks=self.context.topics.marks_of_page(url),
+            topics=self.context.topics.names() if self.context.topics.can_mark else None,
         )
 
     def blocks(self, arguments: Arguments) -> Response:

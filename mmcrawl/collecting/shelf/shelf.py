@@ -31,6 +31,9 @@ CORRECTIONS = "correction"
 COLLECTIONS = "collection"
 """Kind of records: what people collected, see `mmcrawl.collecting.shelf.collections`."""
 
+MARKS = "mark"
+"""Kind of records: pages marked as right or wrong, see `mmcrawl.collecting.shelf.marks`."""
+
 
 class Shelf(ABC):
     """Works and corrections. Methods raise StoreError where they cannot be read or written.
@@ -93,6 +96,11 @@ class Shelf(ABC):
             values = corrections.get(row["id"], {})
             if hidden or not values.get("hidden"):
                 yield corrected(Work.from_plain(row), values)
+
+    @property
+    def is_described(self) -> bool:
+        """Whether works were described, rather than only pages marked."""
+        return next(self.rows(), None) is not None or not self.records(MARKS)
 
     def find(self, id_: str) -> Work:
         """Return a work by its id, also a hidden one.

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mmcrawl.collecting.shelf.shelf import CORRECTIONS, Change, Record, Shelf, as_row
-from mmcrawl.errors import StoreError
+from mmcrawl.errors import MissingStoreError, StoreError
 
 _APPLICATION_ID = 0x6D6D6377  # "mmcw"
-_VERSION = 2
+_VERSION = 3
 _WAIT = 30.0  # seconds for another process to finish its write
 _SCHEMA = """
 CREATE TABLE work (
@@ -20,8 +20,12 @@ CREATE TABLE work (
 CREATE TABLE file (key TEXT PRIMARY KEY, work TEXT NOT NULL) STRICT;
 CREATE TABLE correction (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
 CREATE TABLE collection (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
+CREATE TABLE mark (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
 CREATE TABLE revision (number INTEGER NOT NULL) STRICT;
 INSERT INTO revision VALUES (0);
+"""
+_FROM_2 = """
+CREATE TABLE mark (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
 """
 _FROM_1 = """
 ALTER TABLE work ADD COLUMN changed REAL NOT NULL DEFAULT 0;
@@ -29,7 +33,10 @@ ALTER TABLE correction RENAME COLUMN work TO id;
 CREATE TABLE collection (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
 CREATE TABLE revision (number INTEGER NOT NULL) STRICT;
 INSERT INTO revision VALUES (0);
+CREATE TABLE mark (id TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT;
 """
+_STEPS = {1: _FROM_1, 2: _FROM_2}
+"""By the version of a file, what makes it one of this version."""
 
 
 class SqliteShelf(Shelf):
@@ -46,7 +53,9 @@ class SqliteShelf(Shelf):
     def __init__(self, path: Path, *, create: bool = True) -> None:
         self.name = str(path)
         if not create and not path.is_file():
-            raise StoreError(f"there are no works {path}; `scrapy works describe` makes them")
+            raise MissingStoreError(
+                f"there are no works {path}; `scrapy works describe` makes them"
+            )
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -121,8 +130,9 @@ class SqliteShelf(Shelf):
             return
         with self._writing():
             is_new = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if is_new or self._marks() == [_APPLICATION_ID, 1]:
-                for statement in (_SCHEMA if is_new else _FROM_1).split(";\n"):
+            application, version = self._marks()
+            if is_new or (application == _APPLICATION_ID and version in _STEPS):
+                for statement in (_SCHEMA if is_new else _STEPS[version]).split(";\n"):
                     db.execute(statement)
                 db.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
                 db.execute(f"PRAGMA user_version = {_VERSION}")

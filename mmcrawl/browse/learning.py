@@ -1,0 +1,220 @@
+"""Topics that are learnt in the browser: marks, the pages to mark next, and learning from them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.browse.arguments import Problem
+from mmcrawl.browse.catalogue import PROGRAM, Catalogue
+from mmcrawl.collecting.shelf.marks import Mark, Marks
+from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.errors import MissingStoreError, TopicError
+from mmcrawl.learning.examples import sampled
+from mmcrawl.scoring.relevance import LearntTest
+from mmcrawl.topic.loading import LEARNT, OWN_TOPICS, learnt_file, own_topic_names
+from mmcrawl.topic.page_model import PageModel
+
+OFFERED = 10
+"""Pages that are offered to be marked."""
+
+_LOOKED_AT = 200  # pages of the archive, drawn by chance, of which the least sure are offered
+_SECONDS = 5.0  # that looking at them may take
+_OF_A_SITE = 3  # pages that are offered at most, where there are others
+_MOST_TOPICS = 50  # whose pages are remembered
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A page that may be marked.
+
+    Attributes:
+        url, title: Of the page.
+        site: Its host.
+        probability: That it is right, None if nothing is learnt yet.
+    """
+
+    url: str
+    title: str
+    site: str
+    probability: float | None
+
+
+class TopicDesk:
+    """Topics that are learnt from marked pages. Any thread may ask it.
+
+    Args:
+        catalogue: Of the store whose pages are marked; marks are kept beside its works.
+        archive: Where the pages are.
+        uri: Of the archive.
+    """
+
+    def __init__(self, catalogue: Catalogue, archive: Archive, uri: str) -> None:
+        self._catalogue, self._archive, self._uri = catalogue, archive, uri
+        self._lock = Lock()
+        self._learning: dict[str, subprocess.Popen[bytes]] = {}
+        self._looked_at: dict[str, tuple[tuple[int, int], list[Candidate]]] = {}
+
+    @property
+    def can_mark(self) -> bool:
+        """Whether there is a store that marks can be kept in."""
+        return self._catalogue.can_describe
+
+    def names(self) -> list[str]:
+        """Return the names of what is learnt, or marked for, sorted."""
+        learnt = {name for name in own_topic_names() if (OWN_TOPICS / f"{name}{LEARNT}").is_file()}
+        with self._marks() as marks:
+            return sorted(learnt.union(marks.topics() if marks else ()))
+
+    def model(self, name: str) -> PageModel | None:
+        """Return what is learnt, None if nothing is.
+
+        Raises:
+            TopicError: the name is none, or the file cannot be read.
+        """
+        path = learnt_file(name)
+        return PageModel.load(path) if path.is_file() else None
+
+    def marks(self, name: str) -> list[Mark]:
+        """Return the pages that are marked for a topic, the latest first."""
+        with self._marks() as marks:
+            return marks.of(name) if marks else []
+
+    def marks_of_page(self, url: str) -> dict[str, bool]:
+        """Return for which topics a page is marked, and whether as right."""
+        with self._marks() as marks:
+            return {} if marks is None else marks.of_page(url)
+
+    def mark(self, name: str, url: str, *, is_good: bool | None) -> None:
+        """Mark a page, or take its mark back with None.
+
+        Raises:
+            Problem: there is no store to keep it in (400), or the name is none.
+        """
+        if not self.can_mark:
+            raise Problem(400, "unmarked")
+        try:
+            learnt_file(name)
+        except TopicError as error:
+            raise Problem(400, "entry", error=error) from error
+        with open_shelf(self._catalogue.store, self._catalogue.folder) as shelf:
+            Marks(shelf).put(name, url, is_good=is_good)
+
+    # -- what to mark next ------------------------------------------------------------------
+
+    def least_sure(self, name: str) -> list[Candidate]:
+        """Return pages of the archive about which the model is least sure, those first.
+
+        Before anything is learnt they are drawn by chance. Pages that are marked are not among
+        them, nor are those that were learnt from.
+        """
+        model = self.model(name)
+        marked = {mark.url for mark in self.marks(name)}
+        return _spread(one for one in self._candidates(name, model) if one.url not in marked)
+
+    def _candidates(self, name: str, model: PageModel | None) -> Sequence[Candidate]:
+        stamp = model.stamp if model else (0, 0)
+        with self._lock:
+            known = self._looked_at.get(name)
+        if known is not None and known[0] == stamp and known[1]:
+            return known[1]
+        found = self._look(model, stamp)
+        with self._lock:
+            if len(self._looked_at) >= _MOST_TOPICS:
+                self._looked_at.clear()
+            self._looked_at[name] = stamp, found
+        return found
+
+    def _look(self, model: PageModel | None, stamp: tuple[int, int]) -> list[Candidate]:
+        test = LearntTest(model) if model else None
+        without: Collection[str] = {*model.good, *model.bad} if model else ()
+        ends, found, seen = time.monotonic() + _SECONDS, [], set()
+        for example in sampled(self._archive, _LOOKED_AT, stamp[0], without):
+            if time.monotonic() > ends:
+                break
+            if example.likeness in seen:
+                continue
+            seen.add(example.likeness)
+            probability = test.probability(example.page) if test else None
+            found.append(Candidate(example.name, example.page.title, example.site, probability))
+        return sorted(found, key=lambda one: abs((one.probability or 0.5) - 0.5))
+
+    # -- learning ---------------------------------------------------------------------------
+
+    def learn(self, name: str) -> None:
+        """Learn from the marks and what was learnt from before, in a process of its own.
+
+        Raises:
+            TopicError: the name is none.
+        """
+        learnt_file(name)
+        with self._lock:
+            if not self.can_mark or self.is_learning(name):
+                return
+            self._catalogue.folder.mkdir(parents=True, exist_ok=True)
+            command = ["topic", "learn", name, "--marks", *self._catalogue.arguments]
+            with self._log(name).open("wb") as said:
+                self._learning[name] = subprocess.Popen(  # noqa: S603 - a program of ours
+                    [sys.executable, "-c", PROGRAM, *command, "-a", f"archive={self._uri}"],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=said,
+                )
+
+    def is_learning(self, name: str) -> bool:
+        """Whether a topic is being learnt."""
+        process = self._learning.get(name)
+        return process is not None and process.poll() is None
+
+    def failure(self, name: str) -> str:
+        """Return why the last learning failed, "" if it did not."""
+        process = self._learning.get(name)
+        if process is None or process.poll() in (None, 0):
+            return ""
+        said = self._log(name).read_text(encoding="utf-8", errors="replace").strip()
+        return said.rpartition("\n")[2]
+
+    def close(self) -> None:
+        """End what is under way."""
+        for process in self._learning.values():
+            if process.poll() is None:
+                process.terminate()
+                process.wait()
+
+    def _log(self, name: str) -> Path:
+        return self._catalogue.folder / f"learning-{name}.log"
+
+    @contextmanager
+    def _marks(self) -> Iterator[Marks | None]:
+        """Open the marks; None if there are none."""
+        if not self.can_mark:
+            yield None
+            return
+        try:
+            shelf = open_shelf(self._catalogue.store, self._catalogue.folder, create=False)
+        except MissingStoreError:
+            yield None
+            return
+        with shelf:
+            yield Marks(shelf)
+
+
+def _spread(candidates: Iterator[Candidate]) -> list[Candidate]:
+    """Return the first ones, not too many of one site; more of it where there are no others."""
+    chosen: list[Candidate] = []
+    rest: list[Candidate] = []
+    of_site = Counter[str]()
+    for one in candidates:
+        of_site[one.site] += 1
+        (chosen if of_site[one.site] <= _OF_A_SITE else rest).append(one)
+        if len(chosen) == OFFERED:
+            break
+    return [*chosen, *rest][:OFFERED]

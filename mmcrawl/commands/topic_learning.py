@@ -1,0 +1,260 @@
+"""What `scrapy topic learn` and `scrapy topic suggest` do: topics made of examples."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from mmcrawl.archive.archive import Archive
+from mmcrawl.archive.opening import open_archive
+from mmcrawl.collecting.opening import folder_of
+from mmcrawl.collecting.shelf.marks import Marks
+from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.commands.base import archive_params, console_of, output_to, store_named, whole
+from mmcrawl.errors import MissingStoreError, MmcrawlError, StoreError, TopicError
+from mmcrawl.learning.examples import Example, Examples, is_address, read_examples, sampled
+from mmcrawl.learning.telling import TellingWord, telling_words
+from mmcrawl.learning.training import Lesson, learn
+from mmcrawl.settings import SettingsLike, value_of
+from mmcrawl.terminal.crawl import literal
+from mmcrawl.topic.loading import LEARNT, learnt_file, load_topics
+from mmcrawl.topic.page_model import PageModel
+
+_UNLABELLED = 200
+_MOST_PROBLEMS = 5  # that are named; of others only how many there are
+_SHOWN_WORDS = 20
+_SUGGESTED = 40
+
+Say = Callable[[object], None]
+
+
+def add_learning_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of `learn` and `suggest`."""
+    add = parser.add_argument
+    for name, what in (("good", "right"), ("bad", "wrong")):
+        add(
+            f"--{name}",
+            action="append",
+            default=[],
+            metavar="PAGES",
+            help=f"learn, suggest: pages that are {what}: an address in the archive, a file of"
+            " HTML, a folder with such files, or a text file with one of these a line; may be"
+            " repeated",
+        )
+    add("--marks", action="store_true", help="learn: also from the pages marked in `scrapy browse`")
+    add(
+        "--unlabelled",
+        default="",
+        metavar="N",
+        help="learn, suggest without --bad: pages of the archive drawn by chance to compare with"
+        f" (default: {_UNLABELLED})",
+    )
+    add("-o", "--output", default="", metavar="FILE", help="learn, suggest: file to write")
+
+
+def learning(
+    verb: str, name: str, opts: argparse.Namespace, settings: SettingsLike, say: Say
+) -> Callable[[], None]:
+    """Check what `learn` or `suggest` was told; return what does it.
+
+    Args:
+        verb: One of the two.
+        name: Of the topic to learn.
+        opts: The options.
+        settings: Of the project.
+        say: Tells of pages that cannot be had.
+
+    Raises:
+        MmcrawlError, ValueError: it is wrong, in a sentence.
+    """
+    most = whole(opts.unlabelled or str(_UNLABELLED), "--unlabelled", 10, 10_000)
+    if verb == "suggest":
+        if not opts.good:
+            raise MmcrawlError("--good PAGES is missing: pages that the topic's words stand on")
+        known = _words_known(opts.topic)
+        return lambda: _suggest(opts, settings, say, most, known)
+    path = Path(opts.output).expanduser() if opts.output else learnt_file(name)
+    learnt_file(name)  # is it a name?
+    if path.suffix != LEARNT:
+        raise MmcrawlError(f"-o {path}: the file of a learnt topic ends in {LEARNT}")
+    if not opts.good and not opts.marks:
+        raise MmcrawlError("--good PAGES is missing: pages that are right; or --marks")
+    shelf = None
+    if opts.marks:
+        store = store_named(opts.store)
+        shelf = store, folder_of(store, value_of(settings, "MMCRAWL_MEDIA"))
+
+    def do() -> None:
+        former = PageModel.load(path) if opts.marks and path.is_file() else None
+        named = _with_marks(name, shelf, former, opts) if shelf else (opts.good, opts.bad)
+        lesson = _learnt(name, named, opts, settings, say=say, most=most)
+        lesson.model.save(path)
+        console_of().print(lesson_shown(lesson, path, name))
+
+    return do
+
+
+def _learnt(
+    name: str,
+    named: tuple[list[str], list[str]],
+    opts: argparse.Namespace,
+    settings: SettingsLike,
+    *,
+    say: Say,
+    most: int,
+) -> Lesson:
+    good, bad = named
+    with _archive_for([*good, *bad], opts, settings, needed=not bad) as archive:
+        right = _read(good, archive, "good", say)
+        wrong = _read(bad, archive, "bad", say)
+        drawn = () if wrong.pages else _drawn(archive, most, right)
+        return learn(name, right.pages, wrong.pages, drawn)
+
+
+def _suggest(
+    opts: argparse.Namespace, settings: SettingsLike, say: Say, most: int, known: Sequence[str]
+) -> None:
+    with _archive_for([*opts.good, *opts.bad], opts, settings, needed=not opts.bad) as archive:
+        right = _read(opts.good, archive, "good", say)
+        wrong = _read(opts.bad, archive, "bad", say).pages or list(_drawn(archive, most, right))
+    if not right.pages or not wrong:
+        raise TopicError("there are no pages to compare; give --good, and --bad or an archive")
+    words = telling_words(right.pages, wrong, _SUGGESTED, known)
+    if not words:
+        raise TopicError(
+            "no word stands on the good pages rather than on the others; give more pages of either"
+        )
+    with output_to(opts.output) as file:
+        print("words = [", file=file)
+        for word in words:
+            concept = json.dumps([word.word], ensure_ascii=False)
+            share = f"on {word.good} of {len(right.pages)}, elsewhere {word.bad} of {len(wrong)}"
+            print(f"  {concept},  # {share}", file=file)
+        print("]", file=file)
+
+
+def _read(named: Sequence[str], archive: Archive | None, what: str, say: Say) -> Examples:
+    found = read_examples(named, archive)
+    for problem in found.problems[:_MOST_PROBLEMS]:
+        say(f"left out of the {what} pages: {problem}")
+    if (more := len(found.problems) - _MOST_PROBLEMS) > 0:
+        say(f"{more} more of the {what} pages cannot be had either")
+    return found
+
+
+def _drawn(archive: Archive | None, most: int, right: Examples) -> list[Example]:
+    if archive is None:
+        return []
+    return list(sampled(archive, most, without=right.names()))
+
+
+def _with_marks(
+    name: str, shelf: tuple[str, Path], former: PageModel | None, opts: argparse.Namespace
+) -> tuple[list[str], list[str]]:
+    """Return the examples, those the topic was learnt from before, and the pages that are marked.
+
+    A mark outweighs what was said before.
+    """
+    good, bad = list(opts.good), list(opts.bad)
+    if former is not None:
+        good, bad = [*good, *former.good], [*bad, *former.bad]
+    try:
+        with open_shelf(*shelf, create=False) as opened:
+            marks = {mark.url: mark.is_good for mark in Marks(opened).of(name)}
+    except MissingStoreError:
+        marks = {}
+    if not marks and not good:
+        raise MmcrawlError(
+            f"no page is marked for {name!r}; mark some in `scrapy browse`, or give --good PAGES"
+        )
+    kept = [[one for one in names if one not in marks] for names in (good, bad)]
+    return (
+        [*kept[0], *(url for url, is_good in marks.items() if is_good)],
+        [*kept[1], *(url for url, is_good in marks.items() if not is_good)],
+    )
+
+
+@contextmanager
+def _archive_for(
+    named: Sequence[str], opts: argparse.Namespace, settings: SettingsLike, *, needed: bool
+) -> Iterator[Archive | None]:
+    """Open the archive that is meant, to be read; None if there is none, and it can do without."""
+    told = bool(opts.store or opts.archive)
+    uri = archive_params(opts, settings).archive_uri or ""
+    try:
+        opened = open_archive(uri, create=False, read_only=True)
+    except StoreError as error:
+        if told or any(map(is_address, named)):
+            raise
+        if needed:
+            raise MmcrawlError(
+                "--bad PAGES is missing, and there is no archive with other pages to compare with;"
+                " give --bad or --store"
+            ) from error
+        yield None
+        return
+    with opened as archive:
+        yield archive
+
+
+def _words_known(topics: str) -> list[str]:
+    return [word for concept in load_topics(topics).terms for word in concept] if topics else []
+
+
+# -- what is printed ------------------------------------------------------------------------
+
+
+def lesson_shown(lesson: Lesson, path: Path, name: str) -> RenderableType:
+    """Return what came of the examples, as it is printed."""
+    parts: list[RenderableType] = [Text(f"{name} is learnt: {path}", style="bold"), _facts(lesson)]
+    for title, words in (
+        ("Words that speak for a page", lesson.words),
+        ("Words that speak against it", lesson.against),
+    ):
+        if words:
+            parts.append(_words(title, words, lesson))
+    parts += [Text(f"Mind: {warning}.", style="yellow") for warning in lesson.warnings]
+    named = name if path == learnt_file(name) else path
+    parts.append(
+        literal(f"scrapy crawl focused -a topic={named} …  or with words: -a topic={named},NAME")
+    )
+    return Group(*parts)
+
+
+def _facts(lesson: Lesson) -> RenderableType:
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    taken = " that were taken for bad ones" if lesson.taken_as_bad else ""
+    table.add_row("good pages", f"{lesson.good} of {_sites(lesson.good_sites)}")
+    table.add_row("bad pages", f"{lesson.bad} of {_sites(lesson.bad_sites)}{taken}")
+    what = "whole sites" if lesson.by_site else "pages"
+    table.add_row("tried on", f"{what} left out in training, {lesson.folds} times")
+    for title, rate in (("precision", lesson.precision), ("recall", lesson.recall)):
+        table.add_row(title, f"{rate.value:.0%}  (95 %: {rate.low:.0%} to {rate.high:.0%})")
+    table.add_row("average precision", f"{lesson.average_precision:.2f}")
+    return table
+
+
+def _sites(count: int) -> str:
+    return f"{count} site{'s' if count != 1 else ''}"
+
+
+def _words(title: str, words: Sequence[TellingWord], lesson: Lesson) -> RenderableType:
+    table = Table(title=f"\n{title}", title_justify="left", box=None, padding=(0, 2, 0, 0))
+    table.add_column("word")
+    first, second = (lesson.good, lesson.bad)
+    against = words is lesson.against
+    for column in (f"of {first} good", f"of {second} bad"):
+        table.add_column(column, justify="right")
+    for word in words[:_SHOWN_WORDS]:
+        on = (word.bad, word.good) if against else (word.good, word.bad)
+        table.add_row(literal(word.word), *map(str, on))
+    return table

@@ -1,0 +1,22 @@
+"""Learning a topic from pages that are right and pages that are wrong.
+
+`read_examples` finds the pages that a user names; `learn` trains a
+:class:`~mmcrawl.topic.page_model.PageModel` on them by scikit-learn, which is needed for nothing
+else, and says how well it does on pages it has not seen; `telling_words` are the words that stand
+on good pages rather than on bad ones.
+"""
+
+from mmcrawl.learning.examples import Example, Examples, read_examples, sampled
+from mmcrawl.learning.telling import TellingWord, telling_words
+from mmcrawl.learning.training import Lesson, learn
+
+__all__ = [
+    "Example",
+    "Examples",
+    "Lesson",
+    "TellingWord",
+    "learn",
+    "read_examples",
+    "sampled",
+    "telling_words",
+]

@@ -1,0 +1,192 @@
+"""Topics in the browser: pages offered and marked, learnt from the marks; and who may do that."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lxml import html
+from starlette.testclient import TestClient
+
+from mmcrawl.archive import Capture
+from mmcrawl.browse import Context, Options
+from mmcrawl.collecting.opening import folder_of
+from mmcrawl.collecting.shelf.marks import Marks
+from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.topic import load_topic
+from tests.browse.shelf import HTML, START, browsing, fill
+from tests.browse.works import keep_works, key_of, store_of
+
+GOOD = "erhu bow strings tuning melody luthier".split()
+BAD = "football league goal striker transfer keeper".split()
+
+
+def address(number: int) -> str:
+    return f"http://s{number % 4}.test/{number}.html"
+
+
+def captures() -> Iterator[Capture]:
+    """Yield 24 pages of four sites, every other one about fiddles."""
+    for number in range(24):
+        words = random.Random(number).sample(BAD if number // 4 % 2 else GOOD, 5)
+        body = f"<title>{words[0]} {number}</title><p>{' '.join(words * 2)}</p>"
+        yield Capture(address(number), body.encode(), START + number, headers=HTML)
+
+
+@pytest.fixture
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    monkeypatch.chdir(tmp_path)  # where topics are kept
+    uri = fill(tmp_path, captures())
+    with browsing(uri, Options(store=store_of(tmp_path))) as (client, _):
+        yield client
+
+
+def post(client: TestClient, path: str, **form: str) -> str:
+    sent = {"form_key": key_of(client, "/topic?name=fiddles"), **form}
+    answer = client.post(path, data=sent, follow_redirects=False)
+    assert answer.status_code == 303, answer.text
+    return str(answer.headers["location"])
+
+
+def offered(client: TestClient) -> list[str]:
+    page = html.document_fromstring(client.get("/topic?name=fiddles").text)
+    return page.xpath("//section[1]//form[@class='marking']/input[@name='url']/@value")
+
+
+def mark(client: TestClient, number: int) -> None:
+    kind = "bad" if number // 4 % 2 else "good"
+    post(client, "/topic/mark", topic="fiddles", url=address(number), mark=kind)
+
+
+def test_pages_are_offered_marked_and_learnt_from(client: TestClient, tmp_path: Path) -> None:
+    assert "No topic is learnt yet" in client.get("/topics").text
+    first = offered(client)
+    assert len(first) == 10
+    for number in range(16):
+        mark(client, number)
+    assert not {address(number) for number in range(16)} & set(offered(client))
+    shown = client.get("/topic?name=fiddles").text
+    assert "8 marked right, 8 wrong" in shown
+    assert "Nothing is learnt yet" in shown
+
+    assert post(client, "/topic/learn", name="fiddles") == "/topic?name=fiddles"
+    ends = time.monotonic() + 60
+    while "It is being learnt" in (shown := client.get("/topic?name=fiddles").text):
+        assert time.monotonic() < ends
+        time.sleep(0.2)
+    assert "from 8 right and 8 wrong pages" in shown
+    assert "Words that speak for a page:" in shown
+    model = load_topic("fiddles").learnt[0]
+    assert set(model.good) == {address(n) for n in range(16) if not n // 4 % 2}
+    assert not set(model.good) & set(offered(client))
+    assert "right with probability" in shown
+
+    mark(client, 16)  # and what was learnt from before counts again
+    post(client, "/topic/learn", name="fiddles")
+    while "It is being learnt" in client.get("/topic?name=fiddles").text:
+        assert time.monotonic() < ends
+        time.sleep(0.2)
+    assert len(load_topic("fiddles").learnt[0].good) == 9
+    assert "fiddles" in html.document_fromstring(client.get("/crawls").text).xpath(
+        "//select[@name='topic']/option/text()"
+    )
+
+
+def test_what_cannot_be_learnt_is_told(client: TestClient) -> None:
+    mark(client, 0)
+    post(client, "/topic/learn", name="fiddles")
+    ends = time.monotonic() + 60
+    while "It is being learnt" in (shown := client.get("/topic?name=fiddles").text):
+        assert time.monotonic() < ends
+        time.sleep(0.2)
+    assert "It could not be learnt:" in shown
+    assert "too few to learn from" in shown
+
+
+def test_a_page_is_marked_where_it_is_shown_and_the_mark_is_taken_back(
+    client: TestClient, tmp_path: Path
+) -> None:
+    sent = {"url": address(3), "new": "fiddles", "mark": "good", "from": "page"}
+    assert post(client, "/topic/mark", **sent).startswith("/page?url=")
+    shown = html.document_fromstring(client.get("/page", params={"url": address(3)}).text)
+    assert shown.xpath("//details/p[starts-with(., '✓')]/a/bdi/text()") == ["fiddles"]
+    store = store_of(tmp_path)
+    with open_shelf(store, folder_of(store, None)) as shelf:
+        assert [(m.url, m.is_good) for m in Marks(shelf).of("fiddles")] == [(address(3), True)]
+        post(client, "/topic/mark", topic="fiddles", url=address(3), mark="bad")
+        assert [m.is_good for m in Marks(shelf).of("fiddles")] == [False]
+        post(client, "/topic/mark", topic="fiddles", url=address(3), mark="none")
+        assert not Marks(shelf).of("fiddles")
+
+
+def test_marks_alone_are_no_described_works(client: TestClient) -> None:
+    mark(client, 0)
+    page = html.document_fromstring(client.get("/works").text)
+    assert page.xpath("//form[@action='/works/describe']")
+
+
+def test_only_our_own_forms_mark_and_learn(client: TestClient) -> None:
+    form = {"topic": "fiddles", "url": address(0), "mark": "good"}
+    assert client.post("/topic/mark", data=form).status_code == 403
+    assert client.post("/topic/learn", data={"name": "fiddles"}).status_code == 403
+    key = key_of(client, "/topic?name=fiddles")
+    foreign = client.post(
+        "/topic/mark", data=form | {"form_key": key}, headers={"Origin": "http://evil.test"}
+    )
+    assert foreign.status_code == 403
+    assert "No topic is learnt yet" in client.get("/topics").text
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", "physics-senior", ".hidden", "x.json", "a b"])
+def test_names_that_are_none_are_refused(name: str, client: TestClient, tmp_path: Path) -> None:
+    key = key_of(client, "/topic?name=fiddles")
+    form = {"form_key": key, "topic": name, "url": address(0), "mark": "good"}
+    assert client.post("/topic/mark", data=form).status_code == 400
+    assert client.post("/topic/learn", data={"form_key": key, "name": name}).status_code == 400
+    assert client.get("/topic", params={"name": name}).status_code == 400
+    assert not (tmp_path / "topics").exists()
+
+
+def test_pages_that_are_not_stored_are_not_marked(client: TestClient) -> None:
+    key = key_of(client, "/topic?name=fiddles")
+    form = {"form_key": key, "topic": "fiddles", "url": "http://gone.test/", "mark": "good"}
+    assert client.post("/topic/mark", data=form).status_code == 404
+
+
+def test_a_hostile_model_is_shown_as_text(client: TestClient, tmp_path: Path) -> None:
+    from mmcrawl.topic import PageModel
+
+    told = {"words": ["<script>alert(1)</script>"], "precision": "x", "warnings": 7}
+    model = PageModel("fiddles", {}, {}, {}, 0.0, 1.0, 0.0, measured=told)
+    model.save(tmp_path / "topics" / "fiddles.json")
+    shown = client.get("/topic?name=fiddles")
+    assert shown.status_code == 200
+    assert "<script>alert" not in shown.text
+    (tmp_path / "topics" / "fiddles.json").write_text("{")
+    assert client.get("/topic?name=fiddles").status_code == 400
+
+
+def test_without_a_store_nothing_is_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with browsing(fill(tmp_path, captures())) as (client, context):
+        assert "Marks are kept beside a crawl" in client.get("/topics").text
+        assert client.get("/page", params={"url": address(0)}).status_code == 200
+        form = {"form_key": context.form_key, "topic": "f", "url": address(0), "mark": "good"}
+        assert client.post("/topic/mark", data=form).status_code == 400
+
+
+def test_the_pages_are_in_chinese_as_well(client: TestClient) -> None:
+    assert "随机抽取的网页" in client.get("/topic?name=fiddles&lang=zh").text
+
+
+def test_marks_stand_beside_works_that_are_described(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with browsing(fill(tmp_path, captures()), keep_works(tmp_path)) as (client, context):
+        assert isinstance(context, Context)
+        mark(client, 0)
+        assert "Water waves" in client.get("/works").text
