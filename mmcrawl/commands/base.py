@@ -22,7 +22,7 @@ from scrapy.exceptions import UsageError
 from mmcrawl.crawling.archive_params import ArchiveParams
 from mmcrawl.crawling.arguments import DEFAULT_STORE, checked_store, explain
 from mmcrawl.crawling.params import DEMO_STORE, FocusedParams
-from mmcrawl.errors import MmcrawlError
+from mmcrawl.errors import MmcrawlError, fatal_error
 from mmcrawl.frontier.database import is_crawl_store
 from mmcrawl.settings import SettingsLike, value_of
 from mmcrawl.stores.uris import FILE, file_of, is_server
@@ -101,6 +101,9 @@ class MmcrawlCommand(_Base):
         except (MmcrawlError, ValueError) as error:
             self.say(error, 2)
             return
+        except OSError as error:
+            self.say(_why(error), 2)
+            return
         try:
             self.exitcode = do() or 0
             sys.stdout.flush()
@@ -110,7 +113,7 @@ class MmcrawlCommand(_Base):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             self.exitcode = 1
         except OSError as error:
-            self.say(f"{error.filename}: {error.strerror}" if error.filename else error, 1)
+            self.say(_why(error), 1)
         except KeyboardInterrupt:
             self.say(self.interrupted, 130)
 
@@ -118,6 +121,11 @@ class MmcrawlCommand(_Base):
         """Name a problem on standard error; `code` is the exit code."""
         complain(self.name, problem)
         self.exitcode = code
+
+
+def _why(error: OSError) -> object:
+    named = f"{error.filename}: {error.strerror}" if error.filename else error
+    return fatal_error(error) or named
 
 
 def console_of(width: int = 110) -> Console:

@@ -35,6 +35,7 @@ _PER_PAGE = 25
 _MOST_PAGES = 400  # of the list of what a crawl found; those behind are read to get there
 _MOST_MEDIA = 8  # of a page that are shown by title
 _MOST_WORDS = 12
+_LONGEST_SEEDS = 20_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,16 +175,14 @@ class CrawlViews:
             last=last,
             log=log,
             is_running=is_running,
-            can_go_on=self.runs.can_go_on(job),
+            is_stopping=self.runs.is_stopping(job),
+            can_go_on=self.runs.can_go_on(job) and not (crawl and crawl.state == "finished"),
         )
 
     def start(self, form: Form) -> str:
         """Start a crawl."""
-        try:
-            job = self.runs.start(form.values)
-        except ValueError as error:
-            raise Problem(400, "entry", error=error) from error
-        return form.to("/crawl", job=job)
+        said = {name: form.text(name, longest=_LONGEST_SEEDS) for name in form.values}
+        return form.to("/crawl", job=self.runs.start(said))
 
     def act(self, form: Form) -> str:
         """Stop a crawl, or let it go on."""
