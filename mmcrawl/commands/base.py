@@ -110,10 +110,14 @@ class MmcrawlCommand(_Base):
         except MmcrawlError as error:
             self.say(error, self.code_of(error))
         except BrokenPipeError:  # the reader has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()
             self.exitcode = 1
         except OSError as error:
             self.say(_why(error), 1)
+            try:
+                sys.stdout.flush()
+            except OSError:
+                _drop_output()
         except KeyboardInterrupt:
             self.say(self.interrupted, 130)
 
@@ -121,6 +125,11 @@ class MmcrawlCommand(_Base):
         """Name a problem on standard error; `code` is the exit code."""
         complain(self.name, problem)
         self.exitcode = code
+
+
+def _drop_output() -> None:
+    """Write what is left nowhere, so that nothing is said of it at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _why(error: OSError) -> object:

@@ -133,8 +133,8 @@ class WorkViews:
             work = _work(shelf, arguments.text("id", longest=100))
         films = [f.digest for f in work.files if f.digest and f.mime.startswith("video/")]
         with self.context.catalogue.collection() as collection:
-            pictures = () if collection is None else (picture_of(collection, f) for f in films)
-            for picture in pictures:
+            for film in films:
+                picture = picture_of(collection, film) if collection is not None else None
                 if picture is not None:
                     headers = {"Cache-Control": "private, max-age=86400"}
                     return FileResponse(picture, media_type="image/jpeg", headers=headers)
