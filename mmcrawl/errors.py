@@ -95,6 +95,23 @@ class CollectionError(MmcrawlError):
     """A work, a correction or a format of an export is not there, or is not understood."""
 
 
+class MissingRecordError(CollectionError):
+    """A work, or a collection of works, is not there."""
+
+
+class EntryError(CollectionError):
+    """What an editor writes cannot be kept.
+
+    Args:
+        field: Of what: its name.
+        message: What may be there.
+    """
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
 def fatal_error(error: BaseException | None) -> StoreError | None:
     """Return the error that ends the crawl; None if only the page at hand is lost by `error`.
 

@@ -35,6 +35,7 @@ from mmcrawl.browse.views.topics import TopicViews
 from mmcrawl.browse.views.versions import VersionViews
 from mmcrawl.browse.views.watch import WatchViews
 from mmcrawl.browse.views.works import WorkViews
+from mmcrawl.browse.words import sentences
 from mmcrawl.errors import MmcrawlError
 
 logger = logging.getLogger(__name__)
@@ -74,6 +75,7 @@ def create_app(context: Context) -> ASGIApp:
         exception_handlers={
             Problem: _answer_to(_of_problem),
             MmcrawlError: _answer_to(_of_store),
+            OSError: _answer_to(_of_disk),
             HTTPException: _answer_to(_of_http),
             Exception: _answer_to(_of_fault),
         },
@@ -124,7 +126,6 @@ def _routes(context: Context) -> list[BaseRoute]:
         context.route("/crawls", crawls.crawls),
         context.route("/crawls.json", crawls.json),
         context.form("/crawls", crawls.start),
-        context.route("/crawl", crawls.crawl),
         context.form("/crawl", crawls.act),
         context.route("/reports/{name}", crawls.report),
         Route("/help", _help(context), name="help"),
@@ -150,6 +151,8 @@ def _answer_to(
     def handle(request: Request, error: Exception) -> Response:
         problem = problem_of(request, error)
         words = Arguments(request).words
+        if (entry := f"entry.{problem.values.get('field')}") in sentences():
+            problem.values["error"] = words(entry)
         what = words(f"problem.{problem.name}", **problem.values)
         do = words(f"problem.{problem.name}.do", **problem.values)
         headers = {"Retry-After": "5"} if problem.status == 503 else {}
@@ -178,9 +181,15 @@ def _of_store(request: Request, error: Exception) -> Problem:
     return Problem(503, "store", error=error)
 
 
-def _of_http(_: Request, error: Exception) -> Problem:
+def _of_disk(request: Request, error: Exception) -> Problem:
+    logger.warning("%s: %s", request.url.path, error)
+    return Problem(503, "disk", error=error)
+
+
+def _of_http(request: Request, error: Exception) -> Problem:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    name = {404: "path", 405: "method"}.get(status, "fault")
+    method = "method" if request.method == "POST" else "formonly"
+    name = {404: "path", 405: method}.get(status, "fault")
     return Problem(status, name)
 
 

@@ -15,6 +15,7 @@ from mmcrawl.browse.words import Words, words_for
 LANGUAGE_COOKIE = "mmcrawl_language"
 """The cookie that keeps the language that a reader chose."""
 
+_WORDS = "mmcrawl.words"  # in the scope of a request
 _LARGEST = 1_000_000
 _MOST_FIELDS = 5_000
 _COMPACT = {4: "%Y", 6: "%Y%m", 8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
@@ -32,6 +33,16 @@ class Problem(Exception):  # noqa: N818 - it is an answer, not a fault
     def __init__(self, status: int, name: str, /, **values: object) -> None:
         super().__init__(name)
         self.status, self.name, self.values = status, name, values
+
+
+def wrong_entry(field: str, error: object = "") -> Problem:
+    """Return what is wrong with a field of a form (400).
+
+    Args:
+        field: Its name; the sentence ``entry.FIELD`` in ``words.toml`` says what may be there.
+        error: What is said where there is no such sentence.
+    """
+    return Problem(400, "entry", field=field, error=error)
 
 
 class Arguments:
@@ -55,8 +66,12 @@ class Arguments:
 
     @cached_property
     def words(self) -> Words:
-        """The interface in the language of the reader: ``?lang=``, the cookie, Accept-Language."""
-        return words_for(
+        """The interface in the language of the reader: ``?lang=``, the cookie, Accept-Language.
+
+        What is wrong with a form is told in the language of the form.
+        """
+        said: Words | None = self.request.scope.get(_WORDS)
+        return said or words_for(
             self.values.get("lang", ""),
             self.request.cookies.get(LANGUAGE_COOKIE, ""),
             self.request.headers.get("accept-language", ""),
@@ -153,6 +168,10 @@ class Form(Arguments):
         except ValueError:  # no UTF-8, or too many
             raise Problem(400, "form") from None
         self._pairs = pairs
+        request.scope[_WORDS] = self.words
+        for name, value in pairs:
+            if "\0" in value:  # which no database and no program takes
+                raise Problem(400, "control", name=name)
 
     @cached_property
     def values(self) -> Mapping[str, str]:
@@ -166,6 +185,23 @@ class Form(Arguments):
     def several(self, name: str) -> list[str]:
         """Return all values of a name, each once."""
         return list(dict.fromkeys(value for each, value in self._pairs if each == name))
+
+    def changed(self, name: str, now: str | None = None, *, longest: int = 1_000) -> str | None:
+        """Return a text that the reader changed, None if it is as the form showed it.
+
+        What another editor has changed since is kept so.
+
+        Args:
+            name: Of the field; ``was.NAME`` is what it showed.
+            now: What is there, which stands in for it in a form that does not say it; None if
+                whatever such a form holds is taken for changed.
+            longest: As of `text`.
+        """
+        if name not in self.values:
+            return None
+        text = self.text(name, longest=longest)
+        before = self.values.get(f"was.{name}", now)
+        return None if before is not None and text.split() == before.split() else text
 
     def to(self, path: str, **parameters: object) -> str:
         """Return the address of a page of ours, in the language of the form."""

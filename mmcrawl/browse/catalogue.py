@@ -12,6 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from threading import Lock
 
+from mmcrawl.browse import programs
 from mmcrawl.browse.arguments import Arguments, Problem
 from mmcrawl.collecting.opening import Collection, folder_of, open_collection
 from mmcrawl.collecting.shelf.opening import open_shelf
@@ -24,8 +25,6 @@ from mmcrawl.text.scripts import unify
 FACETS = ("kind", "topic", "level", "language", "licence", "held")
 _MOST_PAGES = 20  # of a work at which it is found
 _LONGEST_TEXT = 600  # characters of title and caption that are searched
-PROGRAM = "from mmcrawl.commands.program import main; main()"
-"""Runs a command of mmcrawl, as an argument of ``python -c``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +194,7 @@ class Catalogue:
     @property
     def is_describing(self) -> bool:
         """Whether works are being described."""
-        return self._describing is not None and self._describing.poll() is None
+        return programs.runs(self._describing)
 
     def describe(self) -> None:
         """Describe all works, in a process of its own, unless that is under way."""
@@ -204,12 +203,7 @@ class Catalogue:
                 return
             self.folder.mkdir(parents=True, exist_ok=True)
             with self._said.open("wb") as said:
-                self._describing = subprocess.Popen(  # noqa: S603 - a program of ours
-                    [sys.executable, "-c", PROGRAM, "works", "describe", *self.arguments],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=said,
-                )
+                self._describing = programs.begin(["works", "describe", *self.arguments], said)
 
     def failure(self) -> str:
         """Return what the last describing said when it failed, "" if it did not."""
@@ -224,9 +218,9 @@ class Catalogue:
 
     def close(self) -> None:
         """End what is under way."""
-        if self._describing is not None and self._describing.poll() is None:
-            self._describing.terminate()
-            self._describing.wait()
+        if self._describing is not None:
+            programs.end(self._describing)
+            programs.finish(self._describing)
 
 
 def _by_place(entries: Sequence[Entry]) -> dict[str, list[Entry]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -13,8 +12,9 @@ from pathlib import Path
 from threading import Lock
 
 from mmcrawl.archive.archive import Archive
+from mmcrawl.browse import programs
 from mmcrawl.browse.arguments import Problem
-from mmcrawl.browse.catalogue import PROGRAM, Catalogue
+from mmcrawl.browse.catalogue import Catalogue
 from mmcrawl.collecting.shelf.marks import Mark, Marks
 from mmcrawl.collecting.shelf.opening import open_shelf
 from mmcrawl.errors import MissingStoreError, TopicError
@@ -162,17 +162,12 @@ class TopicDesk:
             self._catalogue.folder.mkdir(parents=True, exist_ok=True)
             command = ["topic", "learn", name, "--marks", *self._catalogue.arguments]
             with self._log(name).open("wb") as said:
-                self._learning[name] = subprocess.Popen(  # noqa: S603 - a program of ours
-                    [sys.executable, "-c", PROGRAM, *command, "-a", f"archive={self._uri}"],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=said,
-                )
+                command += ["-a", f"archive={self._uri}"]
+                self._learning[name] = programs.begin(command, said)
 
     def is_learning(self, name: str) -> bool:
         """Whether a topic is being learnt."""
-        process = self._learning.get(name)
-        return process is not None and process.poll() is None
+        return programs.runs(self._learning.get(name))
 
     def failure(self, name: str) -> str:
         """Return why the last learning failed, "" if it did not."""
@@ -185,9 +180,9 @@ class TopicDesk:
     def close(self) -> None:
         """End what is under way."""
         for process in self._learning.values():
-            if process.poll() is None:
-                process.terminate()
-                process.wait()
+            programs.end(process)
+        for process in self._learning.values():
+            programs.finish(process)
 
     def _log(self, name: str) -> Path:
         return self._catalogue.folder / f"learning-{name}.log"

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from hashlib import blake2b
 from urllib.parse import parse_qsl
 
@@ -49,6 +49,8 @@ _ELEMENTS = {
 
 _SPEC = re.compile(r"[A-Za-z0-9_.!~*'()-]{1,60}")
 _DAY, _SECOND = "%Y-%m-%d", "%Y-%m-%dT%H:%M:%SZ"
+_DAY_SHAPE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_SECOND_SHAPE = re.compile(_DAY_SHAPE.pattern + r"T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 _VERBS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "Identify": (frozenset(), frozenset()),
     "ListMetadataFormats": (frozenset(), frozenset({"identifier"})),
@@ -97,7 +99,7 @@ def oai_routes(context: Context) -> list[Route]:
     async def endpoint(request: Request) -> Response:
         body = (await request.body()).decode("utf-8", "replace")
         text = body if request.method == "POST" else request.url.query
-        arguments = parse_qsl(text, keep_blank_values=True, errors="replace", max_num_fields=50)
+        arguments = parse_qsl(text, keep_blank_values=True, errors="replace")
         return await context.pool.run(lambda: _answer(context, request, arguments))
 
     return [Route("/oai", endpoint, methods=["GET", "POST"], name="oai")]
@@ -113,8 +115,11 @@ def _answer(context: Context, request: Request, pairs: list[tuple[str, str]]) ->
     root.append(asked)
     try:
         verb = _checked(given, len(pairs))
-        with catalogue.shelf() as shelf:
-            said = _Provider(base, *catalogue.every(), shelf.works_of).answer(verb, given)
+        if catalogue.is_there:
+            with catalogue.shelf() as shelf:
+                said = _Provider(base, *catalogue.every(), shelf.works_of).answer(verb, given)
+        else:
+            said = _Provider(base, 0, (), lambda _: []).answer(verb, given)
         for name, value in given.items():
             asked.set(name, xml_text(value))
         root.append(said)
@@ -292,12 +297,14 @@ def _range(given: Mapping[str, str]) -> _Range:
 
 def _time(text: str) -> tuple[int, int]:
     """Return the first and the last second of a day or second."""
-    for form, length in ((_SECOND, timedelta(seconds=1)), (_DAY, timedelta(days=1))):
-        try:
-            start = datetime.strptime(text, form).replace(tzinfo=UTC)
-            return int(start.timestamp()), int((start + length).timestamp()) - 1
-        except (ValueError, OverflowError):
+    for form, shape, seconds in ((_SECOND, _SECOND_SHAPE, 1), (_DAY, _DAY_SHAPE, 86_400)):
+        if not shape.fullmatch(text):
             continue
+        try:
+            start = int(datetime.strptime(text, form).replace(tzinfo=UTC).timestamp())
+        except ValueError:
+            break
+        return start, start + seconds - 1
     raise _Refusal("badArgument", "give times as 2026-01-31 or 2026-01-31T08:30:00Z")
 
 

@@ -86,7 +86,12 @@ def page(
 
 
 def _other_languages(arguments: Arguments) -> list[tuple[str, str]]:
-    """Return the other languages, each with the address of this page in it."""
+    """Return the other languages, each with the address of this page in it.
+
+    What answers a form has no address.
+    """
+    if arguments.request.method == "POST":
+        return []
     given = {
         name: value for name, value in arguments.request.query_params.items() if name != "token"
     }

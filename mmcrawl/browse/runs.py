@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import re
-import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -22,15 +21,17 @@ from threading import Event, Lock, Thread
 
 from pydantic import ValidationError
 
-from mmcrawl.browse.catalogue import PROGRAM, Catalogue
+from mmcrawl.browse import programs
+from mmcrawl.browse.arguments import Problem, wrong_entry
+from mmcrawl.browse.catalogue import Catalogue
 from mmcrawl.crawling.arguments import explain
 from mmcrawl.crawling.params import FocusedParams
-from mmcrawl.errors import MmcrawlError
+from mmcrawl.errors import MmcrawlError, SeedError, TopicError
 from mmcrawl.scoring.registry import algorithm_names
+from mmcrawl.stores.uris import is_server
 from mmcrawl.text.media_kinds import KINDS
 from mmcrawl.topic.loading import own_topic_names, topic_names
 
-_PATIENCE = 20.0  # seconds for a crawl to end when this ends
 _LOG = 4_000  # bytes of a log that are shown
 _URL = re.compile(r"https?://\S+", re.IGNORECASE)
 _SIZE = re.compile(r"[0-9.]+ ?[kMGT]?B?", re.IGNORECASE)
@@ -96,27 +97,25 @@ class CrawlRuns:
             said: Arguments of the crawl, as people wrote them.
 
         Raises:
-            ValueError: they are not right; lines that say what may be there.
+            Problem: they are not right (400), or another crawl runs (409).
+            OSError: it cannot be begun.
         """
         arguments = _arguments(said) | {"store": self._catalogue.store}
-        try:
-            params = FocusedParams.model_validate(arguments)
-            job = params.job_name
-        except ValidationError as error:
-            raise ValueError("\n".join(explain(error))) from error
-        except MmcrawlError as error:
-            raise ValueError(str(error)) from error
         if said.get("every", "") not in EVERY:
-            raise ValueError(f"every: it may be {', '.join(filter(None, EVERY))}")
-        self._keep(job, Plan(arguments, EVERY[said.get("every", "")], time.time()))
-        self._begin(job, arguments)
+            raise wrong_entry("every", f"it may be {', '.join(filter(None, EVERY))}")
+        job = _job_of(arguments)
+        self._begin(job, Plan(arguments, EVERY[said.get("every", "")], time.time()))
         return job
 
     def go_on(self, job: str) -> None:
-        """Start a crawl that was started here before; it goes on where it stopped."""
+        """Start a crawl that was started here before; it goes on where it stopped.
+
+        Raises:
+            Problem, OSError: as `start`.
+        """
         plan = self.plan(job)
         if plan is not None:
-            self._begin(job, plan.arguments)
+            self._begin(job, plan)
 
     def repeat(self, job: str, every: str) -> None:
         """Change how often a crawl that was started here is repeated: a key of `EVERY`."""
@@ -126,15 +125,17 @@ class CrawlRuns:
 
     def stop(self, job: str) -> None:
         """Let a crawl end, as Ctrl-C does: what it found stays, and it can go on."""
-        with self._lock:
-            process = self._running.get(job)
-        if process is not None and process.poll() is None:
-            process.send_signal(signal.SIGINT)
+        process = self._running.get(job)
+        if process is not None:
+            programs.end(process)
 
     def is_running(self, job: str) -> bool:
         """Whether a crawl that was started here runs."""
-        process = self._running.get(job)
-        return process is not None and process.poll() is None
+        return programs.runs(self._running.get(job))
+
+    def is_stopping(self, job: str) -> bool:
+        """Whether a crawl that runs was told to end."""
+        return self.is_running(job) and programs.is_ending(self._running[job])
 
     def can_go_on(self, job: str) -> bool:
         """Whether a crawl was started here and does not run."""
@@ -143,24 +144,28 @@ class CrawlRuns:
     def log(self, job: str) -> str:
         """Return the last lines of what a crawl said, "" if it was not started here."""
         path = self._path(job, "log")
-        if path is None or not path.is_file():
+        if path is None:
             return ""
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - _LOG))
-            return file.read().decode("utf-8", "replace").partition("\n")[2].strip()
+        try:
+            with path.open("rb") as file:
+                start = max(0, file.seek(0, os.SEEK_END) - _LOG)
+                file.seek(start)
+                text = file.read().decode("utf-8", "replace")
+        except OSError:  # there is none, or its name would be too long for one
+            return ""
+        return (text.partition("\n")[2] if start else text).strip()
 
     def close(self) -> None:
         """Let all crawls end."""
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join()
-        for job in list(self._running):
-            self.stop(job)
-        for process in self._running.values():
-            try:
-                process.wait(_PATIENCE)
-            except subprocess.TimeoutExpired:
-                process.terminate()
+        with self._lock:
+            processes = list(self._running.values())
+        for process in processes:
+            programs.end(process)
+        for process in processes:
+            programs.finish(process)
 
     @property
     def _folder(self) -> Path:
@@ -203,11 +208,13 @@ class CrawlRuns:
         for job, plan in list(self._plans()):
             if plan.due is None or plan.due > now or self.is_running(job):
                 continue
-            self._keep(job, replace(plan, begun=now))
             day = datetime.fromtimestamp(now, UTC).date().isoformat()
             arguments = {**plan.arguments, "job": f"{job}-{day}"}
-            self._keep(arguments["job"], Plan(arguments, 0, now))
-            self._begin(arguments["job"], arguments)
+            try:
+                self._begin(arguments["job"], Plan(arguments, 0, now))
+            except Problem:  # another crawl runs: this one comes after it
+                continue
+            self._keep(job, replace(plan, begun=now))
 
     def _plans(self) -> Iterator[tuple[str, Plan]]:
         for path in sorted(self._folder.glob("[!.]*.json")):
@@ -215,46 +222,41 @@ class CrawlRuns:
             if plan is not None:
                 yield path.stem, plan
 
-    def _begin(self, job: str, arguments: Mapping[str, str]) -> None:
-        command = [sys.executable, "-c", PROGRAM, "crawl", "focused"]
-        for name, value in arguments.items():
+    def _begin(self, job: str, plan: Plan) -> None:
+        command = ["crawl", "focused", *self._catalogue.media_arguments]
+        for name, value in plan.arguments.items():
             command += ["-a", f"{name}={value}"]
         command += ["-s", f"MMCRAWL_ARCHIVE={self._archive}", "-s", "MMCRAWL_DISPLAY=False"]
         with self._lock:
             if self.is_running(job):
                 return
+            running = [one for one in self._running if self.is_running(one)]
+            if running and not is_server(self._catalogue.store):  # a file is of one crawl at a time
+                raise Problem(409, "running", job=running[0])
+            self._keep(job, plan)
             with (self._folder / f"{job}.log").open("ab") as log:
-                self._running[job] = subprocess.Popen(  # noqa: S603 - a program of ours
-                    [*command, *self._catalogue.media_arguments],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    start_new_session=True,  # Ctrl-C in the terminal ends the browser first
-                )
+                self._running[job] = programs.begin(command, log)
 
 
 def _arguments(said: Mapping[str, str]) -> dict[str, str]:
     """Return the arguments of a crawl; nothing of them names a file of this machine.
 
     Raises:
-        ValueError: they are not right.
+        Problem: they are not right.
     """
     if said.get("demo"):
         return {}
     seeds = said.get("seeds", "").replace(",", " ").split()
     if not seeds or not all(map(_URL.fullmatch, seeds)):
-        raise ValueError("seeds: give addresses that begin with http:// or https://")
+        raise wrong_entry("seeds")
     topic, keywords = said.get("topic", ""), said.get("keywords", "")
-    known = [*own_topic_names(), *topic_names()]
-    if topic and topic not in known:
-        raise ValueError(f"topic: it may be {', '.join(known)}")
-    if not topic and not keywords:
-        raise ValueError("topic: choose one, or give words to look for (* for any media)")
+    if not keywords and topic not in [*own_topic_names(), *topic_names()]:
+        raise wrong_entry("topic")
     algo = said.get("algo") or "urlrule"
     if algo not in algorithm_names():
-        raise ValueError(f"algo: it may be {', '.join(algorithm_names())}")
+        raise wrong_entry("algo")
     if said.get("max_media") and not _SIZE.fullmatch(said["max_media"]):
-        raise ValueError("max_media: give a size as 500MB or 20GB")
+        raise wrong_entry("max_media")
     kinds = ",".join(kind for kind in KINDS if said.get(f"keep.{kind}"))
     arguments = {
         "seeds": ",".join(seeds),
@@ -266,3 +268,22 @@ def _arguments(said: Mapping[str, str]) -> dict[str, str]:
         "max_media": said.get("max_media", "") if kinds else "",
     }
     return {name: value for name, value in arguments.items() if value}
+
+
+def _job_of(arguments: Mapping[str, str]) -> str:
+    """Return the name of the job of a crawl.
+
+    Raises:
+        Problem: an argument is not right.
+    """
+    try:
+        return FocusedParams.model_validate(arguments).job_name
+    except ValidationError as error:
+        field = str(next(iter(error.errors()[0]["loc"]), ""))
+        raise wrong_entry(field, "\n".join(explain(error))) from error
+    except SeedError as error:
+        raise wrong_entry("seeds", error) from error
+    except TopicError as error:
+        raise wrong_entry("keywords", error) from error
+    except MmcrawlError as error:
+        raise wrong_entry("", error) from error

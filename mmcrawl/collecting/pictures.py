@@ -31,8 +31,11 @@ def picture_of(collection: Collection, digest: str) -> Path | None:
     if not place.exists():
         if not isinstance(collection.files, FolderFiles) or not has_pictures():
             return None
-        place.parent.mkdir(parents=True, exist_ok=True)
-        _take(collection.files.path(digest), place)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            _take(collection.files.path(digest), place)
+        except OSError:  # there is no room for pictures, or they may not be written
+            return None
     return place if place.stat().st_size else None
 
 

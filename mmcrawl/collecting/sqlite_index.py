@@ -15,6 +15,7 @@ from mmcrawl.collecting.index import Summary
 from mmcrawl.collecting.model import EVERY_KIND, MediaFile, State
 from mmcrawl.errors import MissingStoreError, StoreError
 from mmcrawl.frontier.addresses import host_of
+from mmcrawl.stores.sqlite_files import address_to_read, may_be_written
 
 _APPLICATION_ID = 0x6D6D636D  # "mmcm"
 _SCHEMA_VERSION = 1
@@ -77,9 +78,8 @@ class SqliteIndex:
                 " -s MMCRAWL_MEDIA=FOLDER"
             ) from error
         with self._explained():
-            self._db = sqlite3.connect(
-                path, timeout=_WAIT, isolation_level=None, check_same_thread=False
-            )
+            writes = create or may_be_written(path)
+            self._db = _connected(path.absolute().as_uri() if writes else address_to_read(path))
             try:
                 self._prepare()
             except BaseException:
@@ -240,6 +240,12 @@ class SqliteIndex:
             yield
         except sqlite3.Error as error:
             raise StoreError(_why_it_failed(self.name, str(error))) from error
+
+
+def _connected(address: str) -> sqlite3.Connection:
+    return sqlite3.connect(
+        address, uri=True, timeout=_WAIT, isolation_level=None, check_same_thread=False
+    )
 
 
 def _is_set_up(db: sqlite3.Connection) -> bool:

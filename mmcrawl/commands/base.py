@@ -22,7 +22,7 @@ from scrapy.exceptions import UsageError
 from mmcrawl.crawling.archive_params import ArchiveParams
 from mmcrawl.crawling.arguments import DEFAULT_STORE, checked_store, explain
 from mmcrawl.crawling.params import DEMO_STORE, FocusedParams
-from mmcrawl.errors import MmcrawlError
+from mmcrawl.errors import MmcrawlError, fatal_error
 from mmcrawl.frontier.database import is_crawl_store
 from mmcrawl.settings import SettingsLike, value_of
 from mmcrawl.stores.uris import FILE, file_of, is_server
@@ -101,16 +101,23 @@ class MmcrawlCommand(_Base):
         except (MmcrawlError, ValueError) as error:
             self.say(error, 2)
             return
+        except OSError as error:
+            self.say(_why(error), 2)
+            return
         try:
             self.exitcode = do() or 0
             sys.stdout.flush()
         except MmcrawlError as error:
             self.say(error, self.code_of(error))
         except BrokenPipeError:  # the reader has seen enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()
             self.exitcode = 1
         except OSError as error:
-            self.say(f"{error.filename}: {error.strerror}" if error.filename else error, 1)
+            self.say(_why(error), 1)
+            try:
+                sys.stdout.flush()
+            except OSError:
+                _drop_output()
         except KeyboardInterrupt:
             self.say(self.interrupted, 130)
 
@@ -118,6 +125,16 @@ class MmcrawlCommand(_Base):
         """Name a problem on standard error; `code` is the exit code."""
         complain(self.name, problem)
         self.exitcode = code
+
+
+def _drop_output() -> None:
+    """Write what is left nowhere, so that nothing is said of it at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _why(error: OSError) -> object:
+    named = f"{error.filename}: {error.strerror}" if error.filename else error
+    return fatal_error(error) or named
 
 
 def console_of(width: int = 110) -> Console:

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from mmcrawl.errors import StoreError
+from mmcrawl.stores.sqlite_files import address_to_read
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
 SCHEMA_VERSION = 7
@@ -236,7 +237,7 @@ def connect_read_only(path: Path) -> sqlite3.Connection:
     if not path.is_file():
         raise StoreError(f"there is no store {name}; name the file of a crawl (-a store=FILE.db)")
     try:
-        address = f"file:{quote(str(path.absolute()))}?mode=ro"
+        address = address_to_read(path)
         db = sqlite3.connect(address, uri=True, isolation_level=None, factory=_Connection)
         try:
             db.name = name

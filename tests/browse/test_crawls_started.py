@@ -104,22 +104,22 @@ def test_works_are_described_when_a_crawl_ends(browsed: tuple[TestClient, Contex
 @pytest.mark.parametrize(
     ("form", "field", "says"),
     [
-        ({"topic": "physics-senior"}, "seeds", "give addresses"),
-        ({"topic": "physics-senior", "seeds": "/etc/passwd"}, "seeds", "give addresses"),
-        ({"topic": "physics-senior", "seeds": "http://h.test -s"}, "seeds", "give addresses"),
-        ({"topic": "/etc/passwd", "seeds": "http://h.test"}, "topic", "it may be"),
-        ({"seeds": "http://h.test"}, "topic", "choose one"),
-        ({"keywords": "*", "seeds": "http://h.test", "algo": "os.system"}, "algo", "it may be"),
+        ({"topic": "physics-senior"}, "seeds", "Give addresses to begin at"),
+        ({"topic": "physics-senior", "seeds": "/etc/passwd"}, "seeds", "Give addresses"),
+        ({"topic": "physics-senior", "seeds": "http://h.test -s"}, "seeds", "Give addresses"),
+        ({"topic": "/etc/passwd", "seeds": "http://h.test"}, "topic", "Choose a topic"),
+        ({"seeds": "http://h.test"}, "topic", "Choose a topic of the list"),
+        ({"keywords": "*", "seeds": "http://h.test", "algo": "os.system"}, "algo", "Choose"),
         (
             {"keywords": "*", "seeds": "http://h.test", "max_pages": "many"},
             "max_pages",
-            "whole number",
+            "a whole number",
         ),
         ({"keywords": "*", "seeds": "http://h.test", "every": "hour"}, "every", "it may be day"),
         (
             {"keywords": "*", "seeds": "http://h.test", "keep.audio": "1", "max_media": "-s x"},
             "max_media",
-            "give a size",
+            "Give the size",
         ),
     ],
 )
@@ -133,6 +133,60 @@ def test_a_wrong_argument_is_told_and_nothing_starts(
     (mark,) = page.xpath("//*[@id=$id]", id=f"{field}-wrong") or page.xpath("//*[@role='alert']")
     assert says in mark.text_content()
     assert not (tmp_path / "crawl.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("form", "says"),
+    [
+        ({"keywords": "*", "seeds": "ftp://h.test"}, "请填写起始网址"),
+        ({"keywords": "*", "seeds": "http://h.test:99999/"}, "请填写起始网址"),
+        ({"keywords": "?", "seeds": "http://h.test"}, "关键词用逗号分隔"),
+        ({"keywords": "*", "seeds": "http://h.test", "max_pages": "-1"}, "须为整数"),
+        ({"keywords": "a\0b", "seeds": "http://h.test"}, "含有无法保存的字符"),
+        ({"keywords": "*", "seeds": "http://h.test/" + "a" * 20_000}, "超过 20,000 个字符"),
+    ],
+)
+def test_what_is_wrong_is_told_in_the_language_of_the_form(
+    browsed: tuple[TestClient, Context], tmp_path: Path, form: dict[str, str], says: str
+) -> None:
+    client, _ = browsed
+    said = {"form_key": key_of(client, "/crawls"), "lang": "zh", **form}
+    answer = client.post("/crawls", data=said)
+    assert answer.status_code == 400
+    assert says in html.document_fromstring(answer.text).text_content()
+    assert not list((tmp_path / "crawl-media").glob("crawls/*"))
+
+
+@pytest.mark.processes
+def test_a_file_is_of_one_crawl_at_a_time(browsed: tuple[TestClient, Context]) -> None:
+    client, context = browsed
+    job = post(client, "/crawls", demo="1").partition("job=")[2]
+    assert post(client, "/crawls", demo="1") == f"/crawl?job={job}"  # pressed twice
+    form = {"form_key": key_of(client, "/crawls"), "seeds": "http://127.0.0.1:9", "keywords": "*"}
+    answer = client.post("/crawls", data=form)
+    assert answer.status_code == 409
+    assert job in answer.text
+    for _ in range(2):  # the second time is not "at any price"
+        post(client, "/crawl", job=job, do="stop")
+    assert "It is stopping" in client.get(f"/crawl?job={job}").text
+    until(lambda: not context.runs.is_running(job))
+    assert "forcing" not in context.runs.log(job)
+    assert client.post("/crawls", data=form).status_code == 303
+
+
+def test_what_a_crawl_said_is_shown_from_its_first_line(
+    browsed: tuple[TestClient, Context], tmp_path: Path
+) -> None:
+    client, _ = browsed
+    log = tmp_path / "crawl-media" / "crawls" / "some.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("no such module\n")
+    assert "no such module" in client.get("/crawl?job=some").text
+    log.write_text("x" * 5_000 + "\nthe end\n")
+    text = client.get("/crawl?job=some").text
+    assert "the end" in text
+    assert "xx" not in text
+    assert client.get("/crawl", params={"job": "a" * 300}).status_code == 404
 
 
 def test_crawls_are_started_by_forms_of_ours_only(browsed: tuple[TestClient, Context]) -> None:

@@ -200,6 +200,27 @@ def test_a_day_counts_to_its_last_second(client: TestClient) -> None:
     assert len(root.findall(".//o:header", NAMES)) == 3
 
 
+def test_days_reach_to_the_end_of_the_calendar(client: TestClient) -> None:
+    for until in ("9999-12-31", "9999-12-31T23:59:59Z"):
+        found = asked(client, verb="ListIdentifiers", metadataPrefix="oai_dc", until=until)
+        assert len(found.xpath("//o:header", namespaces=NAMES)) == len(WORKS)
+    for until in ("9999-12-32", "2026-1-5", "٢٠٢٦-01-05", "2026-01-05T24:00:00Z"):
+        arguments = {"verb": "ListIdentifiers", "metadataPrefix": "oai_dc", "until": until}
+        assert error(client, **arguments) == "badArgument"
+
+
+def test_very_many_arguments_are_wrong_ones(client: TestClient) -> None:
+    many = {f"a{number}": "1" for number in range(100)}
+    assert error(client, verb="Identify", **many) == "badArgument"
+
+
+def test_harvesters_may_come_before_anything_is_described(tmp_path: Path) -> None:
+    with browsing(fill(tmp_path), Options(store=store_of(tmp_path))) as (client, _):
+        identify = asked(client, verb="Identify")
+        assert identify.xpath("string(//o:deletedRecord)", namespaces=NAMES) == "transient"
+        assert error(client, verb="ListRecords", metadataPrefix="oai_dc") == "noRecordsMatch"
+
+
 def test_a_token_of_works_that_have_changed_is_refused(
     client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -217,8 +217,8 @@ def test_a_collection_is_exported_in_its_order(client: TestClient, format: str) 
     ("path", "form", "says"),
     [
         ("/collections/add", {"name": " ", "work": WAVES.id}, "a name of 1 to"),
-        ("/collections/add", {"collection": "nosuch", "work": WAVES.id}, "no collection"),
-        ("/collection", {"id": "nosuch", "do": "up"}, "no collection"),
+        ("/collections/add", {"collection": "nosuch", "work": WAVES.id}, "no such collection"),
+        ("/collection", {"id": "nosuch", "do": "up"}, "no such collection"),
         ("/collection", {"id": "nosuch", "do": "burn"}, "do=burn"),
         ("/collection/export", {"id": "nosuch", "to": "paper"}, "to=paper"),
     ],

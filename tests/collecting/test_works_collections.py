@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from mmcrawl.collecting.shelf.collections import BEST, Collections, Member
+from mmcrawl.collecting.shelf.collections import BEST, Collections
 from mmcrawl.collecting.shelf.shelf import Shelf
 from mmcrawl.collecting.works.model import Work, WorkFile
 from mmcrawl.errors import CollectionError
@@ -52,7 +52,9 @@ def test_works_are_ordered_by_hand(shelf: Shelf, made: str, opener: Callable[[],
 
 def test_what_is_said_of_a_work_is_kept_and_comes_with_it(shelf: Shelf, made: str) -> None:
     second = list(shelf.works())[1].id
-    Collections(shelf).describe(made, Member(second, ("optics", "光学"), "for Friday", BEST))
+    Collections(shelf).describe(
+        made, second, tags=("optics", "光学"), note="for Friday", rating=BEST
+    )
     found = Collections(shelf).find("Light and sound")
     said = list(Collections(shelf).works(found))[1]
     assert (said.tags, said.note, said.rating) == (("optics", "光学"), "for Friday", BEST)
@@ -103,7 +105,7 @@ def test_of_what_two_people_do_at_once_nothing_is_lost(
         (lambda all_, id_: all_.create("  "), "a name of 1 to"),
         (lambda all_, id_: all_.find("Physics"), "no collection 'Physics'; there are: Light"),
         (lambda all_, id_: all_.move(id_, "f" * 16, 1), "is not in the collection"),
-        (lambda all_, id_: all_.describe(id_, Member("1", rating=6)), "not in the collection"),
+        (lambda all_, id_: all_.describe(id_, "1", rating=6), "not in the collection"),
         (lambda all_, id_: all_.add(id_, map(str, range(100_001))), "at most 100,000"),
         (lambda all_, id_: all_.rename(id_, "x", "y" * 5_001), "at most 5,000"),
         (lambda all_, id_: all_.delete("ffffffff"), "no collection"),
@@ -120,6 +122,6 @@ def test_what_is_wrong_is_said_and_nothing_changes(
 
 def test_ratings_and_tags_have_bounds(shelf: Shelf, made: str) -> None:
     first = next(iter(shelf.works())).id
-    for member in (Member(first, rating=6), Member(first, tags=("x" * 51,))):
+    for said in ({"rating": 6}, {"tags": ("x" * 51,)}):
         with pytest.raises(CollectionError, match=r"rating from 1 to 5|at most 20 tags"):
-            Collections(shelf).describe(made, member)
+            Collections(shelf).describe(made, first, **said)

@@ -1,11 +1,13 @@
 """Works in other formats, read back by other programs."""
 
 import csv
+import gc
 import io
 import json
 import os
 import posixpath
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -413,6 +415,19 @@ def test_an_export_that_fails_leaves_nothing(format: str, tmp_path: Path) -> Non
     with pytest.raises(StoreError):
         exporter.export(Shipment(works(), "x", opened), tmp_path / f"out{exporter.suffix}")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("format", exporter_names())
+def test_an_export_that_cannot_be_written_is_one_error(
+    format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    also: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda fault: also.append(fault.exc_value))
+    exporter = exporter_named(format)
+    with pytest.raises(OSError, match="nowhere"):
+        exporter.export(Shipment([LEVERS], "x", opened), tmp_path / "nowhere" / "out")
+    gc.collect()
+    assert also == []
 
 
 def test_a_file_of_a_program_gets_the_suffix_of_its_type() -> None:

@@ -20,11 +20,11 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from mmcrawl.archive import Capture, open_archive
-from mmcrawl.browse.catalogue import PROGRAM
 from mmcrawl.commands import browse as module
 from mmcrawl.commands.base import read_arguments
 from tests.commands.running import Run, runner
 
+PROGRAM = "from mmcrawl.commands.program import main; main()"
 PAGE = "http://optics.test/lens.html"
 
 

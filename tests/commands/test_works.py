@@ -131,6 +131,7 @@ def test_held_files_are_described_by_their_tags_and_exported(crawl: Path, tmp_pa
         (("export", "--to", "paper"), "unknown format 'paper'"),
         (("export", "--to", "csv", "-o", "crawl.db"), "is there already"),
         (("export", "--to", "csv", "-o", "no/where.csv"), "there is no folder no"),
+        (("export", "--to", "csv", "-o", "x" * 300), "name too long"),
         (("list", "--limit", "some"), "whole number"),
         (("explain",), "describe, list"),
         (("show",), "takes 1 words more"),
@@ -194,3 +195,21 @@ def test_a_collection_is_listed_and_exported_in_its_order(crawl: Path, tmp_path:
     assert [json.loads(line)["id"] for line in lines] == ids
     words = ("--to", "jsonl", "--collection", "Monday", "-o", str(tmp_path / "x"))
     assert "no collection 'Monday'" in scrapy(crawl, "works", "export", *words, code=1)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_told_with_what_to_do(crawl: Path) -> None:
+    scrapy(crawl, "works", "describe")
+    with open("/dev/full", "wb") as full:
+        run = subprocess.run(
+            [python(), "-m", "scrapy", "works", "list", "--json"],
+            cwd=crawl,
+            env=os.environ
+            | {"PYTHONPATH": str(ROOT), "SCRAPY_SETTINGS_MODULE": "mmcrawl.settings"},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert "disk space; make room" in run.stderr
+    assert "Traceback" not in run.stderr

@@ -26,6 +26,7 @@ import zstandard
 from mmcrawl.archive.search.tokens import pinyin, tokens
 from mmcrawl.blocks.kinds import KINDS
 from mmcrawl.errors import StoreError
+from mmcrawl.stores.sqlite_files import address_to_read
 
 logger = logging.getLogger(__name__)
 
@@ -165,9 +166,12 @@ class Index:
 
     def _opened(self) -> sqlite3.Connection:
         self._empty = self._read_only and not self._path.exists()
-        mode = "ro" if self._read_only else "rwc"
-        name = f"file:{quote(str(self._path.absolute()))}?mode={mode}"
-        db = _connected(":memory:" if self._empty else name)
+        if self._empty:
+            db = _connected(":memory:")
+        elif self._read_only:
+            db = _connected(address_to_read(self._path))
+        else:
+            db = _connected(f"file:{quote(str(self._path.absolute()))}?mode=rwc")
         try:
             self._prepare(db)
         except _OtherFormError:

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from mmcrawl.archive.sqlite.proofs import PROOFS, Proofs
 from mmcrawl.errors import StoreError
+from mmcrawl.stores.sqlite_files import address_to_read
 
 APPLICATION_ID = 0x6D6D6361  # "mmca"
 SCHEMA_VERSION = 2
@@ -89,19 +90,9 @@ def connect(path: Path, *, create: bool, read_only: bool) -> sqlite3.Connection:
 
 
 def _opened(path: Path, read_only: bool) -> sqlite3.Connection:
-    mode = "ro" if read_only else "rwc"
-    address = f"file:{quote(str(path.absolute()))}?mode={mode}"
-    db = _connected(address)
     if read_only:
-        try:
-            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        except sqlite3.OperationalError as error:
-            # In a folder that may not be written, a file that nobody writes needs no shared memory.
-            db.close()
-            if "unable to open" not in str(error) or Path(f"{path}-wal").exists():
-                raise
-            db = _connected(f"{address}&immutable=1")
-    return db
+        return _connected(address_to_read(path))
+    return _connected(f"file:{quote(str(path.absolute()))}?mode=rwc")
 
 
 def _connected(address: str) -> sqlite3.Connection:

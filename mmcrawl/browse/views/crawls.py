@@ -18,6 +18,7 @@ from mmcrawl.browse.context import Context, numbers_of
 from mmcrawl.browse.crawl_numbers import CrawlWatch
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.runs import EVERY, CrawlRuns
+from mmcrawl.browse.words import sentences
 from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.page.model import MediaResource
 from mmcrawl.scoring.registry import algorithm_names
@@ -36,6 +37,7 @@ _PER_PAGE = 25
 _MOST_PAGES = 400  # of the list of what a crawl found; those behind are read to get there
 _MOST_MEDIA = 8  # of a page that are shown by title
 _MOST_WORDS = 12
+_LONGEST_SEEDS = 20_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,19 +186,24 @@ class CrawlViews:
             last=last,
             log=log,
             is_running=is_running,
-            can_go_on=self.runs.can_go_on(job),
+            is_stopping=self.runs.is_stopping(job),
+            can_go_on=self.runs.can_go_on(job) and not (crawl and crawl.state == "finished"),
             plan=self.runs.plan(job),
             every=EVERY,
         )
 
     def start(self, form: Form) -> str | Response:
         """Start a crawl, or show the form again with what is wrong."""
+        said = {name: form.text(name, longest=_LONGEST_SEEDS) for name in form.values}
         try:
-            job = self.runs.start(form.values)
-        except ValueError as error:
-            lines = (line.partition(": ") for line in str(error).splitlines())
-            return self._shown(form, form.values, {name: what for name, _, what in lines})
-        return form.to("/crawl", job=job)
+            return form.to("/crawl", job=self.runs.start(said))
+        except Problem as problem:
+            if problem.name != "entry":
+                raise
+            field = str(problem.values["field"])
+            entry = f"entry.{field}"
+            what = form.words(entry) if entry in sentences() else str(problem.values["error"])
+            return self._shown(form, said, {field: what})
 
     def act(self, form: Form) -> str:
         """Stop a crawl, let it go on, or change how often it is repeated."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,7 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
 
-from mmcrawl.browse.arguments import Arguments, Form, Problem
+from mmcrawl.browse.arguments import Arguments, Form, Problem, wrong_entry
 from mmcrawl.browse.catalogue import asked, chosen
 from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
@@ -25,15 +26,17 @@ from mmcrawl.collecting.parts import SWF, held_parts
 from mmcrawl.collecting.pictures import has_pictures, picture_of
 from mmcrawl.collecting.shelf.collections import Collections
 from mmcrawl.collecting.shelf.corrections import FIELDS, Correction, checked
+from mmcrawl.collecting.shelf.shelf import Shelf
 from mmcrawl.collecting.works.model import AUDIENCES, Work
-from mmcrawl.errors import CollectionError
+from mmcrawl.errors import EntryError, MissingRecordError
 
 _PER_PAGE = 24
 _MOST_VALUES = 12  # of a facet
 _PORTION = 1 << 18  # bytes
-_LANGUAGES, _HIDDEN = "languages", "hidden"
+_LANGUAGES, _LICENCE, _HIDDEN = "languages", "licence", "hidden"
 _EDITED = tuple(name for name in FIELDS if name not in ("poster", _HIDDEN))
 _LONGEST = 10_000
+_SEPARATORS = re.compile("[,，、;；]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,12 +102,10 @@ class WorkViews:
     def work(self, arguments: Arguments) -> Response:
         """Show all that is known of a work, and play it."""
         with self.context.catalogue.shelf() as shelf:
-            work = _work(shelf.find, arguments.text("id", longest=100))
+            work = _work(shelf, arguments.text("id", longest=100))
             found = shelf.row(work.id) or {}
-            inside = [
-                one for one in Collections(shelf).all() if work.id in {m.work for m in one.members}
-            ]
             collections = Collections(shelf).all()
+        inside = [one for one in collections if any(m.work == work.id for m in one.members)]
         archived = {one.url for one in work.pages if self.context.archive.visits(one.url)}
         player = _player(work, self.context.options.ruffle is not None)
         return page(
@@ -120,7 +121,7 @@ class WorkViews:
             player=player,
             held=[number for number, file in enumerate(work.files) if file.digest],
             archived=archived,
-            edited=_EDITED,
+            edited=_fields(work),
             audiences=AUDIENCES,
             inside=inside,
             collections=collections,
@@ -129,11 +130,11 @@ class WorkViews:
     def picture(self, arguments: Arguments) -> Response:
         """Answer with a small picture of a film that is kept."""
         with self.context.catalogue.shelf() as shelf:
-            work = _work(shelf.find, arguments.text("id", longest=100))
+            work = _work(shelf, arguments.text("id", longest=100))
         films = [f.digest for f in work.files if f.digest and f.mime.startswith("video/")]
         with self.context.catalogue.collection() as collection:
-            pictures = () if collection is None else (picture_of(collection, f) for f in films)
-            for picture in pictures:
+            for film in films:
+                picture = picture_of(collection, film) if collection is not None else None
                 if picture is not None:
                     headers = {"Cache-Control": "private, max-age=86400"}
                     return FileResponse(picture, media_type="image/jpeg", headers=headers)
@@ -143,7 +144,7 @@ class WorkViews:
         """Answer with the bytes of a file that is kept, or of one that an animation loads."""
         id_, number = request.path_params["id"], request.path_params["number"]
         with self.context.catalogue.shelf() as shelf:
-            work = _work(shelf.find, id_)
+            work = _work(shelf, id_)
         if number >= len(work.files) or not work.files[number].digest:
             raise Problem(404, "file")
         file = work.files[number]
@@ -170,13 +171,13 @@ class WorkViews:
         """Take over the fields of a record that were changed."""
         id_ = form.text("id", longest=100)
         with self.context.catalogue.shelf() as shelf:
-            work = _work(shelf.find, id_)
+            work = _work(shelf, id_)
             try:
                 values = _corrections(form, work)
-                if values:
-                    shelf.correct([Correction(id_, values)])
-            except (ValueError, CollectionError) as error:
-                raise Problem(400, "entry", error=error) from error
+            except EntryError as error:
+                raise wrong_entry(error.field, error) from error
+            if values:
+                shelf.correct([Correction(id_, values)])
         return form.to("/work", id=id_)
 
     # -------------------------------------------------------------------------------------------
@@ -204,35 +205,38 @@ class WorkViews:
         return found
 
 
-def _work(find: Any, id_: str) -> Work:
+def _work(shelf: Shelf, id_: str) -> Work:
     try:
-        work: Work = find(id_)
-    except CollectionError:
+        return shelf.find(id_)
+    except MissingRecordError:
         raise Problem(404, "work", id=id_) from None
-    return work
 
 
 def _corrections(form: Form, work: Work) -> dict[str, Any]:
-    """Return the fields whose values the form changes; those to be given back with None."""
-    plain = work.as_plain() | {"licence": work.licence.code if work.licence else ""}
+    """Return the fields whose values the form changes; those to be given back with None.
+
+    Raises:
+        EntryError: a value is not right.
+    """
     values: dict[str, Any] = {}
-    for name in _EDITED:
+    for name, now in _fields(work).items():
         if form.values.get(f"back.{name}"):
             values[name] = None
-            continue
-        if name not in form.values:
-            continue
-        text = " ".join(form.text(name, longest=_LONGEST).split())
-        before = plain[name]
-        if name == _LANGUAGES:
-            tags = [tag.strip() for tag in text.split(",") if tag.strip()]
-            if tags != list(before):
-                values[name] = checked(name, tags)
-        elif text != " ".join(str(before).split()):
-            values[name] = checked(name, text)
+        elif (text := form.changed(name, now, longest=_LONGEST)) is not None:
+            said = _SEPARATORS.sub(" ", text).split() if name == _LANGUAGES else text
+            values[name] = checked(name, said)
     if "hide" in form.values:
         values[_HIDDEN] = True if form.values["hide"] else None
     return values
+
+
+def _fields(work: Work) -> dict[str, str]:
+    """Return the fields that can be edited, as a form shows them."""
+    plain = work.as_plain()
+    said = {name: str(plain[name]) for name in _EDITED if name not in (_LANGUAGES, _LICENCE)}
+    said[_LANGUAGES] = ", ".join(work.languages)
+    said[_LICENCE] = work.licence.code if work.licence else ""
+    return {name: said[name] for name in _EDITED}
 
 
 def _player(work: Work, has_ruffle: bool) -> tuple[str, str, str] | None:

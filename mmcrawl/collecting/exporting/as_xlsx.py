@@ -1,7 +1,9 @@
 """A workbook for Excel and LibreOffice, with dates, numbers and texts as such."""
 
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from mmcrawl.collecting.exporting.exporter import Shipment, whole_file
 from mmcrawl.collecting.exporting.table import COLUMNS, Cell, rows
@@ -48,8 +50,11 @@ class Xlsx:
                 cells.append(cell)
             sheet.append(cells)
         sheet.auto_filter.ref = f"A1:{get_column_letter(len(COLUMNS))}1"
-        with whole_file(target) as stream:
-            book.save(stream)
+        with TemporaryFile() as made:  # openpyxl cannot give up a file that is begun
+            book.save(made)
+            made.seek(0)
+            with whole_file(target) as stream:
+                shutil.copyfileobj(made, stream)
         if (left_out := len(table) - _MOST_ROWS) > 0:
             return [f"{left_out:,} rows are left out: a sheet has {_MOST_ROWS:,}; export to csv"]
         return []

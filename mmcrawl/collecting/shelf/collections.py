@@ -2,13 +2,13 @@
 
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
 
 from mmcrawl.collecting.shelf.shelf import COLLECTIONS, Record, Shelf
 from mmcrawl.collecting.works.model import Work
-from mmcrawl.errors import CollectionError
+from mmcrawl.errors import CollectionError, EntryError, MissingRecordError
 
 BEST = 5
 """The best rating; 0 is none."""
@@ -61,7 +61,11 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class Collections:
-    """The collections of a shelf. What is wrong is a CollectionError; nothing changes then."""
+    """The collections of a shelf.
+
+    What is wrong is an EntryError, or a MissingRecordError where a collection or a work in it is
+    not there; nothing changes then.
+    """
 
     shelf: Shelf
     _now: Callable[[], float] = field(default=time.time)
@@ -75,15 +79,17 @@ class Collections:
         """Return one by its id, or by its name if only one has it.
 
         Raises:
-            CollectionError: there is none, or several have the name.
+            MissingRecordError: there is none.
+            CollectionError: several have the name.
         """
         every = self.all()
         found = [one for one in every if one.id == name] or [o for o in every if o.name == name]
         if len(found) == 1:
             return found[0]
         there = ", ".join(f"{one.name} ({one.id})" for one in found or every) or "none yet"
-        wrong = "several collections are" if found else "there is no collection"
-        raise CollectionError(f"{wrong} {name!r}; there are: {there}")
+        if found:
+            raise CollectionError(f"several collections are {name!r}; name one by its id: {there}")
+        raise MissingRecordError(f"there is no collection {name!r}; there are: {there}")
 
     def works(self, collection: Collection) -> Iterator[Work]:
         """Yield its works as they are now, with what is said of them there, in their order."""
@@ -105,9 +111,16 @@ class Collections:
         self.find(id_)
         self.shelf.change(COLLECTIONS, lambda _: {id_: {}})
 
-    def rename(self, id_: str, name: str, note: str) -> None:
-        """Give one another name and note."""
-        self._change(id_, lambda one: replace(one, name=name, note=note))
+    def rename(self, id_: str, name: str | None = None, note: str | None = None) -> None:
+        """Give one another name, note, or both."""
+        self._change(
+            id_,
+            lambda one: replace(
+                one,
+                name=one.name if name is None else name,
+                note=one.note if note is None else note,
+            ),
+        )
 
     def add(self, id_: str, works: Iterable[str]) -> None:
         """Put works at its end; those that are in it stay where they are."""
@@ -139,12 +152,13 @@ class Collections:
 
         self._change(id_, change)
 
-    def describe(self, id_: str, member: Member) -> None:
-        """Keep what is said of a work in it."""
+    def describe(self, id_: str, work: str, **changed: Any) -> None:
+        """Keep what is said of a work in it: other `tags`, `note` or `rating`."""
 
         def change(one: Collection) -> Collection:
             members = list(one.members)
-            members[_place(one, member.work)] = member
+            at = _place(one, work)
+            members[at] = replace(members[at], **changed)
             return replace(one, members=tuple(members))
 
         self._change(id_, change)
@@ -179,24 +193,22 @@ def _place(collection: Collection, work: str) -> int:
     for place, member in enumerate(collection.members):
         if member.work == work:
             return place
-    raise CollectionError(f"work {work!r} is not in the collection {collection.name!r}")
+    raise EntryError("member", f"work {work!r} is not in the collection {collection.name!r}")
 
 
 def _checked(collection: Collection) -> Collection:
     name = " ".join(collection.name.split())
     if not 0 < len(name) <= _LONGEST_NAME:
-        raise CollectionError(f"give the collection a name of 1 to {_LONGEST_NAME} characters")
+        raise EntryError("name", f"give the collection a name of 1 to {_LONGEST_NAME} characters")
     if len(collection.members) > _MOST:
-        raise CollectionError(f"a collection holds at most {_MOST:,} works")
-    _check_notes([collection.note, *(member.note for member in collection.members)])
+        raise EntryError("works", f"a collection holds at most {_MOST:,} works")
+    for note in (collection.note, *(member.note for member in collection.members)):
+        if len(note) > _LONGEST_NOTE:
+            raise EntryError("note", f"a note has at most {_LONGEST_NOTE:,} characters")
     for member in collection.members:
         if not 0 <= member.rating <= BEST:
-            raise CollectionError(f"give a rating from 1 to {BEST}, or 0 for none")
+            raise EntryError("rating", f"give a rating from 1 to {BEST}, or 0 for none")
         if len(member.tags) > _MOST_TAGS or any(len(tag) > _LONGEST_TAG for tag in member.tags):
-            raise CollectionError(f"give at most {_MOST_TAGS} tags of {_LONGEST_TAG} characters")
+            said = f"give at most {_MOST_TAGS} tags of {_LONGEST_TAG} characters"
+            raise EntryError("tags", said)
     return replace(collection, name=name)
-
-
-def _check_notes(notes: Sequence[str]) -> None:
-    if any(len(note) > _LONGEST_NOTE for note in notes):
-        raise CollectionError(f"a note has at most {_LONGEST_NOTE:,} characters")

@@ -13,7 +13,7 @@ from mmcrawl.collecting.works.languages import language_tag
 from mmcrawl.collecting.works.licence_names import licence_of_url, licences_in_text
 from mmcrawl.collecting.works.model import AUDIENCES, Evidence, Licence, Work
 from mmcrawl.collecting.works.values import date_in
-from mmcrawl.errors import CollectionError
+from mmcrawl.errors import CollectionError, EntryError
 from mmcrawl.text.media_kinds import KINDS
 
 _LONGEST = 10_000
@@ -31,6 +31,13 @@ def _text(value: Any) -> str:
     if not isinstance(value, str) or len(value) > _LONGEST:
         raise ValueError(f"give a text of at most {_LONGEST:,} characters")
     return " ".join(value.split())
+
+
+def _title(value: Any) -> str:
+    text = _text(value)
+    if not text:
+        raise ValueError("give a text; null gives back what was found")
+    return text
 
 
 def _one_of(*choices: str) -> Callable[[Any], str]:
@@ -76,7 +83,8 @@ def _flag(value: Any) -> bool:
 
 
 FIELDS: Mapping[str, Callable[[Any], Any]] = {
-    **dict.fromkeys(("title", "caption", "creator", "topic", "poster"), _text),
+    "title": _title,
+    **dict.fromkeys(("caption", "creator", "topic", "poster"), _text),
     "kind": _one_of(*KINDS),
     "level": _one_of("", *AUDIENCES),
     "date": _date,
@@ -102,7 +110,7 @@ def read_corrections(lines: Iterable[str], name: str) -> Iterator[Correction]:
             continue
         try:
             yield _correction(line)
-        except (ValueError, RecursionError) as error:
+        except (ValueError, RecursionError, CollectionError) as error:
             raise CollectionError(f"{name}, line {number}: {error}") from error
 
 
@@ -120,15 +128,15 @@ def checked(name: str, value: Any) -> Any:
     """Return the value of a corrected field as it is kept; None gives the field back.
 
     Raises:
-        ValueError: there is no such field, or it cannot have the value.
+        EntryError: there is no such field, or it cannot have the value.
     """
     check = FIELDS.get(name)
     if check is None:
-        raise ValueError(f"there is no field {name!r}; there are {', '.join(FIELDS)}")
+        raise EntryError(name, f"there is no field {name!r}; there are {', '.join(FIELDS)}")
     try:
         return None if value is None else check(value)
     except ValueError as error:
-        raise ValueError(f"{name} {value!r}: {error}") from error
+        raise EntryError(name, f"{name} {value!r}: {error}") from error
 
 
 def merged(before: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

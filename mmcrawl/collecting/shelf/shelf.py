@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from mmcrawl.collecting.shelf.corrections import Correction, corrected, merged
 from mmcrawl.collecting.works.model import Work
-from mmcrawl.errors import CollectionError, StoreError
+from mmcrawl.errors import MissingRecordError, StoreError
 
 Described = tuple[Work, tuple[str, ...]]
 """A work, and the keys of its files."""
@@ -106,7 +106,7 @@ class Shelf(ABC):
         """Return a work by its id, also a hidden one.
 
         Raises:
-            CollectionError: there is none.
+            MissingRecordError: there is none.
         """
         work = self.find_with(id_, self.corrections())
         if work is None:
@@ -163,7 +163,7 @@ class Shelf(ABC):
         """Take over corrections; return how many works they are of.
 
         Raises:
-            CollectionError: a work is not there, or was corrected before it was; nothing changes.
+            MissingRecordError: a work is not there, nor was it corrected before; nothing changes.
         """
         said = list(corrections)
         known = {one.work for one in said if self.row(one.work) is not None}
@@ -215,8 +215,8 @@ def _changed_at(row: Record, before: Record | None, now: float) -> float:
     return float(before["changed_at"]) if same and before is not None else now
 
 
-def _no_work(id_: str) -> CollectionError:
-    return CollectionError(f"there is no work {id_!r}; `scrapy works list` shows all")
+def _no_work(id_: str) -> MissingRecordError:
+    return MissingRecordError(f"there is no work {id_!r}; `scrapy works list` shows all")
 
 
 def _mark(key: str) -> str:

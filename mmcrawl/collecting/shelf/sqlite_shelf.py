@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mmcrawl.collecting.shelf.shelf import CORRECTIONS, Change, Record, Shelf, as_row
 from mmcrawl.errors import MissingStoreError, StoreError
+from mmcrawl.stores.sqlite_files import address_to_read, may_be_written
 
 _APPLICATION_ID = 0x6D6D6377  # "mmcw"
 _VERSION = 3
@@ -61,7 +62,8 @@ class SqliteShelf(Shelf):
         except OSError as error:
             raise StoreError(f"folder {path.parent} cannot be made: {error.strerror}") from error
         with self._explained():
-            self._db = sqlite3.connect(path, timeout=_WAIT, isolation_level=None)
+            writes = create or may_be_written(path)
+            self._db = _connected(path.absolute().as_uri() if writes else address_to_read(path))
             try:
                 self._prepare()
             except BaseException:
@@ -125,9 +127,9 @@ class SqliteShelf(Shelf):
 
     def _prepare(self) -> None:
         db = self._db
-        db.execute("PRAGMA journal_mode = WAL")
         if self._marks() == [_APPLICATION_ID, _VERSION]:
             return
+        db.execute("PRAGMA journal_mode = WAL")
         with self._writing():
             is_new = not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             application, version = self._marks()
@@ -163,6 +165,10 @@ class SqliteShelf(Shelf):
             yield
         except sqlite3.Error as error:
             raise StoreError(f"works {self.name} cannot be read or written: {error}") from error
+
+
+def _connected(address: str) -> sqlite3.Connection:
+    return sqlite3.connect(address, uri=True, timeout=_WAIT, isolation_level=None)
 
 
 _MARKS = ("application_id", "user_version")

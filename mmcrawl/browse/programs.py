@@ -1,0 +1,75 @@
+"""Commands of mmcrawl that the browser starts: each is a process of its own, which ends with it.
+
+The browser holds the other end of the process's standard input, and never writes to it. When that
+end is closed, by `end` or since the browser is gone, however it ended, the process is interrupted
+as by Ctrl-C: a crawl can go on later, and what an export has written so far is removed.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import IO
+
+_PATIENCE = 20.0  # seconds for a crawl to end
+
+_PROGRAM = """
+import os, signal, sys, threading
+
+def watch(thread):
+    while os.read(0, 1):
+        pass
+    signal.pthread_kill(thread, signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
+arguments = (threading.main_thread().ident,)
+threading.Thread(target=watch, args=arguments, daemon=True).start()
+try:
+    from mmcrawl.commands.program import main
+    main()
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+
+
+def begin(arguments: Sequence[str], said: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Begin a command; what it says is written to a file.
+
+    Raises:
+        OSError: no process can be started.
+    """
+    return subprocess.Popen(  # noqa: S603 - a program of ours
+        [sys.executable, "-c", _PROGRAM, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=said,
+        start_new_session=True,  # Ctrl-C in the terminal is for the browser
+    )
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Interrupt a command, once: Scrapy takes a second interruption for "at any price"."""
+    if process.stdin is not None:
+        with suppress(OSError):
+            process.stdin.close()
+
+
+def finish(process: subprocess.Popen[bytes]) -> None:
+    """Wait for a command that was interrupted; end it by force if it takes too long."""
+    try:
+        process.wait(_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def is_ending(process: subprocess.Popen[bytes]) -> bool:
+    """Whether a command was interrupted."""
+    return process.stdin is not None and process.stdin.closed
+
+
+def runs(process: subprocess.Popen[bytes] | None) -> bool:
+    """Whether a command was begun and has not ended."""
+    return process is not None and process.poll() is None

@@ -1,0 +1,244 @@
+"""What editors do to works and collections at once, by mistake, or with what is not there."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lxml import html
+from starlette.testclient import TestClient
+
+from mmcrawl.browse import Context, Options
+from mmcrawl.collecting.opening import folder_of
+from mmcrawl.collecting.shelf.collections import Collections
+from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.collecting.works.model import Work
+from tests.browse.shelf import browsing, fill
+from tests.browse.works import RIPPLES, TONE, WAVES, keep_works, key_of, store_of
+
+
+@pytest.fixture
+def browsed(tmp_path: Path) -> Iterator[tuple[TestClient, Context]]:
+    with browsing(fill(tmp_path), keep_works(tmp_path)) as pair:
+        yield pair
+
+
+@pytest.fixture
+def client(browsed: tuple[TestClient, Context]) -> TestClient:
+    return browsed[0]
+
+
+def form_of(client: TestClient, page: str, button: str) -> dict[str, str]:
+    """Return what the form with a button would send, as a browser shows it."""
+    tree = html.document_fromstring(client.get(page).text)
+    (form,) = (f for f in tree.forms if f.xpath(f".//button[@value='{button}' or .='{button}']"))
+    return {name: value or "" for name, value in form.form_values()}
+
+
+def send(client: TestClient, path: str, **form: str) -> str:
+    answer = client.post(path, data={"form_key": key_of(client), **form})
+    assert answer.status_code == 303, answer.text
+    return str(answer.headers["location"])
+
+
+def found(tmp_path: Path, id_: str) -> Work:
+    store = store_of(tmp_path)
+    with open_shelf(store, folder_of(store, None)) as shelf:
+        return shelf.find(id_)
+
+
+def headings(client: TestClient, to: str) -> list[str]:
+    page = html.document_fromstring(client.get(to.partition("#")[0]).text)
+    return [heading.text_content() for heading in page.xpath("//ol//h2")]
+
+
+# -- two at once ----------------------------------------------------------------------------------
+
+
+def test_of_two_who_correct_a_work_neither_takes_back_what_the_other_said(
+    client: TestClient, tmp_path: Path
+) -> None:
+    page = f"/work?id={WAVES.id}"
+    one, other = form_of(client, page, "Save"), form_of(client, page, "Save")
+    send(client, "/work/correct", **one | {"title": "Wellen", "date": "2020"})
+    send(client, "/work/correct", **other | {"creator": "Huygens", "date": "2021"})
+    work = found(tmp_path, WAVES.id)
+    assert (work.title, work.creator) == ("Wellen", "Huygens")
+    assert work.date == "2021"  # of the same field the last word counts
+
+
+def test_of_two_who_describe_a_collection_neither_takes_back_what_the_other_said(
+    client: TestClient, tmp_path: Path
+) -> None:
+    to = send(client, "/collections/add", name="Friday", work=WAVES.id)
+    one, other = form_of(client, to, "say"), form_of(client, to, "say")
+    send(client, "/collection", **one | {"tags": "tides", "do": "say"})
+    send(client, "/collection", **other | {"note": "for Monday", "rating": "3", "do": "say"})
+    one, other = form_of(client, to, "rename"), form_of(client, to, "rename")
+    send(client, "/collection", **one | {"name": "Monday", "do": "rename"})
+    send(client, "/collection", **other | {"note": "of term 2", "do": "rename"})
+    store = store_of(tmp_path)
+    with open_shelf(store, folder_of(store, None)) as shelf:
+        (collection,) = Collections(shelf).all()
+    assert (collection.name, collection.note) == ("Monday", "of term 2")
+    (member,) = collection.members
+    assert (member.tags, member.note, member.rating) == (("tides",), "for Monday", 3)
+
+
+def test_a_work_that_another_editor_took_out_is_told(client: TestClient) -> None:
+    to = send(client, "/collections/add", name="Friday", work=WAVES.id)
+    id_ = to.partition("id=")[2]
+    send(client, "/collection", id=id_, work=WAVES.id, do="remove")
+    form = {"form_key": key_of(client), "id": id_, "work": WAVES.id, "lang": "zh"}
+    answer = client.post("/collection", data=form | {"do": "up"})
+    assert answer.status_code == 400
+    assert "此作品已不在合集中" in answer.text
+
+
+# -- what is not there ----------------------------------------------------------------------------
+
+
+def test_only_works_that_are_there_are_collected(client: TestClient) -> None:
+    form = {"form_key": key_of(client), "name": "Friday", "work": "nosuch"}
+    assert client.post("/collections/add", data=form).status_code == 400
+    assert "Friday" not in client.get("/collections").text
+
+
+def test_a_collection_that_is_not_there_is_told_as_such(client: TestClient) -> None:
+    for path in ("/collection?id=nosuch", "/collection/export?id=nosuch&to=csv"):
+        answer = client.get(path, params={"lang": "zh"} if "to" not in path else None)
+        assert answer.status_code == 404
+    assert "没有此合集" in client.get("/collection?id=nosuch&lang=zh").text
+
+
+def test_the_page_after_the_last_work_of_a_page_was_taken_out_is_there(
+    client: TestClient, tmp_path: Path
+) -> None:
+    store = store_of(tmp_path)
+    more = [Work(f"{n:016x}", f"Film {n}", "file", "video", (), ()) for n in range(51)]
+    with open_shelf(store, folder_of(store, None)) as shelf:
+        shelf.describe([(work, (work.id,)) for work in more])
+        id_ = Collections(shelf).create("Many", [work.id for work in more])
+    last = f"{50:016x}"
+    to = send(client, "/collection", id=id_, work=last, do="remove", p="2")
+    assert len(headings(client, to)) == 50
+    to = send(client, "/collection", id=id_, work=f"{10:016x}", do="down", p="1")
+    assert to == f"/collection?id={id_}#work-{10:016x}"  # there the next Tab goes on
+
+
+def test_an_address_of_forms_says_so(client: TestClient) -> None:
+    answer = client.get("/work/correct?lang=zh")
+    assert answer.status_code == 405
+    assert "此地址只接收表单" in answer.text
+    failed = client.post("/work/correct", data={"form_key": key_of(client), "id": "nosuch"})
+    assert "lang=zh" not in failed.text  # what answers a form is at no address
+
+
+# -- what cannot be kept --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("form", "says"),
+    [
+        ({"title": " "}, "作品需要标题"),
+        ({"date": "yesterday"}, "YYYY-MM-DD"),
+        ({"licence": "mine"}, "许可请写成"),
+        ({"languages": "en, zh-Klingonisch"}, "语言请写成"),
+        ({"caption": "a\0b"}, "无法保存的字符"),
+    ],
+)
+def test_a_value_that_cannot_be_kept_is_told_in_the_language_of_the_form(
+    client: TestClient, tmp_path: Path, form: dict[str, str], says: str
+) -> None:
+    said = {"form_key": key_of(client), "id": WAVES.id, "lang": "zh", **form}
+    answer = client.post("/work/correct", data=said)
+    assert answer.status_code == 400
+    assert says in answer.text
+    assert found(tmp_path, WAVES.id).corrected == ()
+
+
+def test_languages_are_parted_as_one_types_them(client: TestClient, tmp_path: Path) -> None:
+    send(client, "/work/correct", id=WAVES.id, languages="zh-CN，en、de")
+    assert found(tmp_path, WAVES.id).languages == ("zh-CN", "en", "de")
+
+
+def test_what_cannot_be_written_is_a_sentence(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = Path.mkdir
+
+    def full(path: Path, *arguments: Any, **named: Any) -> None:
+        if "exports" in path.parts:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        make(path, *arguments, **named)
+
+    to = send(client, "/collections/add", name="Friday", work=WAVES.id)
+    monkeypatch.setattr(Path, "mkdir", full)
+    form = {"form_key": key_of(client), "id": to.partition("id=")[2], "to": "csv"}
+    answer = client.post("/collection/export", data=form)
+    assert answer.status_code == 503
+    assert "No space left" in answer.text
+
+
+# -- exports --------------------------------------------------------------------------------------
+
+
+def exported(client: TestClient, id_: str, format_: str) -> Any:
+    """Make an export; return the page of the collection when it is done."""
+    send(client, "/collection/export", id=id_, to=format_)
+    end = time.monotonic() + 60
+    while "data-again" in (text := client.get(f"/collection?id={id_}").text):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    return html.document_fromstring(text)
+
+
+@pytest.mark.processes
+def test_an_export_is_had_by_the_name_of_its_collection_also_later(
+    client: TestClient, tmp_path: Path
+) -> None:
+    id_ = send(client, "/collections/add", name="Light: sound", work=WAVES.id).partition("id=")[2]
+    exported(client, id_, "csv")
+    uri, options = f"sqlite:///{tmp_path / 'crawl-archive.db'}", Options(store=store_of(tmp_path))
+    with browsing(uri, options) as (later, _):  # the browser was ended meanwhile
+        page = html.document_fromstring(later.get(f"/collection?id={id_}").text)
+        (address,) = page.xpath("//section[@id='exports']//a/@href")
+        answer = later.get(address)
+        assert "Light%20sound.csv" in answer.headers["content-disposition"]
+        send(later, "/collection", id=id_, work=WAVES.id, do="say", note="new")
+        assert "has changed since" in later.get(f"/collection?id={id_}").text
+        send(later, "/collection", id=id_, do="delete")
+    assert not list((tmp_path / "crawl-media" / "exports").iterdir())
+
+
+@pytest.mark.processes
+def test_all_that_could_not_be_exported_is_listed(client: TestClient) -> None:
+    id_ = send(client, "/collections/add", name="Friday").partition("id=")[2]
+    page = exported(client, id_, "kolibri")
+    said = [line.text_content() for line in page.xpath("//section[@id='exports']//details//li")]
+    assert len(said) == 2
+    assert [line.partition(":")[0] for line in said] == [RIPPLES.title, TONE.title]
+
+
+@pytest.mark.processes
+def test_an_export_that_cannot_be_packed_is_not_offered(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def half(base: str, *_: Any) -> str:
+        Path(f"{base}.zip").write_bytes(b"PK half")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(shutil, "make_archive", half)
+    id_ = send(client, "/collections/add", name="Friday", work=WAVES.id).partition("id=")[2]
+    page = exported(client, id_, "folder")
+    text = page.xpath("//section[@id='exports']")[0].text_content()
+    assert "could not be made" in text
+    assert "No space left" in text
+    assert client.get(f"/collection/export?id={id_}&to=folder").status_code == 404
+    assert not list((tmp_path / "crawl-media" / "exports" / id_).iterdir())

@@ -1,0 +1,75 @@
+"""Commands that the browser starts end with it, however it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.browse import programs
+
+pytestmark = pytest.mark.processes
+
+# A browser that begins a command, says its number, and waits.
+_BROWSER = """
+import sys, time
+from mmcrawl.browse import programs
+with open(sys.argv[1], "wb") as said:
+    print(programs.begin(["shell", "-c", "__import__('time').sleep(300)"], said).pid, flush=True)
+time.sleep(300)
+"""
+
+
+def until(done: Callable[[], bool]) -> None:
+    end = time.monotonic() + 60
+    while not done():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"  # one that nobody waits for
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_a_command_ends_when_the_browser_is_killed(tmp_path: Path) -> None:
+    browser = subprocess.Popen(
+        [sys.executable, "-c", _BROWSER, str(tmp_path / "said")], stdout=subprocess.PIPE
+    )
+    assert browser.stdout is not None
+    command = int(browser.stdout.readline())
+    assert is_alive(command)
+    browser.send_signal(signal.SIGKILL)
+    browser.communicate()
+    until(lambda: not is_alive(command))
+
+
+def test_a_command_is_interrupted_once_and_says_nothing_of_it(tmp_path: Path) -> None:
+    with (tmp_path / "said").open("wb") as said:
+        command = programs.begin(["shell", "-c", "__import__('time').sleep(300)"], said)
+    assert programs.runs(command)
+    assert not programs.is_ending(command)
+    programs.end(command)
+    programs.end(command)
+    assert programs.is_ending(command)
+    programs.finish(command)
+    assert command.returncode == 130
+    assert "Traceback" not in (tmp_path / "said").read_text()
+
+
+def test_a_command_that_is_left_alone_ends_by_itself(tmp_path: Path) -> None:
+    with (tmp_path / "said").open("wb") as said:
+        command = programs.begin(["version"], said)
+    assert command.wait(60) == 0
+    assert not programs.runs(command)
