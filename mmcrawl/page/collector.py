@@ -6,6 +6,7 @@ one, and memory follows what is kept rather than the page.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 
@@ -40,7 +41,7 @@ _RAW = ("iframe", "noembed", "noframes", "script", "style", "textarea", "title")
 _FALLBACKS = frozenset({"noembed", "noframes"})
 _NOTED_ATTRIBUTES = STYLED_ATTRIBUTES | {"onclick", "itemscope", "itemprop"}
 # What begins the names of attributes that tell scripts what to play.
-_DATA = ("data-", "videoid", "video-id", "rel:animated", "server")
+_DATA = re.compile("^(?:data-|video-?id|rel:animated|server)", re.MULTILINE)
 _WISTIA = "wistia_async_"
 _NOT_FOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 # An onclick on these is for something inside them; their text is no anchor.
@@ -349,9 +350,9 @@ class PageCollector:
 
 def _tells_scripts(attributes: Attributes) -> bool:
     """Whether an element may say by its attributes what scripts are to play."""
-    for name in attributes:
-        if name.startswith(_DATA):
-            return True
+    # Of each element: names are compared in one step, which any() would take several for.
+    if _DATA.search("\n".join(attributes)):
+        return True
     return _WISTIA in attributes.get("class", "")
 
 

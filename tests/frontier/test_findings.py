@@ -198,3 +198,18 @@ def test_findings_are_counted_again_only_when_they_have_changed(store, findings)
         "animation": 0,
         "simulation": 0,
     }
+
+
+def test_media_keep_their_order_their_captions_and_all_their_addresses(findings):
+    film = MediaResource(
+        "http://h.test/z.webm", "video", "source", "Levers", ("http://h.test/z.mp4",)
+    )
+    song = MediaResource("http://h.test/a.mp3", "audio", "a", "A song")
+    findings.add_media_page(media_page("a", film, song))
+    [kept] = findings.media_pages()
+    assert kept.resources == (film, song)
+    assert [address for address, _, _ in findings.media_since(0)] == [
+        "http://h.test/z.webm",
+        "http://h.test/z.mp4",
+        "http://h.test/a.mp3",
+    ]
