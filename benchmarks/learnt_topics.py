@@ -70,9 +70,13 @@ class Known:
     by_words: float
 
 
+_SEEN: dict[tuple[str, str], Seen] = {}
+
+
 def known(page: Page, web: str, right: bool, test: TopicTest) -> Known:
-    """Return a page of a task."""
-    seen = seen_of(Example(page.url, web, page))
+    """Return a page of a task; what is seen of it is the same in all tasks."""
+    seen = _SEEN.get((web, page.url)) or seen_of(Example(page.url, web, page))
+    _SEEN[web, page.url] = seen
     return Known(web, right, seen, test.judge(page, page.media).score)
 
 
@@ -131,8 +135,9 @@ def of_types(folder: Path) -> Iterator[tuple[str, list[Known]]]:
     for name, label in sorted(truth.items()):
         path = folder / f"{name}.html"
         if name.startswith("wcxb/") and path.is_file():
-            site = urlsplit(label["url"]).netloc
-            pages.append((site, label["type"], parse_page(path.read_bytes(), label["url"])))
+            url = label["url"] or f"http://{path.stem}.test/"
+            page = parse_page(path.read_bytes(), url)
+            pages.append((urlsplit(url).netloc, label["type"], page))
     for kind, keywords in TYPES.items():
         test = TopicTest(topic_from_keywords(keywords), MEDIA_KINDS)
         yield f"type: {kind}", [known(page, site, own == kind, test) for site, own, page in pages]

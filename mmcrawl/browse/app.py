@@ -31,6 +31,7 @@ from mmcrawl.browse.views.media import MediaViews
 from mmcrawl.browse.views.pages import PageViews
 from mmcrawl.browse.views.search import SearchViews
 from mmcrawl.browse.views.sites import SiteViews
+from mmcrawl.browse.views.topic_words import TopicWordViews
 from mmcrawl.browse.views.topics import TopicViews
 from mmcrawl.browse.views.versions import VersionViews
 from mmcrawl.browse.views.watch import WatchViews
@@ -89,7 +90,7 @@ def _routes(context: Context) -> list[BaseRoute]:
     pages, versions = PageViews(context), VersionViews(context)
     media, watch = MediaViews(context), WatchViews(context)
     works, collections = WorkViews(context), CollectionViews(context)
-    topics = TopicViews(context)
+    topics, topic_words = TopicViews(context), TopicWordViews(context)
     crawls = CrawlViews(context, CrawlWatch(context.options.store), context.runs)
     routes: list[BaseRoute] = [
         context.route("/", sites.home),
@@ -123,6 +124,8 @@ def _routes(context: Context) -> list[BaseRoute]:
         context.route("/topic", topics.topic),
         context.form("/topic/mark", topics.mark),
         context.form("/topic/learn", topics.learn),
+        context.route("/topic/words", topic_words.words),
+        context.form("/topic/words", topic_words.save),
         context.route("/crawls", crawls.crawls),
         context.route("/crawls.json", crawls.json),
         context.form("/crawls", crawls.start),

@@ -18,7 +18,8 @@ from mmcrawl.browse.catalogue import Catalogue
 from mmcrawl.collecting.shelf.marks import Mark, Marks
 from mmcrawl.collecting.shelf.opening import open_shelf
 from mmcrawl.errors import MissingStoreError, TopicError
-from mmcrawl.learning.examples import sampled
+from mmcrawl.learning.examples import read_examples, sampled
+from mmcrawl.learning.telling import TellingWord, telling_words
 from mmcrawl.scoring.relevance import LearntTest
 from mmcrawl.topic.loading import LEARNT, OWN_TOPICS, learnt_file, own_topic_names
 from mmcrawl.topic.page_model import PageModel
@@ -29,6 +30,8 @@ OFFERED = 10
 _LOOKED_AT = 200  # pages of the archive, drawn by chance, of which the least sure are offered
 _SECONDS = 5.0  # that looking at them may take
 _OF_A_SITE = 3  # pages that are offered at most, where there are others
+_READ = 100  # marked pages of a kind that words are suggested from
+_SUGGESTED = 40
 _MOST_TOPICS = 50  # whose pages are remembered
 
 
@@ -73,6 +76,10 @@ class TopicDesk:
         learnt = {name for name in own_topic_names() if (OWN_TOPICS / f"{name}{LEARNT}").is_file()}
         with self._marks() as marks:
             return sorted(learnt.union(marks.topics() if marks else ()))
+
+    def names_of_words(self) -> list[str]:
+        """Return the names of the user's own topics of words that can be changed here, sorted."""
+        return [name for name in own_topic_names() if (OWN_TOPICS / f"{name}.txt").is_file()]
 
     def model(self, name: str) -> PageModel | None:
         """Return what is learnt, None if nothing is.
@@ -146,6 +153,19 @@ class TopicDesk:
             probability = test.probability(example.page) if test else None
             found.append(Candidate(example.name, example.page.title, example.site, probability))
         return sorted(found, key=lambda one: abs((one.probability or 0.5) - 0.5))
+
+    def suggested(self, name: str) -> list[TellingWord]:
+        """Return words that stand on the pages marked as right rather than on others.
+
+        These are those marked as wrong, or if there are none, pages drawn by chance.
+        """
+        marks = self.marks(name)
+        good, bad = (
+            read_examples([m.url for m in marks if m.is_good is kind][:_READ], self._archive).pages
+            for kind in (True, False)
+        )
+        others = bad or list(sampled(self._archive, _READ, without=[m.url for m in marks]))
+        return telling_words(good, others, _SUGGESTED)
 
     # -- learning ---------------------------------------------------------------------------
 

@@ -190,3 +190,38 @@ def test_marks_stand_beside_works_that_are_described(
         assert isinstance(context, Context)
         mark(client, 0)
         assert "Water waves" in client.get("/works").text
+
+
+# -- topics of words ----------------------------------------------------------------------------
+
+
+def test_a_topic_of_words_is_written_with_words_that_marks_suggest(
+    client: TestClient, tmp_path: Path
+) -> None:
+    for number in range(16):
+        mark(client, number)
+    shown = client.get("/topic/words?name=strings&marks=fiddles").text
+    page = html.document_fromstring(shown)
+    suggested = set(page.xpath("//input[@name='add']/@value"))
+    assert len(suggested & set(GOOD)) >= 4
+    assert not suggested & set(BAD)
+    form = {"name": "strings", "words": "二胡|erhu\r\nviola # a remark", "add": "luthier"}
+    assert post(client, "/topic/words", **form) == "/topic/words?name=strings"
+    assert load_topic("strings").concepts == (("二胡", "erhu"), ("viola",), ("luthier",))
+    again = html.document_fromstring(client.get("/topic/words?name=strings").text)
+    assert again.xpath("string(//textarea)").split() == [
+        "二胡|erhu", "viola", "#", "a", "remark", "luthier",
+    ]  # fmt: skip
+    assert "strings" in client.get("/topics").text
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("x", "!!!"), ("x", ""), ("../x", "lens"), ("physics-senior", "lens")]
+)
+def test_words_and_names_that_are_none_are_not_kept(
+    name: str, words: str, client: TestClient, tmp_path: Path
+) -> None:
+    form = {"form_key": key_of(client, "/topic?name=fiddles"), "name": name, "words": words}
+    assert client.post("/topic/words", data=form).status_code == 400
+    assert client.post("/topic/words", data=form | {"form_key": ""}).status_code == 403
+    assert not (tmp_path / "topics" / "x.txt").exists()

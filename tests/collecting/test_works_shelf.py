@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 
 from mmcrawl.collecting.shelf.corrections import Correction, read_corrections
+from mmcrawl.collecting.shelf.marks import Marks
 from mmcrawl.collecting.shelf.opening import open_shelf
 from mmcrawl.collecting.shelf.shelf import Shelf
+from mmcrawl.collecting.shelf.sqlite_shelf import SqliteShelf
 from mmcrawl.collecting.works.model import Evidence, Licence, Work, WorkFile
 from mmcrawl.errors import CollectionError, StoreError
 from mmcrawl.stores.uris import is_server
@@ -231,3 +233,17 @@ def test_a_file_of_something_else_is_left_alone(store: str, tmp_path: Path) -> N
     db.close()
     with pytest.raises(StoreError, match="not a file of works"):
         open_shelf(store, tmp_path)
+
+
+def test_a_file_made_before_pages_were_marked_takes_marks(tmp_path: Path) -> None:
+    path = tmp_path / "works.db"
+    SqliteShelf(path).close()
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("DROP TABLE mark")
+        db.execute("PRAGMA user_version = 2")
+    with SqliteShelf(path) as shelf:
+        assert shelf.is_described
+        Marks(shelf).put("fiddles", "http://h.test/\ud800", is_good=True)
+        assert [mark.is_good for mark in Marks(shelf).of("fiddles")] == [True]
+        assert Marks(shelf).topics() == ["fiddles"]
+        assert not shelf.is_described

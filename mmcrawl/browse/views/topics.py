@@ -37,7 +37,8 @@ class TopicViews:
             marks = desk.marks(name)
             good = sum(mark.is_good for mark in marks)
             listed.append((name, _measured(self._model(name)), good, len(marks) - good))
-        return page(arguments, "topics", topics=listed, can_mark=desk.can_mark)
+        own = desk.names_of_words()
+        return page(arguments, "topics", topics=listed, own=own, can_mark=desk.can_mark)
 
     def topic(self, arguments: Arguments) -> Response:
         """Show a topic, and the pages about which it is least sure."""

@@ -1,0 +1,184 @@
+"""`scrapy topic learn` and `suggest`: what a person types, what comes back, and a crawl with it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from mmcrawl.archive import open_archive
+from mmcrawl.collecting.opening import folder_of
+from mmcrawl.collecting.shelf.marks import Marks
+from mmcrawl.collecting.shelf.opening import open_shelf
+from mmcrawl.learning import sampled
+from tests.topic.test_learning import BAD, GOOD, markup
+from tests.warm import python
+
+ROOT = Path(__file__).parents[2]
+
+
+def scrapy(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [python(), "-c", "from mmcrawl.commands.program import main; main()", *args],
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        cwd=cwd,
+        env=os.environ | {"PYTHONIOENCODING": "utf-8", "PYTHONPATH": str(ROOT)},
+        timeout=120,
+        check=False,
+    )
+
+
+def topic(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return scrapy("topic", *args, cwd=cwd)
+
+
+@pytest.fixture
+def examples(tmp_path: Path) -> Path:
+    """Return a folder with 16 good pages and 16 bad ones of four hosts."""
+    for kind, words in (("good", GOOD), ("bad", BAD)):
+        for number in range(16):
+            folder = tmp_path / kind / f"{kind}{number % 4}.test"
+            folder.mkdir(parents=True, exist_ok=True)
+            seed = number if kind == "good" else 100 + number
+            (folder / f"{number}.html").write_bytes(markup(words, seed, "<a href=a.mp3>hear</a>"))
+    return tmp_path
+
+
+def test_a_topic_is_learnt_shown_listed_and_scored(examples: Path) -> None:
+    made = topic("learn", "fiddles", "--good", "good", "--bad", "bad", cwd=examples)
+    assert made.returncode == 0, made.stderr
+    assert "16 of 4 sites" in made.stdout
+    assert "whole sites left out in training, 4 times" in made.stdout
+    assert "precision" in made.stdout
+    assert "recall" in made.stdout
+    assert "Mind:" not in made.stdout
+    assert "-a topic=fiddles" in made.stdout
+    file = examples / "topics" / "fiddles.json"
+    assert json.loads(file.read_text(encoding="utf-8"))["name"] == "fiddles"
+    assert any(
+        line.startswith("fiddles") for line in topic("list", cwd=examples).stdout.splitlines()
+    )
+    assert "learnt from 16 good and 16 bad pages" in topic("show", "fiddles", cwd=examples).stdout
+    (examples / "new.html").write_bytes(markup(GOOD, 900, "<a href=a.mp3>hear</a>"))
+    (examples / "other.html").write_bytes(markup(BAD, 901, "<a href=a.mp3>hear</a>"))
+    right = topic("score", "--topic", "fiddles", "new.html", cwd=examples).stdout
+    assert "≈fiddles: probability 0.9" in right
+    assert "threshold 0.5: relevant to" in right
+    wrong = topic("score", "--topic", "fiddles", "other.html", cwd=examples).stdout
+    assert "not relevant (not on topic)" in wrong
+
+
+def test_words_are_suggested_as_lines_of_a_topic_file(examples: Path) -> None:
+    made = topic("suggest", "--good", "good", "--bad", "bad", cwd=examples)
+    assert made.returncode == 0, made.stderr
+    words = [word for [word] in tomllib.loads(made.stdout)["words"]]
+    assert {"erhu", "二胡"} <= set(words)
+    assert "football" not in words
+    (examples / "own.txt").write_text("erhu\n", encoding="utf-8")
+    less = topic(
+        "suggest", "--good", "good", "--bad", "bad", "--topic", "own.txt", "-o", "w", cwd=examples
+    )
+    assert less.returncode == 0
+    found = tomllib.loads((examples / "w").read_text(encoding="utf-8"))["words"]
+    assert ["erhu"] not in found
+    assert found
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("learn", "x"), "--good PAGES is missing"),
+        (("learn", "physics-senior", "--good", "good"), "ships with mmcrawl"),
+        (("learn", "a/b", "--good", "good"), "is no name for a topic"),
+        (("learn", "x", "--good", "none", "--bad", "bad"), "there is no file or folder none"),
+        (("learn", "x", "--good", "good"), "--bad PAGES is missing, and there is no archive"),
+        (("learn", "x", "--good", "good", "--bad", "good"), "among the good pages and the bad"),
+        (("learn", "x", "--good", "good", "--bad", "bad", "-o", "x.pkl"), "ends in .json"),
+        (("learn", "x", "--good", "good", "--unlabelled", "1"), "whole number from 10"),
+        (("learn", "x", "--good", "http://h.test/"), "crawl-archive.db"),
+        (("suggest",), "--good PAGES is missing"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_sentence(
+    args: tuple[str, ...], said: str, examples: Path
+) -> None:
+    made = topic(*args, cwd=examples)
+    assert made.returncode in (1, 2)
+    assert said in made.stderr
+    assert "Traceback" not in made.stderr
+    assert not (examples / "topics").exists()
+
+
+def test_examples_that_cannot_be_had_are_named(examples: Path) -> None:
+    (examples / "list.txt").write_text(
+        "\n".join([*map(str, (examples / "good").rglob("*.html")), "gone.html"])
+    )
+    made = topic("learn", "x", "--good", "list.txt", "--bad", "bad", cwd=examples)
+    assert made.returncode == 0
+    assert "left out of the good pages" in made.stderr
+    assert "gone.html" in made.stderr
+
+
+CRAWL = ("crawl", "focused", "-a", "web=demo", "-s", "MMCRAWL_DISPLAY=False")
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a crawl of the demo web: one.db, its archive, and one.jsonl."""
+    folder = tmp_path_factory.mktemp("crawled")
+    made = scrapy(
+        *CRAWL, "-a", "topic=physics-senior", "-a", "store=one.db", "-O", "one.jsonl", cwd=folder
+    )
+    assert made.returncode == 0, made.stderr
+    return folder
+
+
+def relevant(folder: Path, name: str = "one.jsonl") -> list[dict[str, object]]:
+    lines = (folder / name).read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_pages_of_a_crawl_teach_a_topic_that_the_next_crawl_finds(crawled: Path) -> None:
+    urls = [str(page["url"]) for page in relevant(crawled)]
+    (crawled / "good.txt").write_text("\n".join(urls[:25]))
+    made = topic("learn", "like-these", "--good", "good.txt", "-a", "store=one.db", cwd=crawled)
+    assert made.returncode == 0, made.stderr
+    assert "no bad pages were given" in " ".join(made.stdout.split())
+    second = scrapy(
+        *CRAWL, "-a", "topic=like-these", "-a", "store=two.db", "-O", "two.jsonl", cwd=crawled
+    )
+    assert second.returncode == 0, second.stderr
+    found = relevant(crawled, "two.jsonl")
+    assert {tuple(page["words"]) for page in found} == {("≈like-these",)}  # type: ignore[arg-type]
+    again = {page["url"] for page in found}.intersection(urls)
+    assert len(again) > len(urls) / 2
+
+
+def test_marks_teach_and_outweigh_what_was_said(crawled: Path) -> None:
+    none = topic("learn", "m", "--marks", "-a", "store=one.db", cwd=crawled)
+    assert none.returncode == 2
+    assert "no page is marked for 'm'" in none.stderr
+    right = [str(page["url"]) for page in relevant(crawled)]
+    with open_archive(f"sqlite:///{crawled / 'one-archive.db'}", read_only=True) as archive:
+        wrong = [example.name for example in sampled(archive, 12, without=right)]
+    store = f"sqlite:///{crawled / 'one.db'}"
+    with open_shelf(store, folder_of(store, None)) as shelf:
+        for url in right[:8]:
+            Marks(shelf).put("m", url, is_good=True)
+        for url in wrong:
+            Marks(shelf).put("m", url, is_good=False)
+    made = topic("learn", "m", "--marks", "-a", "store=one.db", cwd=crawled)
+    assert made.returncode == 0, made.stderr
+    with open_shelf(store, folder_of(store, None)) as shelf:
+        Marks(shelf).put("m", right[0], is_good=False)
+    again = topic("learn", "m", "--marks", "-a", "store=one.db", cwd=crawled)
+    assert again.returncode == 0, again.stderr
+    facts = json.loads((crawled / "topics" / "m.json").read_text(encoding="utf-8"))
+    assert right[0] in facts["examples"]["bad"]
+    assert set(facts["examples"]["good"]) == set(right[1:8])
