@@ -75,7 +75,7 @@ class _Answer(BaseHTTPRequestHandler):
 
     do_HEAD = do_GET
 
-    def do_CONNECT(self) -> None:  # noqa: N802 - as http.server wants it
+    def do_CONNECT(self) -> None:
         self.send_error(502)
 
     def log_message(self, *_: object) -> None:
