@@ -62,15 +62,23 @@ class CrawlRuns:
         self._begin(job, arguments)
         return job
 
-    def go_on(self, job: str) -> None:
+    def go_on(self, job: str, max_pages: str = "") -> None:
         """Start a crawl that was started here before; it goes on where it stopped.
+
+        Args:
+            job: Its name.
+            max_pages: Pages that it may fetch in all, "" for as many as before.
 
         Raises:
             Problem, OSError: as `start`.
         """
         arguments = self._kept(job)
-        if arguments is not None:
-            self._begin(job, arguments)
+        if arguments is None:
+            raise Problem(404, "crawl", name=job)
+        if max_pages:
+            arguments["max_pages"] = max_pages
+            _job_of(arguments)
+        self._begin(job, arguments)
 
     def stop(self, job: str) -> None:
         """Let a crawl end, as Ctrl-C does: what it found stays, and it can go on."""
@@ -134,11 +142,11 @@ class CrawlRuns:
         command += ["-s", f"MMCRAWL_ARCHIVE={self._archive}", "-s", "MMCRAWL_DISPLAY=False"]
         folder = self._folder
         with self._lock:
-            if self.is_running(job):
+            if self.is_running(job) and self._kept(job) == arguments:  # it was pressed twice
                 return
             running = [one for one in self._running if self.is_running(one)]
-            if running and not is_server(self._catalogue.store):  # a file is of one crawl at a time
-                raise Problem(409, "running", job=running[0])
+            if job in running or (running and not is_server(self._catalogue.store)):
+                raise Problem(409, "running", job=running[0])  # a file is of one crawl at a time
             folder.mkdir(parents=True, exist_ok=True)
             (folder / f"{job}.json").write_text(json.dumps(arguments), encoding="utf-8")
             with (folder / f"{job}.log").open("ab") as log:
@@ -157,7 +165,7 @@ def _arguments(said: Mapping[str, str]) -> dict[str, str]:
     if not seeds or not all(map(_URL.fullmatch, seeds)):
         raise wrong_entry("seeds")
     topic, keywords = said.get("topic", ""), said.get("keywords", "")
-    if not keywords and topic not in topic_names():
+    if bool(topic) == bool(keywords) or (topic and topic not in topic_names()):
         raise wrong_entry("topic")
     algo = said.get("algo") or "urlrule"
     if algo not in algorithm_names():
@@ -167,7 +175,7 @@ def _arguments(said: Mapping[str, str]) -> dict[str, str]:
     kinds = ",".join(kind for kind in _KINDS if said.get(f"keep.{kind}"))
     arguments = {
         "seeds": ",".join(seeds),
-        "topic": "" if keywords else topic,
+        "topic": topic,
         "keywords": keywords,
         "max_pages": said.get("max_pages", ""),
         "algo": algo,

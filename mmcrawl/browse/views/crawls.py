@@ -190,7 +190,7 @@ class CrawlViews:
         if form.choice("do", ("stop", "go-on")) == "stop":
             self.runs.stop(job)
         else:
-            self.runs.go_on(job)
+            self.runs.go_on(job, form.text("max_pages", longest=9))
         return form.to("/crawl", job=job)
 
     def _form(self) -> dict[str, Any]:
