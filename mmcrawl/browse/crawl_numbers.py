@@ -205,7 +205,8 @@ def _sqlite_crawl(db: sqlite3.Connection, number: int, facts: Sequence[Any]) -> 
     db.create_function("kind_of_error", 1, kind_of_error, deterministic=True)
     kinds = db.execute(_ERROR_KINDS, ids).fetchall()
     times = sorted(visited for _, visited in last)
-    running = finished is None and bool(times) and time.time() - times[-1] < _ALIVE_SECONDS
+    is_over = finished is not None or bool(reason)
+    running = not is_over and bool(times) and time.time() - times[-1] < _ALIVE_SECONDS
     return CrawlNumbers(
         name,
         "finished" if finished is not None else "running" if running else "stopped",

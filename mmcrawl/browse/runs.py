@@ -107,21 +107,30 @@ class CrawlRuns:
         self._begin(job, Plan(arguments, EVERY[said.get("every", "")], time.time()))
         return job
 
-    def go_on(self, job: str) -> None:
+    def go_on(self, job: str, max_pages: str = "") -> None:
         """Start a crawl that was started here before; it goes on where it stopped.
+
+        Args:
+            job: Its name.
+            max_pages: Pages that it may fetch in all, "" for as many as before.
 
         Raises:
             Problem, OSError: as `start`.
         """
         plan = self.plan(job)
-        if plan is not None:
-            self._begin(job, plan)
+        if plan is None:
+            raise Problem(404, "crawl", name=job)
+        if max_pages:
+            plan = replace(plan, arguments={**plan.arguments, "max_pages": max_pages})
+            _job_of(plan.arguments)
+        self._begin(job, plan)
 
     def repeat(self, job: str, every: str) -> None:
         """Change how often a crawl that was started here is repeated: a key of `EVERY`."""
         plan = self.plan(job)
-        if plan is not None:
-            self._keep(job, replace(plan, every=EVERY[every]))
+        if plan is None:
+            raise Problem(404, "crawl", name=job)
+        self._keep(job, replace(plan, every=EVERY[every]))
 
     def stop(self, job: str) -> None:
         """Let a crawl end, as Ctrl-C does: what it found stays, and it can go on."""
@@ -228,11 +237,12 @@ class CrawlRuns:
             command += ["-a", f"{name}={value}"]
         command += ["-s", f"MMCRAWL_ARCHIVE={self._archive}", "-s", "MMCRAWL_DISPLAY=False"]
         with self._lock:
-            if self.is_running(job):
-                return
+            known = self.plan(job)
+            if self.is_running(job) and known and known.arguments == plan.arguments:
+                return  # it was pressed twice
             running = [one for one in self._running if self.is_running(one)]
-            if running and not is_server(self._catalogue.store):  # a file is of one crawl at a time
-                raise Problem(409, "running", job=running[0])
+            if job in running or (running and not is_server(self._catalogue.store)):
+                raise Problem(409, "running", job=running[0])  # a file is of one crawl at a time
             self._keep(job, plan)
             with (self._folder / f"{job}.log").open("ab") as log:
                 self._running[job] = programs.begin(command, log)
@@ -250,7 +260,8 @@ def _arguments(said: Mapping[str, str]) -> dict[str, str]:
     if not seeds or not all(map(_URL.fullmatch, seeds)):
         raise wrong_entry("seeds")
     topic, keywords = said.get("topic", ""), said.get("keywords", "")
-    if not keywords and topic not in [*own_topic_names(), *topic_names()]:
+    known = [*own_topic_names(), *topic_names()]
+    if bool(topic) == bool(keywords) or (topic and topic not in known):
         raise wrong_entry("topic")
     algo = said.get("algo") or "urlrule"
     if algo not in algorithm_names():
@@ -260,7 +271,7 @@ def _arguments(said: Mapping[str, str]) -> dict[str, str]:
     kinds = ",".join(kind for kind in KINDS if said.get(f"keep.{kind}"))
     arguments = {
         "seeds": ",".join(seeds),
-        "topic": "" if keywords else topic,
+        "topic": topic,
         "keywords": keywords,
         "max_pages": said.get("max_pages", ""),
         "algo": algo,

@@ -10,7 +10,7 @@ import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -136,12 +136,18 @@ class SqliteStore:
     def job(self, name: str, arguments: Mapping[str, Any]) -> Job:
         """Return the job called `name`, started now if the store has none of that name.
 
+        Of one that is not over it is forgotten why it stopped last, so that whoever looks at the
+        store sees that it goes on.
+
         Raises:
             StoreError: the job exists with other arguments.
         """
         for job in self.jobs():
             if job.name == name:
                 refuse_other_arguments(self.name, job, arguments)
+                if job.finished_at is None and job.reason:
+                    self.stop_job(job.number, "", finished=False)
+                    return replace(job, reason="")
                 return job
         with self.writing():
             number = self.db.execute("SELECT coalesce(max(id) + 1, 0) FROM job").fetchone()[0]

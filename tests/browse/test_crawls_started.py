@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,27 @@ _SCORES = "//ol//span[@class='score']"
 def browsed(tmp_path: Path) -> Iterator[tuple[TestClient, Context]]:
     with browsing(fill(tmp_path), Options(store=store_of(tmp_path))) as pair:
         yield pair
+
+
+@pytest.fixture
+def site() -> Iterator[str]:
+    """A site of many pages on this machine; the address of the first."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(404 if "robots" in self.path else 200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            more = "".join(f"<a href='{self.path}{n}.html'>lever {n}</a>" for n in range(5))
+            self.wfile.write(f"<h1>lever {self.path}</h1><p>A lever turns. {more}".encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
 
 
 def until(done: Callable[[], bool]) -> None:
@@ -142,6 +165,7 @@ def test_a_wrong_argument_is_told_and_nothing_starts(
         ({"keywords": "*", "seeds": "http://h.test:99999/"}, "请填写起始网址"),
         ({"keywords": "?", "seeds": "http://h.test"}, "关键词用逗号分隔"),
         ({"keywords": "*", "seeds": "http://h.test", "max_pages": "-1"}, "须为整数"),
+        ({"keywords": "*", "topic": "geography", "seeds": "http://h.test"}, "二者择一"),
         ({"keywords": "a\0b", "seeds": "http://h.test"}, "含有无法保存的字符"),
         ({"keywords": "*", "seeds": "http://h.test/" + "a" * 20_000}, "超过 20,000 个字符"),
     ],
@@ -174,6 +198,30 @@ def test_a_file_is_of_one_crawl_at_a_time(browsed: tuple[TestClient, Context]) -
     assert client.post("/crawls", data=form).status_code == 303
 
 
+@pytest.mark.processes
+def test_a_crawl_that_fetched_its_pages_goes_on_with_more(
+    browsed: tuple[TestClient, Context], site: str
+) -> None:
+    client, context = browsed
+    form = {"seeds": site, "keywords": "lever", "max_pages": "2"}
+    to = post(client, "/crawls", **form)
+    job = to.partition("job=")[2]
+    answer = client.post(  # it runs, and more pages are asked for
+        "/crawls", data={"form_key": key_of(client, "/crawls"), **form, "max_pages": "3"}
+    )
+    assert answer.status_code == 409
+    until(lambda: not context.runs.is_running(job))
+    time.sleep(3.1)  # as long as numbers are kept
+    page = html.document_fromstring(client.get(to).text)
+    assert page.xpath("string(//h1/span)") == "stopped"
+    assert page.xpath("//input[@name='max_pages']/@value") == ["4"]
+    post(client, "/crawl", job=job, do="go-on", max_pages="4")
+    until(lambda: not context.runs.is_running(job))
+    time.sleep(3.1)
+    page = html.document_fromstring(client.get(to).text)
+    assert page.xpath("string(//dl/div[1]/dd)") == "4"
+
+
 def test_what_a_crawl_said_is_shown_from_its_first_line(
     browsed: tuple[TestClient, Context], tmp_path: Path
 ) -> None:
@@ -201,7 +249,8 @@ def test_a_crawl_that_is_not_there_is_told(browsed: tuple[TestClient, Context]) 
     client, _ = browsed
     for job in ("nosuch", "../../works"):
         assert client.get("/crawl", params={"job": job}).status_code == 404
-    post(client, "/crawl", job="../../works", do="go-on")
+    form = {"form_key": key_of(client, "/crawls"), "job": "../../works", "do": "go-on"}
+    assert client.post("/crawl", data=form).status_code == 404
 
 
 def test_a_wrong_form_is_shown_again_with_what_was_said(

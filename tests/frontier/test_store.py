@@ -74,6 +74,12 @@ def test_why_a_job_stopped_is_kept(store):
     assert store.job("crawl", {}).finished_at is not None
 
 
+def test_of_a_job_that_goes_on_it_is_not_said_that_it_stopped(store):
+    store.stop_job(store.job("crawl", {}).number, "max_pages", finished=False)
+    assert store.job("crawl", {}).reason == ""
+    assert store.jobs()[0].reason == ""
+
+
 def test_a_job_remembers_plain_data(store):
     one, two = store.job("one", {}).number, store.job("two", {}).number
     assert store.memory(one) == {}

@@ -1,6 +1,6 @@
 // Everything works without this file: it shows new numbers of running crawls without reloading the
-// page, times as the reader's clock has them, and takes the comparison to what changed with the
-// keys n and p.
+// page, times as the reader's clock has them, sends no form twice, and takes the comparison to what
+// changed with the keys n and p.
 "use strict";
 
 const clock = new Intl.DateTimeFormat(document.documentElement.lang, {
@@ -38,6 +38,16 @@ if (live && live.dataset.again) {
   };
   setTimeout(again, 1000 * Number(live.dataset.again));
 }
+
+// A form that is sent is sent once, however often its button is pressed.
+document.addEventListener("submit", (event) => {
+  if (event.target.method !== "post") return;
+  if (event.target.dataset.sent) event.preventDefault();
+  event.target.dataset.sent = "yes";
+});
+addEventListener("pageshow", () => {
+  for (const form of document.forms) delete form.dataset.sent;
+});
 
 const rows = [...document.querySelectorAll(".pairrow")];
 if (rows.length) {

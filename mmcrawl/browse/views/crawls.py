@@ -214,7 +214,7 @@ class CrawlViews:
             case "repeat":
                 self.runs.repeat(job, form.choice("every", tuple(EVERY)))
             case _:
-                self.runs.go_on(job)
+                self.runs.go_on(job, form.text("max_pages", longest=9))
         return form.to("/crawl", job=job)
 
     def _form(self) -> dict[str, Any]:
