@@ -73,7 +73,7 @@ class _Answer(BaseHTTPRequestHandler):
         if self.command == "GET":
             self.wfile.write(body)
 
-    do_HEAD = do_GET
+    do_HEAD = do_GET  # noqa: N815
 
     def do_CONNECT(self) -> None:
         self.send_error(502)
