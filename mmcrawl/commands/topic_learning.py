@@ -220,7 +220,7 @@ def lesson_shown(lesson: Lesson, path: Path, name: str) -> RenderableType:
     ):
         if words:
             parts.append(_words(title, words, lesson))
-    parts += [Text(f"Mind: {warning}.", style="yellow") for warning in lesson.warnings]
+    parts += [Text(f"Mind: {caution}.", style="yellow") for caution in lesson.cautions]
     named = name if path == learnt_file(name) else path
     parts.append(
         literal(f"scrapy crawl focused -a topic={named} …  or with words: -a topic={named},NAME")

@@ -36,6 +36,7 @@ LEAST = 3
 """Good pages, and bad ones, without which nothing is learnt."""
 
 _ENOUGH = 15  # of each; with fewer, chance decides much
+_HARDLY = 0.6  # precision or recall below which good and bad pages are hardly told apart
 _SPIES = 0.1  # share of good pages that may look less good than an unlabelled page taken as bad
 _MOST_BAD = 5  # unlabelled pages taken as bad, for each good one
 
@@ -61,6 +62,37 @@ class Rate:
         return cls(share, min(share, max(0.0, low)), max(share, min(1.0, high)))
 
 
+CAUTIONS = {
+    "few_good": "only {n} good pages: chance decides much; give {enough} or more",
+    "few_bad": "only {n} bad pages: chance decides much; give {enough} or more",
+    "one_site_good": "all good pages are of one site: what is learnt may be the site, and the"
+    " figures say nothing about others; add pages of other sites",
+    "one_site_bad": "all bad pages are of one site: what is learnt may be the site, and the"
+    " figures say nothing about others; add pages of other sites",
+    "taken_as_bad": "no bad pages were given: precision is against pages that were taken for bad"
+    " because they look least like the good ones, and is too high",
+    "alike": "good and bad pages are hardly told apart: add examples, or see whether the two differ"
+    " in words at all",
+}
+"""Why figures may not hold, by the name under which a file and an interface know it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """Why the figures of a lesson may not hold.
+
+    Attributes:
+        name: One of `CAUTIONS`.
+        number: Of pages, where it is about how many there are.
+    """
+
+    name: str
+    number: int = 0
+
+    def __str__(self) -> str:
+        return CAUTIONS[self.name].format(n=self.number, enough=_ENOUGH)
+
+
 @dataclass(frozen=True)
 class Lesson:
     """What came of the examples.
@@ -76,7 +108,7 @@ class Lesson:
         taken_as_bad: Whether the bad pages are unlabelled ones.
         words: That stand on good pages rather than on bad ones.
         against: The other way round.
-        warnings: Why the figures may not hold, a sentence each.
+        cautions: Why the figures may not hold.
     """
 
     model: PageModel
@@ -92,7 +124,7 @@ class Lesson:
     taken_as_bad: bool
     words: Sequence[TellingWord]
     against: Sequence[TellingWord]
-    warnings: tuple[str, ...] = ()
+    cautions: tuple[Caution, ...] = ()
 
 
 def learn(
@@ -157,7 +189,7 @@ def learn(
 def _completed(
     lesson: Lesson, slope: float, offset: float, good: Sequence[Example], bad: Sequence[Example]
 ) -> Lesson:
-    warnings = tuple(_warnings(lesson, slope))
+    cautions = tuple(_cautions(lesson, slope))
     measured: dict[str, Any] = {
         "learnt_at": round(time.time()),
         "precision": round(lesson.precision.value, 3),
@@ -169,7 +201,7 @@ def _completed(
         "taken_as_bad": lesson.taken_as_bad,
         "words": [word.word for word in lesson.words[:30]],
         "against": [word.word for word in lesson.against[:15]],
-        "warnings": list(warnings),
+        "cautions": {one.name: one.number for one in cautions},
     }
     model = replace(
         lesson.model,
@@ -180,7 +212,7 @@ def _completed(
         bad=tuple(example.name for example in bad),
         measured=measured,
     )
-    return replace(lesson, model=model, warnings=warnings)
+    return replace(lesson, model=model, cautions=cautions)
 
 
 def _guide(words: Sequence[TellingWord]) -> tuple[tuple[str, ...], ...]:
@@ -206,26 +238,19 @@ def _check(good: Sequence[Example], others: Sequence[Example]) -> None:
             )
 
 
-def _warnings(lesson: Lesson, slope: float) -> Iterator[str]:
-    for count, what in ((lesson.good, "good"), (lesson.bad, "bad")):
-        if count < _ENOUGH:
-            yield f"only {count} {what} pages: chance decides much; give {_ENOUGH} or more"
-    for sites, what in ((lesson.good_sites, "good"), (lesson.bad_sites, "bad")):
+def _cautions(lesson: Lesson, slope: float) -> Iterator[Caution]:
+    for kind, pages, sites in (
+        ("good", lesson.good, lesson.good_sites),
+        ("bad", lesson.bad, lesson.bad_sites),
+    ):
+        if pages < _ENOUGH:
+            yield Caution(f"few_{kind}", pages)
         if sites == 1:
-            yield (
-                f"all {what} pages are of one site: what is learnt may be the site, and the figures"
-                " say nothing about others; add pages of other sites"
-            )
+            yield Caution(f"one_site_{kind}")
     if lesson.taken_as_bad:
-        yield (
-            "no bad pages were given: precision is against pages that were taken for bad because"
-            " they look least like the good ones, and is too high"
-        )
-    if slope <= FLAT or min(lesson.precision.value, lesson.recall.value) < 0.6:
-        yield (
-            "good and bad pages are hardly told apart: add examples, or see whether the two"
-            " differ in words at all"
-        )
+        yield Caution("taken_as_bad")
+    if slope <= FLAT or min(lesson.precision.value, lesson.recall.value) < _HARDLY:
+        yield Caution("alike")
 
 
 def _reliably_bad(

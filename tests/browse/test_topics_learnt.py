@@ -79,6 +79,9 @@ def test_pages_are_offered_marked_and_learnt_from(client: TestClient, tmp_path: 
         time.sleep(0.2)
     assert "from 8 right and 8 wrong pages" in shown
     assert "Words that speak for a page:" in shown
+    assert "8 right pages are too few" in shown
+    assert "只有 8 个“对”的网页" in client.get("/topic?name=fiddles&lang=zh").text
+    client.cookies.clear()
     model = load_topic("fiddles").learnt[0]
     assert set(model.good) == {address(n) for n in range(16) if not n // 4 % 2}
     assert not set(model.good) & set(offered(client))
@@ -159,7 +162,11 @@ def test_pages_that_are_not_stored_are_not_marked(client: TestClient) -> None:
 def test_a_hostile_model_is_shown_as_text(client: TestClient, tmp_path: Path) -> None:
     from mmcrawl.topic import PageModel
 
-    told = {"words": ["<script>alert(1)</script>"], "precision": "x", "warnings": 7}
+    told = {
+        "words": ["<script>alert(1)</script>"],
+        "precision": "x",
+        "cautions": {"x": 1, "few_bad": 1},
+    }
     model = PageModel("fiddles", {}, {}, {}, 0.0, 1.0, 0.0, measured=told)
     model.save(tmp_path / "topics" / "fiddles.json")
     shown = client.get("/topic?name=fiddles")

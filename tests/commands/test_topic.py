@@ -166,7 +166,7 @@ def test_nothing_a_page_says_acts_upon_the_terminal(tmp_path: Path) -> None:
         (["show", "x" * 300], 2, "unknown topic 'xxx"),
         (["list", "extra"], 2, "scrapy topic list: takes no further argument"),
         (["find"], 2, "give one WORD"),
-        (["paint"], 2, "say list, show NAME, find WORD or score"),
+        (["paint"], 2, "say list, show NAME, find WORD, score URL-or-file, learn NAME or suggest"),
     ],
 )
 def test_wrong_input_is_one_clear_sentence(args: list[str], code: int, said: str) -> None:

@@ -64,7 +64,7 @@ def test_a_lesson_is_measured_on_sites_left_out(lesson: Lesson) -> None:
     assert lesson.folds == 5
     assert lesson.precision.value > 0.9
     assert lesson.recall.low < lesson.recall.value <= lesson.recall.high
-    assert lesson.warnings == ()
+    assert lesson.cautions == ()
     words = {word.word for word in lesson.words}
     assert {"erhu", "melody", "二胡"} <= words
     assert not words & {*BAD, *FILLER}
@@ -72,14 +72,14 @@ def test_a_lesson_is_measured_on_sites_left_out(lesson: Lesson) -> None:
 
 def test_pages_that_differ_in_nothing_are_said_to_be_hardly_told_apart() -> None:
     found = learn("none", examples(FILLER, 20), examples(FILLER, 20, 100))
-    assert any("hardly told apart" in warning for warning in found.warnings)
+    assert any("hardly told apart" in str(caution) for caution in found.cautions)
     assert found.average_precision < 0.8
 
 
 def test_few_examples_and_one_site_are_warned_of() -> None:
     found = learn("few", examples(GOOD, 4, sites=1), examples(BAD, 5, 100))
     assert not found.by_site
-    said = " ".join(found.warnings)
+    said = " ".join(map(str, found.cautions))
     assert "only 4 good pages" in said
     assert "only 5 bad pages" in said
     assert "all good pages are of one site" in said
@@ -96,7 +96,7 @@ def test_without_bad_pages_unlabelled_ones_are_compared_with() -> None:
     mixed = [*examples(BAD, 40, 200), *examples(GOOD, 8, 300)]  # a sixth of the archive is right
     found = learn("positive", examples(GOOD, 20), unlabelled=mixed)
     assert found.taken_as_bad
-    assert any("no bad pages were given" in warning for warning in found.warnings)
+    assert any("no bad pages were given" in str(caution) for caution in found.cautions)
     assert found.model.bad == ()
     test = TopicTest(learnt_topic(found.model), ["audio"])
     right = [test.judge(one.page, ()).score >= 0.5 for one in examples(GOOD, 10, 700)]

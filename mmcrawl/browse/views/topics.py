@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from mmcrawl.browse.context import Context
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import address
 from mmcrawl.errors import TopicError
+from mmcrawl.learning.training import CAUTIONS
 from mmcrawl.topic.page_model import PageModel
 
 _LONGEST_NAME = 64
@@ -105,5 +107,12 @@ def _measured(model: PageModel | None) -> dict[str, Any] | None:
 
     return {
         **{name: number(name) for name in ("precision", "recall", "good", "bad", "learnt_at")},
-        **{name: texts(name) for name in ("words", "against", "warnings")},
+        **{name: texts(name) for name in ("words", "against")},
+        "cautions": dict(_cautions(told.get("cautions"))),
     }
+
+
+def _cautions(told: Any) -> Iterator[tuple[str, int]]:
+    for name, number in told.items() if isinstance(told, dict) else ():
+        if name in CAUTIONS and isinstance(number, int):
+            yield name, number
