@@ -129,6 +129,7 @@ def _routes(context: Context) -> list[BaseRoute]:
         context.route("/crawls", crawls.crawls),
         context.route("/crawls.json", crawls.json),
         context.form("/crawls", crawls.start),
+        context.route("/crawl", crawls.crawl),
         context.form("/crawl", crawls.act),
         context.route("/reports/{name}", crawls.report),
         Route("/help", _help(context), name="help"),

@@ -69,7 +69,7 @@ def page(
     )
     language = "zh-CN" if words.language == "zh" else words.language
     answer = HTMLResponse(
-        text,
+        text.encode("utf-8", "replace"),  # addresses may hold what no encoding has
         status,
         {"Content-Language": language, "Vary": "Accept-Language, Cookie"} | (headers or {}),
     )

@@ -11,7 +11,7 @@ from lxml import html
 
 from mmcrawl.browse import Options
 from mmcrawl.browse.crawl_numbers import CrawlWatch
-from mmcrawl.browse.views.crawls import reports_in
+from mmcrawl.browse.reports import reports_in
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import open_store
 from mmcrawl.frontier.findings import Findings, MediaPageRecord

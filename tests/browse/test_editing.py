@@ -7,6 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,14 @@ def test_a_value_that_cannot_be_kept_is_told_in_the_language_of_the_form(
 def test_languages_are_parted_as_one_types_them(client: TestClient, tmp_path: Path) -> None:
     send(client, "/work/correct", id=WAVES.id, languages="zh-CN，en、de")
     assert found(tmp_path, WAVES.id).languages == ("zh-CN", "en", "de")
+
+
+def test_a_work_with_what_no_encoding_has_is_shown(client: TestClient, tmp_path: Path) -> None:
+    store = store_of(tmp_path)
+    with open_shelf(store, folder_of(store, None)) as shelf:
+        shelf.describe([(replace(TONE, title="a\ud800b", caption="\udfff"), ("x",))])
+    for path in ("/works", f"/work?id={TONE.id}"):
+        assert client.get(path).status_code == 200
 
 
 def test_what_cannot_be_written_is_a_sentence(

@@ -9,9 +9,10 @@ import pytest
 
 from mmcrawl.collecting.files import FolderFiles
 from mmcrawl.collecting.index import MediaIndex
-from mmcrawl.collecting.model import ANIMATION, PART, MediaFile, State
+from mmcrawl.collecting.model import PART, MediaFile, State
 from mmcrawl.collecting.parts import SWF, parts_to_fetch, tree_of
 from mmcrawl.replay.demo.swf_writer import animation
+from mmcrawl.text.media_kinds import ANIMATION
 
 PAGE = "http://site.test/lessons/lens.htm"
 MENU = "http://site.test/flash/menu.swf"

@@ -61,7 +61,7 @@ def test_what_is_wrong_is_one_sentence(tmp_path: Path) -> None:
     for arguments, code, said in (
         (["none.db"], 1, "there is no store none.db"),
         (["status"], 1, "there is no collection crawl-media/index.db"),
-        (["-a", "kinds=films"], 2, "kinds: there is no media kind 'films'; it may be"),
+        (["-a", "kinds=films"], 2, "kinds: there is no media kind 'films'; did you mean"),
         (["--max-media", "much"], 2, "max_media: 'much' is no size; give one as 700MB"),
         (["-a", "size=2GB"], 2, "there is no argument 'size'; there are store, job, kinds"),
         (["-a", "job=other"], 1, "there is no job 'other' in the store"),

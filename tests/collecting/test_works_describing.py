@@ -117,6 +117,12 @@ def test_equal_bytes_are_one_work_with_one_file() -> None:
             "Levers I",
             "structured",
         ),
+        (
+            '<script type="application/ld+json">{"@type": "VideoObject", "name": "Le\\u0000vers'
+            ' \\ud800II", "contentUrl": "1.mp4"}</script><a href="1.mp4">Watch</a>',
+            "Levers II",
+            "structured",
+        ),
     ],
 )
 def test_the_best_text_is_the_title(html: str, title: str, source: str) -> None:

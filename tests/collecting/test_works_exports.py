@@ -418,6 +418,15 @@ def test_an_export_that_fails_leaves_nothing(format: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("format", exporter_names())
+def test_characters_that_no_document_holds_stop_no_export(format: str, tmp_path: Path) -> None:
+    said = "a\0b\x0b\ud800\ufffe]]>"
+    work = replace(LEVERS, title=said, caption=said, creator=said, topic=said, note=said)
+    exporter, target = exporter_named(format), tmp_path / "out"
+    exporter.export(Shipment([work], said, opened), target)
+    assert target.exists()
+
+
+@pytest.mark.parametrize("format", exporter_names())
 def test_an_export_that_cannot_be_written_is_one_error(
     format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

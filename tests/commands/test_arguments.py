@@ -27,7 +27,7 @@ TAKEN = {
     "links": {"store", "job"},
     "rank": {"store", "archive", "topic", "keywords"},
     "rules": {"store", "job", "rules"},
-    "topic": {"topic", "keywords", "media", "web"},
+    "topic": {"topic", "keywords", "media", "web", "store", "archive"},
     "workers": {"store", "job"},
 }
 

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import mimetypes
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, RedirectResponse, Response
 
 from mmcrawl.browse.arguments import Arguments, Form, Problem, wrong_entry
 from mmcrawl.browse.catalogue import asked, chosen
 from mmcrawl.browse.context import Context
+from mmcrawl.browse.kept_files import kept_file
 from mmcrawl.browse.rendering import page
 from mmcrawl.browse.text import address
 from mmcrawl.collecting.exporting.article import PLAYED
 from mmcrawl.collecting.exporting.coins import coins
 from mmcrawl.collecting.exporting.held_files import file_path, path_of_part
-from mmcrawl.collecting.files import FolderFiles, MediaFiles
 from mmcrawl.collecting.parts import SWF, held_parts
 from mmcrawl.collecting.pictures import has_pictures, picture_of
 from mmcrawl.collecting.shelf.collections import Collections
@@ -32,7 +32,6 @@ from mmcrawl.errors import EntryError, MissingRecordError
 
 _PER_PAGE = 24
 _MOST_VALUES = 12  # of a facet
-_PORTION = 1 << 18  # bytes
 _LANGUAGES, _LICENCE, _HIDDEN = "languages", "licence", "hidden"
 _EDITED = tuple(name for name in FIELDS if name not in ("poster", _HIDDEN))
 _LONGEST = 10_000
@@ -153,11 +152,17 @@ class WorkViews:
                 raise Problem(404, "file")
             path = request.path_params["path"]
             if path == file_path(file):
-                return _answer(collection.files, file.digest, file.mime, file.size, path)
-            for part in held_parts(file.url, collection.files, collection.index):
-                if path_of_part(part.name) == path:
-                    guessed = mimetypes.guess_type(path)[0] or ""
-                    return _answer(collection.files, part.digest, guessed, 0, path)
+                digest, mime, size = file.digest, file.mime, file.size
+            else:
+                parts = held_parts(file.url, collection.files, collection.index)
+                named = (one.digest for one in parts if path_of_part(one.name) == path)
+                digest = next(named, "")
+                mime, size = mimetypes.guess_type(path)[0] or "", 0
+            if digest:
+                wanted = request.headers.get("range", "")
+                return kept_file(
+                    collection.files, digest, mime=mime, size=size, path=path, wanted=wanted
+                )
         raise Problem(404, "file")
 
     # -- what forms do --------------------------------------------------------------------------
@@ -259,27 +264,3 @@ def _ruffle_policy(arguments: Arguments) -> str:
         f" connect-src {own}/ruffle/ {own}/work/file/;"
         f" style-src-elem {own}/static/ 'unsafe-inline'"
     )
-
-
-def _answer(files: MediaFiles, digest: str, mime: str, size: int, path: str) -> Response:
-    """Answer with bytes that strangers made: nothing in them runs here."""
-    is_media = mime.startswith(("audio/", "video/")) or mime == SWF
-    name = quote(path.rpartition("/")[2])
-    headers = {
-        "Content-Security-Policy": "default-src 'none'; sandbox",
-        "Content-Disposition": f"{'inline' if is_media else 'attachment'}; filename*=utf-8''{name}",
-    }
-    media_type = mime if is_media else "application/octet-stream"
-    if isinstance(files, FolderFiles) and files.path(digest).is_file():
-        return FileResponse(files.path(digest), media_type=media_type, headers=headers)
-
-    source = files.open(digest)
-
-    def portions() -> Iterator[bytes]:
-        with source:
-            while portion := source.read(_PORTION):
-                yield portion
-
-    if size:
-        headers["Content-Length"] = str(size)
-    return StreamingResponse(portions(), media_type=media_type, headers=headers)

@@ -7,6 +7,7 @@ from pathlib import Path
 from mmcrawl.collecting.exporting.as_jsonl import JsonLines
 from mmcrawl.collecting.exporting.exporter import Shipment, whole_folder
 from mmcrawl.collecting.exporting.held_files import HeldFiles, files_in
+from mmcrawl.text.xml import xml_text
 
 
 class BagIt:
@@ -26,7 +27,7 @@ class BagIt:
             sums = held.copied | {"data/works.jsonl": _sum(bag / "data/works.jsonl")}
             size = sum((bag / name).stat().st_size for name in sums)
             day = datetime.fromtimestamp(shipment.time, UTC).date().isoformat()
-            name = " ".join(shipment.name.split())
+            name = " ".join(xml_text(shipment.name).split())
             tags = {
                 "bagit.txt": "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n",
                 "bag-info.txt": f"Bagging-Date: {day}\nExternal-Description: {name}\n"

@@ -17,6 +17,7 @@ from mmcrawl.collecting.exporting.exporter import Shipment
 from mmcrawl.collecting.exporting.held_files import HeldFiles, files_in
 from mmcrawl.collecting.works.model import Work
 from mmcrawl.errors import CollectionError
+from mmcrawl.text.xml import xml_text
 
 _PROGRAM = "mmcrawl.collecting.exporting.zim_program"
 _MAIN = "index.html"
@@ -83,7 +84,7 @@ class _Pages:
     def plan(self) -> dict[str, object]:
         """Return what the program that writes the file has to know."""
         language = max(self._languages, key=lambda one: self._languages[one], default="eng")
-        name = " ".join(self._shipment.name.split()) or "works"
+        name = " ".join(xml_text(self._shipment.name).split()) or "works"
         day = datetime.fromtimestamp(self._shipment.time, UTC).date().isoformat()
         metadata = {
             "Title": name[:_TITLE],
@@ -116,7 +117,7 @@ class _Pages:
         place = self._folder / path
         place.parent.mkdir(exist_ok=True)
         place.write_bytes(page)
-        self._entries.append((path, " ".join(title.split()) or path, "text/html"))
+        self._entries.append((path, " ".join(xml_text(title).split()) or path, "text/html"))
 
     def _ruffle(self) -> str:
         """Take Ruffle in, if it is there; return the path of its program."""

@@ -16,7 +16,7 @@ from mmcrawl.collecting.exporting.exporter import Shipment
 from mmcrawl.collecting.works.model import Work, WorkFile
 from mmcrawl.errors import StoreError
 
-_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*%\ud800-\udfff]+')
+_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*%\ud800-\udfff\ufffe\uffff]+')
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
 _LONGEST = 150  # bytes of a name, without its suffix: file systems take 255
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,5}$")

@@ -15,6 +15,7 @@ from mmcrawl.collecting.works.model import AUDIENCES, Evidence, Licence, Work
 from mmcrawl.collecting.works.values import date_in
 from mmcrawl.errors import CollectionError, EntryError
 from mmcrawl.text.media_kinds import KINDS
+from mmcrawl.text.xml import xml_text
 
 _LONGEST = 10_000
 
@@ -30,7 +31,7 @@ class Correction:
 def _text(value: Any) -> str:
     if not isinstance(value, str) or len(value) > _LONGEST:
         raise ValueError(f"give a text of at most {_LONGEST:,} characters")
-    return " ".join(value.split())
+    return " ".join(xml_text(value).split())
 
 
 def _title(value: Any) -> str:

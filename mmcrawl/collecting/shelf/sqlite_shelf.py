@@ -164,7 +164,11 @@ class SqliteShelf(Shelf):
         try:
             yield
         except sqlite3.Error as error:
-            raise StoreError(f"works {self.name} cannot be read or written: {error}") from error
+            full = any(sign in str(error) for sign in ("full", "I/O"))
+            advice = "; make room on its disk" if full else ""
+            raise StoreError(
+                f"works {self.name} cannot be read or written: {error}{advice}"
+            ) from error
 
 
 def _connected(address: str) -> sqlite3.Connection:

@@ -22,6 +22,7 @@ from mmcrawl.collecting.works.page_facts import PageFacts
 from mmcrawl.collecting.works.titles import SiteTitles, choose_titles
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.findings import MediaPageRecord
+from mmcrawl.text.xml import xml_text
 
 _MOST_PAGES = 20
 _OF_PAGE = 3  # works on a page up to which what is said of the page may be said of each
@@ -145,7 +146,7 @@ class _Describer:
                 found.append((source, self._sites.without_name(host, text)))
         found.append(("tag", group.tags.title))
         found += [("file", title_of_file(file.url)) for file in group.files]
-        return [(source, text) for source, text in found if text]
+        return [(source, said) for source, text in found if (said := xml_text(text))]
 
     def _work(self, group: _Group, title: str, source: str) -> Work:
         mentions = [mention for _, mention in group.mentions]
@@ -200,7 +201,8 @@ class _Describer:
 
 
 def _first(values: Iterable[str]) -> str:
-    return next(filter(None, values), "")
+    """Return the first that is not empty; JSON of pages may hold what no document can."""
+    return next(filter(None, map(xml_text, values)), "")
 
 
 def _kind(files: Sequence[WorkFile]) -> str:
