@@ -25,8 +25,8 @@ def watch(thread):
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
 arguments = (threading.main_thread().ident,)
-threading.Thread(target=watch, args=arguments, daemon=True).start()
 try:
+    threading.Thread(target=watch, args=arguments, daemon=True).start()
     from mmcrawl.commands.program import main
     main()
 except KeyboardInterrupt:
