@@ -214,7 +214,7 @@ def load_topic(name_or_path: str) -> Topic:
     if called := titles.get(name.casefold()):
         return _shipped(called)
     shown = {one: one for one in (*topic_names(), *own_topic_names())} | titles
-    near = [one for one in get_close_matches(name.casefold(), shown, 6, 0.5) if one][:3]
+    near = [one for one in get_close_matches(name.casefold(), shown, 6, 0.6) if one][:3]
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     raise TopicError(f"unknown topic {name!r}; {hint}`scrapy topic list` shows all topics")
 
