@@ -13,21 +13,24 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO
 
-_PATIENCE = 20.0  # seconds for a crawl to end
+_PATIENCE = 20.0  # seconds for a crawl to end when the browser is ended
+_AGAIN = 60.0  # seconds after which one that was interrupted is so at any price
 
 _PROGRAM = """
-import os, signal, sys, threading
+import os, signal, sys, threading, time
+from mmcrawl.commands.program import main
 
 def watch(thread):
     while os.read(0, 1):
         pass
-    signal.pthread_kill(thread, signal.SIGINT)
+    while True:  # an interruption in a callback, or while a module is loaded, is lost
+        signal.pthread_kill(thread, signal.SIGINT)
+        time.sleep({again})
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
 arguments = (threading.main_thread().ident,)
 try:
     threading.Thread(target=watch, args=arguments, daemon=True).start()
-    from mmcrawl.commands.program import main
     main()
 except KeyboardInterrupt:
     sys.exit(130)
@@ -41,7 +44,7 @@ def begin(arguments: Sequence[str], said: IO[bytes]) -> subprocess.Popen[bytes]:
         OSError: no process can be started.
     """
     return subprocess.Popen(  # noqa: S603 - a program of ours
-        [sys.executable, "-c", _PROGRAM, *arguments],
+        [sys.executable, "-c", _PROGRAM.format(again=_AGAIN), *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=said,
@@ -50,7 +53,10 @@ def begin(arguments: Sequence[str], said: IO[bytes]) -> subprocess.Popen[bytes]:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Interrupt a command, once: Scrapy takes a second interruption for "at any price"."""
+    """Interrupt a command; it is interrupted again only where that has not ended it for a while.
+
+    Scrapy takes a second interruption for "at any price".
+    """
     if process.stdin is not None:
         with suppress(OSError):
             process.stdin.close()

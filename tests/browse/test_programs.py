@@ -27,7 +27,7 @@ time.sleep(300)
 
 
 def until(done: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 120
     while not done():
         assert time.monotonic() < end
         time.sleep(0.05)
