@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 from mmcrawl.archive.model import Headers
-from mmcrawl.archive.warc.answers import head_in, message_at
+from mmcrawl.archive.warc.answers import digest_doubts, head_in, message_at
 from mmcrawl.archive.warc.catalogue import Catalogue, Place
 from mmcrawl.archive.warc.payload import CodingError, body_of, dechunked
 from mmcrawl.archive.warc.records import BadRecordError, Record, WarcProblem, records
@@ -117,6 +117,8 @@ class WarcWeb(StoredWeb):
     def _response(self, place: Place) -> StoredResponse:
         message = message_at(self._paths[place.file], place.offset)
         headers, body = _decoded(message.headers, message.payload)
+        if message.certain is False:
+            digest_doubts(message, body)  # raises, unless the payload has its digest
         headers = tuple(pair for pair in headers if pair[0].lower() not in _OF_THE_WIRE)
         return StoredResponse(message.status, (*headers, ("Content-Length", str(len(body)))), body)
 

@@ -166,11 +166,11 @@ def _body(message: Message, doubts: list[str]) -> bytes:
         raise BadRecordError(str(error)) from error
     if len(body) > LARGEST_BODY:
         raise BadRecordError(f"its body has {len(body):,} bytes; up to {LARGEST_BODY:,} are kept")
-    doubts += _digest_doubts(message, body)
+    doubts += digest_doubts(message, body)
     return body
 
 
-def _digest_doubts(message: Message, body: bytes) -> list[str]:
+def digest_doubts(message: Message, body: bytes) -> list[str]:
     """Compare a payload with its digest.
 
     Programs take it before the transfer coding is undone, after, or after all codings are (WARC

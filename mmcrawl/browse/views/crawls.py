@@ -92,7 +92,7 @@ class CrawlViews:
         job = arguments.text("job", longest=300)
         crawl = next((crawl for crawl in self.watch.crawls() if crawl.name == job), None)
         is_running, log = self.runs.is_running(job), self.runs.log(job)
-        if crawl is None and not is_running and not log:
+        if crawl is None and not is_running and not log and self.runs.plan(job) is None:
             raise Problem(404, "crawl", name=job)
         most = min(crawl.media_pages, _MOST_PAGES * _PER_PAGE) if crawl else 0
         number, last = arguments.list_page(most, _PER_PAGE)
