@@ -10,7 +10,7 @@ from lxml import etree
 
 from mmcrawl.discovering.listings import MOST_BYTES, Listing
 from mmcrawl.errors import ListingError
-from mmcrawl.page.model import Link, Page
+from mmcrawl.page.model import LISTED, Link, Page
 from mmcrawl.page.urls import Resolver
 
 MOST_ADDRESSES = 50_000  # of one file by the standard
@@ -59,7 +59,7 @@ def read_sitemap(body: bytes, url: str) -> Listing:
         if target is None or target.url == url:
             continue
         if entry == "url" and target.is_page:
-            links.setdefault(target.url, Link(target.url, words, "a", tag_path="urlset url loc"))
+            links.setdefault(target.url, Link(target.url, words, LISTED, tag_path="urlset url loc"))
         elif entry == "sitemap" and len(sitemaps) < _MOST_SITEMAPS:
             sitemaps[target.url] = None
     if not links and not sitemaps:

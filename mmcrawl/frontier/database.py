@@ -15,7 +15,7 @@ from urllib.parse import quote
 from mmcrawl.errors import StoreError
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 SCHEMA = """
 CREATE TABLE job (
@@ -63,6 +63,12 @@ CREATE TABLE media_resource (
     PRIMARY KEY (job, page, url)
 ) WITHOUT ROWID, STRICT;
 CREATE INDEX media_resource_key ON media_resource (job, key);
+CREATE TABLE listed (
+    id INTEGER PRIMARY KEY, job INTEGER NOT NULL, key INTEGER NOT NULL, url TEXT NOT NULL,
+    words TEXT NOT NULL, tag_path TEXT NOT NULL, parent INTEGER NOT NULL, place INTEGER NOT NULL,
+    UNIQUE (job, key)
+) STRICT;
+CREATE INDEX listed_place ON listed (job, place);
 CREATE TABLE section (
     job INTEGER NOT NULL, name TEXT NOT NULL, pages INTEGER NOT NULL, PRIMARY KEY (job, name)
 ) WITHOUT ROWID, STRICT;

@@ -6,6 +6,11 @@ from dataclasses import dataclass
 
 from mmcrawl.page.urls import physical_layer
 
+LISTED = "listed"
+"""Tag of a link in a sitemap or a feed."""
+LISTED_PATHS = ("urlset url loc", "urlset url video", "feed entry link", "feed entry enclosure")
+"""Their tag paths: in a sitemap, there with a video; in a feed, there with media."""
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -16,7 +21,8 @@ class Link:
         anchor: The visible text, else the title or alt of the element or of its image;
             whitespace collapsed, at most 200 characters.
         tag: ``a``, ``area``, ``frame``, ``iframe``, or ``script`` for a literal URL in a
-            ``javascript:`` call, an event attribute or a jump menu.
+            ``javascript:`` call, an event attribute or a jump menu; ``listed`` for what a sitemap
+            or a feed names.
         group: Index into :attr:`Page.groups`, or -1 for a link that stands in none (a frame).
         nofollow: Whether every occurrence says ``rel`` nofollow, ugc or sponsored.
         tag_path: The innermost elements it stands in and its own, outermost first, parted by
@@ -37,6 +43,11 @@ class Link:
         """Return the link as one in a block of a kind."""
         # Of each link of each page: `dataclasses.replace` takes three times as long.
         return Link(self.url, self.anchor, self.tag, self.group, self.nofollow, self.tag_path, kind)
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether a list of addresses names this URL, no page a person reads."""
+        return self.tag == LISTED
 
     @property
     def from_script(self) -> bool:
@@ -107,6 +118,11 @@ class Page:
     headings: str = ""
     nofollow: bool = False
     noindex: bool = False
+
+    @property
+    def is_listing(self) -> bool:
+        """Whether it is a sitemap or a feed: its links are listed ones."""
+        return bool(self.links) and self.links[0].is_listed
 
     @property
     def physical_layer(self) -> int:
