@@ -132,12 +132,12 @@ class LinkIntake:
             new: list[int] = []
             for parent, of_list in groupby(due, key=attrgetter("parent")):
                 layer = self._frontier.known(parent).logical_layer + 1
-                links = [Link(one.url, one.words, LISTED, tag_path=one.tag_path) for one in of_list]
-                admitted = self._admitted(links, layer)
-                found = [
-                    self._new_link(one, "", physical_layer(one.url), layer) for one in admitted
-                ]
-                new += self._added(found, parent)
+                links = (Link(one.url, one.words, LISTED, tag_path=one.tag_path) for one in of_list)
+                found = (
+                    self._new_link(link, "", physical_layer(link.url), layer)
+                    for link in self._admitted(links, layer)
+                )
+                new += self._added(list(found), parent)
             if new or not empty:
                 return new
         return []

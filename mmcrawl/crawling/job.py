@@ -257,7 +257,8 @@ class CrawlJob:
                 media_page(page, verdict, report.http_status, report.visited_at, report.extra)
             )
         self._similarity.count(report.words)
-        if not self._admission.expands(verdict.score, self.frontier.known(link).logical_layer):
+        known = self.frontier.known(link)
+        if not self._admission.expands(verdict.score, known.logical_layer):
             self.refused["page off topic"] += len(page.links) + report.links_left
             report = replace(report, page=replace(page, links=()), links_left=0)
         links = self._intake.take(report, link, requests)
@@ -269,9 +270,7 @@ class CrawlJob:
             link, page.url, verdict.relevant, has_media, links, verdict.score, new_media, on_topic
         )
         self.frontier.apply(scores_after(self.scorer, crawled))
-        self._listed.crawled(
-            page.url, self.frontier.known(link).tag_path, relevant=verdict.relevant
-        )
+        self._listed.crawled(page.url, known.tag_path, relevant=verdict.relevant)
         self.store.note(self.job.number, self._similarity.note(report.words))
         self._recent.add(link, relevant=verdict.relevant)
         self._follow_listed()
@@ -393,8 +392,8 @@ class CrawlJob:
     def _recall(self, seeds: Sequence[str]) -> None:
         """Bring all to where the job was left, but for rules and links, which are as given now."""
         recall_words(self.store, self.job, self._similarity)
-        known = self._admission, self.moved_seeds, self._twins, self._listed
-        recall(self.frontier, self.scorer, *known)
+        known = self._admission, self.moved_seeds, self._twins
+        recall(self.frontier, self.scorer, *known, listed=self._listed)
         self.frontier.apply(self.scorer.added(self.frontier.held()))
         given = self._rules, self._links
         if rules_changed(self.store, self.job, *given, seeds, begun=self.pages > 0):

@@ -16,7 +16,6 @@ from collections.abc import Iterable
 
 from mmcrawl.frontier.listed import Listed, ListedAddresses, place_of
 from mmcrawl.frontier.store import SqliteStore
-from mmcrawl.frontier.urls import hash64
 from mmcrawl.page.model import Link
 
 _ENOUGH = 4  # pages of a place before its rate counts

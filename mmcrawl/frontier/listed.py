@@ -101,8 +101,8 @@ class ListedAddresses:
     def _take(self, where: str, values: tuple[int, ...], most: int) -> Iterator[Listed]:
         with self._store.writing() as db:
             rows = db.execute(
-                "SELECT id, url, words, tag_path, parent, place FROM listed"
-                f" WHERE job = ? {where} ORDER BY id LIMIT ?",  # noqa: S608 - our own words
+                "SELECT id, url, words, tag_path, parent, place FROM listed"  # noqa: S608 - ours
+                f" WHERE job = ? {where} ORDER BY id LIMIT ?",
                 (self._job, *values, most),
             ).fetchall()
             db.executemany("DELETE FROM listed WHERE id = ?", [row[:1] for row in rows])
