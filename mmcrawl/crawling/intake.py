@@ -90,11 +90,12 @@ class LinkIntake:
             self.refused["nofollow"] += len(page.links)
             return []
         layer = self._frontier.known(parent).logical_layer + 1
-        if page.is_listing:
-            self.listed.keep(self._admitted(page.links, layer), parent)
-            return []
+        if named := [link for link in page.links if link.is_listed]:
+            self.listed.keep(self._admitted(named, layer), parent)
         known, new = [], []
         for link in page.links:
+            if link.is_listed:
+                continue
             number = self._frontier.lookup(link.url)
             if number is not None:
                 self._frontier.found_in(number, link.block)

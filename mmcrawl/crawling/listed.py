@@ -14,9 +14,11 @@ they wait in the store, and become links
 from collections import Counter
 from collections.abc import Iterable
 
+from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.listed import Listed, ListedAddresses, place_of
 from mmcrawl.frontier.store import SqliteStore
-from mmcrawl.page.model import Link
+from mmcrawl.frontier.urls import hash64
+from mmcrawl.page.model import SAID_TO_HAVE_MEDIA, Link
 
 _ENOUGH = 4  # pages of a place before its rate counts
 _AT_ONCE = 20  # more of a place than are fetched meanwhile, and no flood
@@ -35,14 +37,21 @@ class ListedLinks:
         self._fetched: Counter[int] = Counter()
         self._relevant: Counter[int] = Counter()
         self._pages = self._found = 0
-        self._last: tuple[int, ...] = ()
+        self._last: set[int] = set()
+        self._untried: set[int] = set()
 
     def keep(self, links: Iterable[Link], parent: int) -> None:
         """Take in what the list that is the link `parent` names."""
-        self._addresses.keep(
-            Listed(link.url, link.anchor, link.tag_path, parent, _place(link.url, link.tag_path))
-            for link in links
-        )
+        promising: set[int] = set()
+
+        def listed(link: Link) -> Listed:
+            place = _place(link.url, link.tag_path)
+            if _says_media(link.tag_path):
+                promising.add(place)
+            return Listed(link.url, link.anchor, link.tag_path, parent, place)
+
+        self._addresses.keep(map(listed, links))
+        self._untried |= {place for place in promising if self._fetched[place] < _ENOUGH}
 
     def words(self, url: str) -> str:
         """Return what lists say of an address, "" for nothing."""
@@ -56,7 +65,7 @@ class ListedLinks:
             tag_path: where its link stands.
             relevant: whether it holds what is looked for.
         """
-        self._last = tuple({place_of(url), _place(url, tag_path)})
+        self._last = {place_of(url), _place(url, tag_path)}
         self._pages += 1
         self._found += relevant
         for place in self._last:
@@ -78,10 +87,9 @@ class ListedLinks:
         if not self._addresses:
             return []
         due: list[Listed] = []
-        for place in self._last:
-            if self._is_good(place):
-                due += self._addresses.take(place, _AT_ONCE)
-        self._last = ()
+        for place in sorted(self._untried | set(filter(self._is_good, self._last))):
+            due += self._addresses.take(place, _AT_ONCE)
+        self._last, self._untried = set(), set()
         if empty and not due:
             best = sorted(self._fetched, key=self._rate, reverse=True)[:_AT_ONCE]
             for place in best:
@@ -97,5 +105,9 @@ class ListedLinks:
 
 
 def _place(url: str, tag_path: str) -> int:
-    """Return the place of an address; those a list says media of are one for each way of saying."""
-    return place_of(url)
+    """Return the place of a listed address: of those with media, as the list says, it is one."""
+    return hash64(f"{tag_path} {host_of(url)}") if _says_media(tag_path) else place_of(url)
+
+
+def _says_media(tag_path: str) -> bool:
+    return tag_path in SAID_TO_HAVE_MEDIA

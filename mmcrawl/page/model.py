@@ -8,8 +8,16 @@ from mmcrawl.page.urls import physical_layer
 
 LISTED = "listed"
 """Tag of a link in a sitemap or a feed."""
-LISTED_PATHS = ("urlset url loc", "urlset url video", "feed entry link", "feed entry enclosure")
-"""Their tag paths: in a sitemap, there with a video; in a feed, there with media."""
+IN_SITEMAP, IN_VIDEO_SITEMAP, IN_INDEX = "urlset url", "urlset url video", "sitemapindex sitemap"
+IN_FEED, IN_FEED_WITH_MEDIA = "feed entry link", "feed entry enclosure"
+IN_OPML, IN_CDX, IN_HREFLANG = "opml outline", "cdx line", "link hreflang"
+LISTED_PATHS = (
+    IN_SITEMAP, IN_VIDEO_SITEMAP, IN_INDEX, IN_FEED, IN_FEED_WITH_MEDIA, IN_OPML, IN_CDX,
+    IN_HREFLANG,
+)  # fmt: skip
+"""Their tag paths: what names them."""
+SAID_TO_HAVE_MEDIA = frozenset({IN_VIDEO_SITEMAP, IN_FEED_WITH_MEDIA})
+"""Those of links whose pages have media, as the list says."""
 
 
 @dataclass(frozen=True, slots=True)
