@@ -24,7 +24,7 @@ from mmcrawl.seeking import Candidate, Candidates, CheckedSeed, Source, open_sou
 from mmcrawl.settings import value_of
 from mmcrawl.terminal.crawl import literal
 from mmcrawl.topic.loading import load_topics, topic_from_keywords
-from mmcrawl.topic.topic import Topic
+from mmcrawl.topic.topic import MEDIA_KINDS, Topic
 
 _SHOWN = 20
 _FORMATS = ("table", "seeds", "jsonl")
@@ -62,7 +62,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int]:
         if opts.format not in _FORMATS:
-            raise ValueError(f"--format {opts.format}: there is none; there are {', '.join(_FORMATS)}")
+            there_are = ", ".join(_FORMATS)
+            raise ValueError(f"--format {opts.format}: there is none; there are {there_are}")
         match args:
             case ["find"]:
                 return self._finding(opts)
@@ -75,9 +76,9 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def _finding(self, opts: argparse.Namespace) -> Callable[[], int]:
         if not opts.sources:
-            raise ValueError("--from is missing: name crawls, archives, WARC or CDX files, or lists")
+            raise ValueError("--from is missing: name crawls, archives, WARC or CDX files, lists")
         if bool(opts.topic) == bool(opts.keywords):
-            raise ValueError("give --topic NAME (`scrapy topic list` shows them) or --keywords WORDS")
+            raise ValueError("give --topic NAME (see `scrapy topic list`) or --keywords WORDS")
         limit = _SHOWN if opts.limit is None else whole(opts.limit, "--limit", 0)
         known = {host_of(seed.url) for seed in read_seeds(opts.known)} if opts.known else set()
         candidates = Candidates(self._test(opts), known)
@@ -85,7 +86,11 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return lambda: self._find(sources, candidates, limit, opts)
 
     def _find(
-        self, sources: Iterable[Source], candidates: Candidates, limit: int, opts: argparse.Namespace
+        self,
+        sources: Iterable[Source],
+        candidates: Candidates,
+        limit: int,
+        opts: argparse.Namespace,
     ) -> int:
         for source in sources:
             for problem in source.tell(candidates):
@@ -103,7 +108,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
     def _test(self, opts: argparse.Namespace) -> TopicTest:
         topic: Topic
         topic = topic_from_keywords(opts.keywords) if opts.keywords else load_topics(opts.topic)
-        kinds = parse_kinds(opts.media) if opts.media else topic.wanted
+        kinds = parse_kinds(opts.media or ",".join(MEDIA_KINDS))
         threshold = value_of(self.settings, "MMCRAWL_TOPIC_THRESHOLD")  # type: ignore[arg-type]
         return TopicTest(topic, kinds, threshold)
 
@@ -113,7 +118,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         web = opts.web or value_of(self.settings, "MMCRAWL_WEB")  # type: ignore[arg-type]
         if web:
             open_web(web)
-        settings = {**(SeedCheckSpider.custom_settings or {}), **(replay_settings(web) if web else {})}
+        settings = {**SeedCheckSpider.custom_settings, **(replay_settings(web) if web else {})}
         checked: dict[str, CheckedSeed] = {}
         spider = type("SeedCheck", (SeedCheckSpider,), {"custom_settings": settings})
         process: Any = self.crawler_process
@@ -144,7 +149,9 @@ def _write_found(found: Sequence[Candidate], opts: argparse.Namespace, stream: T
         _print(table, opts, stream)
 
 
-def _write_checked(results: Sequence[CheckedSeed], opts: argparse.Namespace, stream: TextIO) -> None:
+def _write_checked(
+    results: Sequence[CheckedSeed], opts: argparse.Namespace, stream: TextIO
+) -> None:
     if opts.format == "jsonl":
         for seed in results:
             print(json.dumps(asdict(seed), ensure_ascii=False), file=stream)

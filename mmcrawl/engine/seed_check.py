@@ -111,7 +111,8 @@ class SeedCheckSpider(Spider):
     def without_robots(self, failure: Failure) -> Iterator[Request]:
         """Ask for the usual sitemap where there is no robots.txt."""
         request: Request = failure.request  # type: ignore[attr-defined]
-        yield from self._sitemaps(request.cb_kwargs["seed"], (urljoin(request.url, "/sitemap.xml"),))
+        usual = urljoin(request.url, "/sitemap.xml")
+        yield from self._sitemaps(request.cb_kwargs["seed"], (usual,))
 
     def parse_sitemap(self, response: Response, seed: str) -> Iterator[Request]:
         """Count what a sitemap names."""

@@ -8,8 +8,8 @@ A host's score adds, each as log(1 + n) so that the first say most:
 * ½ for the other sites whose pages on topic link to it,
 * ½ for its known addresses whose words fit;
 
-and ½ if a person proposed it. Hosts that everybody links to (share buttons, advertisements) are told
-by links whose words never fit: votes count by the share of links that fit, with two in doubt.
+and ½ if a person proposed it. Hosts that everybody links to (share buttons, advertisements) are
+told by links whose words never fit: votes count by the share of links that fit, with two in doubt.
 """
 
 from collections.abc import Collection, Iterator

@@ -70,7 +70,8 @@ class Source:
         elif self.kind == "archive":
             problems += _tell_archive(_uri(self.name), takes)
         elif self.kind == "WARC":
-            problems += [line for path in _warcs(Path(self.name)) for line in _tell_warc(path, takes)]
+            for path in _warcs(Path(self.name)):
+                problems += _tell_warc(path, takes)
         elif self.kind == "CDX":
             _tell_cdx(Path(self.name), takes)
         else:
