@@ -4,9 +4,11 @@ A crawl that is taken up again tells algorithm and bounds what happened, in that
 """
 
 import logging
+from collections import deque
 from collections.abc import Container, Iterator, Sequence
 from typing import Any
 
+from mmcrawl.crawling.listed import ListedLinks
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.admission import REDIRECT, Admission
 from mmcrawl.frontier.database import damaged
@@ -61,6 +63,8 @@ def recall(
     admission: Admission,
     moved: MovedSeeds,
     twins: Twins,
+    *,
+    listed: ListedLinks,
 ) -> None:
     """Bring algorithm and bounds to where they stood when the job was left.
 
@@ -68,7 +72,7 @@ def recall(
 
     Args:
         frontier: knows what became of links.
-        scorer, admission, moved, twins: new ones.
+        scorer, admission, moved, twins, listed: new ones.
     """
     for past in retold(frontier, scorer, moved.test):
         if isinstance(past, PastFailure):
@@ -78,6 +82,7 @@ def recall(
                 moved.follow(past.id, past.error.removeprefix(REDIRECT))
         else:
             admission.crawled(past.url, relevant=past.relevant)
+            listed.crawled(past.url, frontier.known(past.id).tag_path, relevant=past.relevant)
             twins.learn_parameters(past.id, frontier.url(past.id))
     scorer.added(frontier.waiting())
 
@@ -158,8 +163,14 @@ def retold(links: LinkTable, scorer: Scorer, test: TopicTest) -> Iterator[PastPa
     """
     scorer.added(links.without_parent())
     settled: set[int] = set()
+    listed, newest = deque(links.listed()), -1
     for past in links.history():
         yield past
+        on_page = past.links if isinstance(past, PastPage) else ()
+        newest = max(newest, past.id, *on_page)
+        # Numbers are given in order: these became links before the page with a higher one was read,
+        while listed and listed[0] < newest:
+            scorer.added([listed.popleft()])
         scorer.started(past.id)
         if isinstance(past, PastFailure):
             _recall_failure(past, links, scorer, settled)
@@ -167,6 +178,9 @@ def retold(links: LinkTable, scorer: Scorer, test: TopicTest) -> Iterator[PastPa
             on_topic = test.on_topic(past.url, past.topic_score)
             scorer.crawled(CrawledPage.again(past, on_topic=on_topic))
         settled.add(past.id)
+        while listed and listed[0] == newest + 1:  # and these right after this one
+            newest = listed.popleft()
+            scorer.added([newest])
 
 
 def _recall_failure(

@@ -5,9 +5,12 @@ Whether pages are relevant, as far as the crawl knows: media of a whole site cou
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 
+from mmcrawl.crawling.listed import ListedLinks
 from mmcrawl.crawling.reports import PageReport
 from mmcrawl.frontier.admission import Admission
 from mmcrawl.frontier.findings import Findings, MediaPageRecord
@@ -15,7 +18,7 @@ from mmcrawl.frontier.records import NewLink, PageRecord
 from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.twins import BEHIND, Twins
-from mmcrawl.page.model import Link, MediaResource, Page
+from mmcrawl.page.model import LISTED, Link, MediaResource, Page
 from mmcrawl.page.urls import physical_layer
 from mmcrawl.scoring.base import LinkText, Scorer
 from mmcrawl.scoring.relevance import Signs, TopicTest, Verdict
@@ -37,6 +40,7 @@ class LinkIntake:
 
     Attributes:
         refused: links that were not followed, by reason.
+        listed: what only sitemaps and feeds name.
     """
 
     def __init__(
@@ -52,6 +56,7 @@ class LinkIntake:
         self._admission = admission
         self._scorer = scorer
         self._twins = twins
+        self.listed = ListedLinks(frontier.store, frontier.job)
         self._obey_nofollow = obey_nofollow
         self.refused: Counter[str] = Counter()
 
@@ -84,9 +89,13 @@ class LinkIntake:
         if self._obey_nofollow and page.nofollow:
             self.refused["nofollow"] += len(page.links)
             return []
-        known, new = [], []
         layer = self._frontier.known(parent).logical_layer + 1
+        if named := [link for link in page.links if link.is_listed]:
+            self.listed.keep(self._admitted(named, layer), parent)
+        known, new = [], []
         for link in page.links:
+            if link.is_listed:
+                continue
             number = self._frontier.lookup(link.url)
             if number is not None:
                 self._frontier.found_in(number, link.block)
@@ -102,6 +111,40 @@ class LinkIntake:
                 new.append(self._new_link(link, title, depth, layer))
             else:
                 self.refused[reason] += 1
+        return known + self._added(new, parent)
+
+    def _admitted(self, links: Iterable[Link], layer: int) -> Iterator[Link]:
+        """Yield the links of a list that may be followed and are not known."""
+        for link in links:
+            if self._frontier.lookup(link.url) is None:
+                reason = self._admission.refuse(link.url, physical_layer(link.url), layer)
+                if reason is None:
+                    yield link
+                else:
+                    self.refused[reason] += 1
+
+    def take_listed(self, *, empty: bool) -> list[int]:
+        """Add those listed addresses whose time has come; return the ids of the new links.
+
+        Args:
+            empty: nothing else waits.
+        """
+        while due := self.listed.due(empty=empty):
+            new: list[int] = []
+            for parent, of_list in groupby(due, key=attrgetter("parent")):
+                layer = self._frontier.known(parent).logical_layer + 1
+                links = (Link(one.url, one.words, LISTED, tag_path=one.tag_path) for one in of_list)
+                found = (
+                    self._new_link(link, "", physical_layer(link.url), layer)
+                    for link in self._admitted(links, layer)
+                )
+                new += self._added(list(found), parent)
+            if new or not empty:
+                return new
+        return []
+
+    def _added(self, new: Sequence[NewLink], parent: int) -> list[int]:
+        """Add links that were not known; those that may be twins come behind the others."""
         may_be_known = self._twins.known(link.url for link in new)
         links = [
             replace(link, priority=BEHIND) if twin else link
@@ -110,13 +153,15 @@ class LinkIntake:
         numbers = [number for number, _ in self._frontier.add(links, parent)]
         for number, added in zip(numbers, links, strict=True):
             self._twins.add(number, added.url)
-        return known + numbers
+        return numbers
 
     def _new_link(self, link: Link, title: str, depth: int, layer: int) -> NewLink:
-        words = LinkText(link.anchor, url_text(link.url), title, link.from_script)
+        said = "" if link.is_listed else self.listed.words(link.url)
+        text = link.anchor if said in link.anchor else f"{link.anchor} {said}".strip()
+        words = LinkText(text, url_text(link.url), title, link.from_script)
         return NewLink(
             url=link.url,
-            anchor=link.anchor,
+            anchor=link.anchor or said,
             group_title=title,
             url_words=" ".join(translate_url(link.url)),
             logical_layer=layer,

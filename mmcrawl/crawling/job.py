@@ -13,18 +13,18 @@ from dataclasses import replace
 from mmcrawl.crawling.history import MovedSeeds, noted, recall, recall_words, rules_changed
 from mmcrawl.crawling.intake import Judge, LinkIntake, media_page, page_record, seed_link
 from mmcrawl.crawling.reports import FetchedPage, PageReport, RecentHarvest, Reporter, Totals
-from mmcrawl.errors import StoreError, raise_if_fatal
+from mmcrawl.errors import StoreError
 from mmcrawl.frontier.addresses import PrivateHosts
 from mmcrawl.frontier.admission import REDIRECT, Admission, Limits
 from mmcrawl.frontier.findings import Findings, MediaPageRecord, PatternRecord
 from mmcrawl.frontier.ranking import ALL
-from mmcrawl.frontier.records import LinkScores, NewLink, Status, WaitingLink
+from mmcrawl.frontier.records import NewLink, Status, WaitingLink
 from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.twins import BEHIND, TWIN, Twins
 from mmcrawl.page.model import Page
-from mmcrawl.scoring.base import CrawledPage, Scorer
+from mmcrawl.scoring.base import CrawledPage, Scorer, scores_after
 from mmcrawl.scoring.pinned_rules import PinnedRules
 from mmcrawl.scoring.relevance import Verdict
 from mmcrawl.topic.topic import Topic
@@ -86,6 +86,7 @@ class CrawlJob:
         self._intake = LinkIntake(
             self.frontier, self._admission, self.scorer, self._twins, obey_nofollow=obey_nofollow
         )
+        self._listed = self._intake.listed
         self.refused = self._intake.refused
         self._test, self._similarity = reporter.test, reporter.similarity
         self._judge = Judge(self._test, Sightings(store, job), self.frontier, self.findings)
@@ -94,6 +95,7 @@ class CrawlJob:
         self._rules, self._links = rules or PinnedRules(), links
         self._recall(seeds)
         self._add([seed_link(seed) for seed in seeds], None)
+        self._follow_listed()
         self.commit()
 
     @property
@@ -255,7 +257,8 @@ class CrawlJob:
                 media_page(page, verdict, report.http_status, report.visited_at, report.extra)
             )
         self._similarity.count(report.words)
-        if not self._admission.expands(verdict.score, self.frontier.known(link).logical_layer):
+        known = self.frontier.known(link)
+        if not self._admission.expands(verdict.score, known.logical_layer):
             self.refused["page off topic"] += len(page.links) + report.links_left
             report = replace(report, page=replace(page, links=()), links_left=0)
         links = self._intake.take(report, link, requests)
@@ -266,9 +269,11 @@ class CrawlJob:
         crawled = CrawledPage(
             link, page.url, verdict.relevant, has_media, links, verdict.score, new_media, on_topic
         )
-        self.frontier.apply(self._scores_after(crawled))
+        self.frontier.apply(scores_after(self.scorer, crawled))
+        self._listed.crawled(page.url, known.tag_path, relevant=verdict.relevant)
         self.store.note(self.job.number, self._similarity.note(report.words))
         self._recent.add(link, relevant=verdict.relevant)
+        self._follow_listed()
         if self.frontier.pages % _PAGES_BETWEEN_CHECKPOINTS == 0:
             self._remember()
         return verdict.relevant
@@ -284,8 +289,9 @@ class CrawlJob:
         self._bring_forward(link)
         if reason is not None:
             self.refused[reason] += 1
-            return False
-        return bool(self._add([replace(target, url=real)], link))
+        added = reason is None and self._add([replace(target, url=real)], link)
+        self._follow_listed()
+        return bool(added)
 
     def is_running(self, link: int) -> bool:
         """Tell whether a link is being fetched."""
@@ -313,6 +319,7 @@ class CrawlJob:
         self._bring_forward(link)
         if requests:
             self._add(requests, link)
+        self._follow_listed()
 
     def add(self, links: Sequence[NewLink]) -> bool:
         """Add links that come from no page; tell whether any of them is new."""
@@ -362,12 +369,18 @@ class CrawlJob:
         self.frontier.apply(self.scorer.added(new))
         return new
 
+    def _follow_listed(self) -> None:
+        """Make links of what only sitemaps and feeds name, as far as it is time for them."""
+        while links := self._intake.take_listed(empty=not self.frontier.ready):
+            self.frontier.apply(self.scorer.added(links))
+
     def _take_back(self, links: Sequence[int]) -> None:
         """Note that crawled pages called relevant are not."""
         if not links:
             return
         for link in links:
             self._admission.revised(self.frontier.url(link))
+            self._listed.revised(self.frontier.url(link), self.frontier.known(link).tag_path)
         self._recent.revise(links)
         self.frontier.revise(links)
         self.frontier.apply(self.scorer.revised(links))
@@ -379,20 +392,11 @@ class CrawlJob:
     def _recall(self, seeds: Sequence[str]) -> None:
         """Bring all to where the job was left, but for rules and links, which are as given now."""
         recall_words(self.store, self.job, self._similarity)
-        recall(self.frontier, self.scorer, self._admission, self.moved_seeds, self._twins)
+        known = self._admission, self.moved_seeds, self._twins
+        recall(self.frontier, self.scorer, *known, listed=self._listed)
         self.frontier.apply(self.scorer.added(self.frontier.held()))
         given = self._rules, self._links
         if rules_changed(self.store, self.job, *given, seeds, begun=self.pages > 0):
             self._remember()
             if self.ready:  # of a job that was at its end
                 self.job = replace(self.job, finished_at=None)
-
-    def _scores_after(self, page: CrawledPage) -> LinkScores:
-        """Return what the algorithm says to a page; one that fails there loses no link."""
-        try:
-            return self.scorer.crawled(page)
-        except Exception as error:
-            raise_if_fatal(error)
-            logger.exception("Algorithm %s failed at %s", self.scorer.name, page.url)
-            nothing = [0.0] * len(page.links)
-            return LinkScores(list(page.links), nothing, nothing)

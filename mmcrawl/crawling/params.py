@@ -31,7 +31,7 @@ from mmcrawl.topic.topic import Topic
 DEMO_TOPIC = "physics-senior"
 DEMO_STORE = "sqlite:///demo.db"
 _ALL, _ON_TOPIC, _SCORE = "all", "on-topic", "score:"  # of `expand`
-_WAYS = frozenset({"sitemap", "feeds"})
+_WAYS = ("sitemap", "feeds", "oembed", "cdx")
 
 
 class FocusedParams(BaseModel):
@@ -84,8 +84,11 @@ class FocusedParams(BaseModel):
     )
     discover: str = Field(
         "",
-        description="ways into the seeds' hosts besides links: sitemap, feeds or both, parted by a"
-        " comma",
+        description="ways into the seeds' hosts besides links, parted by commas: sitemap, feeds,"
+        " oembed, cdx",
+    )
+    cdx: str = Field(
+        "", description="CDX server that discover=cdx asks for the pages of a host, as http://h/cdx"
     )
     render: Literal["", "playwright", "playwright-all"] = Field(
         "",
@@ -182,9 +185,17 @@ class FocusedParams(BaseModel):
     @classmethod
     def _known_ways(cls, text: str) -> str:
         ways = {way.strip() for way in text.split(",")} - {""}
-        if unknown := ways - _WAYS:
-            raise ValueError(f"there is no {', '.join(sorted(unknown))}")
+        if unknown := ways - {*_WAYS}:
+            there_are = ", ".join(_WAYS)
+            raise ValueError(f"there is no {', '.join(sorted(unknown))}; there are {there_are}")
         return ",".join(sorted(ways, reverse=True))
+
+    @field_validator("cdx")
+    @classmethod
+    def _known_server(cls, url: str) -> str:
+        if url and not (url.startswith(("http://", "https://")) and host_of(url)):
+            raise ValueError(f"{url!r} is no URL; write it as http://host/cdx")
+        return url
 
     @field_validator("store")
     @classmethod
@@ -213,6 +224,8 @@ class FocusedParams(BaseModel):
                     "no topic: give -a topic=NAME (`scrapy topic list` shows them)"
                     " or -a keywords=WORDS"
                 )
+        if ("cdx" in self.discover.split(",")) != bool(self.cdx):
+            raise ValueError("discover=cdx and cdx=URL, the server that is asked, go together")
         if self.download and self.store_uri == "memory:":
             raise ValueError("media of a crawl in memory cannot be kept: name a store, as crawl.db")
         _ = self.whole_topic, self.parameters, self.pinned_rules
@@ -307,6 +320,7 @@ class FocusedParams(BaseModel):
             **self.parameters,
             **({"discover": self.discover} if self.discover else {}),
             **({"render": self.render} if self.render else {}),
+            **({"cdx": self.cdx} if self.cdx else {}),
             "algo": self.algo,
             "topic": ",".join(
                 sorted({_place(name.strip()) for name in self.topic.split(",")} - {""})

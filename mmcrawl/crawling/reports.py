@@ -92,7 +92,8 @@ class Reporter:
             ItemError: what pipelines added is no plain value.
         """
         page, verdict = fetched.page, fetched.verdict
-        links = page.links[: self.most_links or None]
+        # A list is bounded by what reads it.
+        links = page.links if page.is_listing else page.links[: self.most_links or None]
         if self.aliases:
             links = tuple(replace(link, url=self.real(link.url)) for link in links)
         return PageReport(

@@ -1,18 +1,28 @@
-"""Ways into a site other than clicks: what its sitemaps and feeds name.
+"""Ways into a site other than clicks: what its sitemaps, feeds, archives and heads name.
 
 A body is told by its first element, not by its address or declared type. All reading is bounded,
 whatever the bytes.
 """
 
-from mmcrawl.discovering.feeds import feed_addresses, read_feed
+from mmcrawl.discovering.cdx import cdx_query, read_cdx
+from mmcrawl.discovering.feeds import read_feed
+from mmcrawl.discovering.heads import alternates, feed_addresses, oembed_address
 from mmcrawl.discovering.listings import Listing, listing_kind, unpacked
+from mmcrawl.discovering.oembed import read_oembed
+from mmcrawl.discovering.opml import read_opml
 from mmcrawl.discovering.sitemaps import read_sitemap, sitemaps_of_robots
 
 __all__ = [
     "Listing",
+    "alternates",
+    "cdx_query",
     "feed_addresses",
     "listing_kind",
+    "oembed_address",
+    "read_cdx",
     "read_feed",
+    "read_oembed",
+    "read_opml",
     "read_sitemap",
     "sitemaps_of_robots",
     "unpacked",

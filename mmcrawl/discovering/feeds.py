@@ -1,16 +1,13 @@
 """RSS, Atom and podcast feeds: their pages are links, their enclosures media."""
 
-import re
-from html import unescape
 from io import BytesIO
-from itertools import islice
 from typing import Any
 
 import feedparser
 
-from mmcrawl.discovering.listings import Listing
+from mmcrawl.discovering.listings import Listing, listed_link
 from mmcrawl.page.media import media_kind
-from mmcrawl.page.model import Link, MediaResource, Page
+from mmcrawl.page.model import IN_FEED, IN_FEED_WITH_MEDIA, Link, MediaResource, Page
 from mmcrawl.page.urls import Resolver
 
 # feedparser holds all in memory, some 10 times the feed; the newest entries stand first.
@@ -18,30 +15,6 @@ _READ = 4 * 1024 * 1024
 _MOST_ENTRIES = 2_000
 _MOST_ENCLOSURES = 20  # of an entry
 _LONGEST = 200
-_MOST_FEEDS = 5
-_HEAD = 64 * 1024
-_LINK = re.compile(rb"<link\s[^>]{1,2000}>", re.IGNORECASE)
-_FEED = re.compile(rb"application/(?:rss|atom)\+xml", re.IGNORECASE)
-_HREF = re.compile(rb"""\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
-
-
-def feed_addresses(body: bytes, url: str) -> tuple[str, ...]:
-    """Return the feeds that the head of a page names, the first five.
-
-    >>> head = b'<link rel=alternate type="application/rss+xml" href="/feed.xml">'
-    >>> feed_addresses(head, "http://h.test/")
-    ('http://h.test/feed.xml',)
-    """
-    resolve = Resolver(url, "utf-8")
-    found: dict[str, None] = {}
-    for element in _LINK.findall(body[:_HEAD]):
-        href = _HREF.search(element) if _FEED.search(element) else None
-        if href is not None:
-            value = next(group for group in href.groups() if group is not None)
-            target = resolve(unescape(value.decode("utf-8", "replace")))
-            if target is not None:
-                found[target.url] = None
-    return tuple(islice(found, _MOST_FEEDS))
 
 
 def read_feed(body: bytes, url: str) -> Listing:
@@ -60,13 +33,14 @@ def read_feed(body: bytes, url: str) -> Listing:
         title = _text(entry.get("title"))
         titles.append(title)
         target = resolve(_text(entry.get("link")))
-        if target is not None and target.is_page and target.url != url:
-            words = " ".join(filter(None, (title, _date(entry))))
-            links.setdefault(
-                target.url, Link(target.url, words[:_LONGEST], "a", tag_path="feed entry link")
-            )
-        for medium in _media_of(entry, title, resolve):
+        of_entry = _media_of(entry, title, resolve)
+        for medium in of_entry:
             media.setdefault(medium.url, medium)
+        if target is not None and target.is_page and target.url != url:
+            kind = of_entry[0].kind if of_entry else ""
+            words = " ".join(filter(None, (title[:160], kind, _date(entry))))
+            path = IN_FEED_WITH_MEDIA if of_entry else IN_FEED
+            links.setdefault(target.url, listed_link(target.url, words, path))
     return Listing(
         Page(
             url,

@@ -1,4 +1,4 @@
-"""What a sitemap or a feed is, and what it gives."""
+"""What a sitemap, a feed or a list of feeds is, and what it gives."""
 
 import re
 import zlib
@@ -6,20 +6,22 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mmcrawl.errors import ListingError
-from mmcrawl.page.model import Page
+from mmcrawl.page.model import LISTED, Link, Page
 
 MOST_BYTES = 50 * 1024 * 1024  # of a sitemap by its standard, unpacked
 
-Kind = Literal["sitemap", "feed"]
+Kind = Literal["sitemap", "feed", "opml"]
 
 # Atomic: a comment must not be read a second time as one that ends later.
 _ROOT = re.compile(
     rb"(?:\xef\xbb\xbf)?(?>\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>)*+"
-    rb"<(?:[\w.-]+:)?(urlset|sitemapindex|rss|feed|rdf)\b",
+    rb"<(?:[\w.-]+:)?(urlset|sitemapindex|rss|feed|rdf|opml)\b",
     re.DOTALL | re.IGNORECASE,
 )
+_KINDS: dict[bytes, Kind] = {b"urlset": "sitemap", b"sitemapindex": "sitemap", b"opml": "opml"}
 _LOOKED_AT = 4096
 _GZIP = b"\x1f\x8b"
+_LONGEST_WORDS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +37,25 @@ class Listing:
     sitemaps: tuple[str, ...] = ()
 
 
+def listed_link(url: str, words: str, tag_path: str) -> Link:
+    """Return the link of an address that a list names.
+
+    Args:
+        url: the address, absolute.
+        words: what is said of it.
+        tag_path: what names it, one of `LISTED_PATHS`.
+    """
+    return Link(url, words[:_LONGEST_WORDS], LISTED, tag_path=tag_path)
+
+
 def listing_kind(body: bytes) -> Kind | None:
-    """Return what a body is by its first element, None for neither.
+    """Return what a body is by its first element, None for none of these.
 
     >>> listing_kind(b'<?xml version="1.0"?><rss version="2.0">'), listing_kind(b"<html>")
     ('feed', None)
     """
     root = _ROOT.match(body[:_LOOKED_AT])
-    if root is None:
-        return None
-    return "sitemap" if root[1].lower() in {b"urlset", b"sitemapindex"} else "feed"
+    return None if root is None else _KINDS.get(root[1].lower(), "feed")
 
 
 def unpacked(body: bytes) -> bytes:

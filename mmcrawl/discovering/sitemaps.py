@@ -1,24 +1,34 @@
-"""Sitemaps (sitemaps.org, with the extensions for news and video), read as a stream."""
+"""Sitemaps (sitemaps.org, with the extensions for news, video and languages), read as a stream."""
 
 import re
 from collections.abc import Iterator
 from io import BytesIO
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from lxml import etree
 
-from mmcrawl.discovering.listings import MOST_BYTES, Listing
+from mmcrawl.discovering.listings import MOST_BYTES, Listing, listed_link
 from mmcrawl.errors import ListingError
-from mmcrawl.page.model import Link, Page
+from mmcrawl.page.model import IN_SITEMAP, IN_VIDEO_SITEMAP, Link, Page
 from mmcrawl.page.urls import Resolver
 
 MOST_ADDRESSES = 50_000  # of one file by the standard
 _MOST_SITEMAPS = 1_000
-_LONGEST_ANCHOR = 200
+_MOST_ALTERNATES = 100  # of an entry: languages
 _OF_ROBOTS = re.compile(rb"^[ \t]*sitemap[ \t]*:[ \t]*(\S+)", re.IGNORECASE | re.MULTILINE)
 _TITLES = ("title", "name")
-_DATES = ("lastmod", "publication_date")
+_DATES = ("publication_date", "lastmod")
+_MALFORMED = "sitemap: no address can be read from it"
+
+
+class _Entry(NamedTuple):
+    """What a sitemap says of an address; `kind` is its element."""
+
+    kind: str
+    url: str
+    words: str
+    has_video: bool
 
 
 def sitemaps_of_robots(body: bytes, url: str) -> tuple[str, ...]:
@@ -40,7 +50,8 @@ def sitemaps_of_robots(body: bytes, url: str) -> tuple[str, ...]:
 def read_sitemap(body: bytes, url: str) -> Listing:
     """Return what a sitemap, or an index of sitemaps, names; its elements are freed as it is read.
 
-    Of malformed XML, what stands before the fault counts.
+    Of malformed XML, what stands before the fault counts. The pages of an entry in other languages
+    are links too.
 
     Args:
         body: unpacked.
@@ -54,36 +65,42 @@ def read_sitemap(body: bytes, url: str) -> Listing:
     resolve = Resolver(url, "utf-8")
     links: dict[str, Link] = {}
     sitemaps: dict[str, None] = {}
-    for entry, address, words in islice(_entries(body), MOST_ADDRESSES):
-        target = resolve(address)
+    for entry in islice(_entries(body), MOST_ADDRESSES):
+        target = resolve(entry.url)
         if target is None or target.url == url:
             continue
-        if entry == "url" and target.is_page:
-            links.setdefault(target.url, Link(target.url, words, "a", tag_path="urlset url loc"))
-        elif entry == "sitemap" and len(sitemaps) < _MOST_SITEMAPS:
+        if entry.kind == "url" and target.is_page:
+            path = IN_VIDEO_SITEMAP if entry.has_video else IN_SITEMAP
+            links.setdefault(target.url, listed_link(target.url, entry.words, path))
+        elif entry.kind == "sitemap" and len(sitemaps) < _MOST_SITEMAPS:
             sitemaps[target.url] = None
     if not links and not sitemaps:
-        raise ListingError("sitemap: no address can be read from it")
+        raise ListingError(_MALFORMED)
     return Listing(Page(url, links=tuple(links.values())), tuple(sitemaps))
 
 
-def _entries(body: bytes) -> Iterator[tuple[str, str, str]]:
-    """Yield of each entry its element, its address, and what is said of it."""
+def _entries(body: bytes) -> Iterator[_Entry]:
+    """Yield what is said of each address."""
     events = etree.iterparse(
         BytesIO(body), events=("end",), recover=True, resolve_entities=False, no_network=True
     )
     told: dict[str, str] = {}
+    alternates: dict[str, None] = {}
     has_video = False
     try:
         for _, element in events:
             name = _name(element)
             if name in {"url", "sitemap"}:
-                if told.get("loc"):
-                    yield name, told["loc"], _words(told, has_video=has_video)
-                told, has_video = {}, False
+                words = _words(told, has_video=has_video)
+                urls = dict.fromkeys((told.get("loc", ""), *alternates))
+                yield from (_Entry(name, url, words, has_video) for url in urls if url)
+                told, alternates, has_video = {}, {}, False
                 _free(element)
             elif name == "video":
                 has_video = True
+            elif name == "link" and element.get("hreflang"):
+                if len(alternates) < _MOST_ALTERNATES:
+                    alternates[(element.get("href") or "").strip()] = None
             elif name == "loc" and _name(element.getparent()) in {"url", "sitemap"}:
                 told["loc"] = (element.text or "").strip()
             elif name in (*_TITLES, *_DATES):
@@ -93,10 +110,12 @@ def _entries(body: bytes) -> Iterator[tuple[str, str, str]]:
 
 
 def _words(told: dict[str, str], *, has_video: bool) -> str:
-    title = next((told[name] for name in _TITLES if told.get(name)), "")[:_LONGEST_ANCHOR]
+    """Return title, medium and date; a date alone says nothing of a page."""
+    title = next((told[name] for name in _TITLES if told.get(name)), "")
+    if not title and not has_video:
+        return ""
     date = next((told[name][:10] for name in _DATES if told.get(name)), "")
-    words = (title, "video" if has_video else "", date)
-    return " ".join(word for word in words if word)[:_LONGEST_ANCHOR]
+    return " ".join(filter(None, (title[:160], "video" if has_video else "", date)))
 
 
 def _name(element: Any) -> str:

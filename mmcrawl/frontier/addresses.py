@@ -96,6 +96,11 @@ class PrivateHosts:
             all,
         )
 
+    def or_named(self, urls: Iterable[str]) -> "PrivateHosts":
+        """Return these and the private hosts that further URLs name."""
+        more = PrivateHosts.of(urls).named
+        return PrivateHosts(self.named | more, self.all) if more else self
+
     def may_ask(self, url: str) -> bool:
         """Tell whether a URL may be asked for, as far as its form tells."""
         host = host_of(url)

@@ -63,6 +63,12 @@ CREATE TABLE media_resource (
     others TEXT NOT NULL CHECK (json_valid(others)), PRIMARY KEY (job, page, url)
 ) WITHOUT ROWID, STRICT;
 CREATE INDEX media_resource_key ON media_resource (job, key);
+CREATE TABLE listed (
+    id INTEGER PRIMARY KEY, job INTEGER NOT NULL, key INTEGER NOT NULL, url TEXT NOT NULL,
+    words TEXT NOT NULL, tag_path TEXT NOT NULL, parent INTEGER NOT NULL, place INTEGER NOT NULL,
+    UNIQUE (job, key)
+) STRICT;
+CREATE INDEX listed_place ON listed (job, place);
 CREATE TABLE section (
     job INTEGER NOT NULL, name TEXT NOT NULL, pages INTEGER NOT NULL, PRIMARY KEY (job, name)
 ) WITHOUT ROWID, STRICT;

@@ -9,6 +9,7 @@ from mmcrawl.frontier.database import damaged
 from mmcrawl.frontier.records import KnownLink, Status
 from mmcrawl.frontier.store import SqliteStore
 from mmcrawl.frontier.urls import url_key
+from mmcrawl.page.model import LISTED_PATHS
 
 JOB_SHIFT = 40
 """Ids of links in the store are `job << JOB_SHIFT` and up; those of a job are counted from 0."""
@@ -130,6 +131,16 @@ class LinkTable:
         rows = self.store.db.execute(
             "SELECT id FROM link WHERE id >= ? AND id < ? AND status = 'W' ORDER BY id",
             self._ours,
+        )
+        return [row[0] - self._base for row in rows]
+
+    def listed(self) -> list[int]:
+        """Return the links that only a sitemap or a feed named when they were added, in order."""
+        marks = ", ".join("?" * len(LISTED_PATHS))
+        rows = self.store.db.execute(
+            f"SELECT id FROM link WHERE id >= ? AND id < ? AND tag_path IN ({marks})"  # noqa: S608
+            " ORDER BY id",
+            (*self._ours, *LISTED_PATHS),
         )
         return [row[0] - self._base for row in rows]
 

@@ -6,6 +6,19 @@ from dataclasses import dataclass
 
 from mmcrawl.page.urls import physical_layer
 
+LISTED = "listed"
+"""Tag of a link in a sitemap or a feed."""
+IN_SITEMAP, IN_VIDEO_SITEMAP, IN_INDEX = "urlset url", "urlset url video", "sitemapindex sitemap"
+IN_FEED, IN_FEED_WITH_MEDIA = "feed entry link", "feed entry enclosure"
+IN_OPML, IN_CDX, IN_HREFLANG = "opml outline", "cdx line", "link hreflang"
+LISTED_PATHS = (
+    IN_SITEMAP, IN_VIDEO_SITEMAP, IN_INDEX, IN_FEED, IN_FEED_WITH_MEDIA, IN_OPML, IN_CDX,
+    IN_HREFLANG,
+)  # fmt: skip
+"""Their tag paths: what names them."""
+SAID_TO_HAVE_MEDIA = frozenset({IN_VIDEO_SITEMAP, IN_FEED_WITH_MEDIA})
+"""Those of links whose pages have media, as the list says."""
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -16,7 +29,8 @@ class Link:
         anchor: The visible text, else the title or alt of the element or of its image;
             whitespace collapsed, at most 200 characters.
         tag: ``a``, ``area``, ``frame``, ``iframe``, or ``script`` for a literal URL in a
-            ``javascript:`` call, an event attribute or a jump menu.
+            ``javascript:`` call, an event attribute or a jump menu; ``listed`` for what a sitemap
+            or a feed names.
         group: Index into :attr:`Page.groups`, or -1 for a link that stands in none (a frame).
         nofollow: Whether every occurrence says ``rel`` nofollow, ugc or sponsored.
         tag_path: The innermost elements it stands in and its own, outermost first, parted by
@@ -37,6 +51,11 @@ class Link:
         """Return the link as one in a block of a kind."""
         # Of each link of each page: `dataclasses.replace` takes three times as long.
         return Link(self.url, self.anchor, self.tag, self.group, self.nofollow, self.tag_path, kind)
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether a list of addresses names this URL, no page a person reads."""
+        return self.tag == LISTED
 
     @property
     def from_script(self) -> bool:
@@ -112,6 +131,11 @@ class Page:
     headings: str = ""
     nofollow: bool = False
     noindex: bool = False
+
+    @property
+    def is_listing(self) -> bool:
+        """Whether it is a sitemap or a feed: its links are listed ones."""
+        return bool(self.links) and self.links[0].is_listed
 
     @property
     def physical_layer(self) -> int:

@@ -1,14 +1,18 @@
 """What an algorithm is: it is told what became of links, and answers with scores."""
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, TypeAlias
 
+from mmcrawl.errors import raise_if_fatal
 from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.reading import PastPage
 from mmcrawl.frontier.records import KnownLink, LinkScores
+
+logger = logging.getLogger(__name__)
 
 NO_SCORES = LinkScores([], [], [])
 Ranges: TypeAlias = Mapping[str, tuple[float, float]]
@@ -160,6 +164,17 @@ class Scorer(Protocol):
     def remarks(self) -> list[str]:
         """Return what a user should know of the search when a crawl stops, a sentence each."""
         return []
+
+
+def scores_after(scorer: Scorer, page: CrawledPage) -> LinkScores:
+    """Return what an algorithm says to a page; one that fails there loses no link."""
+    try:
+        return scorer.crawled(page)
+    except Exception as error:
+        raise_if_fatal(error)
+        logger.exception("Algorithm %s failed at %s", scorer.name, page.url)
+        nothing = [0.0] * len(page.links)
+        return LinkScores(list(page.links), nothing, nothing)
 
 
 def check_ranges(

@@ -1,6 +1,7 @@
 """The focused crawl: `scrapy crawl focused -a algo=urlrule -a topic=… -a seeds=…`."""
 
 from collections.abc import AsyncIterator
+from functools import cached_property
 from typing import Any, Self
 
 from scrapy import Request, Spider, signals
@@ -81,9 +82,19 @@ class FocusedSpider(Args[FocusedParams], Spider):
         """Where the pages are archived, None for nowhere."""
         return archive_uri_of(self.args.archive, self.args.store_uri, self.crawler.settings)
 
+    @cached_property
+    def _discovery(self) -> Discovery:
+        ways = self.args.discover.split(",") if self.args.discover else ()
+        return Discovery(ways, self.args.cdx)
+
     @property
     def private_hosts(self) -> PrivateHosts:
-        """The hosts in private networks that may be asked."""
+        """The hosts in private networks that may be asked: the seeds' and the CDX server's."""
+        own = [self.args.cdx] if self.args.cdx else []
+        return self._private_hosts_of_crawl.or_named(own)
+
+    @property
+    def _private_hosts_of_crawl(self) -> PrivateHosts:
         scheduler = scheduler_of(self.crawler)
         if scheduler is None:  # one page is fetched, without a crawl
             return PrivateHosts(all=self.settings.getbool("MMCRAWL_PRIVATE_NETWORKS"))
@@ -102,7 +113,7 @@ class FocusedSpider(Args[FocusedParams], Spider):
 
     async def parse(self, response: Response) -> AsyncIterator[PageItem | NoPage | Request]:
         """Turn a response into a page, a large one in a thread; follow other ways in."""
-        discovery = Discovery(self.args.discover.split(",") if self.args.discover else ())
+        discovery = self._discovery
         found = await discovery.read(response)
         if found is not None:
             for output in found:
@@ -124,6 +135,9 @@ class FocusedSpider(Args[FocusedParams], Spider):
         if made is not None:
             page, rendered = made
             digest = page_digest(response.url, rendered.body, (one.url for one in page.media))
+        for request in discovery.ways_beside(response, page):
+            yield request
+        page = discovery.with_alternates(response, page)
         yield PageItem(page, response.status, digest, capture=capture, rendered=rendered)
 
     def _stop_at_media(self, headers: Headers, request: Request) -> None:

@@ -65,3 +65,71 @@ def test_each_way_is_used_only_where_the_crawl_is_told_so(web: Path) -> None:
 
 def test_feeds_alone_ask_for_no_robots_txt_as_a_way_in(web: Path) -> None:
     assert set(crawl(web, discover="feeds")) == {"/index.html", "/news.xml", "/fed.html"}
+
+
+def test_an_index_that_names_itself_and_others_without_end_comes_to_an_end(web: Path) -> None:
+    site = web / "h.test"
+    named = "".join(f"<sitemap><loc>/deep{n}.xml</loc></sitemap>" for n in range(30))
+    index = f"<sitemapindex><sitemap><loc>/maps.xml</loc></sitemap>{named}</sitemapindex>"
+    (site / "maps.xml").write_text(index)
+    for number in range(30):
+        (site / f"deep{number}.xml").write_text(index.replace("/deep", f"/more{number}-"))
+    found = crawl(web, discover="sitemap")
+    assert found["/deep29.xml"][0] == "E"
+    assert not any(path.startswith("/more") for path in found)
+
+
+def test_a_sitemap_bomb_and_a_broken_sitemap_are_one_reason_each(web: Path) -> None:
+    site = web / "h.test"
+    (site / "one.xml.gz").write_bytes(gzip.compress(b"<urlset>" + b" " * 60_000_000))
+    (site / "sitemap.xml").write_text("<urlset><url><loc>")
+    crawl(web, discover="sitemap")
+    with closing(sqlite3.connect(web.parent / "c.db")) as db:
+        errors = dict(db.execute("SELECT path, error FROM link WHERE error <> ''"))
+    assert errors["/one.xml.gz"] == "sitemap: more than 50 MB unpacked"
+    assert errors["/sitemap.xml"] == "sitemap: no address can be read from it"
+
+
+def test_a_cdx_server_that_is_named_tells_pages_that_no_link_leads_to(web: Path) -> None:
+    archive = web / "cdx.test"
+    archive.mkdir()
+    line = "test,h)/mapped.html 20240101000000 http://h.test/mapped.html text/html 200 A 1\n"
+    (archive / "cdx").write_text(line)
+    found = crawl(web, discover="cdx", cdx="http://cdx.test/cdx")
+    assert found["/mapped.html"][0] == "C"
+
+
+def test_the_way_cdx_and_its_server_go_together(web: Path) -> None:
+    options = ["-a", "seeds=http://h.test/", "-a", "keywords=optics", "-a", "discover=cdx"]
+    said = typed("crawl", "focused", *options, folder=web.parent)
+    assert "discover=cdx and cdx=URL" in said.stderr
+    assert "Traceback" not in said.stderr
+
+
+def test_a_list_of_feeds_leads_to_feeds_and_these_to_pages(web: Path) -> None:
+    site = web / "h.test"
+    (site / "index.html").write_text('<link rel=outline type="text/x-opml" href="/all.opml">')
+    (site / "all.opml").write_text(
+        '<opml><body><outline text="x" xmlUrl="/news.xml"/></body></opml>'
+    )
+    assert crawl(web, discover="feeds")["/fed.html"][0] == "C"
+
+
+def test_what_a_page_without_media_embeds_by_oembed_is_found(web: Path) -> None:
+    site = web / "h.test"
+    (site / "index.html").write_text(
+        '<title>optics</title><link type="application/json+oembed" href="/o.json">'
+    )
+    frame = '<iframe src=\\"https://player.vimeo.com/video/7\\"></iframe>'
+    (site / "o.json").write_text(f'{{"type": "video", "title": "optics", "html": "{frame}"}}')
+    crawl(web, discover="oembed")
+    with closing(sqlite3.connect(web.parent / "c.db")) as db:
+        media = [url for (url,) in db.execute("SELECT url FROM media_resource")]
+    assert media == ["https://player.vimeo.com/video/7"]
+
+
+def test_pages_in_other_languages_are_found_by_their_heads(web: Path) -> None:
+    (web / "h.test" / "index.html").write_text(
+        '<link rel="alternate" hreflang="de" href="/mapped.html">'
+    )
+    assert crawl(web, discover="sitemap")["/mapped.html"] == ("C", 2)

@@ -14,7 +14,7 @@ def test_the_entries_of_a_podcast_are_links_and_their_enclosures_media() -> None
     page = read_feed(f"{_RSS}<title>Optics</title>{_ITEM}</channel></rss>".encode(), URL).page
     assert page.title == "Optics"
     assert [(link.url, link.anchor) for link in page.links] == [
-        ("http://h.test/show/1", "Light & lenses 2024-05-01")
+        ("http://h.test/show/1", "Light & lenses audio 2024-05-01")
     ]
     assert [(m.url, m.kind, m.text) for m in page.media] == [
         ("http://h.test/1.mp3", "audio", "Light & lenses, 12:03, 2024-05-01")

@@ -1,0 +1,198 @@
+"""`scrapy seeds find --from START…` and `scrapy seeds check FILE`: where to begin, and whether."""
+
+import argparse
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from typing import Any, TextIO
+
+from rich.table import Table
+from rich.text import Text
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from mmcrawl.commands.base import MmcrawlCommand, console_of, output_to, whole
+from mmcrawl.crawling.arguments import parse_kinds
+from mmcrawl.crawling.seeds import read_seeds
+from mmcrawl.engine.seed_check import SeedCheckSpider
+from mmcrawl.errors import MmcrawlError, SeedError
+from mmcrawl.frontier.addresses import host_of
+from mmcrawl.replay.handler import replay_settings
+from mmcrawl.replay.opening import open_web
+from mmcrawl.scoring.relevance import TopicTest
+from mmcrawl.seeking import Candidate, Candidates, CheckedSeed, Source, open_source
+from mmcrawl.settings import value_of
+from mmcrawl.terminal.crawl import literal
+from mmcrawl.text.media_kinds import KINDS as MEDIA_KINDS
+from mmcrawl.topic.loading import load_topics, topic_from_keywords
+from mmcrawl.topic.topic import Topic
+
+_SHOWN = 20
+_FORMATS = ("table", "seeds", "jsonl")
+_ALL_BAD = 1
+
+
+class Command(MmcrawlCommand, ScrapyCommand):
+    """Find seeds in what is stored, and check seeds before a long crawl."""
+
+    requires_crawler_process = True
+    name = "seeds"
+    usage = "find --topic T --from START… | check FILE [options]"
+    summary = "Find promising seeds in what is stored, and check seeds before a long crawl"
+    details = (
+        "find: ranks the hosts that an archive, a crawl (FILE.db) and its archive, WARC files or a"
+        " folder of them, a CDX file or a text list of candidates shows to be promising for a"
+        " topic, with reasons; nothing is fetched. check: asks each seed of a list once, with its"
+        " robots.txt and first sitemaps: does it answer, where does it lead, in what language, how"
+        " large is its site. Exit code 1: nothing was found, or no seed is good."
+    )
+    arguments = ("topic", "keywords", "media", "web")
+    has_operands = True
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        add = parser.add_argument
+        add(
+            "--from", dest="sources", nargs="+", action="extend", default=[], metavar="START",
+            help="find: crawls, archives, WARC or CDX files, folders of WARC files, lists",
+        )  # fmt: skip
+        add("--known", metavar="FILE", help="find: a seed list whose hosts are left out")
+        add("--limit", metavar="N", help=f"find: most hosts, 0 for all (default: {_SHOWN})")
+        add("--format", default="table", help=f"{', '.join(_FORMATS)} (default: table)")
+        add("-o", "--output", metavar="FILE", help="where to (default: standard output)")
+
+    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int]:
+        if opts.format not in _FORMATS:
+            there_are = ", ".join(_FORMATS)
+            raise ValueError(f"--format {opts.format}: there is none; there are {there_are}")
+        match args:
+            case ["find"]:
+                return self._finding(opts)
+            case ["check", named]:
+                seeds = [seed.url for seed in read_seeds(named)]
+                return lambda: self._check(seeds, opts)
+        raise UsageError("say find --topic T --from START…, or check FILE")
+
+    # -- find -----------------------------------------------------------------------------------
+
+    def _finding(self, opts: argparse.Namespace) -> Callable[[], int]:
+        if not opts.sources:
+            raise ValueError("--from is missing: name crawls, archives, WARC or CDX files, lists")
+        if bool(opts.topic) == bool(opts.keywords):
+            raise ValueError("give --topic NAME (see `scrapy topic list`) or --keywords WORDS")
+        limit = _SHOWN if opts.limit is None else whole(opts.limit, "--limit", 0)
+        known = {host_of(seed.url) for seed in read_seeds(opts.known)} if opts.known else set()
+        candidates = Candidates(self._test(opts), known)
+        sources = [open_source(name) for name in opts.sources]
+        return lambda: self._find(sources, candidates, limit, opts)
+
+    def _find(
+        self,
+        sources: Iterable[Source],
+        candidates: Candidates,
+        limit: int,
+        opts: argparse.Namespace,
+    ) -> int:
+        for source in sources:
+            for problem in source.tell(candidates):
+                self.say(problem)
+        if candidates.left_out:
+            self.say(f"too many hosts: what {candidates.left_out} pages and links say is left out")
+        found = candidates.ranked(limit)
+        if not found:
+            self.say("nothing in there is promising for this topic")
+            return 1
+        with output_to(opts.output) as stream:
+            _write_found(found, opts, stream)
+        return 0
+
+    def _test(self, opts: argparse.Namespace) -> TopicTest:
+        topic: Topic
+        topic = topic_from_keywords(opts.keywords) if opts.keywords else load_topics(opts.topic)
+        kinds = parse_kinds(opts.media or ",".join(MEDIA_KINDS))
+        threshold = value_of(self.settings, "MMCRAWL_TOPIC_THRESHOLD")  # type: ignore[arg-type]
+        return TopicTest(topic, kinds, threshold)
+
+    # -- check ----------------------------------------------------------------------------------
+
+    def _check(self, seeds: Sequence[str], opts: argparse.Namespace) -> int:
+        web = opts.web or value_of(self.settings, "MMCRAWL_WEB")  # type: ignore[arg-type]
+        if web:
+            open_web(web)
+        settings = {**SeedCheckSpider.custom_settings, **(replay_settings(web) if web else {})}
+        checked: dict[str, CheckedSeed] = {}
+        spider = type("SeedCheck", (SeedCheckSpider,), {"custom_settings": settings})
+        process: Any = self.crawler_process
+        process.crawl(spider, seeds=seeds, checked=checked)
+        process.start()
+        if len(checked) < len(seeds):
+            raise SeedError("the check was stopped before all seeds were asked")
+        results = [checked[seed] for seed in seeds]
+        with output_to(opts.output) as stream:
+            _write_checked(results, opts, stream)
+        return 0 if any(seed.is_good for seed in results) else _ALL_BAD
+
+    def code_of(self, error: MmcrawlError) -> int:
+        return 2 if isinstance(error, SeedError) else 1
+
+
+def _write_found(found: Sequence[Candidate], opts: argparse.Namespace, stream: TextIO) -> None:
+    if opts.format == "jsonl":
+        for one in found:
+            print(json.dumps(asdict(one), ensure_ascii=False), file=stream)
+    elif opts.format == "seeds":
+        for one in found:
+            print(f"{one.url}    # {one.score:.2f}: {'; '.join(one.reasons)}", file=stream)
+    else:
+        table = _table("score", "where to begin", "why")
+        for one in found:
+            table.add_row(f"{one.score:.2f}", literal(one.url), literal("; ".join(one.reasons)))
+        _print(table, opts, stream)
+
+
+def _write_checked(
+    results: Sequence[CheckedSeed], opts: argparse.Namespace, stream: TextIO
+) -> None:
+    if opts.format == "jsonl":
+        for seed in results:
+            print(json.dumps(asdict(seed), ensure_ascii=False), file=stream)
+    elif opts.format == "seeds":
+        for seed in results:
+            line = f"{seed.target or seed.url}    # {_told(seed)}"
+            print(line if seed.is_good else f"# {line}", file=stream)
+    else:
+        table = _table("seed", "state", "language", "pages by sitemap", "links", "media")
+        for seed in results:
+            table.add_row(literal(seed.url), literal(_state(seed)), literal(seed.language),
+                          _size(seed), str(seed.links), str(seed.media))  # fmt: skip
+        _print(table, opts, stream)
+
+
+def _state(seed: CheckedSeed) -> str:
+    told = f"{seed.state}: {seed.reason}" if seed.reason else seed.state
+    if seed.target:
+        told += f" to {seed.target}"
+    return told + (f", asks for {seed.delay:g} s between requests" if seed.delay else "")
+
+
+def _size(seed: CheckedSeed) -> str:
+    return "" if seed.listed is None else f"{seed.listed:,}{' and more' if seed.more else ''}"
+
+
+def _told(seed: CheckedSeed) -> str:
+    pages = f"{_size(seed)} pages by sitemap" if seed.listed is not None else ""
+    return "; ".join(filter(None, (_state(seed), seed.language, pages, seed.title[:60])))
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for name in columns:
+        table.add_column(Text(name), overflow="fold")
+    return table
+
+
+def _print(table: Table, opts: argparse.Namespace, stream: TextIO) -> None:
+    console = console_of(140)
+    if opts.output not in (None, "", "-"):
+        console.file = stream
+    console.print(table)

@@ -1,0 +1,54 @@
+"""What the head of a page names beside the page: feeds, the page in other languages, oEmbed."""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from itertools import islice
+
+from mmcrawl.discovering.listings import listed_link
+from mmcrawl.page.model import IN_HREFLANG, Link
+from mmcrawl.page.urls import Resolver
+
+_MOST_FEEDS = 5
+_MOST_LANGUAGES = 100
+_HEAD = 64 * 1024
+_LINK = re.compile(rb"<link\s[^>]{1,2000}>", re.IGNORECASE)
+_FEED = re.compile(rb"application/(?:rss|atom)\+xml|text/x-opml", re.IGNORECASE)
+_OEMBED = re.compile(rb"application/json\+oembed", re.IGNORECASE)
+_HREFLANG = re.compile(rb"\shreflang\s*=", re.IGNORECASE)
+_CANONICAL = re.compile(rb"""\srel\s*=\s*["']?(?:canonical|stylesheet)""", re.IGNORECASE)
+_HREF = re.compile(rb"""\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
+
+
+def feed_addresses(body: bytes, url: str) -> tuple[str, ...]:
+    """Return the feeds, and lists of feeds, that the head of a page names, the first five.
+
+    >>> head = b'<link rel=alternate type="application/rss+xml" href="/feed.xml">'
+    >>> feed_addresses(head, "http://h.test/")
+    ('http://h.test/feed.xml',)
+    """
+    return tuple(islice(dict.fromkeys(_named(body, url, _FEED)), _MOST_FEEDS))
+
+
+def oembed_address(body: bytes, url: str) -> str | None:
+    """Return where a page says what is embedded of it, None for nowhere."""
+    return next(_named(body, url, _OEMBED), None)
+
+
+def alternates(body: bytes, url: str) -> tuple[Link, ...]:
+    """Return the page in other languages, as its head names them."""
+    named = dict.fromkeys(_named(body, url, _HREFLANG))
+    others = (listed_link(other, "", IN_HREFLANG) for other in named if other != url)
+    return tuple(islice(others, _MOST_LANGUAGES))
+
+
+def _named(body: bytes, url: str, what: "re.Pattern[bytes]") -> Iterator[str]:
+    """Yield the addresses of the link elements of a head that are of a kind."""
+    resolve = Resolver(url, "utf-8")
+    for element in _LINK.findall(body[:_HEAD]):
+        href = _HREF.search(element) if what.search(element) else None
+        if href is not None and not _CANONICAL.search(element):
+            value = next(group for group in href.groups() if group is not None)
+            target = resolve(unescape(value.decode("utf-8", "replace")))
+            if target is not None:
+                yield target.url

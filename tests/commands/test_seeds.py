@@ -1,0 +1,214 @@
+"""`scrapy seeds`: hosts that what is stored shows to be promising, and seeds asked once."""
+
+import gzip
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from mmcrawl.archive.model import Capture
+from mmcrawl.archive.opening import open_archive
+from mmcrawl.crawling.seeds import read_seeds
+from tests.commands.running import typed
+
+_GOOD = "<title>optics</title><h1>optics</h1><audio src=/1.mp3>optics</audio>"
+_LINKS = """<title>optics</title><h1>optics</h1><audio src=/1.mp3>optics</audio>
+<a href="http://lenses.example.org/optics/">Optics with films</a>
+<a href="http://share.example.com/button">Share</a><a href="http://10.0.0.7/optics">optics</a>"""
+_OFF = '<title>cooking</title><a href="http://share.example.com/button">Share</a>'
+
+
+def warc(path: Path, pages: dict[str, str]) -> Path:
+    """Write a WARC file of some pages."""
+    with path.open("wb") as file:
+        writer = WARCWriter(file, gzip=True)
+        for url, html in pages.items():
+            head = StatusAndHeaders("200 OK", [("Content-Type", "text/html")], protocol="HTTP/1.1")
+            body = BytesIO(html.encode())
+            writer.write_record(
+                writer.create_warc_record(url, "response", payload=body, http_headers=head)
+            )
+    return path
+
+
+def find(folder: Path, *words: str) -> list[dict]:
+    """Return what `seeds find` writes as JSON Lines."""
+    said = typed(
+        "seeds", "find", "--keywords", "optics", *words, "--format", "jsonl", folder=folder
+    )
+    assert said.returncode == 0, said.stderr
+    return [json.loads(line) for line in said.stdout.splitlines()]
+
+
+def test_the_hosts_of_a_warc_collection_are_ranked_with_reasons(tmp_path: Path) -> None:
+    folder = tmp_path / "warcs"
+    folder.mkdir()
+    good = {f"http://good.example.org/{n}.htm": _GOOD for n in range(3)}
+    warc(folder / "a.warc.gz", good | {"http://one.example.net/": _LINKS})
+    warc(folder / "b.warc.gz", {f"http://off{n}.example.edu/": _OFF for n in range(5)})
+    found = find(tmp_path, "--from", str(folder))
+    assert [one["host"] for one in found[:3]] == [
+        "good.example.org",
+        "one.example.net",
+        "lenses.example.org",
+    ]
+    assert "3 of 3 stored pages on topic with media" in found[0]["reasons"]
+    assert found[2]["url"] == "http://lenses.example.org/optics/"
+    assert "Optics with films" in found[2]["reasons"][0]
+    hosts = {one["host"] for one in found}
+    assert "10.0.0.7" not in hosts
+    assert not any(host.startswith("off") for host in hosts)
+
+
+def test_an_archive_a_cdx_and_a_list_are_read_and_known_hosts_left_out(tmp_path: Path) -> None:
+    with open_archive(f"sqlite:///{tmp_path / 'a.db'}") as archive:
+        headers = (("Content-Type", "text/html"),)
+        archive.store(Capture("http://kept.example.org/", 1.0, _GOOD.encode(), headers))
+    line = b"org,example,cdx)/ 20240101000000 http://cdx.example.org/optics/1 text/html 200 A 1\n"
+    (tmp_path / "c.cdx.gz").write_bytes(gzip.compress(line))
+    (tmp_path / "list.txt").write_text("http://said.example.org/here\nhttp://known.example.org/\n")
+    (tmp_path / "known.txt").write_text("http://known.example.org/elsewhere\n")
+    found = find(tmp_path, "--from", "a.db", "c.cdx.gz", "list.txt", "--known", "known.txt")
+    assert {one["host"]: one["url"] for one in found} == {
+        "kept.example.org": "http://kept.example.org/",
+        "cdx.example.org": "http://cdx.example.org/optics/1",
+        "said.example.org": "http://said.example.org/here",
+    }
+
+
+def test_a_crawl_tells_by_the_links_it_left_and_by_its_archive(tmp_path: Path) -> None:
+    site = tmp_path / "web" / "site.example.org"
+    site.mkdir(parents=True)
+    (site / "index.html").write_text(_LINKS)
+    crawl = typed(
+        "crawl", "focused", "-a", "web=web", "-a", "seeds=http://site.example.org/",
+        "-a", "keywords=optics", "-a", "store=sqlite:///c.db", folder=tmp_path,
+    )  # fmt: skip
+    assert crawl.returncode == 0, crawl.stderr
+    found = find(tmp_path, "--from", "c.db")
+    assert [one["host"] for one in found[:2]] == ["site.example.org", "lenses.example.org"]
+
+
+def test_what_is_found_can_be_written_as_a_list_that_a_crawl_takes(tmp_path: Path) -> None:
+    warc(tmp_path / "a.warc.gz", {"http://good.example.org/x.htm": _GOOD})
+    said = typed(
+        "seeds", "find", "--keywords", "optics", "--from", "a.warc.gz", "--format", "seeds",
+        "-o", "found.txt", folder=tmp_path,
+    )  # fmt: skip
+    assert said.returncode == 0, said.stderr
+    seeds = read_seeds(str(tmp_path / "found.txt"))
+    assert [seed.url for seed in seeds] == ["http://good.example.org/x.htm"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("find", "--keywords", "x"), "--from is missing"),
+        (("find", "--from", "none.db", "--keywords", "x"), "there is no none.db"),
+        (("find", "--from", "."), "--topic NAME"),
+        (("find", "--from", ".", "--keywords", "x"), "folder without WARC files"),
+        (("check", "none.txt"), "there is no seed file"),
+        (("guess",), "say find"),
+    ],
+)
+def test_a_mistake_is_a_sentence(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    said = typed("seeds", *words, folder=tmp_path)
+    assert said.returncode == 2
+    assert told in said.stderr + said.stdout
+    assert "Traceback" not in said.stderr
+
+
+def test_nothing_promising_is_said_and_is_no_success(tmp_path: Path) -> None:
+    warc(tmp_path / "a.warc.gz", {"http://off.example.org/": _OFF})
+    said = typed("seeds", "find", "--keywords", "optics", "--from", "a.warc.gz", folder=tmp_path)
+    assert (said.returncode, said.stdout) == (1, "")
+    assert "nothing in there is promising" in said.stderr
+
+
+class _Site(BaseHTTPRequestHandler):
+    """A server of seeds that are alive, moved, forbidden and gone."""
+
+    asked: ClassVar[list[str]] = []
+    pages: ClassVar[dict[str, str]] = {
+        "/": '<html lang="de"><title>Optik</title><a href="/a">a</a><audio src="/1.mp3">',
+        "/new": "<title>moved</title>",
+        "/robots.txt": "User-agent: *\nDisallow: /private\nCrawl-delay: 2\nSitemap: /index.xml\n",
+        "/index.xml": "<sitemapindex><sitemap><loc>/one.xml</loc></sitemap>"
+        "<sitemap><loc>/index.xml</loc></sitemap></sitemapindex>",
+        "/one.xml": "<urlset><url><loc>/a</loc></url><url><loc>/b</loc></url></urlset>",
+    }
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        moved = self.path == "/old"
+        body = self.pages.get(self.path, "").encode()
+        self.send_response(302 if moved else 200 if body else 404)
+        if moved:
+            self.send_header("Location", "/new")
+        kind = "text/xml" if self.path.endswith(".xml") else "text/html; charset=utf-8"
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def site() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Site)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
+    thread.start()
+    _Site.asked.clear()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_seeds_are_checked_by_asking_each_once(tmp_path: Path, site: str) -> None:
+    seeds = [f"{site}/", f"{site}/old", f"{site}/private", f"{site}/gone"]
+    (tmp_path / "seeds.txt").write_text("\n".join(seeds))
+    said = typed(
+        "seeds", "check", "seeds.txt", "--format", "jsonl", "-s", "DOWNLOAD_DELAY=0",
+        "-s", "AUTOTHROTTLE_START_DELAY=0", folder=tmp_path,
+    )  # fmt: skip
+    assert said.returncode == 0, said.stderr
+    alive, moved, private, gone = (json.loads(line) for line in said.stdout.splitlines())
+    assert (alive["state"], alive["language"], alive["links"], alive["media"]) == (
+        "alive", "de", 1, 1,
+    )  # fmt: skip
+    assert (alive["listed"], alive["delay"]) == (2, 2.0)
+    assert (moved["state"], moved["target"]) == ("redirects", f"{site}/new")
+    assert private["state"] == "robots.txt forbids it"
+    assert (gone["state"], gone["reason"]) == ("dead", "HTTP 404")
+    assert "/private" not in _Site.asked
+
+
+def test_a_seed_that_leads_to_another_private_host_is_not_followed(
+    tmp_path: Path, site: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = site.replace("127.0.0.1", "127.0.0.2")
+    monkeypatch.setitem(
+        _Site.pages, "/away", f'<meta http-equiv="refresh" content="0;{elsewhere}">'
+    )
+    monkeypatch.setitem(_Site.pages, "/robots.txt", f"Sitemap: {elsewhere}/one.xml\n")
+    (tmp_path / "seeds.txt").write_text(f"{site}/away")
+    said = typed("seeds", "check", "seeds.txt", "--format", "jsonl", folder=tmp_path)
+    assert json.loads(said.stdout)["listed"] is None
+
+
+def test_a_list_without_a_good_seed_is_no_success(tmp_path: Path, site: str) -> None:
+    (tmp_path / "seeds.txt").write_text(f"{site}/gone")
+    said = typed("seeds", "check", "seeds.txt", "--format", "seeds", folder=tmp_path)
+    assert said.returncode == 1
+    assert said.stdout.startswith("# ")
+    assert "HTTP 404" in said.stdout
