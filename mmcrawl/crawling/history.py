@@ -82,7 +82,7 @@ def recall(
                 moved.follow(past.id, past.error.removeprefix(REDIRECT))
         else:
             admission.crawled(past.url, relevant=past.relevant)
-            listed.crawled(past.url, frontier.known(past.id).tag_path, relevant=past.relevant)
+            listed.recall(past.url, frontier.known(past.id).tag_path, relevant=past.relevant)
             twins.learn_parameters(past.id, frontier.url(past.id))
     scorer.added(frontier.waiting())
 
@@ -163,14 +163,9 @@ def retold(links: LinkTable, scorer: Scorer, test: TopicTest) -> Iterator[PastPa
     """
     scorer.added(links.without_parent())
     settled: set[int] = set()
-    listed, newest = deque(links.listed()), -1
+    followed = deque(links.followed())
     for past in links.history():
         yield past
-        on_page = past.links if isinstance(past, PastPage) else ()
-        newest = max(newest, past.id, *on_page)
-        # Numbers are given in order: these became links before the page with a higher one was read,
-        while listed and listed[0] < newest:
-            scorer.added([listed.popleft()])
         scorer.started(past.id)
         if isinstance(past, PastFailure):
             _recall_failure(past, links, scorer, settled)
@@ -178,9 +173,8 @@ def retold(links: LinkTable, scorer: Scorer, test: TopicTest) -> Iterator[PastPa
             on_topic = test.on_topic(past.url, past.topic_score)
             scorer.crawled(CrawledPage.again(past, on_topic=on_topic))
         settled.add(past.id)
-        while listed and listed[0] == newest + 1:  # and these right after this one
-            newest = listed.popleft()
-            scorer.added([newest])
+        while followed and followed[0][0] <= past.settled:
+            scorer.added(followed.popleft()[1])
 
 
 def _recall_failure(

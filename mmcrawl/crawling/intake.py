@@ -139,6 +139,8 @@ class LinkIntake:
                     for link in self._admitted(links, layer)
                 )
                 new += self._added(list(found), parent)
+            if new:
+                self.listed.followed(new, self._frontier.settled)
             if new or not empty:
                 return new
         return []

@@ -12,7 +12,7 @@ they wait in the store, and become links
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from mmcrawl.frontier.addresses import host_of
 from mmcrawl.frontier.listed import Listed, ListedAddresses, place_of
@@ -65,18 +65,30 @@ class ListedLinks:
             tag_path: where its link stands.
             relevant: whether it holds what is looked for.
         """
-        self._last = {place_of(url), _place(url, tag_path)}
+        self._last = self.recall(url, tag_path, relevant=relevant)
+
+    def recall(self, url: str, tag_path: str, *, relevant: bool) -> set[int]:
+        """Count a page that was fetched before the crawl was left; return its places.
+
+        What was due after it became links then.
+        """
+        places = {place_of(url), _place(url, tag_path)}
         self._pages += 1
         self._found += relevant
-        for place in self._last:
+        for place in places:
             self._fetched[place] += 1
             self._relevant[place] += relevant
+        return places
 
     def revised(self, url: str, tag_path: str) -> None:
         """Note that a page counted as relevant is not."""
         self._found -= 1
         for place in {place_of(url), _place(url, tag_path)}:
             self._relevant[place] -= 1
+
+    def followed(self, links: Sequence[int], settled: int) -> None:
+        """Note that addresses became links; see `ListedAddresses.followed`."""
+        self._addresses.followed(links, settled)
 
     def due(self, *, empty: bool) -> list[Listed]:
         """Take out the addresses that are to become links now.
@@ -98,7 +110,11 @@ class ListedLinks:
         return due
 
     def _is_good(self, place: int) -> bool:
-        return self._fetched[place] >= _ENOUGH and self._rate(place) >= self._found / self._pages
+        return (
+            self._fetched[place] >= _ENOUGH
+            and self._relevant[place] > 0
+            and self._rate(place) >= self._found / self._pages
+        )
 
     def _rate(self, place: int) -> float:
         return self._relevant[place] / self._fetched[place]

@@ -146,8 +146,7 @@ class Discovery:
         own = [url for url in listing.sitemaps if _domain(url) == _domain(response.url)]
         if not own:
             return [_told(listing, response)]
-        way = response.meta.get(WAY_KEY)
-        if way is None:  # it was found as pages are
+        if response.meta.get(WAY_KEY) != _SITEMAP:
             return [NoPage("sitemap: an index in an index is not read")]
         later = tuple(listed_link(url, "", IN_INDEX) for url in own[_FIRST:])
         page = replace(listing.page, links=(*listing.page.links, *later))

@@ -69,6 +69,10 @@ CREATE TABLE listed (
     UNIQUE (job, key)
 ) STRICT;
 CREATE INDEX listed_place ON listed (job, place);
+CREATE TABLE followed (
+    job INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, settled INTEGER NOT NULL,
+    PRIMARY KEY (job, first)
+) WITHOUT ROWID, STRICT;
 CREATE TABLE section (
     job INTEGER NOT NULL, name TEXT NOT NULL, pages INTEGER NOT NULL, PRIMARY KEY (job, name)
 ) WITHOUT ROWID, STRICT;

@@ -6,7 +6,7 @@ others become links a few at a time, see `mmcrawl.crawling.listed`.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -97,6 +97,17 @@ class ListedAddresses:
         taken = list(self._take("", (), most)) if self._any else []
         self._any = bool(taken)
         return taken
+
+    def followed(self, links: Sequence[int], settled: int) -> None:
+        """Note that addresses became links, for who tells the crawl again.
+
+        Args:
+            links: their ids, which follow each other.
+            settled: how many links had ended by then.
+        """
+        with self._store.writing() as db:
+            row = (self._job, min(links), max(links), settled)
+            db.execute("INSERT INTO followed (job, first, last, settled) VALUES (?, ?, ?, ?)", row)
 
     def _take(self, where: str, values: tuple[int, ...], most: int) -> Iterator[Listed]:
         with self._store.writing() as db:

@@ -9,7 +9,6 @@ from mmcrawl.frontier.database import damaged
 from mmcrawl.frontier.records import KnownLink, Status
 from mmcrawl.frontier.store import SqliteStore
 from mmcrawl.frontier.urls import url_key
-from mmcrawl.page.model import LISTED_PATHS
 
 JOB_SHIFT = 40
 """Ids of links in the store are `job << JOB_SHIFT` and up; those of a job are counted from 0."""
@@ -17,7 +16,10 @@ JOB_SHIFT = 40
 
 @dataclass(frozen=True, slots=True)
 class PastPage:
-    """A crawled page as the scorer needs it when a crawl is taken up again."""
+    """A crawled page as the scorer needs it when a crawl is taken up again.
+
+    `settled` is how many links had ended with it.
+    """
 
     id: int
     url: str
@@ -26,6 +28,7 @@ class PastPage:
     topic_score: float
     new_media: int
     links: list[int]
+    settled: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class PastFailure:
     id: int
     url: str
     error: str
+    settled: int
 
 
 class LinkTable:
@@ -134,15 +138,16 @@ class LinkTable:
         )
         return [row[0] - self._base for row in rows]
 
-    def listed(self) -> list[int]:
-        """Return the links that only a sitemap or a feed named when they were added, in order."""
-        marks = ", ".join("?" * len(LISTED_PATHS))
+    def followed(self) -> list[tuple[int, range]]:
+        """Return which links were addresses that only a list named, and when they became links.
+
+        Returns:
+            How many links had ended by then, and the links, in this order.
+        """
         rows = self.store.db.execute(
-            f"SELECT id FROM link WHERE id >= ? AND id < ? AND tag_path IN ({marks})"  # noqa: S608
-            " ORDER BY id",
-            (*self._ours, *LISTED_PATHS),
+            "SELECT settled, first, last FROM followed WHERE job = ? ORDER BY first", (self.job,)
         )
-        return [row[0] - self._base for row in rows]
+        return [(settled, range(first, last + 1)) for settled, first, last in rows]
 
     def without_parent(self) -> list[int]:
         """Return the links that were found on no page: seeds, and what the spider asked for.
@@ -166,20 +171,22 @@ class LinkTable:
             "SELECT count(*) FROM link WHERE id >= ? AND id < ?", self._ours
         ).fetchone()[0]
         rows = self.store.db.execute(
-            "SELECT id, url, relevant, contains_media, topic_score, new_media, links, error"
+            "SELECT id, url, relevant, contains_media, topic_score, new_media, links, error,"
+            " settled"
             " FROM link LEFT JOIN page USING (id) WHERE id >= ? AND id < ? AND settled IS NOT NULL"
             " ORDER BY settled",
             self._ours,
         )
-        for number, url, relevant, media, score, new_media, links, error in rows:
+        for number, url, relevant, media, score, new_media, links, error, settled in rows:
             link = number - self._base
             if url is None:
-                yield PastFailure(link, self.url(link), error)
+                yield PastFailure(link, self.url(link), error, settled)
             else:
                 outlinks = list(array("I", links))
                 if outlinks and max(outlinks) >= count:
                     raise damaged(self.store.name, "links are missing")
-                yield PastPage(link, url, bool(relevant), bool(media), score, new_media, outlinks)
+                found = bool(relevant), bool(media), score, new_media
+                yield PastPage(link, url, *found, outlinks, settled)
 
     def errors(self) -> Counter[str]:
         """Return how many links ended in error, by reason."""

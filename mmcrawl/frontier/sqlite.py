@@ -235,6 +235,11 @@ class SqliteFrontier(InterLink):
         rank = self._ranking.rank(link, max(score, 0.0))
         self._put_in_order(link, self._order.host(link), rank)
 
+    @property
+    def settled(self) -> int:
+        """How many links have ended, earlier runs of the job included."""
+        return self._settled
+
     def commit(self) -> None:
         """Make everything since the last commit durable, all of it or nothing."""
         self._write_scores()

@@ -70,7 +70,7 @@ def test_the_hosts_of_a_warc_collection_are_ranked_with_reasons(tmp_path: Path) 
 def test_an_archive_a_cdx_and_a_list_are_read_and_known_hosts_left_out(tmp_path: Path) -> None:
     with open_archive(f"sqlite:///{tmp_path / 'a.db'}") as archive:
         headers = (("Content-Type", "text/html"),)
-        archive.store(Capture("http://kept.example.org/", 1.0, _GOOD.encode(), headers))
+        archive.store(Capture("http://kept.example.org/", _GOOD.encode(), 1.0, headers=headers))
     line = b"org,example,cdx)/ 20240101000000 http://cdx.example.org/optics/1 text/html 200 A 1\n"
     (tmp_path / "c.cdx.gz").write_bytes(gzip.compress(line))
     (tmp_path / "list.txt").write_text("http://said.example.org/here\nhttp://known.example.org/\n")
