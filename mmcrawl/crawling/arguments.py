@@ -86,6 +86,7 @@ def _kinds_in_words() -> str:
 
 _WHOLE = "it may be a whole number from 0"
 _MAY_BE: dict[str, Callable[[], str]] = {
+    "discover": lambda: "it may be sitemap, feeds, oembed, cdx, parted by commas, or none",
     "expand": lambda: "it may be all, on-topic, or score:S with S from 0 to 1",
     "links": lambda: "it may be all or related",
     "media": lambda: f"it may be any of {_kinds_in_words()}, parted by commas",

@@ -32,6 +32,7 @@ DEMO_TOPIC = "physics-senior"
 DEMO_STORE = "sqlite:///demo.db"
 _ALL, _ON_TOPIC, _SCORE = "all", "on-topic", "score:"  # of `expand`
 _WAYS = ("sitemap", "feeds", "oembed", "cdx")
+_USUAL_WAYS = "sitemap,feeds"
 
 
 class FocusedParams(BaseModel):
@@ -83,9 +84,9 @@ class FocusedParams(BaseModel):
         " advertisements, notices of rights and noise only",
     )
     discover: str = Field(
-        "",
+        _USUAL_WAYS,
         description="ways into the seeds' hosts besides links, parted by commas: sitemap, feeds,"
-        " oembed, cdx",
+        " oembed, cdx; or none",
     )
     cdx: str = Field(
         "", description="CDX server that discover=cdx asks for the pages of a host, as http://h/cdx"
@@ -185,8 +186,10 @@ class FocusedParams(BaseModel):
     @classmethod
     def _known_ways(cls, text: str) -> str:
         ways = {way.strip() for way in text.split(",")} - {""}
+        if ways == {"none"}:
+            return ""
         if unknown := ways - {*_WAYS}:
-            there_are = ", ".join(_WAYS)
+            there_are = ", ".join((*_WAYS, "none"))
             raise ValueError(f"there is no {', '.join(sorted(unknown))}; there are {there_are}")
         return ",".join(sorted(ways, reverse=True))
 
@@ -318,7 +321,7 @@ class FocusedParams(BaseModel):
             keywords = ((ANYTHING,),)
         return {
             **self.parameters,
-            **({"discover": self.discover} if self.discover else {}),
+            **({"discover": self.discover or "none"} if self.discover != _USUAL_WAYS else {}),
             **({"render": self.render} if self.render else {}),
             **({"cdx": self.cdx} if self.cdx else {}),
             "algo": self.algo,

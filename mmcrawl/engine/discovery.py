@@ -34,7 +34,7 @@ from mmcrawl.text.public_suffixes import split_host
 
 _ROBOTS, _SITEMAP, _LISTED = 3, 2, 1
 _CDX, _OEMBED = "cdx", "oembed"  # asked for by name: their bodies tell nothing of what they are
-_FIRST = 10  # sitemaps of an index that come before pages
+_FIRST = 3  # sitemaps of an index that come before pages
 _MOST_IN_VAIN = 5  # pages of a host whose oEmbed brought nothing, after which no more is asked
 
 
@@ -72,7 +72,7 @@ class Discovery:
         way = response.meta.get(WAY_KEY)
         if way == _ROBOTS:
             named = sitemaps_of_robots(response.body, response.url)
-            return [NoPage("no page: robots.txt, read for sitemaps"), *_sitemaps(named, response)]
+            return [NoPage("robots.txt, read for sitemaps"), *_sitemaps(named, response)]
         if not self._ways:
             return None
         try:

@@ -27,7 +27,7 @@ from mmcrawl.crawling.reports import settle
 from mmcrawl.engine.crawls import Crawl
 from mmcrawl.engine.failures import FailureReport
 from mmcrawl.engine.free_hosts import FreeHosts
-from mmcrawl.engine.requests import LINK_KEY, LinkRequests
+from mmcrawl.engine.requests import LINK_KEY, WAY_KEY, LinkRequests
 from mmcrawl.engine.threads import in_reactor, in_thread
 from mmcrawl.errors import MmcrawlError, RequestError, StoreError, fatal_error
 from mmcrawl.frontier.records import WaitingLink
@@ -276,11 +276,14 @@ class FocusedScheduler(BaseScheduler):
             self._open_job.failed(link.id, f"stored request: {error}"[:200])
             self._hosts.ask_again(0.0)
             return None
-        errback = FailureReport(self.gives_up, partial(self._fail, link.id), request.errback)
+        # Nothing of a site is missing that has no sitemap, or no robots.txt that names one.
+        which = "no sitemap or feed: " if WAY_KEY in request.meta else ""
+        fail = partial(self._fail, link.id, which)
+        errback = FailureReport(self.gives_up, fail, request.errback)
         return request.replace(errback=errback)
 
-    def _fail(self, link: int, reason: str) -> None:
-        self.report(link, lambda job: job.failed(link, reason))
+    def _fail(self, link: int, which: str, reason: str) -> None:
+        self.report(link, lambda job: job.failed(link, which + reason))
 
     def _commit(self) -> None:
         if self.job is None or self._failed or self._at_work is not None:

@@ -139,7 +139,9 @@ class Plan:
         Raises:
             ExperimentError: one of them is wrong.
         """
-        arguments = {"web": self.web, **self.arguments, "algo": "breadth", "job": "run"}
+        # Algorithms are compared by what they make of links.
+        ours = {"algo": "breadth", "job": "run", "discover": "none"}
+        arguments = {"web": self.web, **self.arguments, **ours}
         if algorithm is not None:
             taken = {*arguments, *SHARED, *_OURS} & algorithm.parameters.keys()
             if taken:
