@@ -228,7 +228,8 @@ class Tools:
         (place / "runner.py").write_text(RUNNER)
         specs, stores = [], []
         for number, given in enumerate(crawls):
-            args = {"algo": "breadth", "keywords": "optics", "store": str(place / f"{number}.db")}
+            args = {"algo": "breadth", "keywords": "optics", "discover": "none"}
+            args["store"] = str(place / f"{number}.db")
             args |= {k: v for k, v in given.items() if k not in {"settings", "environ"}}
             stores.append(Path(args["store"]))
             own = SETTINGS | (settings or {}) | given.get("settings", {})

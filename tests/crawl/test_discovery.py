@@ -59,8 +59,9 @@ def test_pages_of_a_sitemap_and_a_feed_are_found_one_click_from_the_seed(
     assert not {"/map.xml", "/x.html"} & found.keys()
 
 
-def test_each_way_is_used_only_where_the_crawl_is_told_so(web: Path) -> None:
-    assert list(crawl(web)) == ["/index.html"]
+def test_sitemaps_and_feeds_are_used_unless_the_crawl_is_told_otherwise(web: Path) -> None:
+    assert list(crawl(web, discover="none")) == ["/index.html"]
+    assert {"/mapped.html", "/fed.html"} <= crawl(web, job="usual").keys()
 
 
 def test_feeds_alone_ask_for_no_robots_txt_as_a_way_in(web: Path) -> None:

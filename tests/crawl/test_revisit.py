@@ -275,7 +275,7 @@ class Spider(mmcrawl.spiders.revisit.RevisitSpider):
     def from_crawler(cls, crawler, *args, **kwargs):
         from twisted.internet import reactor
         reactor.installResolver(ThisMachine())
-        for name in ("algo", "keywords"):
+        for name in ("algo", "keywords", "discover"):
             kwargs.pop(name, None)
         return super().from_crawler(crawler, *args, **kwargs)
 """

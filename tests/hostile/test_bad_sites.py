@@ -207,7 +207,7 @@ def test_a_site_whose_robots_txt_cannot_be_had_is_crawled(
     site.put("/robots.txt", b"<h1>no</h1>", status=status)
     site.page("/", "optics of a lens", "/next", media="a.mp4")
     site.page("/next", "lens", media="b.mp4")
-    run = desk.crawl(TOPIC, f"seeds={site.url()}", "store=crawl.db")
+    run = desk.crawl(TOPIC, f"seeds={site.url()}", "store=crawl.db", "discover=none")
     assert run.code == 0
     assert desk.links("crawl.db") == {site.url("/"): ("C", ""), site.url("/next"): ("C", "")}
 
@@ -261,7 +261,7 @@ def links_to(pages: int) -> bytes:
 
 def test_links_beyond_the_bound_of_a_page_are_left_out_and_said_so(site: Site, desk: Desk) -> None:
     site.put("/", links_to(300))
-    options = f"seeds={site.url()}", "store=crawl.db", "max_pages=1"
+    options = f"seeds={site.url()}", "store=crawl.db", "max_pages=1", "discover=none"
     run = desk.crawl(TOPIC, *options, MMCRAWL_LINKS_PER_PAGE="100")
     assert run.code == 0
     assert len(desk.links("crawl.db")) == 101
@@ -279,7 +279,7 @@ def test_nothing_of_other_pages_is_lost_while_a_large_one_is_taken_in(
     site.put("/moved", b"", status="302 Found", headers={"Location": pages[99]})
     for number, path in enumerate(pages):
         site.page(path, "optics of a lens", f"/p/{number + 50}", media=f"/film/{number}.mp4")
-    options = f"seeds={site.url()}", "store=crawl.db", "algo=breadth"
+    options = f"seeds={site.url()}", "store=crawl.db", "algo=breadth", "discover=none"
     run = desk.crawl(TOPIC, *options, MMCRAWL_BARREN_PAGES_PER_SHAPE="20")
     assert run.code == 0
     assert "internal error" not in run.err
@@ -293,7 +293,8 @@ def test_nothing_of_other_pages_is_lost_while_a_large_one_is_taken_in(
 
 def test_a_page_of_200_000_links_is_taken_in(site: Site, desk: Desk) -> None:
     site.put("/", b"".join(b"<a href=n/%d>x</a>" % (n % 10_000) for n in range(200_000)))
-    run = desk.crawl(TOPIC, f"seeds={site.url()}", "store=crawl.db", "max_pages=1")
+    options = f"seeds={site.url()}", "store=crawl.db", "max_pages=1", "discover=none"
+    run = desk.crawl(TOPIC, *options)
     assert run.code == 0
     [(waiting,)] = desk.rows("crawl.db", "SELECT count(*) FROM link WHERE status = 'W'")
     assert waiting == 10_000
