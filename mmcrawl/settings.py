@@ -7,6 +7,7 @@ scheduler, middlewares, pipelines and extensions of our spiders are as well.
 Ours begin with MMCRAWL_. Each is declared once, in `declared`, and read with `value_of`.
 """
 
+import re
 from collections.abc import Callable
 from math import inf
 from typing import Any, NamedTuple, Protocol
@@ -68,7 +69,7 @@ class Setting(NamedTuple):
     default: Any
     help: str
     may_be: str = ""
-    good: Callable[[Any], bool] = lambda _: True
+    good: Callable[[Any], Any] = lambda _: True
 
     def of(self, settings: SettingsLike) -> Any:
         """Return the value in some settings.
@@ -88,7 +89,8 @@ class Setting(NamedTuple):
         except (TypeError, ValueError):
             pass  # the value is none of its type: said below
         may_be = self.may_be or {bool: "true or false"}.get(type(self.default), "something else")
-        raise MmcrawlError(f"{self.name} must be {may_be}, as {self.shown_default}")
+        as_default = f", as {self.shown_default}" if self.default is not None else ""
+        raise MmcrawlError(f"{self.name} must be {may_be}{as_default}")
 
     @property
     def shown_default(self) -> str:
@@ -194,6 +196,14 @@ declared = {
             " to others",
             "a number of seconds from 4",
             lambda value: 4 <= value < inf,
+        ),
+        Setting(
+            "MMCRAWL_METRICS",
+            None,
+            "where the figures of a running crawl are served for Prometheus;"
+            " port 0 is a free one, which the log names (extra `metrics`)",
+            "an address with a port, as 127.0.0.1:9410",
+            lambda value: not value or re.fullmatch(r"(\[[0-9a-fA-F:]+\]|[^:]+):\d{1,5}", value),
         ),
         Setting(
             "MMCRAWL_RUFFLE",

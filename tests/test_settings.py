@@ -52,7 +52,7 @@ def test_settings_hold_without_a_project_that_says_them() -> None:
 
 @pytest.mark.parametrize("name", [s.name for s in declared.values() if s.may_be])
 def test_a_value_out_of_range_is_told_with_an_example(name: str) -> None:
-    with pytest.raises(MmcrawlError, match=f"^{name} must be a .* as [0-9.]+$"):
+    with pytest.raises(MmcrawlError, match=f"^{name} must be an? .* as [0-9.:]+$"):
         check_settings(Settings({name: "-1"}))
 
 

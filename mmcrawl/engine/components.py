@@ -39,6 +39,7 @@ REVISIT: Mapping[str, Any] = {
     "ITEM_PIPELINES": {"mmcrawl.pipelines.archive.ArchivePipeline": 100},
     "EXTENSIONS": {
         "mmcrawl.engine.extensions.MediaFeedExporter": 0,
+        "mmcrawl.engine.metrics.Metrics": 0,
         "scrapy.extensions.feedexport.FeedExporter": None,
         "scrapy.extensions.logstats.LogStats": None,
     },
@@ -55,6 +56,7 @@ COLLECT: Mapping[str, Any] = {
         "https": "mmcrawl.engine.downloads.MediaDownloadHandler",
     },
     "EXTENSIONS": {
+        "mmcrawl.engine.metrics.Metrics": 0,
         "scrapy.extensions.feedexport.FeedExporter": None,
         "scrapy.extensions.logstats.LogStats": None,
     },

@@ -1,4 +1,4 @@
-"""Containerfile and compose.yaml: what can be said of them where no engine runs."""
+"""Containerfile, compose.yaml and kubernetes.yaml: what can be said of them where no engine runs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 import yaml
+from scrapy.settings import Settings
 
 from mmcrawl.crawling.params import FocusedParams
+from mmcrawl.settings import value_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTAINERFILE = ROOT / "Containerfile"
@@ -68,7 +70,7 @@ def test_what_is_copied_is_there_and_is_sent_to_the_builder(stages) -> None:  # 
     assert {"mmcrawl", "dictionaries", "pyproject.toml"} <= set(copied)
 
 
-@pytest.mark.parametrize("name", ["Containerfile", "compose.yaml"])
+@pytest.mark.parametrize("name", ["Containerfile", "compose.yaml", "docs/kubernetes.yaml"])
 def test_no_registry_is_named(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     images = re.findall(r"^\s*(?:FROM|image:)\s+(\S+)", text, flags=re.MULTILINE)
@@ -117,3 +119,41 @@ def test_the_status_is_asked_of_the_same_store(compose: dict[str, Any]) -> None:
     assert store in services["worker"]["command"].split()
     assert services["status"]["command"].startswith("workers ")
     assert services["status"]["profiles"]  # it does not run with the workers
+
+
+@pytest.fixture(scope="module")
+def pods() -> dict[str, Any]:
+    """What runs on Kubernetes, by kind."""
+    text = (ROOT / "docs" / "kubernetes.yaml").read_text(encoding="utf-8")
+    return {told["kind"]: told for told in yaml.safe_load_all(text)}
+
+
+def test_workers_on_kubernetes_run_a_shared_crawl_and_serve_their_figures(
+    pods: dict[str, Any],
+) -> None:
+    template = pods["Job"]["spec"]["template"]
+    [worker] = template["spec"]["containers"]
+    arguments = worker["args"]
+    assert arguments[:2] == ["crawl", "focused"]
+    told = list(zip(arguments[2::2], arguments[3::2], strict=True))
+    params = FocusedParams(**dict(word.split("=", 1) for flag, word in told if flag == "-a"))
+    assert params.store_uri.startswith(SERVER)
+    assert params.job_name == "wuli"
+    metrics = dict(told)["-s"].removeprefix("MMCRAWL_METRICS=")
+    value_of(Settings({"MMCRAWL_METRICS": metrics}), "MMCRAWL_METRICS")
+    port = metrics.rpartition(":")[2]
+    assert template["metadata"]["annotations"]["prometheus.io/port"] == port
+    assert [str(port["containerPort"]) for port in worker["ports"]] == [port]
+    assert template["spec"]["securityContext"]["runAsUser"] == 1000
+
+
+def test_the_server_on_kubernetes_is_the_one_that_workers_ask(pods: dict[str, Any]) -> None:
+    service, server = pods["Service"], pods["StatefulSet"]
+    assert (
+        f"mongodb://{service['metadata']['name']}:{service['spec']['ports'][0]['port']}/" == SERVER
+    )
+    labels = server["spec"]["template"]["metadata"]["labels"]
+    assert service["spec"]["selector"] == labels == server["spec"]["selector"]["matchLabels"]
+    [claim] = server["spec"]["volumeClaimTemplates"]
+    [container] = server["spec"]["template"]["spec"]["containers"]
+    assert [mount["name"] for mount in container["volumeMounts"]] == [claim["metadata"]["name"]]
