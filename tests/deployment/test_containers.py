@@ -1,4 +1,4 @@
-"""Containerfile, compose.yaml and kubernetes.yaml: what can be said of them where no engine runs."""
+"""Containerfile, compose.yaml and kubernetes.yaml, as far as no engine is needed."""
 
 from __future__ import annotations
 
