@@ -1,6 +1,6 @@
 """Memory and time of a site whose sitemaps name millions of pages.
 
-    python benchmarks/sitemap_memory.py [--addresses 5000000] [--store FILE.db]
+    python benchmarks/sitemap_memory.py [--addresses 4000000] [--store FILE.db]
 
 A server on this machine gives an index of sitemaps of 50,000 addresses each, packed, made as they
 are asked for. They are fetched one after the other, read, and taken into a crawl in a file, as a
@@ -64,7 +64,7 @@ def served() -> Iterator[str]:
 def main() -> None:
     """Print a line for every ten sitemaps."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--addresses", type=int, default=5_000_000)
+    parser.add_argument("--addresses", type=int, default=4_000_000)
     parser.add_argument("--store", type=Path, help="new file for the crawl")
     options = parser.parse_args()
     files = -(-options.addresses // A_FILE)
