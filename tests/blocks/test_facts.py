@@ -147,7 +147,7 @@ def test_the_site_is_an_author_only_where_nobody_signed() -> None:
         {"@type": "Article", "author": {"@type": "Organization", "name": "Optics Daily"}}
     )
     assert facts(head, '<a rel="author" href="/a">Ada Lovelace</a>').authors == ("Ada Lovelace",)
-    assert facts(head).authors == ("Optics",)
+    assert facts(head).authors == ("Optics Daily",)
 
 
 def test_roles_and_dates_are_no_names() -> None:

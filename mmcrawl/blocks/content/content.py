@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,12 +27,22 @@ from mmcrawl.blocks.merging import merge_blocks
 from mmcrawl.blocks.partition import BlockLink, Partition
 from mmcrawl.blocks.partitioners.base import Cut
 from mmcrawl.blocks.partitioners.registry import make_partitioner
+from mmcrawl.blocks.rendering.completing import completed
+from mmcrawl.blocks.rendering.markdown import markdown
+from mmcrawl.blocks.rendering.parts import Document
+from mmcrawl.blocks.rendering.plain import plain
+from mmcrawl.blocks.rendering.reading import page_document
+from mmcrawl.blocks.rendering.record import as_json, content_record
+from mmcrawl.blocks.rendering.tei import tei
 from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.errors import BlockError
 from mmcrawl.text.scripts import has_han
 
 Favor = Literal["precision", "recall"]
 """What a choice of lines is to be best in, where both cannot be had."""
+
+Form = Literal["md", "txt", "json", "tei"]
+"""Formats that the content of a page is written in."""
 
 _BETA: dict[Favor | None, float] = {"precision": 0.5, None: 1.0, "recall": 2.0}
 _SEPARATOR = re.compile(r"\s+[|·•»:—–-]\s+|[_|｜]|\s*--\s*")
@@ -127,6 +137,45 @@ class PageContent:
         )
 
     @cached_property
+    def document(self) -> Document:
+        """The main text with its headings, lists, tables, code, links, images and formulas."""
+        return page_document(
+            self._tree,
+            self._measures,
+            self._lines,
+            self._chosen,
+            title=self.title,
+            url=self._url or self.facts.canonical,
+        )
+
+    def write(self, form: Form) -> str:
+        """Return the content as a text in a format.
+
+        Args:
+            form: ``md`` (Markdown), ``txt``, ``json`` or ``tei`` (XML).
+
+        Raises:
+            BlockError: there is no such format.
+        """
+        match form:
+            case "md":
+                return markdown(self.document)
+            case "txt":
+                return plain(self.document)
+            case "json":
+                return as_json(self.record())
+            case "tei":
+                return tei(self.document, self.facts, comments=self.comments, url=self._url)
+            case _:
+                raise BlockError(f"no format {form!r}: give one of {', '.join(get_args(Form))}")
+
+    def record(self) -> dict[str, Any]:
+        """Return all that is known of the page as plain dictionaries and lists."""
+        return content_record(
+            self.document, self.facts, text=self.text, comments=self.comments, url=self._url
+        )
+
+    @cached_property
     def related_links(self) -> tuple[BlockLink, ...]:
         """The links of the blocks that lead on from the text (Wang & Zhu 2012, section 3)."""
         cut = make_partitioner("spcola")
@@ -208,7 +257,7 @@ def _content(
     else:
         probabilities = np.where(features.in_comments, _BELOW_A_TEXT * probabilities, probabilities)
     best = best_lines(probabilities, line_words(lines.texts), beta)
-    chosen = _without_repeats(best, lines)
+    chosen = completed(tree, measures, lines, _without_repeats(best, lines))
     return PageContent(
         title=page_headline(tree, lines, features.best, metadata),
         paragraphs=_paragraphs(tree, lines, chosen),

@@ -215,7 +215,8 @@ class DateReader:
 
     def _in_scripts(self) -> Iterator[Dated]:
         """What scripts are given that draw the page."""
-        if found := _IN_SCRIPT.search(self._said.tree.body):
+        body = self._said.tree.body
+        if (b"ublish" in body or b"reated" in body) and (found := _IN_SCRIPT.search(body)):
             yield from self._dated(found[1].decode("ascii"), "script")
 
     def _in_bare_lines(self) -> Iterator[Dated]:
