@@ -138,7 +138,8 @@ def test_dollar_signs_are_formulas_only_where_the_page_says_so() -> None:
 def test_code_and_short_cells_of_a_small_page_are_kept() -> None:
     small = (
         "<h1>Listing files</h1><p>The command shows the files of a folder, one a line.</p>"
-        "<pre>ls -l</pre><ul><li>one<li>two</ul><table><tr><th>Name<th>Size<tr><td>a<td>2 kB</table>"
+        "<pre>ls -l</pre><ul><li>one<li>two</ul>"
+        "<table><tr><th>Name<th>Size<tr><td>a<td>2 kB</table>"
     )
     content = page_content(small)
     assert content.paragraphs[1:] == ("ls -l", "one", "two", "Name", "Size", "a", "2 kB")
