@@ -2,10 +2,13 @@
 
 :func:`partition` cuts a page by one of several methods. They differ only in where they cut; what
 is archived, labelled, ranked and searched works over the blocks of any of them.
-:func:`page_content` gives what a page says: headline, main text, related links.
+:func:`page_content` gives what a page says: headline, main text, comments, related links, and facts
+(authors, dates, site, licence).
 """
 
 from mmcrawl.blocks.content.content import PageContent, page_content
+from mmcrawl.blocks.facts.dates import Dated
+from mmcrawl.blocks.facts.facts import PageFacts
 from mmcrawl.blocks.link_kinds import link_kinds
 from mmcrawl.blocks.merging import MergedPage, merge_blocks
 from mmcrawl.blocks.partition import Block, BlockLink, Partition, partition
@@ -26,8 +29,10 @@ __all__ = [
     "Block",
     "BlockLink",
     "Cut",
+    "Dated",
     "MergedPage",
     "PageContent",
+    "PageFacts",
     "PageTree",
     "Partition",
     "Partitioner",

@@ -1,4 +1,4 @@
-"""`scrapy blocks URL-or-file`: the blocks of a page, shown, as JSON, drawn, or as text."""
+"""`scrapy blocks URL-or-file`: the blocks of a page, shown, as JSON, drawn; and its content."""
 
 import argparse
 import os
@@ -11,7 +11,6 @@ from rich.text import Text
 from rich.tree import Tree
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
-from w3lib.encoding import resolve_encoding
 
 from mmcrawl.blocks.drawing import draw, printable, short_path, summary
 from mmcrawl.blocks.export import partition_json
@@ -24,14 +23,12 @@ from mmcrawl.commands.fetching import NoPageError, ReceivedPage, fetched, with_s
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.encoding import page_encoding
 from mmcrawl.settings import value_of
+from mmcrawl.terminal import extraction
 from mmcrawl.terminal.archive import KIND_STYLES
+from mmcrawl.terminal.page_files import STANDARD, PageFile, is_address, page_problem
 
-_STANDARD = "-"
 _READS_STYLES = "spcola"
 _TEXT = 200  # characters of a block's text that are shown, at most
-_SAMPLE = 4096
-_CONTROLS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
-_MANY_CONTROLS = 0.03
 
 
 class Command(MmcrawlCommand, ScrapyCommand):
@@ -40,6 +37,10 @@ class Command(MmcrawlCommand, ScrapyCommand):
     requires_crawler_process = True
     name = "blocks"
     usage = "[options] URL-or-file"
+    details = (
+        "Show the blocks of a page. With --format, write the content of a page, or of all pages in"
+        " files, folders and WARC files: mmcrawl blocks --format md --output texts pages/"
+    )
     summary = "Show the blocks of a page: what is content, navigation, advertisement"
     arguments = ("web",)
     has_operands = True
@@ -72,24 +73,27 @@ class Command(MmcrawlCommand, ScrapyCommand):
         )
         form = parser.add_mutually_exclusive_group()
         form.add_argument("--json", action="store_true", help="write the blocks as JSON")
-        form.add_argument("--text", action="store_true", help="write title and text of the page")
+        extraction.add_format(form)
         form.add_argument(
             "--html",
             nargs="?",
-            const=_STANDARD,
+            const=STANDARD,
             metavar="FILE",
             help="write an HTML file in which the blocks are drawn over the page",
         )
+        extraction.add_options(parser)
 
     def code_of(self, error: MmcrawlError) -> int:
         return 1 if isinstance(error, NoPageError | _UnwrittenError) else 2
 
-    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], None]:
-        unknown = [arg for arg in args if arg.startswith("-") and arg != _STANDARD]
+    def prepared(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
+        unknown = [arg for arg in args if arg.startswith("-") and arg != STANDARD]
         if unknown:
             raise UsageError(f"there is no option {unknown[0]}")
-        if not args and opts.html not in (None, _STANDARD):
+        if not args and opts.html not in (None, STANDARD):
             raise UsageError("give the page before --html: scrapy blocks PAGE --html FILE")
+        if opts.format:
+            return self._contents(args, opts)
         if len(args) != 1:
             raise UsageError("give one URL or file, or - for standard input")
         (name,) = args
@@ -97,19 +101,47 @@ class Command(MmcrawlCommand, ScrapyCommand):
             raise MmcrawlError(
                 "the argument is empty; give one URL or file, or - for standard input"
             )
-        if opts.text and (opts.method is not None or opts.level is not None or opts.styles):
-            raise MmcrawlError(
-                "--text reads the page as a whole; leave out --method, --level and --styles"
-            )
+        if opts.favor or opts.output or opts.processes:
+            raise MmcrawlError("--favor, --output and --processes go with --format")
         usual = _READS_STYLES if opts.styles else DEFAULT_METHOD
         method = usual if opts.method is None else opts.method
         level = DEFAULT_LEVEL if opts.level is None else whole(opts.level, "--level", 1, MAX_LEVEL)
-        encoding = _encoding(opts.encoding)
+        encoding = extraction.encoding_named(opts.encoding)
         _check_method(method, {"styles": ()} if opts.styles else {})
-        if opts.html not in (None, _STANDARD):
+        if opts.html not in (None, STANDARD):
             _check_target(Path(os.path.expanduser(opts.html)), name)
         rules = self._rules(opts.metadata)
         return lambda: self._show(name, (method, level), encoding, opts, rules)
+
+    def _contents(self, args: list[str], opts: argparse.Namespace) -> Callable[[], int | None]:
+        """Check what --format is given; return what writes the content of pages."""
+        if opts.method is not None or opts.level is not None or opts.styles or opts.metadata:
+            raise MmcrawlError(
+                "--format reads the page as a whole; leave out --method, --level, --styles and"
+                " --metadata"
+            )
+        if not args:
+            raise UsageError(
+                "give a URL, or files, folders and WARC files, or - for standard input"
+            )
+        if not any(map(is_address, args)):
+            if opts.web:
+                raise MmcrawlError(
+                    f"--web {opts.web} goes with a URL; {args[0]} is not taken from there"
+                )
+            return extraction.extract(args, opts, self.say)
+        if len(args) > 1:
+            raise UsageError("give one URL at a time; of files there may be several")
+        wanted = extraction.Wanted(
+            opts.format, opts.favor, extraction.encoding_named(opts.encoding)
+        )
+        return lambda: self._content_of(args[0], wanted, opts)
+
+    def _content_of(self, url: str, wanted: extraction.Wanted, opts: argparse.Namespace) -> None:
+        page = fetched(self, url, opts.web)
+        _check_body(url, page)
+        received = PageFile(url, body=page.body, url=page.url, content_type=page.content_type)
+        _write(extraction.content_of(received, wanted), opts.output or STANDARD, "--output")
 
     def _rules(self, path: str | None) -> MetadataRules:
         """Return the rules of a file, or those of the settings."""
@@ -133,9 +165,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
         source = self._source(name, opts)
         _check_body(name, source)
         encoding = encoding or page_encoding(source.body, source.content_type)
-        if opts.text:
-            _write(_content(source, encoding))
-            return
         url = source.url or None
         for problem in source.missing:
             self.say(problem)
@@ -157,9 +186,9 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def _source(self, name: str, opts: argparse.Namespace) -> ReceivedPage:
         """Return the page of a file, of standard input, or of a URL."""
-        if opts.web and (name == _STANDARD or os.path.exists(os.path.expanduser(name))):
+        if opts.web and (name == STANDARD or os.path.exists(os.path.expanduser(name))):
             raise MmcrawlError(f"--web {opts.web} goes with a URL; {name} is not taken from there")
-        if name == _STANDARD:
+        if name == STANDARD:
             return self._styled(ReceivedPage(sys.stdin.buffer.read(), opts.url), opts)
         path = Path(os.path.expanduser(name))
         if os.path.isdir(path):
@@ -176,14 +205,6 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
 class _UnwrittenError(MmcrawlError):
     """The drawing could not be written."""
-
-
-def _encoding(label: str) -> str:
-    """Return the Python name of an encoding that the user names, "" for none."""
-    name = page_encoding(b"", f"text/html; charset={label}")
-    if label and name == "utf-8" and resolve_encoding(label) != name:
-        raise MmcrawlError(f"--encoding {label}: unknown; give one of the web, as utf-8 or gb18030")
-    return name if label else ""
 
 
 def _check_method(method: str, options: Mapping[str, Sequence[str]]) -> None:
@@ -204,37 +225,21 @@ def _check_target(path: Path, source: str) -> None:
 
 
 def _check_body(name: str, page: ReceivedPage) -> None:
-    if not page.body.strip():
-        raise NoPageError(f"{name}: the page is empty")
-    sample = page.body[:_SAMPLE]
-    if page_encoding(page.body, page.content_type).startswith("utf-16"):
-        return
-    if len(sample) - len(sample.translate(None, _CONTROLS)) > _MANY_CONTROLS * len(sample):
-        raise NoPageError(f"{name}: no HTML page: binary data")
+    if problem := page_problem(page.body, page.content_type):
+        raise NoPageError(f"{name}: {problem}")
 
 
-def _content(page: ReceivedPage, encoding: str) -> str:
-    """Return title and text of a page, a paragraph after the other."""
-    from mmcrawl.blocks.content.content import page_content
-
-    content = page_content(page.body, page.url or None, encoding=encoding)
-    title, *paragraphs = map(printable, (content.title, *content.paragraphs))
-    if paragraphs[:1] != [title]:
-        paragraphs.insert(0, title)
-    return "\n\n".join(filter(None, paragraphs)) + "\n"
-
-
-def _write(text: str, target: str = _STANDARD) -> None:
+def _write(text: str, target: str = STANDARD, option: str = "--html") -> None:
     """Write a document as UTF-8, whatever the terminal speaks."""
     content = text.encode("utf-8", "replace")
-    if target == _STANDARD:
+    if target == STANDARD:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
     else:
         try:
             Path(os.path.expanduser(target)).write_bytes(content)
         except OSError as error:  # a full disk does not tell which file
-            raise _UnwrittenError(f"--html {target}: {error.strerror}") from error
+            raise _UnwrittenError(f"{option} {target}: {error.strerror}") from error
 
 
 def _block_tree(page: Partition, name: str, metadata: Mapping[str, str]) -> RenderableType:

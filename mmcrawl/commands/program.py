@@ -1,49 +1,21 @@
 """`mmcrawl`: the commands without a Scrapy project."""
 
-import os
 import sys
-from typing import Any, NoReturn
-
-from scrapy import cmdline
-
-from mmcrawl.terminal.program import as_called
-
-_SPIDERS = ("focused", "revisit", "collect")
 
 
 def main() -> None:
     """Run a command of Scrapy's with the settings of mmcrawl.
 
     `mmcrawl crawl` is `scrapy crawl focused`, and `mmcrawl revisit` is `scrapy crawl revisit`; all
-    else is as with `scrapy`, whatever project the folder belongs to.
+    else is as with `scrapy`, whatever project the folder belongs to. What needs no Scrapy does not
+    import it: `mmcrawl blocks --format md FILE` is done before Scrapy would have been loaded.
     """
-    os.environ.setdefault("SCRAPY_SETTINGS_MODULE", "mmcrawl.settings")
-    # Scrapy writes `scrapy` into what it says of any command, its own ones too.
-    cmdline.ScrapyArgumentParser = _Parser  # type: ignore[assignment,misc]
-    cmdline.print = lambda *parts: print(*map(as_called, parts))  # type: ignore[attr-defined]
-    cmdline.execute([sys.argv[0], *_with_spider(sys.argv[1:])])
+    if sys.argv[1:2] == ["blocks"] and any(word.startswith("--format") for word in sys.argv):
+        from mmcrawl.terminal.extraction import run
 
+        code = run(sys.argv[2:])
+        if code is not None:
+            sys.exit(code)
+    from mmcrawl.commands.scrapy_program import execute
 
-class _Parser(cmdline.ScrapyArgumentParser):
-    """Says `mmcrawl` where Scrapy says `scrapy`."""
-
-    def __init__(self, *, usage: str, **rest: Any) -> None:
-        super().__init__(usage=as_called(usage), **rest)
-
-    def format_help(self) -> str:
-        return as_called(super().format_help())
-
-    def error(self, message: str) -> NoReturn:
-        super().error(as_called(message))
-
-
-def _with_spider(arguments: list[str]) -> list[str]:
-    match arguments:
-        case ["revisit", *rest]:
-            return ["crawl", "revisit", *rest]
-        case ["help", "crawl"]:
-            return ["help", "focused"]
-        case ["crawl", *rest] if rest[:1] not in [[name] for name in _SPIDERS]:
-            return ["crawl", "focused", *rest]
-        case _:
-            return arguments
+    execute(sys.argv[1:])

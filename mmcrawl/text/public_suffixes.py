@@ -3,10 +3,14 @@
 The list is the one that tldextract brings along. Nothing is downloaded and nothing is written.
 """
 
-from functools import cache
+from __future__ import annotations
 
-from tldextract import TLDExtract
-from tldextract.tldextract import ExtractResult
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tldextract import TLDExtract
+    from tldextract.tldextract import ExtractResult
 
 
 def split_host(host: str) -> ExtractResult:
@@ -31,4 +35,6 @@ def is_public_suffix(host: str) -> bool:
 
 @cache
 def _list() -> TLDExtract:
+    from tldextract import TLDExtract  # which brings a client of HTTP along, and is slow to load
+
     return TLDExtract(cache_dir=None, suffix_list_urls=())

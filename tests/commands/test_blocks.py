@@ -10,7 +10,6 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from rich.cells import cell_len
@@ -162,23 +161,23 @@ def test_json_is_utf_8_whatever_the_terminal_speaks(page: str) -> None:
 def test_text_is_the_title_and_the_paragraphs_of_the_page(
     page: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(page, "--text") == 0
+    assert run(page, "--format", "txt") == 0
     shown = capsys.readouterr().out
     paragraphs = shown.split("\n\n")
     assert "光的折射" in paragraphs[0] or "光学实验" in paragraphs[0]
     assert any(text.strip().startswith("在折射现象中，光路是可逆的") for text in paragraphs)
     assert "网站地图" not in shown
-    assert run(page, "--text", "--encoding", "big5") == 0
+    assert run(page, "--format", "txt", "--encoding", "big5") == 0
     assert "在折射现象中" not in capsys.readouterr().out
 
 
 def test_a_headline_that_is_the_first_paragraph_too_is_written_once(
-    monkeypatch: pytest.MonkeyPatch, page: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    content = SimpleNamespace(title="Levers lift", paragraphs=("Levers\nlift", "Wheels turn"))
-    monkeypatch.setattr("mmcrawl.blocks.content.content.page_content", lambda *_, **__: content)
-    assert run(page, "--text") == 0
-    assert capsys.readouterr().out == "Levers lift\n\nWheels turn\n"
+    file = tmp_path / "page.html"
+    file.write_text("<h1>Levers lift</h1><p>Wheels turn, and levers lift whatever is laid upon.")
+    assert run(str(file), "--format", "txt") == 0
+    assert capsys.readouterr().out.count("Levers lift") == 1
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk to write to")
@@ -221,7 +220,7 @@ def test_nothing_a_page_says_acts_upon_the_terminal(
     file = tmp_path / "page.html"
     hostile = "[red]lens[/red] \x1b]0;owned\x07\x1b[2J\x9b31m \u202e"
     file.write_text(f"<title>{hostile}</title><div><p>{hostile * 9}<p>{hostile}</div>" * 5)
-    for form in ((), ("--text",)):
+    for form in ((), ("--format", "txt")):
         run(str(file), *form)
         shown = capsys.readouterr().out
         assert not [c for c in shown if not c.isprintable() and c != "\n"]
@@ -308,8 +307,12 @@ def test_a_public_page_leads_to_no_private_address(site: Site) -> None:
         (["empty.html"], 1, "empty.html: the page is empty"),
         (["picture.html"], 1, "picture.html: no HTML page: binary data"),
         ([""], 2, "the argument is empty; give one URL or file, or -"),
-        (["page.html", "--text", "--method", "quark"], 2, "--text reads the page as a whole"),
-        (["page.html", "--text", "--level", "3"], 2, "--text reads the page as a whole"),
+        (
+            ["page.html", "--format", "txt", "--method", "quark"],
+            2,
+            "--format reads the page as a whole",
+        ),
+        (["page.html", "--format", "txt", "--level", "3"], 2, "--format reads the page as a whole"),
         (["page.html", "--web", "demo"], 2, "--web demo goes with a URL; page.html is"),
         (["-", "--web", "demo"], 2, "--web demo goes with a URL; - is"),
         (["page.html", "--method", "vips"], 2, "--method vips: there is none; there are bwap, "),
@@ -347,7 +350,7 @@ def test_wrong_input_is_one_sentence(
         (["one", "two"], 2, "give one URL or file, or - for standard input"),
         (["--html", "page.html"], 2, "give the page before --html"),
         (["--nope", "page.html"], 2, "there is no option --nope"),
-        (["--json", "--text", "page.html"], 2, "not allowed with argument"),
+        (["--json", "--format", "md", "page.html"], 2, "not allowed with argument"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -162,7 +162,10 @@ def test_a_host_is_asked_for_sheets_as_slowly_as_by_a_crawl(web: str) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["--text"], "--text reads the page as a whole; leave out --method, --level and --styles"),
+        (
+            ["--format", "md"],
+            "--format reads the page as a whole; leave out --method, --level, --sty",
+        ),
         (["--method", "quark"], "partitioner quark has no option 'styles'; it has"),
     ],
 )

@@ -10,23 +10,41 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcrawl.blocks.content.comments import comments_of
 from mmcrawl.blocks.content.line_features import LineFeatures
 from mmcrawl.blocks.content.metadata import PageMetadata, page_metadata
 from mmcrawl.blocks.content.model import GENRES, content_model
 from mmcrawl.blocks.content.page_type import ContentLinks, page_type
+from mmcrawl.blocks.facts.facts import PageFacts, page_facts
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.merging import merge_blocks
 from mmcrawl.blocks.partition import BlockLink, Partition
 from mmcrawl.blocks.partitioners.base import Cut
 from mmcrawl.blocks.partitioners.registry import make_partitioner
+from mmcrawl.blocks.rendering.completing import completed
+from mmcrawl.blocks.rendering.markdown import markdown
+from mmcrawl.blocks.rendering.parts import Document
+from mmcrawl.blocks.rendering.plain import plain
+from mmcrawl.blocks.rendering.reading import page_document
+from mmcrawl.blocks.rendering.record import as_json, content_record
+from mmcrawl.blocks.rendering.tei import tei
 from mmcrawl.blocks.tree import PageTree, read_tree
+from mmcrawl.errors import BlockError
 from mmcrawl.text.scripts import has_han
 
+Favor = Literal["precision", "recall"]
+"""What a choice of lines is to be best in, where both cannot be had."""
+
+Form = Literal["md", "txt", "json", "tei"]
+"""Formats that the content of a page is written in."""
+
+_BETA: dict[Favor | None, float] = {"precision": 0.5, None: 1.0, "recall": 2.0}
 _SEPARATOR = re.compile(r"\s+[|·•»:—–-]\s+|[_|｜]|\s*--\s*")
 _LONGEST = 300  # characters of a headline
 _FORUM = GENRES.index("forum")
@@ -96,12 +114,66 @@ class PageContent:
     _metadata: PageMetadata = field(repr=False)
     _lines: PageLines = field(repr=False)
     _chosen: NDArray[np.bool_] = field(repr=False)
+    _in_comments: NDArray[np.bool_] = field(repr=False)
     _url: str | None = field(repr=False)
 
     @property
     def text(self) -> str:
         """The main text, a blank line between two paragraphs."""
         return "\n\n".join(self.paragraphs)
+
+    @cached_property
+    def comments(self) -> tuple[str, ...]:
+        """What readers wrote below the text, a paragraph each; empty where that is the text."""
+        return comments_of(
+            self._tree, self._measures, self._lines, self._in_comments & ~self._chosen
+        )
+
+    @cached_property
+    def facts(self) -> PageFacts:
+        """Authors, dates, site, language, licence, as the page gives them."""
+        return page_facts(
+            self._tree, self._measures, self._lines, title=self.title, url=self._url or ""
+        )
+
+    @cached_property
+    def document(self) -> Document:
+        """The main text with its headings, lists, tables, code, links, images and formulas."""
+        return page_document(
+            self._tree,
+            self._measures,
+            self._lines,
+            self._chosen,
+            title=self.title,
+            url=self._url or self.facts.canonical,
+        )
+
+    def write(self, form: Form) -> str:
+        """Return the content as a text in a format.
+
+        Args:
+            form: ``md`` (Markdown), ``txt``, ``json`` or ``tei`` (XML).
+
+        Raises:
+            BlockError: there is no such format.
+        """
+        match form:
+            case "md":
+                return markdown(self.document)
+            case "txt":
+                return plain(self.document)
+            case "json":
+                return as_json(self.record())
+            case "tei":
+                return tei(self.document, self.facts, comments=self.comments, url=self._url)
+            case _:
+                raise BlockError(f"no format {form!r}: give one of {', '.join(get_args(Form))}")
+
+    def record(self) -> dict[str, Any]:
+        """Return all that is known of the page as plain dictionaries and lists."""
+        return content_record(
+            self.document, self.facts, text=self.text, comments=self.comments, url=self._url
+        )
 
     @cached_property
     def related_links(self) -> tuple[BlockLink, ...]:
@@ -126,23 +198,33 @@ class PageContent:
 
 
 def page_content(
-    body: bytes,
+    body: bytes | str,
     url: str | None = None,
     *,
+    favor: Favor | None = None,
     encoding: str | None = None,
     content_type: str | None = None,
 ) -> PageContent:
     """Read the content of a page; never fails for what the bytes are.
 
     Args:
-        body: The page as received, without content encoding (gzip, …).
-        url: Of the page; helps to tell related links from others.
-        encoding: Python codec name of the body, where it is known; else it is found out.
+        body: The page as received, without content encoding (gzip, …); or its text.
+        url: Of the page; helps to tell related links from others, and to find the date.
+        favor: "precision" leaves out what is doubtful, "recall" takes it in.
+        encoding: Python codec name of the body, where it is known; else it is found out. A text has
+            none.
         content_type: The ``Content-Type`` header, if any, which may name it.
+
+    Raises:
+        BlockError: no codec has the name that is given as `encoding`, or `favor` is another word.
 
     >>> page_content(b"<title>Levers</title><p>A lever is a rigid bar on a pivot.").text
     'A lever is a rigid bar on a pivot.'
     """
+    if favor not in _BETA:
+        raise BlockError(f"favor={favor!r}: give one of {', '.join(get_args(Favor))}, or None")
+    if isinstance(body, str):
+        body, encoding = body.encode("utf-8", "replace"), "utf-8"
     tree = read_tree(body, encoding=encoding, content_type=content_type)
     measures = Measures(tree)
     lines = PageLines.of(tree, measures)
@@ -151,9 +233,9 @@ def page_content(
         genres = dict.fromkeys(GENRES, 0.0)
         none = np.zeros(0, dtype=np.bool_)
         return PageContent(
-            metadata.title, (), genres, (), tree, measures, metadata, lines, none, url
+            metadata.title, (), genres, (), tree, measures, metadata, lines, none, none, url
         )
-    return _content(tree, measures, lines, metadata, url)
+    return _content(tree, measures, lines, metadata, url, beta=_BETA[favor])
 
 
 def _content(
@@ -162,14 +244,20 @@ def _content(
     lines: PageLines,
     metadata: PageMetadata,
     url: str | None,
+    *,
+    beta: float,
 ) -> PageContent:
     model = content_model()
     features = LineFeatures(tree, measures, lines, metadata, model.class_weights)
     genres = model.genres(features)
     probabilities = model.probabilities(features, genres)
-    if genres[_FORUM] < _LEAST_FORUM:
+    in_comments = features.in_comments
+    if genres[_FORUM] >= _LEAST_FORUM:
+        in_comments = np.zeros_like(in_comments)
+    else:
         probabilities = np.where(features.in_comments, _BELOW_A_TEXT * probabilities, probabilities)
-    chosen = _without_repeats(best_lines(probabilities, line_words(lines.texts)), lines)
+    best = best_lines(probabilities, line_words(lines.texts), beta)
+    chosen = completed(tree, measures, lines, _without_repeats(best, lines))
     return PageContent(
         title=page_headline(tree, lines, features.best, metadata),
         paragraphs=_paragraphs(tree, lines, chosen),
@@ -183,6 +271,7 @@ def _content(
         _metadata=metadata,
         _lines=lines,
         _chosen=chosen,
+        _in_comments=in_comments,
         _url=url,
     )
 
@@ -194,15 +283,24 @@ def line_words(texts: list[str]) -> NDArray[np.float64]:
     )
 
 
-def best_lines(probabilities: NDArray[np.float32], words: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Choose the lines whose F1 may be expected to be greatest.
+def best_lines(
+    probabilities: NDArray[np.float32], words: NDArray[np.float64], beta: float = 1.0
+) -> NDArray[np.bool_]:
+    """Choose the lines whose F-measure may be expected to be greatest.
 
-    Of the k likeliest lines, 2·Σp·w over the chosen / (Σw over the chosen + Σp·w over all) is the
-    ratio of expectations that F1 is made of; the best k is taken.
+    Of the k likeliest lines, (1 + β²)·Σp·w over the chosen / (Σw over the chosen + β²·Σp·w over
+    all) is the ratio of expectations that F_β is made of; the best k is taken.
+
+    Args:
+        probabilities: Of each line, that it is content.
+        words: Of each line, how many it has.
+        beta: How many times as much recall counts as precision does.
     """
     expected = probabilities * words
     order = np.argsort(-probabilities, kind="stable")
-    measure = 2 * np.cumsum(expected[order]) / (np.cumsum(words[order]) + expected.sum())
+    # The factor 1 + β² is the same for all k.
+    taken = np.cumsum(words[order])
+    measure = np.cumsum(expected[order]) / (taken + beta * beta * expected.sum())
     chosen = np.zeros(len(words), dtype=np.bool_)
     chosen[order[: int(np.argmax(measure)) + 1]] = True
     return chosen

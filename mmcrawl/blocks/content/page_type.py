@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +21,11 @@ from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.page_blocks import LINK_TEXT_RATIO
 from mmcrawl.blocks.tree import PageTree
-from mmcrawl.page.model import MediaResource
-from mmcrawl.page.parse import parse_page
 from mmcrawl.text.media_kinds import DEFAULT_KINDS
 from mmcrawl.text.scripts import has_han
+
+if TYPE_CHECKING:
+    from mmcrawl.page.model import MediaResource
 
 PAGE_TYPES = ("topic", "hub", "media")
 """A page with a text of its own; one that leads to other pages; one that shows or plays media."""
@@ -103,6 +105,8 @@ def page_type(
     """
     if "frameset" in tree.tags:
         return "hub"
+    from mmcrawl.page.parse import parse_page  # the players it knows are slow to load
+
     size = sum(len(text) * (_HAN_FACTOR if has_han(text) else 1) for text in paragraphs)
     media = [
         item

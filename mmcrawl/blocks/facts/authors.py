@@ -1,0 +1,264 @@
+"""Who wrote a page: names as structured data, meta tags, marked elements and bylines give them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import pairwise
+
+from mmcrawl.blocks.facts.said import Graph, Node, Said, first_text, types_of
+from mmcrawl.blocks.layout.lines import PageLines
+from mmcrawl.text.scripts import has_han
+
+_METAS = (
+    "author article:author_name authors byl byline parsely-author sailthru.author dc.creator "
+    "dcterms.creator dc.creator.name cxenseparse:author rnews:author "
+    "weibo:article:author article:author og:article:author creator og:author twitter:creator_name"
+).split()
+_MARKS = ("author", "byline", "creator", "writer", "vcard")
+_NO_MARKS = re.compile(
+    r"comment|avatar|bio\b|-bio|desc|image|img|photo|social|follow|related|sidebar|widget|footer|"
+    r"teaser|card|recent|popular|authority|recommend"
+)
+_BYLINE = re.compile(
+    r"^(?:(?:story|words|text|article|report|posted|written|published|reviewed|contributed)\s+)?"
+    r"(?:by|von|par|por|di|door|autor(?:in)?|author|автор|autore|auteur)\s*[:：]?\s+(?P<name>.{3,120})",
+    re.IGNORECASE,
+)
+_CHINESE = re.compile(
+    r"(?:作\s*者|撰\s*文|文字|撰稿(?:人)?|记\s*者|通讯员|编\s*译|^文)\s*[:：/|丨｜]\s*"
+    r"(?P<name>[\w·•.\s、,，&]{2,40}?)(?=\s{2,}|[|｜丨()（）【\[]|来源|编辑|发布|时间|日期|责|\d{4}|图|$)"
+)
+_BYLINE_ABOVE = re.compile(
+    r"(?:(?:written|posted|article|story|words|authored|published)\s+by|by|(?:the )?authors?|作者)"
+    r"\s*:?",
+    re.IGNORECASE,
+)
+_PREFIX = re.compile(
+    r"^(?:(?:story|words|text|post|(?:view )?(?:all )?posts?|posted|written|published|reviewed|"
+    r"contributed|edited|reported|authored|recipe)\s+)?"
+    r"(?:by|via|authors?|von|par|por|di|door|autor(?:in)?|auteur|作\s*者|撰文|文|记者)"
+    r"\s*(?:[:：/|丨]\s*|\s+)",
+    re.IGNORECASE,
+)
+_SPLIT = re.compile(
+    r"\s*(?:,|;|、|，|\||/|·|•|⋅|\s[&+]\s|\s(?:and|und|et|y|e|i|og|och|mit|with)\s)\s*",
+    re.IGNORECASE,
+)
+_HAN_SPLIT = re.compile(r"[\s、,，;；/&|]+")
+_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+_CALENDAR = re.compile(
+    rf"(?:{_MONTHS}|mon|tue|wed|thu|fri|sat|sun)(?:[a-z]*(?:ber|ary|day|ch|il|st|e|y))?",
+    re.IGNORECASE,
+)
+_NO_PART = frozenset("of from our your this about".split())
+_CUT = re.compile(
+    r"\s*(?:\(|\[|（|【|<|\bfor\b|\bof the\b|[–—]|\s-\s|\bposted\b|\bpublished\b|\bupdated\b|"
+    r"\bon\s+\w+ \d|\bfollow\b|\bis an?\b|(?-i:\bin\s+[A-Z])|\blast\b|»|\d|"
+    r"\bon\s+(?:mon|tue|wed|thu|fri|sat|sun)|"
+    rf"(?:(?:mon|tue|wed|thu|fri|sat|sun)\w*\s+)?\b(?:{_MONTHS})[a-z]*\b\s*[\d,]).*$",
+    re.DOTALL | re.IGNORECASE,
+)
+_INVERTED = re.compile(r"^\s*([^,;]+),\s*([^,;]+?)\s*$")
+_ADDRESS = re.compile(r"https?:|www\.|\S+\.php\b|^/")
+_NO_NAME = re.compile(
+    r"https?:|www\.|@|^(?:admin(?:istrator)?|author|staff|editor|editors|user|guest|root|webmaster|"
+    r"unknown|anonymous|none|null|n/a|about|home|posted|share|read more|view all|more|comments?|"
+    r"super ?user|wordpress|follow|contributor|佚名|未知|匿名|管理员|本站|网络|原创|小编)$",
+    re.IGNORECASE,
+)
+_ROLES = re.compile(
+    r"\b(?:editor|reporter|correspondent|writer|journalist|contributor|columnist|producer|manager|"
+    r"director|redakt\w+|staff|ceo|founder|phd|ph\.d\.?|m\.?d\.?|rdn?|jr\.?|mba|esq|rn)\b",
+    re.IGNORECASE,
+)
+_LONGEST = 60  # characters of a name
+_MOST = 20
+_BEFORE, _BEHIND = 4, 8  # lines around the headline
+
+
+class AuthorReader:
+    """Reads the authors of one page.
+
+    Args:
+        said, lines: The page.
+        headline: Row of its headline among the lines, -1 for none.
+        site_name: Of the site, which is often given where nobody signed.
+    """
+
+    def __init__(self, said: Said, lines: PageLines, headline: int, site_name: str = "") -> None:
+        self._said, self._lines, self._headline = said, lines, headline
+        self._site = _letters(site_name)
+
+    def authors(self) -> tuple[tuple[str, ...], str]:
+        """Return the names, in order, and where they were read; nothing where nothing tells.
+
+        The site's own name, and what is said to be an organisation, counts where no other is given.
+        """
+        fallback: tuple[tuple[str, ...], str] = (), ""
+        for source, written in self._places():
+            names = tuple(dict.fromkeys(names_in(written)))[:_MOST]
+            if names and not all(map(self._is_no_person, names)):
+                return names, source
+            if names and not fallback[0]:
+                fallback = names, source
+        return fallback
+
+    def _is_no_person(self, name: str) -> bool:
+        letters = _letters(name)
+        if letters == self._site or letters in self._organisations:
+            return True
+        return (
+            len(letters) > 4
+            and len(self._site) > 4
+            and (letters in self._site or self._site in letters)
+        )
+
+    @cached_property
+    def _organisations(self) -> frozenset[str]:
+        """Names that its JSON-LD gives to organisations."""
+        found = set()
+        for node in self._said.graph.nodes:
+            if any("Organization" in one for one in types_of(node)):
+                found.add(_letters(first_text(node.get("name"))))
+        return frozenset(found)
+
+    def _places(self) -> Iterator[tuple[str, list[str]]]:
+        yield from self._in_graph()
+        cited = [
+            content for _, content in self._said.meta("citation_author", "bepress_citation_author")
+        ]
+        yield "meta citation_author", [_INVERTED.sub(r"\2 \1", name) for name in cited]
+        for wanted in _METAS:
+            yield f"meta {wanted}", [content for _, content in self._said.meta(wanted)]
+        yield "meta twitter:data1", self._twitter()
+        yield "microdata author", self._in_properties()
+        yield "link author", self._in_links()
+        yield from self._in_elements()
+        yield "text", self._in_lines()
+
+    def _in_graph(self) -> Iterator[tuple[str, list[str]]]:
+        graph = self._said.graph
+        for nodes in (graph.main(), graph.others()):
+            for name in ("author", "creator"):
+                for node in nodes:
+                    yield f"json-ld {name}", _people(graph, node.get(name))
+        found = re.compile(r'"author"\s*:\s*[\[{\s]*[^\]}]{0,200}?"name"\s*:\s*"([^"]{2,80})"')
+        yield "json-ld author", [one for text in graph.broken for one in found.findall(text)[:1]]
+
+    def _twitter(self) -> list[str]:
+        labels = [content for _, content in self._said.meta("twitter:label1")]
+        if any(
+            re.match(r"written|geschrieben|écrit|escrito|scritto|author|by", one, re.I)
+            for one in labels
+        ):
+            return [content for _, content in self._said.meta("twitter:data1")][:1]
+        return []
+
+    def _in_properties(self) -> list[str]:
+        tree, found = self._said.tree, []
+        properties = self._said.properties
+        for one in properties:
+            if "author" not in one.name.split():
+                continue
+            inside = [
+                name.text
+                for name in properties
+                if one.node < name.node < tree.after[one.node] and name.name == "name"
+            ]
+            found.append((tree.parents[one.node], inside[0] if inside else one.text))
+        # Those who answer are authors of their answers.
+        return [text for parent, text in found if parent == found[0][0]]
+
+    def _in_links(self) -> list[str]:
+        tree = self._said.tree
+        return [
+            self._said.text_of(node, {})
+            for node, rel, _ in self._said.links
+            if "author" in rel and tree.tags[node] == "a"
+        ][:3]
+
+    def _in_elements(self) -> Iterator[tuple[str, list[str]]]:
+        place = self._lines.firsts[self._headline] if self._headline >= 0 else 0
+        found = [
+            one
+            for one in self._said.marked(*_MARKS)
+            if 2 < len(one.text) <= 120 and not _NO_MARKS.search(one.name)
+        ]
+        found.sort(
+            key=lambda one: one.node - place if one.node >= place else 3 * (place - one.node)
+        )
+        for one in found[:8]:
+            yield f"element {one.name.strip()[:60]}", [one.text]
+
+    def _in_lines(self) -> list[str]:
+        texts, at = self._lines.texts, max(self._headline, 0)
+        for text in texts[at : at + _BEHIND] + texts[max(at - _BEFORE, 0) : at]:
+            if len(text) <= 200 and (found := _BYLINE.match(text) or _CHINESE.search(text)):
+                return [found["name"]]
+        for text, below in pairwise(texts):
+            if _BYLINE_ABOVE.fullmatch(text) and len(below) <= _LONGEST:
+                return [below]
+        for text in texts:
+            if len(text) <= 100 and (found := _CHINESE.search(text)):
+                return [found["name"]]
+        return []
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name.casefold()))
+
+
+def _people(graph: Graph, value: object) -> list[str]:
+    people = value if isinstance(value, list) else [value]
+    found = []
+    for one in people[:_MOST]:
+        resolved = graph.resolved(one)
+        if isinstance(resolved, dict):
+            name: Node | object = resolved.get("name") or " ".join(
+                filter(None, (first_text(resolved.get(key)) for key in ("givenName", "familyName")))
+            )
+            found += (
+                [first_text(part) for part in name]
+                if isinstance(name, list)
+                else [first_text(name)]
+            )
+        else:
+            found.append(first_text(resolved))
+    return [name for name in found if name]
+
+
+def names_in(written: Iterable[str]) -> Iterator[str]:
+    """Yield the names in what is written where authors stand.
+
+    >>> list(names_in(["By Ada Lovelace and Charles Babbage, Senior Editor", "作者：张三"]))
+    ['Ada Lovelace', 'Charles Babbage', '张三']
+    """
+    for text in written:
+        if _ADDRESS.search(text):
+            continue
+        bare = _PREFIX.sub("", " ".join(text.split()))
+        bare = _CUT.sub("", bare)
+        parts = _HAN_SPLIT.split(bare) if has_han(bare) else _SPLIT.split(bare)
+        for part in parts:
+            name = _PREFIX.sub("", part).strip(" .,:;|-–·\"'“”")
+            if _is_name(name):
+                yield name
+
+
+def _is_name(name: str) -> bool:
+    if not 2 <= len(name) <= _LONGEST or _NO_NAME.search(name) or not name[0].isalpha():
+        return False
+    if has_han(name):
+        return len(name) <= 20
+    parts = name.split()
+    if len(parts) > 6 or _CALENDAR.fullmatch(name) or not _NO_PART.isdisjoint(name.lower().split()):
+        return False
+    return not _is_role(name) and not (len(parts) > 2 and name.islower())
+
+
+def _is_role(name: str) -> bool:
+    """Whether nothing but a role is left of it, as of ``Senior Reporter``."""
+    words = name.split()
+    return len(words) <= 3 and bool(_ROLES.search(words[-1]))

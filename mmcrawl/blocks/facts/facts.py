@@ -1,0 +1,210 @@
+"""The facts of a page in one object."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urljoin, urlsplit
+
+from mmcrawl.blocks.facts.authors import AuthorReader
+from mmcrawl.blocks.facts.dates import Dated, month_comes_first
+from mmcrawl.blocks.facts.published import DateReader
+from mmcrawl.blocks.facts.said import Said, first_text, types_of
+from mmcrawl.blocks.layout.lines import PageLines
+from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.tree import PageTree
+from mmcrawl.text.scripts import has_han
+
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]{2,8})*", re.IGNORECASE)
+_KANA = re.compile("[぀-ヿ]")
+_HANGUL = re.compile("[가-힣]")
+_CC = re.compile(r"https?://creativecommons\.org/(?:licenses|publicdomain)/[^\s\"'<>]{1,60}")
+_LONGEST = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class PageFacts:
+    """What a page says of itself; what it does not say is "", empty or None.
+
+    Attributes:
+        authors: Names, in the page's order; organisations where no person is named.
+        authors_source: Where they were read, as ``json-ld author`` or ``text``.
+        published, modified: With where they were read.
+        site_name: Of the site.
+        language: Tag of BCP 47, as the page writes it; ``zh``, ``ja`` or ``ko`` where the script of
+            its text tells.
+        description: In its head.
+        image: Address of the picture that stands for it, absolute where the page's is known.
+        licence: Address or name of its licence.
+        canonical: The address it gives for itself.
+    """
+
+    authors: tuple[str, ...] = ()
+    authors_source: str = ""
+    published: Dated | None = None
+    modified: Dated | None = None
+    site_name: str = ""
+    language: str = ""
+    description: str = ""
+    image: str = ""
+    licence: str = ""
+    canonical: str = ""
+
+    @property
+    def dated(self) -> Dated | None:
+        """When it was published; when it was changed where only that is told."""
+        return self.published or self.modified
+
+
+def page_facts(
+    tree: PageTree, measures: Measures, lines: PageLines, *, title: str = "", url: str = ""
+) -> PageFacts:
+    """Read the facts of a page; never raises, whatever the page says.
+
+    Args:
+        tree, measures, lines: The page.
+        title: Its headline: dates and bylines near it are the article's.
+        url: Of the page, "" if it has none.
+    """
+    said = Said(tree, measures)
+    headline = _row_of(title, tree, lines)
+    language = _language(said, lines)
+    base = url or next(_canonical(said), "")
+    month_first = month_comes_first(language, _host(base))
+    dates = DateReader(said, lines, headline, base, month_first=month_first)
+    site_name = _first(_site_name(said))
+    authors, source = AuthorReader(said, lines, headline, site_name).authors()
+    return PageFacts(
+        authors=authors,
+        authors_source=source,
+        published=dates.published(),
+        modified=dates.modified(),
+        site_name=site_name,
+        language=language,
+        description=_first(_description(said)),
+        image=_absolute(_first(_image(said)), base),
+        licence=_first(_licence(said)),
+        canonical=_absolute(next(_canonical(said), ""), url),
+    )
+
+
+def _row_of(title: str, tree: PageTree, lines: PageLines) -> int:
+    """Return the row of the headline among the lines; of several, that in the greatest heading."""
+    wanted = title.casefold()
+    rows = [row for row, text in enumerate(lines.texts) if wanted and text.casefold() == wanted]
+    tags = {row: tree.tags[lines.containers[row]] for row in rows}
+    headings = [row for row in rows if tags[row] == "h1"] or [
+        row for row in rows if tags[row] == "h2"
+    ]
+    return (headings or rows or [-1])[0]
+
+
+def _first(values: Iterator[str]) -> str:
+    return next((" ".join(value.split())[:_LONGEST] for value in values if value.strip()), "")
+
+
+def _of_nodes(said: Said, *names: str) -> Iterator[str]:
+    for node in said.graph.main():
+        for name in names:
+            yield first_text(node.get(name))
+
+
+def _site_name(said: Said) -> Iterator[str]:
+    yield from (content for _, content in said.meta("og:site_name"))
+    for node in said.graph.nodes:
+        if "WebSite" in types_of(node):
+            yield first_text(node.get("name"))
+    for node in said.graph.main():
+        publisher = said.graph.resolved(node.get("publisher"))
+        yield first_text(publisher.get("name")) if isinstance(publisher, dict) else ""
+    yield from (
+        content
+        for _, content in said.meta(
+            "application-name", "apple-mobile-web-app-title", "dc.publisher"
+        )
+    )
+
+
+def _description(said: Said) -> Iterator[str]:
+    names = ("description", "og:description", "twitter:description", "dc.description")
+    yield from (content for _, content in said.meta(*names))
+    yield from _of_nodes(said, "description")
+
+
+def _image(said: Said) -> Iterator[str]:
+    names = (
+        "og:image:secure_url",
+        "og:image",
+        "og:image:url",
+        "twitter:image",
+        "twitter:image:src",
+    )
+    yield from (content for _, content in said.meta(*names))
+    for node in said.graph.main():
+        value = node.get("image")
+        first = value[0] if isinstance(value, list) and value else value
+        resolved = said.graph.resolved(first)
+        yield (
+            first_text(resolved.get("url") or resolved.get("contentUrl"))
+            if isinstance(resolved, dict)
+            else first_text(resolved)
+        )
+    yield from (href for _, rel, href in said.links if "image_src" in rel)
+
+
+def _licence(said: Said) -> Iterator[str]:
+    yield from (
+        href
+        for _, rel, href in said.links
+        if rel & {"license", "licence", "copyright"} and href[:1] != "#"
+    )
+    yield from _of_nodes(said, "license")
+    names = (
+        "dc.rights.license",
+        "dcterms.license",
+        "dc.license",
+        "license",
+        "dcterms.rights",
+        "dc.rights",
+    )
+    yield from (content for _, content in said.meta(*names))
+    body = said.tree.body
+    if b"creativecommons.org/" in body and (found := _CC.search(body.decode("latin-1"))):
+        yield found[0]
+
+
+def _canonical(said: Said) -> Iterator[str]:
+    yield from (href for _, rel, href in said.links if "canonical" in rel)
+    yield from (content for _, content in said.meta("og:url"))
+
+
+def _language(said: Said, lines: PageLines) -> str:
+    declared = [said.html_language]
+    declared += [
+        content for _, content in said.meta("content-language", "og:locale", "dc.language")
+    ]
+    declared += _of_nodes(said, "inLanguage")
+    for one in declared:
+        if found := _LANGUAGE.match(one.strip()):
+            return found[0].replace("_", "-")
+    text = " ".join(lines.texts)[:20_000]
+    if _KANA.search(text):
+        return "ja"
+    if len(_HANGUL.findall(text)) > 20:
+        return "ko"
+    return "zh" if has_han(text) else ""
+
+
+def _absolute(address: str, base: str) -> str:
+    try:
+        return urljoin(base, address) if address else ""
+    except ValueError:
+        return address
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""

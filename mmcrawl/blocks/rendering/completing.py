@@ -1,0 +1,125 @@
+"""What surely goes with the chosen lines of a page, though the model left it out.
+
+A model of lines judges by their text: the cells of a table of numbers and a line of code have
+little. The rules take what stands between chosen lines or, on a small page, beside them, and only
+where nothing around it says that it is something else. A list is taken only beside chosen lines of
+a small page: between the paragraphs of long ones lists are often teasers.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmcrawl.blocks.layout.lines import PageLines
+from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.tree import PageTree
+
+_LISTS = frozenset("ul ol dl".split())
+_GROUPS = _LISTS | {"pre", "table"}
+_ELSEWHERE = frozenset("nav aside footer form header button select dialog menu".split())
+_NAMED = re.compile(
+    r"comment|related|share|social|sidebar|footer|nav|menu|breadcrumb|promo|advert|recommend|popular|"
+    r"widget|toolbar|pagination|gutter|lineno|tags?\b|toc\b|signup|subscribe|cookie",
+    re.IGNORECASE,
+)
+_NO_DATA = ("table", "form", "h1", "h2", "iframe")
+_LONGEST_CELL = 200  # characters
+_MOST_LINKED = 0.3
+_SMALL = 40  # lines of a page, on which what stands beside the text is part of it
+_LEAST_CHOSEN = 0.7  # share of a table's text from which on the rest is taken
+_MOST_LEVELS = 40
+
+
+def completed(
+    tree: PageTree, measures: Measures, lines: PageLines, chosen: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Return the chosen lines with those that surely go with them."""
+    rows = np.flatnonzero(chosen)
+    if not len(rows):
+        return chosen
+    found = chosen.copy()
+    for group in _groups(tree, lines):
+        inside = _rows_of(tree, lines, group)
+        if not len(inside) or found[inside].all() or not _may_belong(tree, measures, group):
+            continue
+        beside = len(lines) <= _SMALL and _is_beside(tree, lines, chosen, group)
+        between = rows[0] < inside[0] and inside[-1] < rows[-1]
+        mostly = between or _is_mostly(lines, chosen, inside)
+        if beside or (mostly and tree.tags[group] not in _LISTS):
+            found[inside] = True
+    return found
+
+
+def _groups(tree: PageTree, lines: PageLines) -> list[int]:
+    """Return the outermost lists, tables and preformatted texts that lines stand in."""
+    groups: dict[int, None] = {}
+    for container in dict.fromkeys(lines.containers):
+        outermost, node = 0, container
+        for _ in range(_MOST_LEVELS):
+            if node <= 0:
+                break
+            if tree.tags[node] in _GROUPS:
+                outermost = node
+            node = tree.parents[node]
+        if outermost:
+            groups[outermost] = None
+    return list(groups)
+
+
+def _rows_of(tree: PageTree, lines: PageLines, node: int) -> NDArray[np.int64]:
+    first = bisect_left(lines.firsts, node)
+    return np.arange(first, bisect_left(lines.firsts, tree.after[node], first))
+
+
+def _may_belong(tree: PageTree, measures: Measures, group: int) -> bool:
+    """Whether nothing around a list, table or text says that it is none of the content."""
+    chars = measures.total(measures.chars, group)
+    if measures.total(measures.link_chars, group) > _MOST_LINKED * chars:
+        return False
+    if tree.tags[group] == "table" and not is_data_table(tree, group):
+        return False
+    node = group
+    for _ in range(_MOST_LEVELS):
+        if node <= 0 or tree.tags[node] in ("body", "article", "main"):
+            return True
+        attributes = tree.attributes(node)
+        named = f"{attributes.get('class', '')} {attributes.get('id', '')}"
+        if tree.tags[node] in _ELSEWHERE or (len(named) < 300 and _NAMED.search(named)):
+            return False
+        node = tree.parents[node]
+    return True
+
+
+def is_data_table(tree: PageTree, table: int) -> bool:
+    """Whether a table is one of data, and none that lays out a page.
+
+    It has rows of several cells, and no table or headline inside; where no cell is a heading, none
+    holds more than a few sentences.
+    """
+    inside = range(table + 1, tree.after[table])
+    tags = Counter(tree.tags[node] for node in inside)
+    rows, cells = tags["tr"], tags["td"] + tags["th"]
+    if rows < 2 or cells < 2 * rows - 1 or any(tags[tag] for tag in _NO_DATA):
+        return False
+    return bool(tags["th"]) or all(
+        sum(len(tree.text(run)) for run in range(node, tree.after[node])) <= _LONGEST_CELL
+        for node in inside
+        if tree.tags[node] == "td"
+    )
+
+
+def _is_mostly(lines: PageLines, chosen: NDArray[np.bool_], inside: NDArray[np.int64]) -> bool:
+    sizes = np.array([len(lines.texts[row]) for row in inside.tolist()])
+    return bool(sizes[chosen[inside]].sum() >= _LEAST_CHOSEN * sizes.sum())
+
+
+def _is_beside(tree: PageTree, lines: PageLines, chosen: NDArray[np.bool_], group: int) -> bool:
+    """Whether an element stands right beside what holds a chosen line."""
+    around = tree.parents[group]
+    containers = [lines.containers[row] for row in np.flatnonzero(chosen).tolist()]
+    return any(around in (container, tree.parents[container]) for container in containers)

@@ -1,0 +1,250 @@
+"""Formulas of a page, each once, as TeX.
+
+A formula is on a page up to three times: as TeX (for the script that draws it), as MathML (for who
+hears it) and as the glyphs that are seen. Here each such group of elements is one formula. Its TeX
+is that of an ``annotation``, a ``script`` of type ``math/tex``, an attribute or the text of a
+picture, whichever there is; else its MathML is converted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from mmcrawl.blocks.building import TEXT
+from mmcrawl.blocks.layout.measures import Measures
+from mmcrawl.blocks.rendering.mathml import mathml_to_tex
+from mmcrawl.blocks.rendering.parts import Formula
+from mmcrawl.blocks.tree import PageTree, read_tree
+
+_MENTIONED = (
+    b"<math", b"math/", b"katex", b"mathjax", b"mjx-", b"latex", b"equation", b"data-tex",
+    b"ql-formula", b"eeimg", b"codecogs", b"mathtex", b"mimetex", b"=tex", b'"tex', b"'tex",
+    b":math", b"tex?",
+)  # fmt: skip
+_CLASSES = frozenset(
+    """
+    katex katex-display mwe-math-element mathjax mathjax_display mathjax_svg mathjax_svg_display
+    mathjax_chtml mathjax_preview mjx-chtml mjxc-display mathjaxdisplay ztext-math ql-formula
+    """.split()
+)
+_ALWAYS = frozenset({"math", "mjx-container", "m:math", "mml:math"})
+_NO_GROUPS = frozenset("html body link meta style a p img".split())
+_GLYPHS = frozenset(
+    """
+    mathjax mathjax_display mathjax_svg mathjax_svg_display mathjax_chtml mathjax_preview mjx-chtml
+    mjxc-display mathjaxdisplay
+    """.split()
+)
+_DISPLAYED = re.compile(
+    r"display\s*=\s*[\"']?block|mode=display|katex-display|displaystyle\b.*-display|mjxc?-?_?display|image-display",
+    re.I,
+)
+_PICTURED = re.compile(
+    r"latex\.php|/math/render/|zhihu\.com/equation|codecogs\.com|[?&](?:tex|latex)=|mathtex|mimetex|/latexrender/",
+    re.I,
+)
+_WRAPPED = re.compile(r"^\{\\(?:display|text)style\s*(.*)\}$", re.DOTALL)
+_STYLE = re.compile(r"^\\(?:display|text)style\b\s*")
+_DELIMITED = re.compile(r"^(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$(.*)\$)$", re.DOTALL)
+_SHOWN_TEX = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]|\$\$(.+?)\$\$", re.DOTALL)
+_DOLLARS = re.compile(r"(?<![\\$\w])\$(?=[^\s$])([^$]{1,300}?)(?<=[^\s\\])\$(?![\d$])")
+_INLINE_DOLLARS = re.compile(
+    rb"inlineMath\s*[\"']?\s*:[^;]{0,80}?[\"']\$[\"']|delimiters[^;]{0,300}[\"']\$[\"']"
+)
+_LONGEST = 5_000
+
+
+class Formulas:
+    """The formulas of a page.
+
+    Args:
+        tree, measures: The page.
+
+    Attributes:
+        of: Formula by the node where its group begins.
+        after: Of these nodes, the node behind the group.
+    """
+
+    def __init__(self, tree: PageTree, measures: Measures) -> None:
+        self._tree = tree
+        self.of: dict[int, Formula | None] = {}
+        self.after: dict[int, int] = {}
+        self._dollars = False
+        lowered = tree.body.lower()
+        # In UTF-16 there is a zero between any two letters.
+        if tree.encoding.startswith("utf-16") or any(word in lowered for word in _MENTIONED):
+            self._find(measures)
+        if b"inlinemath" in lowered or b"delimiters" in lowered:
+            self._dollars = bool(_INLINE_DOLLARS.search(tree.body))
+
+    def _find(self, measures: Measures) -> None:
+        tree = self._tree
+        candidates = set(measures.nodes.get("math", ()))
+        candidates.update(measures.nodes.get("mjx-container", ()))
+        for word in (b"katex", b"math", b"tex", b"mjx", b"formula"):
+            candidates.update(tree.mentioning(word))
+        stop = 0
+        for node in sorted(candidates):
+            if node < stop or not self._is_formula(node):
+                continue
+            stop = tree.after[node]
+            tex = self._tex_of(node)
+            display = self._is_displayed(node)
+            self.after[node] = stop
+            # The glyphs of MathJax stand beside the script that has their source.
+            self.of[node] = Formula(tex, display) if tex else None
+
+    def _is_formula(self, node: int) -> bool:
+        tree = self._tree
+        tag = tree.tags[node]
+        attributes = tree.attributes(node)
+        if tag in _NO_GROUPS:
+            return tag == "img" and bool(_tex_of_picture(attributes))
+        if tag == "script":
+            return attributes.get("type", "").lower().startswith("math/")
+        classes = set(attributes.get("class", "").lower().split())
+        return tag in _ALWAYS or not classes.isdisjoint(_CLASSES) or "data-tex" in attributes
+
+    def _tex_of(self, node: int) -> str:
+        tree = self._tree
+        attributes = tree.attributes(node)
+        if tree.tags[node] == "script":
+            return self._tex_of_script(node, attributes)
+        if tree.tags[node] == "img":
+            return _bare(_tex_of_picture(attributes))
+        for name in ("data-tex", "data-latex", "data-value", "data-formula"):
+            if attributes.get(name, "").strip():
+                return _bare(attributes[name])
+        return self._tex_inside(node, set(attributes.get("class", "").lower().split()))
+
+    def _tex_of_script(self, node: int, attributes: Mapping[str, str]) -> str:
+        source = self._tree.raw_content(node)
+        source = source.replace("% <![CDATA[", "").replace("%]]>", "").strip()
+        if "mml" in attributes.get("type", ""):
+            inner = read_tree(source.encode("utf-8", "replace"), encoding="utf-8")
+            return mathml_to_tex(inner, 0)
+        return _bare(source)
+
+    def _tex_inside(self, node: int, classes: set[str]) -> str:
+        tree = self._tree
+        inside = range(node, tree.after[node])
+        if tex := next(filter(None, map(self._source_in, inside)), ""):
+            return tex
+        for inner in inside:
+            if tree.tags[inner].rpartition(":")[2] == "math":
+                return mathml_to_tex(tree, inner)
+        return self._tex_of_glyphs(node) if classes & _GLYPHS else self._text(node)
+
+    def _source_in(self, node: int) -> str:
+        """Return the TeX that an element of a group gives, "" for none."""
+        tree, tag = self._tree, self._tree.tags[node]
+        if tag == TEXT:
+            return ""
+        attributes = tree.attributes(node)
+        if tag == "annotation" and "tex" in attributes.get("encoding", "").lower():
+            return _bare(self._text(node))
+        if tag == "script" and attributes.get("type", "").lower().startswith("math/"):
+            return self._tex_of_script(node, attributes)
+        if tag == "img":
+            return _bare(_tex_of_picture(attributes))
+        return _bare(attributes.get("alttext", ""))
+
+    def _tex_of_glyphs(self, node: int) -> str:
+        """Return what MathJax keeps beside the glyphs; "" where a script behind them has it."""
+        tree = self._tree
+        sibling = tree.after[node]
+        for _ in range(2):
+            if sibling >= len(tree):
+                break
+            if tree.tags[sibling] == "script" and tree.parents[sibling] == tree.parents[node]:
+                return ""
+            sibling = tree.after[sibling]
+        for inner in range(node, tree.after[node]):
+            if markup := tree.attributes(inner).get("data-mathml"):
+                return mathml_to_tex(read_tree(markup.encode("utf-8", "replace")), 0)
+        return self._text(node)
+
+    def _text(self, node: int) -> str:
+        tree = self._tree
+        runs = range(node + 1, tree.after[node])
+        text = " ".join(tree.raw_text(run) for run in runs if tree.tags[run] == TEXT)
+        return " ".join(text.split())[:_LONGEST]
+
+    def _is_displayed(self, node: int) -> bool:
+        tree = self._tree
+        inside = range(node, min(tree.after[node], node + 4))
+        return any(
+            tree.tags[inner] != TEXT
+            and _DISPLAYED.search(tree.start_tag(inner).decode("latin-1"))
+            and "display:inline" not in tree.start_tag(inner).decode("latin-1")
+            for inner in inside
+        )
+
+    def in_text(self, text: str) -> Iterator[str | Formula]:
+        r"""Yield a text with its formulas, as pages write them for MathJax.
+
+        ``\(x\)``, ``\[x\]`` and ``$$x$$``; ``$x$`` only where the page says that it means formulas.
+        """
+        place = 0
+        for found in _SHOWN_TEX.finditer(text):
+            yield from self._between(text[place : found.start()])
+            tex = next(filter(None, found.groups()))
+            yield Formula(tex.strip(), display=found[1] is None)
+            place = found.end()
+        yield from self._between(text[place:])
+
+    def _between(self, text: str) -> Iterator[str | Formula]:
+        place = 0
+        for found in _DOLLARS.finditer(text) if self._dollars else ():
+            if text[place : found.start()]:
+                yield text[place : found.start()]
+            yield Formula(found[1].strip())
+            place = found.end()
+        if text[place:]:
+            yield text[place:]
+
+
+def _tex_of_picture(attributes: Mapping[str, str]) -> str:
+    """Return the TeX that a picture's text or address gives, "" if it shows no formula."""
+    source = attributes.get("src") or attributes.get("data-src") or ""
+    text = attributes.get("alt", "").strip()
+    classes = set(attributes.get("class", "").lower().split())
+    pictured = bool(_PICTURED.search(source))
+    named = classes & {
+        "tex",
+        "latex",
+        "equation",
+        "mwe-math-fallback-image-inline",
+        "mwe-math-fallback-image-display",
+    }
+    if not (pictured or named or "eeimg" in attributes):
+        return ""
+    if pictured and ("\\" in (address := _tex_of_address(source)) or not text):
+        return address
+    return text
+
+
+def _tex_of_address(source: str) -> str:
+    try:
+        parts = urlsplit(source)
+    except ValueError:
+        return ""
+    asked = parse_qs(parts.query)
+    for name in ("tex", "latex", "formula", "chl"):
+        if asked.get(name):
+            return asked[name][0]
+    if "codecogs" in parts.netloc or "mathtex" in parts.path or "mimetex" in parts.path:
+        return unquote(parts.query.replace("+", " "))
+    return ""
+
+
+def _bare(tex: str) -> str:
+    """Return TeX without delimiters and without what only says how large it is."""
+    tex = tex.strip()[:_LONGEST]
+    if found := _DELIMITED.match(tex):
+        tex = next((part for part in found.groups() if part), "").strip()
+    if found := _WRAPPED.match(tex):
+        tex = found[1].strip()
+    return _STYLE.sub("", tex)

@@ -1,0 +1,148 @@
+"""A document as Markdown (CommonMark, with tables of GitHub and formulas between dollar signs)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from mmcrawl.blocks.rendering.parts import (
+    Block,
+    Break,
+    Cell,
+    CodeBlock,
+    Document,
+    Formula,
+    Heading,
+    Image,
+    Inline,
+    Items,
+    Link,
+    Paragraph,
+    Quote,
+    Style,
+    Styled,
+    Table,
+)
+
+_SPECIAL = re.compile(r"([\\`*\[\]<]|(?<!\w)_|_(?!\w))")
+_AT_START = re.compile(r"^(#{1,6}\s|[-+>]\s|\d{1,9}[.)]\s|={3,}|-{3,})")
+_MARKS: dict[Style, tuple[str, str]] = {
+    "strong": ("**", "**"), "emphasis": ("*", "*"), "deleted": ("~~", "~~"),
+    "superscript": ("<sup>", "</sup>"), "subscript": ("<sub>", "</sub>"),
+}  # fmt: skip
+_TICKS = re.compile("`+")
+
+
+def markdown(document: Document) -> str:
+    """Return a document as Markdown; its title is a heading of the first level."""
+    parts = [f"# {_escaped(document.title)}"] if document.title else []
+    parts += _blocks(document.blocks)
+    return "\n\n".join(parts) + "\n" if parts else ""
+
+
+def _blocks(blocks: Sequence[Block]) -> list[str]:
+    return [text for text in map(_block, blocks) if text]
+
+
+def _block(block: Block) -> str:
+    match block:
+        case Heading():
+            line = _inlines(block.inlines).replace("\\\n", " ")
+            text = f"{'#' * block.level} {line}" if line else ""
+        case Paragraph(inlines=[Formula(tex=tex)]):
+            text = f"$$\n{tex}\n$$"
+        case Paragraph():
+            text = _AT_START.sub(r"\\\1", _inlines(block.inlines))
+        case CodeBlock():
+            fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(block.text)), default=0))
+            text = f"{fence}{block.language}\n{block.text}\n{fence}"
+        case Quote():
+            inside = "\n\n".join(_blocks(block.blocks))
+            text = "\n".join(f"> {line}".rstrip() for line in inside.splitlines())
+        case Items():
+            text = _items(block)
+        case Table():
+            text = _table(block)
+    return text
+
+
+def _items(block: Items) -> str:
+    lines = []
+    for number, item in enumerate(block.items, block.start):
+        mark = f"{number}. " if block.ordered else "- "
+        single = all(isinstance(part, (Paragraph, Items)) for part in item) and len(item) <= 2
+        inside = ("\n" if single else "\n\n").join(_blocks(item))
+        lines.append(mark + inside.replace("\n", "\n" + " " * len(mark)))
+    return "\n".join(line.rstrip() for line in "\n".join(lines).splitlines())
+
+
+def _table(table: Table) -> str:
+    """Return a table; empty cells follow what spans columns, and the first row is its head."""
+    rows = [_row(row) for row in table.rows]
+    width = max(map(len, rows))
+    rows = [row + [""] * (width - len(row)) for row in rows]
+    if not any(cell.header for cell in table.rows[0]):
+        rows.insert(0, [""] * width)
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    lines.insert(1, "|" + " --- |" * width)
+    caption = [_inlines(table.caption), ""] if table.caption else []
+    return "\n".join([*caption, *lines])
+
+
+def _row(row: Sequence[Cell]) -> list[str]:
+    cells = []
+    for cell in row:
+        text = _inlines(cell.inlines).replace("\\\n", "<br>").replace("|", "\\|").replace("\n", " ")
+        cells += [text] + [""] * (min(cell.columns, 50) - 1)
+    return cells
+
+
+def _inlines(inlines: Sequence[Inline]) -> str:
+    return "".join(map(_inline, inlines)).strip()
+
+
+def _inline(part: Inline) -> str:
+    match part:
+        case str():
+            return _escaped(part)
+        case Break():
+            return "\\\n"
+        case Formula():
+            mark = "$$" if part.display else "$"
+            return f"{mark}{part.tex}{mark}"
+        case Image():
+            return f"![{_escaped(part.text)}]({_address(part.address)})"
+        case Link():
+            inside = "".join(map(_inline, part.inlines))
+            text = inside.strip().replace("\\\n", " ")
+            return _around(inside, f"[{text}]({_address(part.address)})") if text else inside
+        case Styled():
+            return _styled(part)
+
+
+def _styled(part: Styled) -> str:
+    if part.style == "code":
+        text = "".join(one for one in part.inlines if isinstance(one, str))
+        if text != "" and all(isinstance(one, str) for one in part.inlines):
+            ticks = "`" * (1 + max(map(len, _TICKS.findall(text)), default=0))
+            room = " " if "`" in text[:1] + text[-1:] else ""
+            return f"{ticks}{room}{text}{room}{ticks}"
+        return "".join(map(_inline, part.inlines))
+    inside = "".join(map(_inline, part.inlines))
+    opening, closing = _MARKS[part.style]
+    return _around(inside, f"{opening}{inside.strip()}{closing}") if inside.strip() else inside
+
+
+def _around(inside: str, text: str) -> str:
+    """Return a text with the white space at the ends of another: marks stand next to words."""
+    before = inside[: len(inside) - len(inside.lstrip())]
+    behind = inside[len(inside.rstrip()) :]
+    return before + text + behind
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def _address(address: str) -> str:
+    return address.replace("(", "%28").replace(")", "%29").replace(" ", "%20").replace("<", "%3C")

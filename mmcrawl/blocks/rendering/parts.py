@@ -1,0 +1,121 @@
+"""What a document is made of: blocks, and what stands in their lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Style = Literal["strong", "emphasis", "code", "deleted", "superscript", "subscript"]
+
+
+@dataclass(slots=True)
+class Styled:
+    """A stretch of a line that looks different: bold, in italics, code, …"""
+
+    style: Style
+    inlines: list[Inline] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Link:
+    """A link; its address is absolute where that of the page is known."""
+
+    address: str
+    inlines: list[Inline] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Formula:
+    """A formula, in TeX without delimiters; `display` if it stands on a line of its own."""
+
+    tex: str
+    display: bool = False
+
+
+@dataclass(slots=True)
+class Image:
+    """A picture: where it is, and what it shows."""
+
+    address: str
+    text: str = ""
+
+
+@dataclass(slots=True)
+class Break:
+    """The end of a line inside a paragraph."""
+
+
+Inline = str | Styled | Link | Formula | Image | Break
+
+
+@dataclass(slots=True)
+class Heading:
+    """A heading; its level is 1 to 6."""
+
+    level: int
+    inlines: list[Inline] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Paragraph:
+    """Running text; also what is no more than a picture or a formula."""
+
+    inlines: list[Inline] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class CodeBlock:
+    """Preformatted text, with the name of its language, "" for none."""
+
+    text: str
+    language: str = ""
+
+
+@dataclass(slots=True)
+class Quote:
+    """What is quoted."""
+
+    blocks: list[Block] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Items:
+    """A list."""
+
+    ordered: bool
+    start: int = 1
+    items: list[list[Block]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Cell:
+    """A cell of a table; what it spans is 1 or more."""
+
+    header: bool
+    columns: int = 1
+    rows: int = 1
+    inlines: list[Inline] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Table:
+    """A table: its rows, each of cells, and its caption."""
+
+    rows: list[list[Cell]] = field(default_factory=list)
+    caption: list[Inline] = field(default_factory=list)
+
+
+Block = Heading | Paragraph | CodeBlock | Quote | Items | Table
+
+
+@dataclass(slots=True)
+class Document:
+    """The content of a page.
+
+    Attributes:
+        title: Its headline, which is not among the blocks.
+        blocks: In order.
+    """
+
+    title: str
+    blocks: list[Block]

@@ -1,0 +1,167 @@
+"""Pages in files: of single ones, of a folder with all below it, of WARC files."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mmcrawl.errors import MmcrawlError
+from mmcrawl.page.encoding import page_encoding
+
+STANDARD = "-"
+"""Names standard input."""
+
+_PAGES = (".html", ".htm", ".xhtml", ".shtml", ".html.gz", ".htm.gz")
+_WARCS = (".warc", ".warc.gz", ".arc", ".arc.gz", ".wacz")
+_SAMPLE = 4096
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\f\r\x1b"))
+_MANY_CONTROLS = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """Where a page is, or the page itself.
+
+    Attributes:
+        name: What it is called: its path as given, or its address.
+        path: Of its file; None where `body` is the page.
+        body: As received.
+        url: Of the page, "" where it is not known.
+        content_type: The header of that name, "" for none.
+    """
+
+    name: str
+    path: Path | None = None
+    body: bytes = b""
+    url: str = ""
+    content_type: str = ""
+
+    def read(self) -> bytes:
+        """Return the page; one that is packed by gzip, unpacked.
+
+        Raises:
+            OSError, EOFError, zlib.error: it cannot be read.
+        """
+        if self.path is None:
+            return self.body
+        body = self.path.read_bytes()
+        return gzip.decompress(body) if body.startswith(b"\x1f\x8b") else body
+
+
+def is_address(name: str) -> bool:
+    """Whether what was named is an address of the web and no file."""
+    return name.lower().startswith(("http://", "https://")) and not os.path.exists(name)
+
+
+def page_problem(body: bytes, content_type: str = "") -> str:
+    """Return what is wrong with a page, "" if it is one."""
+    if not body.strip():
+        return "the page is empty"
+    if page_encoding(body, content_type).startswith("utf-16"):
+        return ""
+    sample = body[:_SAMPLE]
+    controls = len(sample) - len(sample.translate(None, _CONTROLS))
+    return "no HTML page: binary data" if controls > _MANY_CONTROLS * len(sample) else ""
+
+
+class PageFiles:
+    """The pages of what was named.
+
+    Args:
+        names: Files, folders, WARC files, or ``-`` for standard input.
+        url: Address of the page, where it is one file.
+        say: Told what cannot be read.
+
+    Attributes:
+        problems: How many things could not be read.
+        single: Whether one page was named, by itself.
+        total: How many pages there are; None where that is not known before they are read.
+
+    Raises:
+        MmcrawlError: there is no such file, or no page in a folder.
+    """
+
+    def __init__(self, names: Sequence[str], url: str, say: Callable[[object], None]) -> None:
+        self.problems = 0
+        self._url, self._say = url, say
+        self._found: list[tuple[str, Path | None]] = []
+        for name in names:
+            self._found += _found(name)
+        warcs = any(_is_warc(path) for _, path in self._found)
+        self.single = not warcs and len(names) == 1 and not Path(names[0]).expanduser().is_dir()
+        self.total = None if warcs else len(self._found)
+
+    def __iter__(self) -> Iterator[PageFile]:
+        for name, path in self._found:
+            if path is None:
+                yield PageFile(name, body=sys.stdin.buffer.read(), url=self._url)
+            elif _is_warc(path):
+                yield from self._of_warc(path)
+            else:
+                yield PageFile(name, path, url=self._url if self.single else "")
+
+    def _of_warc(self, path: Path) -> Iterator[PageFile]:
+        from mmcrawl.archive.warc.foreign import warc_files_of
+        from mmcrawl.errors import StoreError
+
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                for file in warc_files_of(path, Path(folder)):
+                    yield from self._records_of(file, path)
+            except (StoreError, OSError) as error:
+                self._tell(path, error)
+
+    def _records_of(self, file: Path, named: Path) -> Iterator[PageFile]:
+        """Yield the HTML pages among the answers of a WARC file."""
+        from mmcrawl.archive.warc.answers import answer_at
+        from mmcrawl.archive.warc.records import BadRecordError, WarcProblem, records
+
+        for record in records(file):
+            if isinstance(record, WarcProblem):
+                self._tell(named, record)
+            elif record.kind == "response" and record.is_http:
+                try:
+                    capture = answer_at(file, record.offset).capture
+                except BadRecordError as error:
+                    self._tell(named, f"offset {record.offset}: {error}; left out")
+                    continue
+                kind = capture.media_type
+                if capture.status == 200 and "html" in kind.lower():
+                    yield PageFile(capture.url, None, capture.body, capture.url, kind)
+
+    def _tell(self, path: Path, problem: object) -> None:
+        self.problems += 1
+        self._say(problem if str(path) in str(problem) else f"{path}: {problem}")
+
+
+def _found(name: str) -> list[tuple[str, Path | None]]:
+    if name == STANDARD:
+        return [(name, None)]
+    if not name:
+        raise MmcrawlError("the argument is empty; give a file, a folder, or - for standard input")
+    path = Path(name).expanduser()
+    try:
+        if path.is_dir():
+            inside = sorted(one for one in path.rglob("*") if _is_page(one) and one.is_file())
+            if not inside:
+                raise MmcrawlError(f"{name}: no file in it ends in {', '.join(_PAGES + _WARCS)}")
+            return [(str(one), one) for one in inside]
+        exists = path.exists()
+    except OSError as error:
+        raise MmcrawlError(f"{name}: {error.strerror}") from error
+    if not exists:
+        raise MmcrawlError(f"there is no file {name}; give a file, or a URL with http://")
+    return [(name, path)]
+
+
+def _is_page(path: Path) -> bool:
+    return path.name.lower().endswith(_PAGES + _WARCS)
+
+
+def _is_warc(path: Path | None) -> bool:
+    return path is not None and path.name.lower().endswith(_WARCS)

@@ -1,0 +1,190 @@
+"""The content of a page with its structure, in each format."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from mmcrawl.blocks import page_content, read_tree
+from mmcrawl.blocks.rendering.mathml import mathml_to_tex
+from mmcrawl.blocks.rendering.parts import Formula, Paragraph
+from mmcrawl.errors import BlockError
+
+TEXT = "<p>A lever is a rigid bar on a pivot, and it makes a small force lift a great load.</p>"
+TEI = "{http://www.tei-c.org/ns/1.0}"
+
+
+def page(body: str) -> str:
+    return (
+        f"<title>Levers</title><body><h1>Levers</h1>{TEXT}{body}{TEXT.replace('A', 'Any')}</body>"
+    )
+
+
+def md(body: str, url: str | None = "http://h.test/a/") -> str:
+    """Return a part of a page between two paragraphs as Markdown."""
+    written = page_content(page(body), url).write("md")
+    first, last = TEXT[3:-4], TEXT[3:-4].replace("A", "Any")
+    assert written.startswith(f"# Levers\n\n{first}")
+    return written.partition(first)[2].rpartition(last)[0].strip()
+
+
+@pytest.mark.parametrize(
+    ("body", "written"),
+    [
+        ("<h2>The law</h2><p>It was found by <b>Archimedes</b> in <i>Syracuse</i> long ago.</p>",
+         "## The law\n\nIt was found by **Archimedes** in *Syracuse* long ago."),
+        ("<p>See the <a href='bar.html'>rigid bar</a> and <a href='#top'>above</a> for more.</p>",
+         "See the [rigid bar](http://h.test/a/bar.html) and above for more."),
+        ("<p>The area is x<sup>2</sup>, that of H<sub>2</sub>O is not.<br>A new line is begun.</p>",
+         "The area is x<sup>2</sup>, that of H<sub>2</sub>O is not.\\\nA new line is begun."),
+        ("<pre><code class='language-python'>def f(x):\n    return `x`</code></pre>",
+         "```python\ndef f(x):\n    return `x`\n```"),
+        ("<p>The function <code>f(*args)</code> does all the work of a long lever.</p>",
+         "The function `f(*args)` does all the work of a long lever."),
+        ("<table><tr><th>Name<th>Mass<tr><td>a|b<td>2 kg</table>",
+         "| Name | Mass |\n| --- | --- |\n| a\\|b | 2 kg |"),
+        ("<blockquote><p>Give me a place to stand and I shall move the earth.</p></blockquote>",
+         "> Give me a place to stand and I shall move the earth."),
+        ("<ul><li>The first kind of lever<ul><li>a pair of scissors</ul><li>The second kind</ul>",
+         "- The first kind of lever\n  - a pair of scissors\n- The second kind"),
+        ("<ol start=3><li>The third kind of lever<li>The fourth kind of lever</ol>",
+         "3. The third kind of lever\n4. The fourth kind of lever"),
+        ("<p>1. is no list, *this* is not bold, and [that] leads to no_where at all.</p>",
+         "\\1. is no list, \\*this\\* is not bold, and \\[that\\] leads to no_where at all."),
+        ("<figure><img src='/lever.png' alt='A lever'><figcaption>A lever on its pivot, drawn by "
+         "hand.</figcaption></figure>",
+         "![A lever](http://h.test/lever.png)\n\nA lever on its pivot, drawn by hand."),
+    ],
+)  # fmt: skip
+def test_markup_that_says_what_a_text_is_becomes_markdown(body: str, written: str) -> None:
+    assert md(body) == written
+
+
+KATEX = (
+    '<span class="katex"><span class="katex-mathml"><math><semantics><mrow><mi>E</mi></mrow>'
+    '<annotation encoding="application/x-tex">E=mc^2</annotation></semantics></math></span>'
+    '<span class="katex-html" aria-hidden="true">E=mc2</span></span>'
+)
+WIKIPEDIA = (
+    '<span class="mwe-math-element"><span style="display: none;"><math alttext="{\\displaystyle '
+    'E=mc^2}"><semantics><mi>E</mi><annotation encoding="application/x-tex">{\\displaystyle E=mc^2}'
+    '</annotation></semantics></math></span><img src="https://w.test/media/math/render/svg/1" '
+    'class="mwe-math-fallback-image-inline" alt="{\\displaystyle E=mc^2}"></span>'
+)
+MATHJAX = (
+    '<span class="MathJax_Preview">E=mc2</span><span class="MathJax" id="M1"><span>E=mc2</span>'
+    '</span><script type="math/tex" id="M-1">E=mc^2</script>'
+)
+ZHIHU = '<img src="https://www.zhihu.com/equation?tex=E%3Dmc%5E2" alt="E=mc^2" eeimg="1">'
+MATHML = "<math><mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup></math>"
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        KATEX, WIKIPEDIA, MATHJAX, ZHIHU,
+        "\\(E=mc^2\\)",
+        '<script type="math/tex">E=mc^2</script>',
+        '<span class="ztext-math" data-tex="E=mc^2">E=mc2</span>',
+        '<math alttext="E=mc^2"><mi>E</mi></math>',
+        '<img class="latex" src="/l.png" alt="E=mc^2">',
+        '<img src="https://latex.codecogs.com/gif.latex?E=mc^2">',
+    ],
+)  # fmt: skip
+def test_a_formula_is_kept_once_as_tex(formula: str) -> None:
+    written = md(f"<p>The energy at rest is {formula} for any body at all.</p>")
+    assert written == "The energy at rest is $E=mc^2$ for any body at all."
+
+
+def test_mathml_without_tex_is_converted() -> None:
+    assert "$E=mc^{2}$" in md(f"<p>The energy at rest is {MATHML} for any body at all.</p>")
+
+
+@pytest.mark.parametrize(
+    ("markup", "tex"),
+    [
+        ("<mfrac><mn>1</mn><msqrt><mi>x</mi></msqrt></mfrac>", r"\frac{1}{\sqrt{x}}"),
+        ("<munderover><mo>∑</mo><mrow><mi>i</mi><mo>=</mo><mn>1</mn></mrow><mi>n</mi></munderover>"
+         "<msub><mi>a</mi><mi>i</mi></msub>", r"\sum_{i=1}^{n}a_{i}"),
+        ("<mi>α</mi><mo>&#x2062;</mo><mi>x</mi>", r"\alpha x"),
+        ("<mover><mi>v</mi><mo>→</mo></mover>", r"\vec{v}"),
+        ("<mi>sin</mi><mo>&#x2061;</mo><mi>x</mi>", r"\sin x"),
+        ("<mroot><mi>x</mi><mn>3</mn></mroot>", r"\sqrt[3]{x}"),
+        ("<mtable><mtr><mtd><mn>1</mn></mtd><mtd><mn>2</mn></mtd></mtr><mtr><mtd><mn>3</mn></mtd>"
+         "<mtd><mn>4</mn></mtd></mtr></mtable>", r"\begin{matrix} 1 & 2 \\ 3 & 4 \end{matrix}"),
+        ("<mfenced><mi>a</mi><mi>b</mi></mfenced>", r"\left( a, b \right)"),
+        ("<mrow>" * 500 + "<mi>x</mi>", ""),
+    ],
+)  # fmt: skip
+def test_mathml_is_written_as_tex(markup: str, tex: str) -> None:
+    assert mathml_to_tex(read_tree(f"<math>{markup}</math>".encode()), 1) == tex
+
+
+def test_a_formula_of_its_own_line_is_displayed() -> None:
+    block = f'<div><span class="katex-display">{KATEX}</span></div>'
+    assert md(block) == "$$\nE=mc^2\n$$"
+    blocks = page_content(page(block)).document.blocks
+    assert Paragraph([Formula("E=mc^2", display=True)]) in blocks
+
+
+def test_dollar_signs_are_formulas_only_where_the_page_says_so() -> None:
+    text = "<p>It costs $5 or more, and $x$ is unknown to all who are asked for it.</p>"
+    assert "$5 or more, and $x$ is" in md(text)
+    assert "formula" not in page_content(page(text)).write("json")
+    configured = "<script>MathJax = {tex: {inlineMath: [['$', '$']]}}</script>"
+    assert '"formula": "x"' in page_content(page(configured + text)).write("json")
+
+
+def test_code_and_short_cells_of_a_small_page_are_kept() -> None:
+    small = (
+        "<h1>Listing files</h1><p>The command shows the files of a folder, one a line.</p>"
+        "<pre>ls -l</pre><ul><li>one<li>two</ul>"
+        "<table><tr><th>Name<th>Size<tr><td>a<td>2 kB</table>"
+    )
+    content = page_content(small)
+    assert content.paragraphs[1:] == ("ls -l", "one", "two", "Name", "Size", "a", "2 kB")
+    assert content.write("md").startswith("# Listing files\n\nThe command")
+
+
+def test_menus_beside_the_text_of_a_small_page_are_not() -> None:
+    menu = "<ul class=menu><li>Home<li>News</ul><ul><li><a href=a>Bars</a></ul>"
+    text = page_content(f"{menu}<h1>Levers</h1>{TEXT * 3}").text
+    assert "Home" not in text
+    assert "Bars" not in text
+
+
+def test_tei_is_xml_with_the_facts_and_nested_divisions() -> None:
+    head = '<meta name="author" content="Ada Lovelace"><meta name="date" content="2019-05-06">'
+    body = f"<h2>Kinds & uses</h2>{TEXT}<h3>First</h3>{TEXT.replace('lever', 'bar')}\x00\x0b"
+    root = ElementTree.fromstring(page_content(head + page(body)).write("tei"))
+    assert root.findtext(f".//{TEI}titleStmt/{TEI}author") == "Ada Lovelace"
+    date = root.find(f".//{TEI}bibl/{TEI}date")
+    assert date is not None
+    assert date.get("when") == "2019-05-06"
+    heads = root.findall(f".//{TEI}body/{TEI}div/{TEI}div/{TEI}head")
+    assert [one.text for one in heads] == ["Kinds & uses"]
+
+
+def test_json_has_the_facts_the_text_and_the_blocks() -> None:
+    record = json.loads(page_content(page("<pre>x = 1</pre>"), "http://h.test/").write("json"))
+    assert record["title"] == "Levers"
+    assert record["published"] is None
+    assert {"kind": "code", "language": "", "text": "x = 1"} in record["blocks"]
+    assert record["text"].startswith("Levers") or record["text"].startswith("A lever")
+
+
+def test_an_empty_page_is_an_empty_document() -> None:
+    content = page_content(b"")
+    assert content.write("md") == content.write("txt") == ""
+    ElementTree.fromstring(content.write("tei"))
+
+
+def test_another_format_is_refused_by_a_sentence() -> None:
+    with pytest.raises(BlockError, match="no format 'pdf': give one of md, txt, json, tei"):
+        page_content(b"").write("pdf")  # type: ignore[arg-type]
+
+
+def test_deep_nesting_is_written_all_the_same() -> None:
+    deep = "<blockquote><ul><li><b>" * 3000 + TEXT
+    for form in ("md", "txt", "json", "tei"):
+        assert "rigid bar" in page_content(deep).write(form)  # type: ignore[arg-type]

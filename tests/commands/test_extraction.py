@@ -1,0 +1,163 @@
+"""`mmcrawl blocks --format`: the content of pages in files, folders and WARC files."""
+
+import gzip
+import json
+import subprocess
+import sys
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from mmcrawl.commands import blocks as module
+from mmcrawl.terminal.extraction import run
+from tests.commands.running import exit_code
+from tests.warm import python
+
+ROOT = Path(__file__).parents[2]
+TEXT = "<p>A lever is a rigid bar on a pivot, and it makes a small force lift a great load.</p>"
+
+
+def page(title: str) -> bytes:
+    return f"<title>{title}</title><h1>{title}</h1>{TEXT * 2}".encode()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "pages" / "b").mkdir(parents=True)
+    (tmp_path / "pages" / "one.html").write_bytes(page("Levers"))
+    (tmp_path / "pages" / "b" / "two.htm").write_bytes(page("Pulleys"))
+    (tmp_path / "pages" / "b" / "three.html.gz").write_bytes(gzip.compress(page("Wheels")))
+    (tmp_path / "pages" / "empty.html").write_bytes(b"")
+    (tmp_path / "pages" / "style.css").write_bytes(b"p {}")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def warc(path: Path, *urls: str) -> None:
+    with path.open("wb") as file:
+        writer = WARCWriter(file, gzip=True)
+        for url in urls:
+            kind = "image/png" if url.endswith(".png") else "text/html"
+            head = StatusAndHeaders("200 OK", [("Content-Type", kind)], protocol="HTTP/1.1")
+            record = writer.create_warc_record(
+                url, "response", payload=BytesIO(page(url.rpartition("/")[2])), http_headers=head
+            )
+            writer.write_record(record)
+
+
+def test_a_file_is_written_to_standard_output(
+    folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert run(["--format", "md", "pages/one.html"]) == 0
+    out, err = capfdbinary.readouterr()
+    assert out.startswith(b"# Levers\n\nA lever is")
+    assert err == b""
+
+
+def test_a_folder_is_a_line_of_json_a_page(
+    folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    assert run(["--format", "json", "--processes", "2", "pages"]) == 1
+    out, err = capfdbinary.readouterr()
+    records = [json.loads(line) for line in out.splitlines()]
+    assert [one["title"] for one in records] == ["Wheels", "Pulleys", "Levers"]
+    assert records[2]["source"] == "pages/one.html"
+    assert b"pages/empty.html: the page is empty" in err
+    assert b"3 pages extracted, 1 not" in err
+
+
+def test_a_folder_is_written_into_a_folder(folder: Path) -> None:
+    assert run(["--format", "tei", "--output", "texts", "pages", "--processes", "1"]) == 1
+    names = sorted(one.name for one in (folder / "texts").iterdir())
+    assert names == ["pages_b_three.html.gz.xml", "pages_b_two.htm.xml", "pages_one.html.xml"]
+
+
+def test_the_pages_of_a_warc_file_have_their_addresses(
+    folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    warc(
+        folder / "crawl.warc.gz",
+        "http://h.test/a",
+        "http://h.test/b.png",
+        "http://h.test/2019/05/06/c",
+    )
+    assert run(["--format", "json", "crawl.warc.gz"]) == 0
+    records = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
+    assert [one["url"] for one in records] == ["http://h.test/a", "http://h.test/2019/05/06/c"]
+    assert records[1]["published"]["value"] == "2019-05-06"
+
+
+def test_what_is_damaged_of_a_warc_file_is_told(
+    folder: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    warc(folder / "crawl.warc.gz", "http://h.test/a", "http://h.test/b")
+    whole = (folder / "crawl.warc.gz").read_bytes()
+    (folder / "cut.warc.gz").write_bytes(whole[:-40] + b"\0" * 100)
+    assert run(["--format", "json", "cut.warc.gz"]) == 1
+    out, err = capfdbinary.readouterr()
+    assert json.loads(out.splitlines()[0])["url"] == "http://h.test/a"
+    assert b"Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nothing.html"], "there is no file nothing.html; give a file, or a URL"),
+        (["pages"], "several pages as md: name a folder with --output"),
+        (["pages", "--output", "pages/one.html"], "--output pages/one.html is no folder"),
+        (["pages/one.html", "--output", "pages"], "--output pages is a folder; give the name"),
+        (["pages/one.html", "--output", "no/x.md"], "--output no/x.md: there is no folder no"),
+        (["pages", "--output", "x.jsonl"], "--output x.jsonl goes with --format json"),
+        (["pages/one.html", "--processes", "0"], "--processes 0: give a whole number from 1"),
+        (["pages/one.html", "--encoding", "rot13"], "--encoding rot13: unknown"),
+        (["texts"], "texts: no file in it ends in .html"),
+    ],
+)
+def test_wrong_input_is_one_sentence(
+    folder: Path, capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
+    (folder / "texts").mkdir()
+    assert run(["--format", "md", *words]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert said in line
+    assert exit_code(module.Command, "--format", "md", *words) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["page.html"], ["--format", "md"], ["--format", "md", "http://h.test/"],
+     ["--format", "md", "--method", "bwap", "page.html"], ["--format", "pdf", "page.html"],
+     ["--format", "md", "--web", "demo", "page.html"], ["--help", "--format", "md", "page.html"]],
+)  # fmt: skip
+def test_what_needs_more_is_left_to_the_command(words: list[str]) -> None:
+    assert run(words) is None
+
+
+def test_an_address_is_fetched(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    command = [python(), "-m", "scrapy", "blocks", "--web", "demo", "--format", "md"]
+    shown = subprocess.run(
+        [*command, "http://wuli.demo.test/"], capture_output=True, cwd=ROOT, timeout=60, check=False
+    )
+    assert shown.returncode == 0
+    assert shown.stdout.decode().startswith("# ")
+
+
+def test_extracting_loads_neither_scrapy_nor_what_trains_models(folder: Path) -> None:
+    code = (
+        "import sys; sys.argv = ['mmcrawl', 'blocks', '--format', 'md', 'pages/one.html']\n"
+        "from mmcrawl.commands.program import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert end.code == 0\n"
+        "heavy = {'scrapy', 'twisted', 'sklearn', 'scipy', 'requests', 'pydantic', 'pymongo',"
+        " 'jieba', 'pypinyin', 'datasketch', 'tldextract'}\n"
+        "print(sorted(heavy & sys.modules.keys()), file=sys.stderr)"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, cwd=folder, timeout=60, check=False,
+        env={"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert shown.stdout.startswith(b"# Levers")
+    assert shown.stderr.decode().strip() == "[]"
