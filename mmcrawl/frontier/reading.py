@@ -104,6 +104,23 @@ class LinkTable:
         ).fetchone()
         return array("I", row[0]) if row else ()
 
+    def alike(self, key: int, most: int) -> list[int]:
+        """Return the first links with a certain `twin_key`."""
+        rows = self.store.db.execute(
+            "SELECT id FROM link WHERE twin_key = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?",
+            (key, *self._ours, most),
+        )
+        return [row[0] - self._base for row in rows]
+
+    def fetched_alike(self) -> list[int]:
+        """Return the `twin_key`s that several links have of which a page was fetched."""
+        rows = self.store.db.execute(
+            "SELECT twin_key FROM page JOIN link USING (id) WHERE id >= ? AND id < ?"
+            " AND twin_key IS NOT NULL GROUP BY twin_key HAVING count(*) > 1",
+            self._ours,
+        )
+        return [row[0] for row in rows]
+
     def twin(self, page: str, digest: int) -> str | None:
         """Return the address of a relevant page with this digest, other than `page` itself."""
         row = self.store.db.execute(
@@ -127,11 +144,15 @@ class LinkTable:
 
     def waiting(self) -> list[int]:
         """Return the waiting links, held ones included, in the order they were found."""
+        return list(self.each_waiting())
+
+    def each_waiting(self) -> Iterator[int]:
+        """Yield the waiting links, which may be many millions, as `waiting` returns them."""
         rows = self.store.db.execute(
             "SELECT id FROM link WHERE id >= ? AND id < ? AND status = 'W' ORDER BY id",
             self._ours,
         )
-        return [row[0] - self._base for row in rows]
+        return (row[0] - self._base for row in rows)
 
     def without_parent(self) -> list[int]:
         """Return the links that were found on no page: seeds, and what the spider asked for.
