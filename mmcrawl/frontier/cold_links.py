@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from itertools import islice
 from operator import itemgetter
 
-from mmcrawl.errors import StoreError
+from mmcrawl.stores.scratch import no_room
 
 _MOST_UNWRITTEN = 20_000
 _CACHE_KILOBYTES = 16_000
@@ -113,10 +113,7 @@ class ColdLinks:
             yield db
             db.execute("COMMIT")
         except sqlite3.Error as error:
-            raise StoreError(
-                f"the waiting links cannot be kept in a temporary file ({error}); make room, or"
-                " name a folder that has room in the environment variable SQLITE_TMPDIR"
-            ) from error
+            raise no_room(error) from error
 
     def _open(self) -> sqlite3.Connection:
         db = sqlite3.connect("", isolation_level=None, check_same_thread=False)

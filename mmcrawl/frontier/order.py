@@ -3,9 +3,9 @@
 Only the best links of each host are in memory (*hot*), some 65,000 of all hosts together; the rest
 (*cold*) lies in `ColdLinks`, ordered, on disk. Every hot link of a host comes before all its cold
 ones: a link that turns out better than the *floor* of its host is made hot, one that falls below it
-cold. When a host has too many hot links, the worse half goes; when it has none left, the best cold ones
-come. So a host that has links always has its best one in memory, and the order is the same as if
-all were there.
+cold. When a host has too many hot links, the worse half goes; when it has none left, the best cold
+ones come. So a host that has links always has its best one in memory, and the order is the same as
+if all were there.
 
 The hot links of a host are a binary heap, and a small heap of the hosts' best links stands over
 these. Both are lazy: an entry is only true if the link still has that score; a change adds an

@@ -140,7 +140,7 @@ class SqliteFrontier(InterLink):
         """Give links their scores; those that do not wait keep theirs."""
         order, rescored = self._order, self._rescored
         plain, rank_of = self._ranking.is_plain, self._ranking.rank
-        moved, moved_scores = [], []
+        moved, moved_scores = array("I"), array("d")  # they may be many millions
         for link, score, structure in zip(scores.ids, scores.score, scores.structure, strict=True):
             stands = order.stands(link)
             if not stands:
