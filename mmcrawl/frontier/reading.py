@@ -13,6 +13,8 @@ from mmcrawl.frontier.urls import url_key
 JOB_SHIFT = 40
 """Ids of links in the store are `job << JOB_SHIFT` and up; those of a job are counted from 0."""
 
+_KEYS_AT_ONCE = 500  # SQLite takes 999 values in its oldest versions
+
 
 @dataclass(frozen=True, slots=True)
 class PastPage:
@@ -111,6 +113,19 @@ class LinkTable:
             (key, *self._ours, most),
         )
         return [row[0] - self._base for row in rows]
+
+    def known_twin_keys(self, keys: Sequence[int]) -> set[int]:
+        """Return those of some `twin_key`s that links have."""
+        known: set[int] = set()
+        for first in range(0, len(keys), _KEYS_AT_ONCE):
+            some = keys[first : first + _KEYS_AT_ONCE]
+            marks = ", ".join("?" * len(some))
+            rows = self.store.db.execute(
+                f"SELECT twin_key FROM link WHERE twin_key IN ({marks}) AND id >= ? AND id < ?",  # noqa: S608
+                (*some, *self._ours),
+            )
+            known.update(row[0] for row in rows)
+        return known
 
     def fetched_alike(self) -> list[int]:
         """Return the `twin_key`s that several links have of which a page was fetched."""

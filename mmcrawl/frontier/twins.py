@@ -15,7 +15,7 @@ A fetched page with a query costs about a kilobyte of RAM.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
 from typing import Protocol
@@ -48,6 +48,9 @@ class Links(Protocol):
 
     def alike(self, key: int, most: int) -> list[int]:
         """Return the first links with a certain `twin_key`."""
+
+    def known_twin_keys(self, keys: Sequence[int]) -> set[int]:
+        """Return those of some `twin_key`s that links have."""
 
     def fetched_alike(self) -> list[int]:
         """Return the `twin_key`s that several links have of which a page was fetched."""
@@ -135,11 +138,12 @@ class Twins:
 
     def known(self, urls: Iterable[str]) -> list[bool]:
         """Tell of each of some new addresses whether it may be a twin, also of one before it."""
-        before: set[int] = set()
+        keys = [twin_key(url) for url in urls]
+        known = self._links.known_twin_keys(keys)
         answers = []
-        for key in map(twin_key, urls):
-            answers.append(key in before or bool(self._links.alike(key, 1)))
-            before.add(key)
+        for key in keys:
+            answers.append(key in known)
+            known.add(key)
         return answers
 
     def crawled(self, link: int, url: str) -> None:

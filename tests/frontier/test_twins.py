@@ -1,7 +1,7 @@
 """Addresses that may lead to one page."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import process_time
 
 import pytest
@@ -22,6 +22,9 @@ class Links:
             self._by_key[twin_key(self.pages[self._read][0])].append(self._read)
             self._read += 1
         return self._by_key[key][:most]
+
+    def known_twin_keys(self, keys: Sequence[int]) -> set[int]:
+        return {key for key in keys if self.alike(key, 1)}
 
     def fetched_alike(self) -> list[int]:
         keys = Counter(twin_key(url) for url, digest in self.pages if digest is not None)
