@@ -6,6 +6,7 @@ A crawl that is taken up again tells algorithm and bounds what happened, in that
 import logging
 from collections import deque
 from collections.abc import Container, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from mmcrawl.crawling.listed import ListedLinks
@@ -22,6 +23,8 @@ from mmcrawl.scoring.base import CrawledPage, Scorer
 from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
 from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.scoring.similarity import LinkSimilarity
+
+_LINKS_AT_ONCE = 50_000  # those of a crawl may be many millions
 
 logger = logging.getLogger(__name__)
 
@@ -84,7 +87,9 @@ def recall(
             admission.crawled(past.url, relevant=past.relevant)
             listed.recall(past.url, frontier.known(past.id).tag_path, relevant=past.relevant)
             twins.learn_parameters(past.id, frontier.url(past.id))
-    scorer.added(frontier.waiting())
+    waiting = frontier.each_waiting()
+    while some := list(islice(waiting, _LINKS_AT_ONCE)):
+        scorer.added(some)
 
 
 def recall_words(store: SqliteStore, job: Job, similarity: LinkSimilarity) -> None:

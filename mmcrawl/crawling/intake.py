@@ -152,10 +152,7 @@ class LinkIntake:
             replace(link, priority=BEHIND) if twin else link
             for link, twin in zip(new, may_be_known, strict=True)
         ]
-        numbers = [number for number, _ in self._frontier.add(links, parent)]
-        for number, added in zip(numbers, links, strict=True):
-            self._twins.add(number, added.url)
-        return numbers
+        return [number for number, _ in self._frontier.add(links, parent)]
 
     def _new_link(self, link: Link, title: str, depth: int, layer: int) -> NewLink:
         said = "" if link.is_listed else self.listed.words(link.url)

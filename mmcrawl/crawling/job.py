@@ -364,8 +364,6 @@ class CrawlJob:
 
     def _add(self, links: Sequence[NewLink], parent: int | None) -> list[int]:
         new = [number for number, is_new in self.frontier.add(links, parent) if is_new]
-        for number in new:
-            self._twins.add(number, self.frontier.url(number))
         self.frontier.apply(self.scorer.added(new))
         return new
 

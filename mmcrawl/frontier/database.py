@@ -16,7 +16,7 @@ from mmcrawl.errors import StoreError
 from mmcrawl.stores.sqlite_files import address_to_read
 
 APPLICATION_ID = 0x6D6D6372  # "mmcr"
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 SCHEMA = """
 CREATE TABLE job (
@@ -38,9 +38,10 @@ CREATE TABLE link (
     logical_layer INTEGER NOT NULL, physical_layer INTEGER NOT NULL,
     priority INTEGER NOT NULL, url_words TEXT NOT NULL, anchor TEXT NOT NULL,
     group_title TEXT NOT NULL, request BLOB, error TEXT NOT NULL DEFAULT '', settled INTEGER,
-    block TEXT NOT NULL DEFAULT '', tag_path TEXT NOT NULL DEFAULT ''
+    block TEXT NOT NULL DEFAULT '', tag_path TEXT NOT NULL DEFAULT '', twin_key INTEGER
 ) STRICT;
 CREATE INDEX link_key ON link (key);
+CREATE INDEX link_twin_key ON link (twin_key) WHERE twin_key IS NOT NULL;
 CREATE TABLE page (
     id INTEGER PRIMARY KEY, url TEXT NOT NULL, title TEXT NOT NULL,
     keywords TEXT NOT NULL, description TEXT NOT NULL, digest INTEGER NOT NULL,
@@ -105,8 +106,8 @@ NEW_PAGE = (
 )
 NEW_LINK = (
     "INSERT INTO link (id, key, host, path, status, score, structure, parent, content,"  # noqa: S608
-    f" {', '.join(_LINK_COLUMNS)}, error)"
-    " VALUES (?, ?, ?, ?, ?, ?, 0.0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    f" {', '.join(_LINK_COLUMNS)}, error, twin_key)"
+    " VALUES (?, ?, ?, ?, ?, ?, 0.0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 # What the schema cannot say: ids are counted from 0 in each job, and what is named is there.

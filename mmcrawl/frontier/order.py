@@ -1,33 +1,73 @@
 """Which waiting link comes next: best score first, hosts that are busy left aside.
 
-One binary heap of link numbers for each host, and a small heap of the hosts' best links over them.
-Three arrays, indexed by link number, hold the score, the host and the place in the host's heap, so
-that a score can change where the link stands. 16 bytes for every link ever seen and 4 more for
-every waiting one; no Python object for a link. Of equal scores the lower number, which was seen
-earlier, comes first. A held link is known to wait, but stands in no heap.
+Only the best links of each host are in memory (*hot*), some 65,000 of all hosts together; the rest
+(*cold*) lies in `ColdLinks`, ordered, on disk. Every hot link of a host comes before all its cold
+ones: a link that turns out better than the *floor* of its host is made hot, one that falls below it
+cold. When a host has too many hot links, the worse half goes; when it has none left, the best cold
+ones come. So a host that has links always has its best one in memory, and the order is the same as
+if all were there.
 
-The heap of hosts is lazy: an entry is only true if it still is its host's best link. A change of a
-best link adds an entry; the false ones fall out when they surface.
+The hot links of a host are a binary heap, and a small heap of the hosts' best links stands over
+these. Both are lazy: an entry is only true if the link still has that score; a change adds an
+entry, and the false ones fall out when they surface. Of equal scores the lower number, which was
+seen earlier, comes first. A held link is known to wait, but has no place in the order.
+
+RAM: 5 bytes for every link ever seen (where it stands, and its host), some 200 for a hot one and
+400 for a host that has links.
 """
 
 from array import array
 from collections.abc import Callable, Sequence
 from heapq import heapify, heappop, heappush
+from math import inf
 
-import numpy as np
+from mmcrawl.frontier.cold_links import ColdLinks
 
-_NOWHERE = -1
-_HELD = -2
+Key = tuple[float, int]
+"""What orders links: the score with the other sign, and the number. The least comes first."""
+
+_NOWHERE, _HELD, _HOT, _COLD = range(4)
+_MOST_HOT = 65_536  # of all hosts together
+_FEWEST_HOT = 16  # of a host that has more links: fewer would be fetched from disk too often
+_NO_FLOOR: Key = (inf, 0)
+_ALL_COLD: Key = (-inf, -1)
+_BULK = 8  # so many parts of the waiting links are moved one by one, if fewer than one change
+
+
+class _Host:
+    """The links of one host.
+
+    Attributes:
+        heap: keys of its hot links, and keys that are not true any more.
+        hot, cold: how many of its links are.
+        floor: all links at or before it are hot, all behind it cold; `_NO_FLOOR` if none is cold.
+        top: the best of them with the number of the host, as the heap of hosts has it.
+    """
+
+    __slots__ = ("cold", "floor", "heap", "hot", "top")
+
+    def __init__(self) -> None:
+        self.top = (0.0, -1, -1)
+        self.heap: list[Key] = []
+        self.hot = self.cold = 0
+        self.floor = _NO_FLOOR
 
 
 class PendingOrder:
-    """The order of waiting links. Link and host numbers are small non-negative integers."""
+    """The order of waiting links. Link and host numbers are small non-negative integers.
 
-    def __init__(self) -> None:
-        self._score = array("d")
-        self._host = array("i")
-        self._place = array("i")
-        self._heaps: dict[int, array[int]] = {}
+    Args:
+        most_hot: how many links are held in memory, more or less.
+        fewest_hot: of each host, however many hosts there are.
+    """
+
+    def __init__(self, most_hot: int = _MOST_HOT, fewest_hot: int = _FEWEST_HOT) -> None:
+        self._most_hot, self._fewest_hot = most_hot, fewest_hot
+        self._state = bytearray()
+        self._host_of = array("i")
+        self._hot: dict[int, float] = {}
+        self._cold = ColdLinks()
+        self._hosts: dict[int, _Host] = {}
         self._best: list[tuple[float, int, int]] = []
         self._waiting = 0
 
@@ -35,94 +75,95 @@ class PendingOrder:
         return self._waiting
 
     def __contains__(self, link: int) -> bool:
-        return link < len(self._place) and self._place[link] >= 0
+        return self.stands(link) > 0
 
     def is_held(self, link: int) -> bool:
         """Tell whether `link` waits without a place in the order."""
-        return link < len(self._place) and self._place[link] == _HELD
+        return self.stands(link) < 0
 
     def stands(self, link: int) -> int:
         """Return 1 if `link` is in the order, −1 if it is held, 0 if it does not wait."""
-        place = self._place[link] if link < len(self._place) else _NOWHERE
-        return 1 if place >= 0 else -1 if place == _HELD else 0
+        state = self._state[link] if link < len(self._state) else _NOWHERE
+        return 1 if state >= _HOT else -1 if state == _HELD else 0
 
     def score(self, link: int) -> float:
-        """Return the score that `link` was last given."""
-        return self._score[link]
+        """Return the score of a link in the order."""
+        return self._hot[link] if self._state[link] == _HOT else self._cold.score(link)
 
     def host(self, link: int) -> int:
         """Return the host that `link` was last noted with."""
-        return self._host[link]
+        return self._host_of[link]
 
     def hosts(self) -> dict[int, int]:
         """Return how many links wait for each host that has any."""
-        return {host: len(heap) for host, heap in self._heaps.items() if heap}
+        return {number: host.hot + host.cold for number, host in self._hosts.items()}
 
     def hold(self, link: int, host: int) -> None:
         """Note a link that must not be popped yet; take it out if it was to be."""
         self._reserve(link)
-        if self._place[link] >= 0:
+        if self._state[link] >= _HOT:
             self.remove(link)
-        self._host[link] = host
-        self._place[link] = _HELD
+        self._host_of[link] = host
+        self._state[link] = _HELD
 
     def release(self, link: int, score: float) -> None:
         """Give a held link its place."""
-        self.push(link, self._host[link], score)
+        self.push(link, self._host_of[link], score)
 
     def push(self, link: int, host: int, score: float) -> None:
         """Add a link that is not waiting."""
         self._reserve(link)
-        heap = self._heaps.setdefault(host, array("i"))
-        self._score[link] = score
-        self._host[link] = host
-        heap.append(link)
+        self._host_of[link] = host
         self._waiting += 1
-        self._rise(heap, len(heap) - 1, link)
-        if heap[0] == link:
-            self._announce(host, heap)
+        of_host = self._hosts.get(host)
+        if of_host is None:
+            of_host = self._hosts[host] = _Host()
+        self._place(link, host, of_host, score)
 
     def rescore(self, link: int, score: float) -> None:
         """Move a waiting link to where its new score puts it."""
-        old, self._score[link] = self._score[link], score
-        heap = self._heaps[self._host[link]]
-        place = self._place[link]
-        if score > old:
-            self._rise(heap, place, link)
-        elif score < old:
-            self._sink(heap, place, link)
-        if place == 0 or heap[0] == link:
-            self._announce(self._host[link], heap)
+        number = self._host_of[link]
+        host = self._hosts[number]
+        if self._state[link] == _COLD:
+            if (-score, link) > host.floor:
+                self._cold.put(link, number, score)
+                return
+        elif self._hot[link] == score:
+            return
+        self._displace(link, host)
+        self._place(link, number, host, score)
+        self._mend(number, host)
 
     def rescore_many(self, links: Sequence[int], scores: Sequence[float]) -> None:
-        """Re-score waiting links; many at once are sorted instead of moved one by one."""
-        if len(links) * 8 < self._waiting:
+        """Re-score waiting links; very many at once are sorted instead of moved one by one."""
+        if len(links) * _BULK < self._waiting:
             for link, score in zip(links, scores, strict=True):
                 self.rescore(link, score)
             return
-        for link, score in zip(links, scores, strict=True):
-            self._score[link] = score
-        for host in {self._host[link] for link in links}:
-            self._sort(host)
+        hosts = {self._host_of[link] for link in links}
+        if len(self._hot) == self._waiting:
+            self._hot.update(zip(links, scores, strict=True))
+            for number in hosts:
+                self._sort(number)
+            return
+        for number in hosts:
+            self._chill(number, self._hosts[number], 0)
+        numbers = map(self._host_of.__getitem__, links)
+        self._cold.put_all(zip(links, numbers, scores, strict=True))
+        for number in hosts:
+            self._refill(number, self._hosts[number])
 
     def remove(self, link: int) -> None:
         """Take a waiting link out."""
-        host = self._host[link]
-        heap = self._heaps[host]
-        place = self._place[link]
-        last = heap.pop()
-        self._place[link] = _NOWHERE
+        number = self._host_of[link]
+        host = self._hosts[number]
+        self._displace(link, host)
+        self._state[link] = _NOWHERE
         self._waiting -= 1
-        if last != link:
-            self._place[last] = place
-            heap[place] = last
-            self._rise(heap, place, last)
-            self._sink(heap, self._place[last], last)
-        if heap:
-            if place == 0:
-                self._announce(host, heap)
+        if host.hot or host.cold:
+            self._mend(number, host)
         else:
-            del self._heaps[host]
+            del self._hosts[number]
 
     def take(self, link: int) -> None:
         """Take a link out, whether it has a place in the order or is held."""
@@ -130,7 +171,7 @@ class PendingOrder:
             self.remove(link)
         else:
             self._reserve(link)
-            self._place[link] = _NOWHERE
+            self._state[link] = _NOWHERE
 
     def pop(self, ready: Callable[[int], bool] = lambda host: True) -> int | None:
         """Take out and return the best link of a host that is `ready`; None if there is none."""
@@ -138,12 +179,13 @@ class PendingOrder:
         found = None
         while self._best and found is None:
             entry = heappop(self._best)
-            _, link, host = entry
-            heap = self._heaps.get(host)
-            if not heap or heap[0] != link or self._score[link] != -entry[0]:
+            if aside and aside[-1] == entry:  # it was told twice
                 continue
-            if ready(host):
-                found = link
+            host = self._hosts.get(entry[2])
+            if host is None or host.top != entry:
+                continue
+            if ready(entry[2]):
+                found = entry[1]
             else:
                 aside.append(entry)
         for entry in aside:
@@ -152,66 +194,100 @@ class PendingOrder:
             self.remove(found)
         return found
 
-    def _reserve(self, link: int) -> None:
-        missing = link + 1 - len(self._place)
-        if missing > 0:
-            self._score.extend([0.0] * missing)
-            self._host.extend([0] * missing)
-            self._place.extend([_NOWHERE] * missing)
+    # -- inside ---------------------------------------------------------------------------------
 
-    def _announce(self, host: int, heap: "array[int]") -> None:
-        """Tell the heap of hosts that `host` has a new best link."""
-        link = heap[0]
-        heappush(self._best, (-self._score[link], link, host))
-        if len(self._best) > 64 + 4 * len(self._heaps):
-            self._best = [
-                (-self._score[heap[0]], heap[0], host) for host, heap in self._heaps.items() if heap
-            ]
+    def _reserve(self, link: int) -> None:
+        missing = link + 1 - len(self._state)
+        if missing > 0:
+            self._state.extend(bytes(missing))
+            self._host_of.frombytes(bytes(self._host_of.itemsize * missing))
+
+    def _place(self, link: int, number: int, host: _Host, score: float) -> None:
+        """Make a link hot or cold; if there are too many hot ones, make the worse ones cold."""
+        key = -score, link
+        if key > host.floor:
+            self._cold.put(link, number, score)
+            self._state[link] = _COLD
+            host.cold += 1
+            return
+        self._hot[link] = score
+        self._state[link] = _HOT
+        host.hot += 1
+        heappush(host.heap, key)
+        if host.heap[0] == key:
+            self._announce(number, host)
+        if len(host.heap) > 64 + 2 * host.hot:
+            self._sort(number)
+        if len(self._hot) > self._most_hot and host.hot > 2 * self._share:
+            self._chill(number, host, self._share)
+
+    def _displace(self, link: int, host: _Host) -> None:
+        """Take a link out of the hot or the cold ones of its host."""
+        if self._state[link] == _HOT:
+            del self._hot[link]
+            host.hot -= 1
+            return
+        self._cold.remove(link)
+        host.cold -= 1
+        if not host.cold:
+            host.floor = _NO_FLOOR
+
+    def _mend(self, number: int, host: _Host) -> None:
+        """See that the best link of a host is hot, and known to the heap of hosts."""
+        if not host.hot:
+            self._refill(number, host)
+        elif not self._is_true(host.heap[0], number):
+            while not self._is_true(host.heap[0], number):
+                heappop(host.heap)
+            self._announce(number, host)
+
+    @property
+    def _share(self) -> int:
+        """How many hot links a host may keep where there is not room for all."""
+        return max(self._fewest_hot, self._most_hot // (2 * len(self._hosts)))
+
+    def _announce(self, number: int, host: _Host) -> None:
+        """Tell the heap of hosts that a host has a new best link."""
+        host.top = (*host.heap[0], number)
+        heappush(self._best, host.top)
+        if len(self._best) > 64 + 4 * len(self._hosts):
+            self._best = [host.top for host in self._hosts.values()]
             heapify(self._best)
 
-    def _sort(self, host: int) -> None:
-        """Order a whole host anew: a sorted list is a heap."""
-        heap = self._heaps[host]
-        links = np.array(heap, dtype=np.int32)
-        scores = np.frombuffer(self._score, dtype=np.float64)[links]
-        links = links[np.lexsort((links, -scores))]
-        ordered = self._heaps[host] = array("i", links.tobytes())
-        places = np.frombuffer(self._place, dtype=np.int32)
-        places[links] = np.arange(len(links), dtype=np.int32)
-        self._announce(host, ordered)
+    def _is_true(self, key: Key, number: int) -> bool:
+        """Tell whether an entry of the heap of a host still holds."""
+        return self._hot.get(key[1]) == -key[0] and self._host_of[key[1]] == number
 
-    def _rise(self, heap: "array[int]", place: int, link: int) -> None:
-        """Move `link` up from `place` until its parent comes before it."""
-        scores, places = self._score, self._place
-        score = scores[link]
-        while place > 0:
-            above = (place - 1) >> 1
-            other = heap[above]
-            other_score = scores[other]
-            if other_score > score or (other_score == score and other < link):
-                break
-            heap[place] = other
-            places[other] = place
-            place = above
-        heap[place] = link
-        places[link] = place
+    def _sort(self, number: int) -> None:
+        """Order the hot links of a host anew: a sorted list is a heap."""
+        host, hot, host_of = self._hosts[number], self._hot, self._host_of
+        links = {link for _, link in host.heap if link in hot and host_of[link] == number}
+        host.heap = sorted((-hot[link], link) for link in links)
+        if host.top != (*host.heap[0], number):
+            self._announce(number, host)
 
-    def _sink(self, heap: "array[int]", place: int, link: int) -> None:
-        """Move `link` down from `place` until it comes before both its children."""
-        scores, places = self._score, self._place
-        score, size = scores[link], len(heap)
-        while (below := 2 * place + 1) < size:
-            other = heap[below]
-            other_score = scores[other]
-            if below + 1 < size:
-                right = heap[below + 1]
-                right_score = scores[right]
-                if right_score > other_score or (right_score == other_score and right < other):
-                    below, other, other_score = below + 1, right, right_score
-            if score > other_score or (score == other_score and link < other):
-                break
-            heap[place] = other
-            places[other] = place
-            place = below
-        heap[place] = link
-        places[link] = place
+    def _chill(self, number: int, host: _Host, kept: int) -> None:
+        """Make the hot links of a host cold, but for the best."""
+        if not host.hot:
+            return
+        self._sort(number)
+        for key, link in host.heap[kept:]:
+            self._cold.put(link, number, -key)
+            self._state[link] = _COLD
+            del self._hot[link]
+        host.cold += host.hot - kept
+        host.hot = kept
+        del host.heap[kept:]
+        host.floor = host.heap[-1] if kept else _ALL_COLD
+
+    def _refill(self, number: int, host: _Host) -> None:
+        """Make the best cold links of a host hot, which has no hot ones."""
+        found = self._cold.take_best(number, self._share)
+        host.heap = [(-score, link) for link, score in found]
+        host.hot = len(found)
+        host.cold -= len(found)
+        host.floor = host.heap[-1] if host.cold else _NO_FLOOR
+        self._hot.update(found)
+        for link, _ in found:
+            self._state[link] = _HOT
+        self._announce(number, host)

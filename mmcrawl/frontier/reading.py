@@ -13,6 +13,8 @@ from mmcrawl.frontier.urls import url_key
 JOB_SHIFT = 40
 """Ids of links in the store are `job << JOB_SHIFT` and up; those of a job are counted from 0."""
 
+_KEYS_AT_ONCE = 500  # SQLite takes 999 values in its oldest versions
+
 
 @dataclass(frozen=True, slots=True)
 class PastPage:
@@ -109,6 +111,36 @@ class LinkTable:
         ).fetchone()
         return array("I", row[0]) if row else ()
 
+    def alike(self, key: int, most: int) -> list[int]:
+        """Return the first links with a certain `twin_key`."""
+        rows = self.store.db.execute(
+            "SELECT id FROM link WHERE twin_key = ? AND id >= ? AND id < ? ORDER BY id LIMIT ?",
+            (key, *self._ours, most),
+        )
+        return [row[0] - self._base for row in rows]
+
+    def known_twin_keys(self, keys: Sequence[int]) -> set[int]:
+        """Return those of some `twin_key`s that links have."""
+        known: set[int] = set()
+        for first in range(0, len(keys), _KEYS_AT_ONCE):
+            some = keys[first : first + _KEYS_AT_ONCE]
+            marks = ", ".join("?" * len(some))
+            rows = self.store.db.execute(
+                f"SELECT twin_key FROM link WHERE twin_key IN ({marks}) AND id >= ? AND id < ?",  # noqa: S608
+                (*some, *self._ours),
+            )
+            known.update(row[0] for row in rows)
+        return known
+
+    def fetched_alike(self) -> list[int]:
+        """Return the `twin_key`s that several links have of which a page was fetched."""
+        rows = self.store.db.execute(
+            "SELECT twin_key FROM page JOIN link USING (id) WHERE id >= ? AND id < ?"
+            " AND twin_key IS NOT NULL GROUP BY twin_key HAVING count(*) > 1",
+            self._ours,
+        )
+        return [row[0] for row in rows]
+
     def twin(self, page: str, digest: int) -> str | None:
         """Return the address of a relevant page with this digest, other than `page` itself."""
         row = self.store.db.execute(
@@ -132,11 +164,15 @@ class LinkTable:
 
     def waiting(self) -> list[int]:
         """Return the waiting links, held ones included, in the order they were found."""
+        return list(self.each_waiting())
+
+    def each_waiting(self) -> Iterator[int]:
+        """Yield the waiting links, which may be many millions, as `waiting` returns them."""
         rows = self.store.db.execute(
             "SELECT id FROM link WHERE id >= ? AND id < ? AND status = 'W' ORDER BY id",
             self._ours,
         )
-        return [row[0] - self._base for row in rows]
+        return (row[0] - self._base for row in rows)
 
     def followed(self) -> list[tuple[int, range]]:
         """Return which links were addresses that only a list named, and when they became links.

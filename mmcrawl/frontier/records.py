@@ -1,5 +1,6 @@
 """The values that pass between frontier, scoring and crawl."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -59,12 +60,12 @@ class LinkScores:
     """Scores of some links: of new ones, and of waiting ones whose score changed.
 
     `score` orders the frontier (higher first, in [0, 1000), or `HELD`); `structure` is kept for the
-    record. All three lists have one entry a link.
+    record. All three have one entry a link.
     """
 
-    ids: list[int]
-    score: list[float]
-    structure: list[float]
+    ids: Sequence[int]
+    score: Sequence[float]
+    structure: Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
-"""The frontier on SQLite: records in the database, the order of waiting links in RAM.
+"""The frontier on SQLite: records in the database, the best of the waiting links in RAM.
 
-What a link costs: its row (URL without its host, anchor, words, scores) and a key in the database,
-whose cache is bounded when it is a file; 20 bytes in RAM for its place in the order. Scores change
-often, so new ones are applied to the order at once and written in one go at the next commit.
+What a link costs: its row (URL without its host, anchor, words, scores) and two keys in the
+database, whose cache is bounded when it is a file; 5 bytes in RAM, as only the best of those that
+wait have their place in the order there (`order.py`). Scores change often, so new ones are applied
+to the order at once and written in one go at the next commit, or when they are many.
 
 Links in some kinds of blocks come later than their scores say or are left waiting, and rules of the
 user come before their scores (`ranking.py`).
@@ -26,6 +27,7 @@ from mmcrawl.frontier.records import (
     WaitingLink,
 )
 from mmcrawl.frontier.store import Job, SqliteStore
+from mmcrawl.frontier.twins import twin_key
 from mmcrawl.frontier.urls import split_origin, url_key
 
 _RECENT_KEYS = 50_000  # of links that were looked for last
@@ -87,7 +89,7 @@ class SqliteFrontier(InterLink):
 
     def held(self) -> list[int]:
         """Return the waiting links that may not be fetched for now."""
-        return [link for link in self.waiting() if self._order.is_held(link)]
+        return list(filter(self._order.is_held, self.each_waiting()))
 
     def record(self, link: int) -> LinkRecord:
         """Return everything known of a link, see `InterLink`."""
@@ -138,12 +140,14 @@ class SqliteFrontier(InterLink):
         """Give links their scores; those that do not wait keep theirs."""
         order, rescored = self._order, self._rescored
         plain, rank_of = self._ranking.is_plain, self._ranking.rank
-        moved, moved_scores = [], []
+        moved, moved_scores = array("I"), array("d")  # they may be many millions
         for link, score, structure in zip(scores.ids, scores.score, scores.structure, strict=True):
             stands = order.stands(link)
             if not stands:
                 continue
             rescored[link] = (score, structure)
+            if len(rescored) > _MOST_UNWRITTEN_SCORES:
+                self._write_scores()
             rank = score if plain else rank_of(link, score)
             if rank == HELD:
                 if stands > 0:
@@ -155,8 +159,6 @@ class SqliteFrontier(InterLink):
                 order.release(link, rank)
         if moved:
             self._order.rescore_many(moved, moved_scores)
-        if len(self._rescored) > _MOST_UNWRITTEN_SCORES:
-            self._write_scores()
 
     def found_in(self, link: int, block: str) -> None:
         """Note a further block that a link stands in: of several, it has the best."""
@@ -306,6 +308,7 @@ class SqliteFrontier(InterLink):
             new.content_score,
             *link_values(new),
             new.refused,
+            None if new.refused else twin_key(new.url),
         )
 
     def _key(self, link: NewLink) -> int | None:

@@ -46,8 +46,14 @@ of the parameters in which they do."""
 class Links(Protocol):
     """The links of a crawl (the frontier)."""
 
-    def links_from(self, first: int) -> Iterator[tuple[str, int | None]]:
-        """Yield address and parent of the links from a number on, in order."""
+    def alike(self, key: int, most: int) -> list[int]:
+        """Return the first links with a certain `twin_key`."""
+
+    def known_twin_keys(self, keys: Sequence[int]) -> set[int]:
+        """Return those of some `twin_key`s that links have."""
+
+    def fetched_alike(self) -> list[int]:
+        """Return the `twin_key`s that several links have of which a page was fetched."""
 
     def lookup(self, url: str) -> int | None:
         """Return the link that an address is, None if it was never seen."""
@@ -77,7 +83,8 @@ def _difference(one: str, other: str) -> tuple[str, Kind]:
 
 
 @lru_cache(maxsize=16_384)  # a link is looked up, and added
-def _key(url: str) -> int:
+def twin_key(url: str) -> int:
+    """Return what the addresses share that may lead to one page, as a number."""
     host, rest, *_ = _parts(url)
     return hash64(f"{host}{rest.lower()}")
 
@@ -121,40 +128,27 @@ class Twins:
 
     def __init__(self, links: Links) -> None:
         self._links = links
-        self._first: dict[int, int] = {}
-        self._groups: dict[int, list[int]] = {}
-        self._twinned: set[int] = set()
         self._pairs: defaultdict[tuple[str, Kind], list[int]] = defaultdict(lambda: [0, 0])
         self._varied: dict[int, int] = {}
         self._seen: set[int] = set()
         self._unvaried: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
-        for number, (url, _) in enumerate(links.links_from(0)):
-            self.add(number, url)
-        for group in self._groups.values():
-            for one, other in combinations(group, 2):
+        for key in links.fetched_alike():
+            for one, other in combinations(links.alike(key, _MOST), 2):
                 self._compare(one, other)
 
     def known(self, urls: Iterable[str]) -> list[bool]:
         """Tell of each of some new addresses whether it may be a twin, also of one before it."""
-        before: set[int] = set()
+        keys = [twin_key(url) for url in urls]
+        known = self._links.known_twin_keys(keys)
         answers = []
-        for key in map(_key, urls):
-            answers.append(key in self._first or key in before)
-            before.add(key)
+        for key in keys:
+            answers.append(key in known)
+            known.add(key)
         return answers
-
-    def add(self, link: int, url: str) -> None:
-        """Take in a link of the frontier."""
-        first = self._first.setdefault(_key(url), link)
-        if first != link:
-            self._twinned |= {first, link}
-            group = self._groups.setdefault(first, [first])
-            if len(group) < _MOST and link not in group:
-                group.append(link)
 
     def crawled(self, link: int, url: str) -> None:
         """Learn from a page that was fetched."""
-        group = self._group(link, url)
+        group = self._links.alike(twin_key(url), _MOST)
         for twin in group if link in group else ():
             if twin != link:
                 self._compare(twin, link)
@@ -174,14 +168,14 @@ class Twins:
 
     def left(self, link: int, url: str) -> list[int]:
         """Return the twins of a link that led to no page: each may be the address of one."""
-        twins = (twin for twin in self._group(link, url) if twin != link)
+        twins = (twin for twin in self._links.alike(twin_key(url), _MOST) if twin != link)
         return [twin for twin in twins if self._links.digest(twin) is None]
 
     def was_fetched(self, link: int, url: str) -> bool:
         """Tell whether the page of a link was fetched under another address, as far as is known."""
         return any(
             self._mean_nothing(*_difference(self._links.url(twin), url))
-            for twin in self._group(link, url)
+            for twin in self._links.alike(twin_key(url), _MOST)
             if twin != link and self._links.digest(twin) is not None
         ) or self._differs_in_parameters(link, url)
 
@@ -202,12 +196,6 @@ class Twins:
         pages = self._seen.intersection({self._links.lookup(rest), self._varied.get(key)}) - {link}
         digests = (self._links.digest(page) for page in pages)
         return [digest for digest in digests if digest]
-
-    def _group(self, link: int, url: str) -> Sequence[int]:
-        """Return a link and its twins in the order found; nothing if it has none."""
-        if link not in self._twinned:  # most: their key need not be made again
-            return ()
-        return self._groups[self._first[_key(url)]]
 
     def _compare(self, one: int, other: int) -> None:
         """Count two pages that may be twins as the same, or as different."""

@@ -1,11 +1,15 @@
 """What an algorithm is: it is told what became of links, and answers with scores."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass
 from math import inf
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mmcrawl.errors import raise_if_fatal
 from mmcrawl.frontier.findings import PatternRecord
@@ -15,6 +19,8 @@ from mmcrawl.frontier.records import KnownLink, LinkScores
 logger = logging.getLogger(__name__)
 
 NO_SCORES = LinkScores([], [], [])
+_FEW = 10_000  # links; of more the scores are not made Python objects all at once
+Numbers: TypeAlias = NDArray[Any]
 Ranges: TypeAlias = Mapping[str, tuple[float, float]]
 """Least and greatest value of parameters, by name; `inf` for no bound."""
 Words: TypeAlias = Mapping[str, str]
@@ -175,6 +181,33 @@ def scores_after(scorer: Scorer, page: CrawledPage) -> LinkScores:
         logger.exception("Algorithm %s failed at %s", scorer.name, page.url)
         nothing = [0.0] * len(page.links)
         return LinkScores(list(page.links), nothing, nothing)
+
+
+def scores_of(ids: Numbers, score: Numbers, structure: Numbers) -> LinkScores:
+    """Return scores of links given as arrays, shape (n,) each."""
+    if len(ids) <= _FEW:
+        return LinkScores(ids.tolist(), score.tolist(), structure.tolist())
+    return LinkScores(
+        array("I", ids.astype(np.uint32).tobytes()),
+        array("d", score.astype(np.float64).tobytes()),
+        array("d", structure.astype(np.float64).tobytes()),
+    )
+
+
+def join(answers: Iterable[LinkScores]) -> LinkScores:
+    """Return the scores of several answers as one."""
+    answers = [answer for answer in answers if len(answer.ids)]
+    if len(answers) == 1:
+        return answers[0]
+    few = sum(len(answer.ids) for answer in answers) <= _FEW
+    ids: MutableSequence[int] = [] if few else array("I")
+    score: MutableSequence[float] = [] if few else array("d")
+    structure: MutableSequence[float] = [] if few else array("d")
+    for answer in answers:
+        ids.extend(answer.ids)
+        score.extend(answer.score)
+        structure.extend(answer.structure)
+    return LinkScores(ids, score, structure)
 
 
 def check_ranges(

@@ -13,7 +13,6 @@ before anything was found on a host, what was tried least there is tried. Seeds 
 all that can be promised.
 """
 
-from array import array
 from collections.abc import Collection, Sequence
 from math import exp
 from typing import Any, ClassVar
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 
 from mmcrawl.scoring.base import CrawledPage, LinkSource
 from mmcrawl.scoring.evidence import COLUMNS, Evidence, Prior, Rows, shipped_prior
+from mmcrawl.scoring.feature_rows import FeatureRows
 from mmcrawl.scoring.link_features import (
     BITS,
     WIDTH,
@@ -44,6 +44,8 @@ _SEED_SCORE = 10.0
 _SEED, _NEW = COLUMNS.index("seed"), COLUMNS.index("directory: new")
 _FEW_FINDS = 5.0  # with so many relevant pages of a host novelty is worth half of what it was
 _NONE = -2  # no link; -1 is the parent of a seed
+AT_ONCE = 16_384
+"""Links that are scored at once; what that takes of RAM is about a kilobyte for each."""
 _NO_PAGE = 0  # outcome of a link that is no page (yet)
 _RELEVANT, _HAS_MEDIA = 12, 6
 
@@ -134,10 +136,9 @@ class Prospects:
         self._model = OnlineLogisticModel(BITS, variance=variance)
         for number, share in fit_features().items():
             self._model.expect(number, fit * share)
-        self._features = np.zeros((1024, WIDTH), dtype=np.uint32)
+        self._features = FeatureRows(WIDTH)
         self._flags = np.zeros(1024, dtype=np.uint8)
         self._linked = np.zeros(1024, dtype=np.float32)
-        self._parent = array("i")
         self._outcome = bytearray()
         self._failure = _NONE
         self._origin, self._origin_of = Origin(), (-1, _NO_PAGE)
@@ -153,8 +154,7 @@ class Prospects:
         if self._origin_of != (parent, outcome):  # not as for the link before
             self._origin_of = parent, outcome
             self._origin = Origin() if parent < 0 else self._made_origin(parent, outcome)
-        self._parent[link] = parent
-        self._features[link] = link_features(known, self._origin)
+        self._features.put(link, link_features(known, self._origin))
         self._flags[link] = link_flags(known, self._origin, self._kinds)
 
     def crawled(self, page: CrawledPage) -> None:
@@ -189,11 +189,12 @@ class Prospects:
             return
         self._outcome[page] -= _RELEVANT
         link, parent = page, self._page_above(page)
-        led = None if parent < 0 else self._features[parent]
+        led = None if parent < 0 else self._features.row(parent)
         while link != parent:
-            self._evidence.take_back(self._features[link], led)
-            self._model.learn(self._features[link], self._expected(link), False)
-            link, led = self._parent[link], None
+            row = self._features.row(link)
+            self._evidence.take_back(row, led)
+            self._model.learn(row, self._expected(link), False)
+            link, led = self._parent(link), None
 
     def worth(
         self, ids: Ids, *, lookahead: float = 1.0, novelty: float = NOVELTY
@@ -206,8 +207,12 @@ class Prospects:
             novelty: what a link is worth more in a directory of which nothing was fetched, as long
                 as nothing was found on its host, at least 0.
         """
-        relevant, leads, tried, seeds = self._terms(ids, novelty)
-        return relevant + lookahead * leads + tried + seeds, leads
+        worth, leads = np.empty(len(ids)), np.empty(len(ids))
+        for first in range(0, len(ids), AT_ONCE):
+            some = slice(first, first + AT_ONCE)
+            relevant, leads[some], tried, seeds = self._terms(ids[some], novelty)
+            worth[some] = relevant + lookahead * leads[some] + tried + seeds
+        return worth, leads
 
     def parts(
         self, link: int, *, lookahead: float = 1.0, novelty: float = NOVELTY
@@ -226,7 +231,8 @@ class Prospects:
 
     def _terms(self, ids: Ids, novelty: float) -> tuple[Values, Values, Values, Values]:
         """Return P(relevant), what links lead to, novelty and what seeds are worth more."""
-        rows, columns = self._features[ids], self._columns(ids)
+        rows = self._features.rows(ids)
+        columns = self._columns(ids, rows)
         log_odds = columns @ self._for_relevance + self._model.log_odds(rows)
         relevant: Values = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
         leads = np.clip(columns @ self._for_yield, 0, 1).astype(np.float64)
@@ -238,11 +244,8 @@ class Prospects:
         missing = link + 1 - len(self._outcome)
         if missing > 0:
             self._outcome.extend(bytes(missing))
-            self._parent.extend([-1] * missing)
         while link >= len(self._flags):
-            self._features = doubled(self._features)
-            self._flags = doubled(self._flags)
-            self._linked = doubled(self._linked)
+            self._flags, self._linked = grown(self._flags), grown(self._linked)
 
     def _made_origin(self, page: int, outcome: int) -> Origin:
         return Origin(
@@ -256,25 +259,32 @@ class Prospects:
         """Learn what a link led to, and so did those that redirected to it."""
         page = self._page_above(link)
         while link != page:
-            self._model.learn(self._features[link], self._expected(link), relevant)
-            self._evidence.fetched(self._features[link], relevant)
-            link = self._parent[link]
+            row = self._features.row(link)
+            self._model.learn(row, self._expected(link), relevant)
+            self._evidence.fetched(row, relevant)
+            link = self._parent(link)
         if page >= 0 and relevant:
-            self._evidence.led(self._features[page])
+            self._evidence.led(self._features.row(page))
+
+    def _parent(self, link: int) -> int:
+        """Return the page that a link was first found on, or what redirected to it; -1 for none."""
+        parent = self._source.known(link).parent
+        return -1 if parent is None else parent
 
     def _page_above(self, link: int) -> int:
         """Return the page that a link, or what redirected to it, stands on; -1 for none."""
-        parent = self._parent[link]
+        parent = self._parent(link)
         while parent >= 0 and self._outcome[parent] == _NO_PAGE:
-            parent = self._parent[parent]
+            parent = self._parent(parent)
         return parent
 
     def _expected(self, link: int) -> float:
         """Return the log-odds that a link is relevant, by the evidence."""
-        return float((self._columns(np.array([link])) @ self._for_relevance)[0])
+        ids = np.array([link])
+        return float((self._columns(ids, self._features.rows(ids)) @ self._for_relevance)[0])
 
-    def _columns(self, ids: Ids) -> NDArray[np.float32]:
-        return self._evidence.columns(self._features[ids], self._flags[ids], self._linked[ids])
+    def _columns(self, ids: Ids, rows: Rows) -> NDArray[np.float32]:
+        return self._evidence.columns(rows, self._flags[ids], self._linked[ids])
 
 
 def _outcome(page: CrawledPage) -> int:
@@ -283,6 +293,6 @@ def _outcome(page: CrawledPage) -> int:
     return 1 + media + min(int(page.topic_score * 5), 5)
 
 
-def doubled(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a column with room for as many entries again."""
-    return np.concatenate([column, np.zeros_like(column)])
+def grown(column: NDArray[Any]) -> NDArray[Any]:
+    """Return a column with room for an eighth more entries, at least for some."""
+    return np.concatenate([column, np.zeros(max(len(column) // 8, 1_024), dtype=column.dtype)])

@@ -55,6 +55,8 @@ from mmcrawl.scoring.base import (
     Ranges,
     Scorer,
     check_ranges,
+    join,
+    scores_of,
 )
 from mmcrawl.scoring.graph.inlinks import InLinks
 from mmcrawl.scoring.similarity import LinkSimilarity
@@ -367,7 +369,7 @@ class SharkImproved(Scorer):
         share = np.minimum(structure / self._largest, 1.0) if self._largest else structure
         content = np.frombuffer(self._content, dtype=np.float32)[links].astype(np.float64)
         score = self._alpha * content + (1 - self._alpha) * share
-        return LinkScores(links.tolist(), score.tolist(), share.tolist())
+        return scores_of(links, score, share)
 
     def _scores_of(self, links: _Numbers) -> LinkScores:
         """Score links of any state that were not scored yet, or may not have been."""
@@ -375,12 +377,10 @@ class SharkImproved(Scorer):
         counts = self._inlinks.counts(links)
         found = links[(states == _WAITING) & (counts > 0)]
         others = links[(states == _SEED) | ((states == _WAITING) & (counts == 0))]
-        answer = self._scores(found, self._structure(found))
-        for link in others.tolist():
-            answer.ids.append(link)
-            answer.score.append(self._alpha * self._content[link] + 1 - self._alpha)
-            answer.structure.append(1.0)
-        return answer
+        ids = others.tolist()
+        scores = [self._alpha * self._content[link] + 1 - self._alpha for link in ids]
+        asked_for = LinkScores(ids, scores, [1.0] * len(ids))
+        return join([self._scores(found, self._structure(found)), asked_for])
 
 
 def _without(links: Iterable[int], link: int) -> _Numbers:

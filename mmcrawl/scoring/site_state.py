@@ -2,8 +2,8 @@
 
 The addresses of a site's waiting links are kept so that all are measured against a pattern at once.
 Links of as many directories and with the same query keys are of one form. A form is a table of
-numbers, a row a link: the 64-bit hashes of its directories and query values. Two different parts
-have the same hash with probability 2⁻⁶⁴.
+numbers, a row a link: the 32-bit hashes of its directories and query values. Two different parts
+have the same hash with probability 2⁻³².
 """
 
 from array import array
@@ -18,13 +18,14 @@ from mmcrawl.scoring.patterns import ANY, Pattern, SitePatterns, UrlParts, query
 
 Ids = np.ndarray[Any, np.dtype[Any]]
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
-_Rows = np.ndarray[Any, np.dtype[np.int64]]
+_Rows = np.ndarray[Any, np.dtype[np.uint32]]
 _Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 UNKNOWN, WAITING, TAKEN = range(3)
 """States of a link."""
 NO_PATTERN = -1
-_FAR = 2**31 - 1
+_FAR = 2**16 - 1  # no pattern of a site is farther than that from an address that can be asked for
+_HASH = 2**32 - 1
 
 
 @dataclass(slots=True)
@@ -34,17 +35,17 @@ class _Form:
     directories: int
     keys: tuple[str, ...]
     links: "array[int]" = field(default_factory=lambda: array("I"))
-    parts: "array[int]" = field(default_factory=lambda: array("q"))
+    parts: "array[int]" = field(default_factory=lambda: array("I"))
 
     def ids(self) -> Ids:
         return np.frombuffer(self.links, dtype=np.uint32)
 
     def rows(self) -> _Rows:
-        return np.frombuffer(self.parts, dtype=np.int64).reshape(len(self.links), -1)
+        return np.frombuffer(self.parts, dtype=np.uint32).reshape(len(self.links), -1)
 
     def keep(self, kept: _Flags) -> None:
         links, rows = self.ids()[kept], self.rows()[kept]
-        self.links, self.parts = array("I", links.tobytes()), array("q", rows.tobytes())
+        self.links, self.parts = array("I", links.tobytes()), array("I", rows.tobytes())
 
     def gaps(self, pattern: Pattern) -> Ids:
         """Return the distance of every link to a pattern of its host (4.3)."""
@@ -63,9 +64,15 @@ class WaitingUrls:
 
     def __init__(self) -> None:
         self._forms: dict[tuple[int, tuple[str, ...]], _Form] = {}
+        self._size = 0
 
     def __len__(self) -> int:
-        return sum(len(form.links) for form in self._forms.values())
+        return self._size
+
+    def links(self) -> Ids:
+        """Return the links in ascending order."""
+        ids = [form.ids() for form in self._forms.values()]
+        return np.sort(np.concatenate(ids)) if ids else np.empty(0, dtype=np.uint32)
 
     def add(self, link: int, url: UrlParts) -> None:
         """Take in a link that is not there yet."""
@@ -74,8 +81,9 @@ class WaitingUrls:
         if form is None:
             form = self._forms[key] = _Form(*key)
         form.links.append(link)
-        form.parts.extend(map(hash, url.directories))
-        form.parts.extend(hash(value) for _, value in url.query)
+        form.parts.extend(map(_hash, url.directories))
+        form.parts.extend(_hash(value) for _, value in url.query)
+        self._size += 1
 
     def keep_waiting(self, states: Ids) -> None:
         """Forget the links whose entry in `states` is another than `WAITING`."""
@@ -83,6 +91,7 @@ class WaitingUrls:
             form.keep(states[form.ids()] == WAITING)
             if not form.links:
                 del self._forms[key]
+        self._size = sum(len(form.links) for form in self._forms.values())
 
     def gaps(self, pattern: Pattern) -> Iterator[tuple[Ids, Ids]]:
         """Yield links with their distances to a pattern (0: it matches), a few arrays for all."""
@@ -90,10 +99,14 @@ class WaitingUrls:
             yield form.ids(), form.gaps(pattern)
 
 
+def _hash(part: str) -> int:
+    return hash(part) & _HASH
+
+
 def _unequal(rows: _Rows, parts: Sequence[str]) -> _Flags:
     """Tell for every row which of its numbers are not those of `parts`; `*` equals any."""
     count = min(rows.shape[1], len(parts))
-    wanted = np.array([hash(part) for part in parts[:count]], dtype=np.int64)
+    wanted = np.array([_hash(part) for part in parts[:count]], dtype=np.uint32)
     literal = np.array([part != ANY for part in parts[:count]], dtype=bool)
     return np.asarray((rows[:, :count] != wanted) & literal)
 
@@ -106,7 +119,7 @@ class Site:
         number: of the site.
         host: its name.
         patterns: what was learnt.
-        links, urls: its waiting links, and some that wait no more.
+        urls: its waiting links, and some that wait no more.
         measured: how many URLs each pattern generalised when all waiting links were last measured
             against it.
         largest: rank of a waiting link.
@@ -116,7 +129,6 @@ class Site:
     number: int
     host: str
     patterns: SitePatterns
-    links: "array[int]" = field(default_factory=lambda: array("I"))
     urls: WaitingUrls = field(default_factory=WaitingUrls)
     measured: list[int] = field(default_factory=list)
     largest: float = 0.0
@@ -124,12 +136,11 @@ class Site:
 
 
 class Links:
-    """What is known of links, in columns by their ids: 29 bytes a link.
+    """What is known of links, in columns by their ids: 23 bytes a link.
 
     Attributes:
         state: one of the states above.
         site: number of its site.
-        parent: page it was first found on, -1 for none.
         pattern: index of the pattern it matches, `NO_PATTERN` for none.
         distance: to the nearest pattern (4.3), 1 where it is less or there is none.
         content: content score (4.7).
@@ -139,9 +150,8 @@ class Links:
     def __init__(self) -> None:
         self.state = bytearray()
         self.site = array("i")
-        self.parent = array("i")
         self.pattern = array("i")
-        self.distance = array("i")
+        self.distance = array("H")
         self.content = array("f")
         self.inflow = array("d")
 
@@ -150,26 +160,23 @@ class Links:
         missing = link + 1 - len(self.state)
         if missing > 0:
             self.state.extend(bytes(missing))
-            for ids in (self.site, self.parent, self.pattern, self.distance):
+            for ids in (self.site, self.pattern):
                 ids.extend([-1] * missing)
-            for numbers in (self.content, self.inflow):
-                numbers.extend([0.0] * missing)
+            for numbers in (self.distance, self.content, self.inflow):
+                numbers.frombytes(bytes(numbers.itemsize * missing))
 
     def waiting(self, site: Site) -> Ids:
         """Return the waiting links of a site, and forget the others there."""
         state = np.frombuffer(self.state, dtype=np.uint8)
-        known = np.frombuffer(site.links, dtype=np.uint32)
-        links: Ids = known[state[known] == WAITING]
-        site.links = array("I", links.tobytes())
         site.urls.keep_waiting(state)
-        return links
+        return site.urls.links()
 
     def measure(self, site: Site, link: int, url: UrlParts) -> None:
         """Find the pattern a new link matches, and how far the nearest is (1 if there is none)."""
         best = site.patterns.best(url)
         gap = site.patterns.distance(url)
         self.pattern[link] = NO_PATTERN if best is None else best
-        self.distance[link] = 1 if gap is None else max(gap, 1)
+        self.distance[link] = 1 if gap is None else min(max(gap, 1), _FAR)
 
     def measure_all(self, site: Site) -> None:
         """Measure the waiting links against the patterns that changed since this was done last.
@@ -178,7 +185,7 @@ class Links:
         """
         links = self.waiting(site)
         pattern = np.frombuffer(self.pattern, dtype=np.int32)
-        distance = np.frombuffer(self.distance, dtype=np.int32)
+        distance = np.frombuffer(self.distance, dtype=np.uint16)
         sizes = [learnt.urls for learnt in site.patterns.learnt]
         if not any(site.measured):
             pattern[links] = NO_PATTERN
@@ -195,7 +202,7 @@ def _measure_against(site: Site, index: int, sizes: Ids, pattern: Ids, distance:
     Of several that match, the one that generalises most URLs is taken, then the oldest.
     """
     for links, gaps in site.urls.gaps(site.patterns.learnt[index].pattern):
-        distance[links] = np.minimum(distance[links], np.maximum(gaps, 1))
+        distance[links] = np.minimum(distance[links], np.clip(gaps, 1, _FAR))
         matching = links[gaps == 0]
         taken = pattern[matching]
         alike = (sizes[taken] == sizes[index]) & (taken > index)

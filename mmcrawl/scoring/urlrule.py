@@ -26,8 +26,8 @@ How the paper is read:
 Cost: a page re-scores its links, and its siblings if there are few; many are re-scored once for
 every 2 % of them that were fetched. So is a site as a whole, with numpy, and when its patterns
 change. What pages pass on to their siblings is added up at once, with numpy too. A new
-pattern is measured against all waiting links at once (`site_state.py`). 29 bytes of RAM a link,
-and 4 more with 8 for each directory and query value while it waits, and what prospects cost, as in
+pattern is measured against all waiting links at once (`site_state.py`). 23 bytes of RAM a link,
+and 4 more with 4 for each directory and query value while it waits, and what prospects cost, as in
 `learned`; addresses are looked up in the frontier.
 """
 
@@ -48,9 +48,11 @@ from mmcrawl.scoring.base import (
     Ranges,
     Scorer,
     check_ranges,
+    join,
+    scores_of,
 )
 from mmcrawl.scoring.patterns import SitePatterns, UrlParts, url_parts
-from mmcrawl.scoring.prospects import NOVELTY
+from mmcrawl.scoring.prospects import AT_ONCE, NOVELTY
 from mmcrawl.scoring.similarity import LinkSimilarity
 from mmcrawl.scoring.site_state import (
     NO_PATTERN,
@@ -108,7 +110,7 @@ class PatternSearch(Scorer):
         self._sites: list[Site] = []
         self._site_of_host: dict[str, int] = {}
         self._links = Links()
-        self._passed_on: Counter[int] = Counter()
+        self._passed_on: Counter[int | None] = Counter()
         self._known = 0
 
     # -- the protocol ---------------------------------------------------------------------------
@@ -138,13 +140,14 @@ class PatternSearch(Scorer):
         self._order.crawled(site, page)
         links = self._register(page.links)
         self._order.linked(links)
-        siblings = self._siblings(page.id)
+        parent = self._source.known(page.id).parent
+        siblings = self._siblings(parent)
         self._spread(page.id, links, siblings)
         changed = self._judge_pattern(site, page)
         if page.relevant and self._order.learns(site) and self._learn(site, page.id):
             self._links.measure_all(site)
             changed = True
-        touched = np.concatenate([links, self._siblings_due(page.id, siblings)])
+        touched = np.concatenate([links, self._siblings_due(parent, siblings)])
         return self._settle(site, changed, touched)
 
     def failed(self, link: int) -> LinkScores:
@@ -177,7 +180,7 @@ class PatternSearch(Scorer):
             site.measured.clear()
             self._links.measure_all(site)
             answers.append(self._rescore(site))
-        return _join(answers)
+        return join(answers)
 
     def parts(self, link: int) -> Mapping[str, float]:
         """Return the terms of a waiting link's score; one is named with its pattern."""
@@ -230,9 +233,7 @@ class PatternSearch(Scorer):
         site = self._sites[number]
         self._links.state[link] = WAITING
         self._links.site[link] = number
-        self._links.parent[link] = -1 if known.parent is None else known.parent
         self._links.content[link] = known.content
-        site.links.append(link)
         site.urls.add(link, parts)
         self._links.measure(site, link, parts)
         self._known += 1
@@ -242,7 +243,7 @@ class PatternSearch(Scorer):
 
     def _ranks(self, links: Ids) -> Numbers:
         """PR(p) of (4.6), shape (len(links),)."""
-        gaps = np.frombuffer(self._links.distance, dtype=np.int32)[links]
+        gaps = np.frombuffer(self._links.distance, dtype=np.uint16)[links]
         inflow = np.frombuffer(self._links.inflow)[links]
         return np.asarray((1 - self._d) / self._known + self._d * inflow / gaps)
 
@@ -255,15 +256,13 @@ class PatternSearch(Scorer):
         inflow[links] += share
         inflow[siblings] += share
 
-    def _siblings(self, page: int) -> Ids:
+    def _siblings(self, parent: int | None) -> Ids:
         """Return the links of the page that a page was first found on; it may be among them."""
-        parent = self._links.parent[page]
-        links = self._source.outlinks(parent) if parent >= 0 else ()
+        links = () if parent is None else self._source.outlinks(parent)
         return np.array(links, dtype=np.int64)
 
-    def _siblings_due(self, page: int, siblings: Ids) -> Ids:
+    def _siblings_due(self, parent: int | None, siblings: Ids) -> Ids:
         """Count a page that passed on its worth; return the siblings to be scored for it."""
-        parent = self._links.parent[page]
         self._passed_on[parent] += 1
         waiting = self._waiting(siblings)
         if self._passed_on[parent] <= len(waiting) // 50:
@@ -291,10 +290,10 @@ class PatternSearch(Scorer):
         """Re-score what has changed: single links, or the site too if it is time."""
         touched = np.concatenate([touched, self._order.freed()])
         changed = self._order.moved(site) or changed
-        if changed or site.fetched_since_rescore > max(8, len(site.links) // 50):
+        if changed or site.fetched_since_rescore > max(8, len(site.urls) // 50):
             sites = np.frombuffer(self._links.site, dtype=np.int32)[touched]
             elsewhere = self._scores_of(touched[sites != site.number])
-            return _join([self._rescore(site), elsewhere])
+            return join([self._rescore(site), elsewhere])
         return self._scores_of(touched)
 
     # -- scores ---------------------------------------------------------------------------------
@@ -314,7 +313,7 @@ class PatternSearch(Scorer):
             ranks = self._ranks(of_site)
             site.largest = max(float(ranks.max()), site.largest)
             answers.append(self._scores(site, of_site, ranks / site.largest))
-        return _join(answers)
+        return join(answers)
 
     def _rescore(self, site: Site) -> LinkScores:
         """Score all waiting links of a site anew."""
@@ -322,15 +321,15 @@ class PatternSearch(Scorer):
         links = self._links.waiting(site)
         if not len(links):
             return NO_SCORES
-        ranks = self._ranks(links)
-        site.largest = float(ranks.max())
-        return self._scores(site, links, ranks / site.largest)
+        parts = [links[first : first + AT_ONCE] for first in range(0, len(links), AT_ONCE)]
+        site.largest = max(float(self._ranks(part).max()) for part in parts)
+        return join([self._scores(site, part, self._ranks(part) / site.largest) for part in parts])
 
     def _scores(self, site: Site, links: Ids, structure: Numbers) -> LinkScores:
         """Score waiting links of a site by S of (4.8), their patterns, and what else decides."""
         rate, paper = self._terms(site, links, structure)
         score = self._order.scores(site, links, rate, paper)
-        return LinkScores(links.tolist(), score.tolist(), structure.tolist())
+        return scores_of(links, score, structure)
 
     def _terms(self, site: Site, links: Ids, structure: Numbers) -> tuple[Numbers, Numbers]:
         """Return the rates of the patterns of links, and S of (4.8)."""
@@ -385,14 +384,3 @@ class UrlRule(PatternSearch):
             source, worth=worth, novelty=novelty, lift=lift, s=s, kinds=similarity.kinds
         )
         super().__init__(source, similarity, order, d=d, beta=beta, alpha=alpha, m=m, near=near)
-
-
-def _join(answers: Sequence[LinkScores]) -> LinkScores:
-    if len(answers) == 1:
-        return answers[0]
-    joined = LinkScores([], [], [])
-    for answer in answers:
-        joined.ids.extend(answer.ids)
-        joined.score.extend(answer.score)
-        joined.structure.extend(answer.structure)
-    return joined

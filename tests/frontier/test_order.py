@@ -27,8 +27,11 @@ class NaiveOrder:
 class OrderAgainstModel(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
-        self.order = PendingOrder()
+        self.order = self.new_order()
         self.model = NaiveOrder()
+
+    def new_order(self):
+        return PendingOrder()
 
     @initialize(data=st.data(), count=st.integers(0, LINKS))
     def fill(self, data, count):
@@ -104,6 +107,17 @@ class OrderAgainstModel(RuleBasedStateMachine):
 
 OrderAgainstModel.TestCase.settings = settings(stateful_step_count=40)
 TestOrderAgainstModel = OrderAgainstModel.TestCase
+
+
+class OrderOnDiskAgainstModel(OrderAgainstModel):
+    """Next to nothing is held in memory."""
+
+    def new_order(self):
+        return PendingOrder(most_hot=4, fewest_hot=1)
+
+
+OrderOnDiskAgainstModel.TestCase.settings = settings(stateful_step_count=60, max_examples=200)
+TestOrderOnDiskAgainstModel = OrderOnDiskAgainstModel.TestCase
 
 
 def popped(order):

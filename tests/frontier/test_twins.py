@@ -1,11 +1,12 @@
 """Addresses that may lead to one page."""
 
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
 from time import process_time
 
 import pytest
 
-from mmcrawl.frontier.twins import Twins
+from mmcrawl.frontier.twins import Twins, twin_key
 
 
 class Links:
@@ -13,9 +14,21 @@ class Links:
 
     def __init__(self, *pages: tuple[str, int | None]) -> None:
         self.pages = list(pages)
+        self._by_key: defaultdict[int, list[int]] = defaultdict(list)
+        self._read = 0
 
-    def links_from(self, first: int) -> Iterator[tuple[str, int | None]]:
-        return iter([(url, None) for url, _ in self.pages[first:]])
+    def alike(self, key: int, most: int) -> list[int]:
+        while self._read < len(self.pages):
+            self._by_key[twin_key(self.pages[self._read][0])].append(self._read)
+            self._read += 1
+        return self._by_key[key][:most]
+
+    def known_twin_keys(self, keys: Sequence[int]) -> set[int]:
+        return {key for key in keys if self.alike(key, 1)}
+
+    def fetched_alike(self) -> list[int]:
+        keys = Counter(twin_key(url) for url, digest in self.pages if digest is not None)
+        return [key for key, count in keys.items() if count > 1]
 
     def lookup(self, url: str) -> int | None:
         return next((n for n, (known, _) in enumerate(self.pages) if known == url), None)
@@ -117,11 +130,10 @@ def test_a_path_spelt_in_thousands_of_ways_is_compared_with_a_few() -> None:
     spelt = [f"http://h.test/{n:015b}".replace("1", "a").replace("0", "A") for n in range(20_000)]
     links = Links()
     twins = Twins(links)
-    links.pages += [(url, 7) for url in spelt]
     began = process_time()
     assert sum(twins.known(spelt)) == len(spelt) - 1
+    links.pages += [(url, 7) for url in spelt]
     for link, url in enumerate(spelt):
-        twins.add(link, url)
         twins.crawled(link, url)
     assert process_time() - began < 10  # each with each would take a thousand times as long
     assert twins.was_fetched(19_999, spelt[-1])

@@ -38,7 +38,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from mmcrawl.frontier.records import LinkScores
-from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, Scorer
+from mmcrawl.scoring.base import NO_SCORES, CrawledPage, LinkSource, Scorer, scores_of
 from mmcrawl.scoring.similarity import LinkSimilarity
 
 Ids = npt.NDArray[np.int64]
@@ -346,4 +346,4 @@ class GraphScorer(Scorer, ABC):
         if self._alpha:
             content = self._content.values[links].astype(np.float64)
             score = self._alpha * content + (1 - self._alpha) * structure
-        return LinkScores(links.tolist(), score.tolist(), structure.tolist())
+        return scores_of(links, score, structure)
