@@ -19,7 +19,8 @@ import math
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -54,6 +55,9 @@ _LEAST_SITES = 3
 _PRIOR, _PRIOR_SITES = 0.45, 2.0
 _TOKEN = re.compile(r"[぀-ヿ㐀-鿿]|[^\W_]+")
 _LONG_PAGE = 60_000_000  # tokens of page times tokens of truth
+
+Votes = dict[str, tuple[float, float]]
+"""By class word: how many sites have it around content, and around noise; a site votes once."""
 
 
 @dataclass
@@ -125,7 +129,7 @@ def read_page(name: Set, labelled: LabelledPage) -> Page | None:
     )
 
 
-def votes(pages: Iterable[Page]) -> dict[str, dict[str, tuple[float, float]]]:
+def votes(pages: Iterable[Page]) -> dict[str, Votes]:
     """Return by site and class word: shares of the text around which it stands, content or not.
 
     Every site has one vote for a word.
@@ -148,21 +152,36 @@ def votes(pages: Iterable[Page]) -> dict[str, dict[str, tuple[float, float]]]:
     }
 
 
-def class_weights(by_site: dict, without: str | None = None) -> dict[str, float]:
-    """Return the log-odds of class words, from all sites but one."""
-    totals: dict[str, list[float]] = {}
-    for site, words in by_site.items():
-        if site != without:
-            for word, (a, b) in words.items():
-                entry = totals.setdefault(word, [0.0, 0.0])
-                entry[0] += a
-                entry[1] += b
+def totals(by_site: dict[str, Votes]) -> Votes:
+    """Return the votes of all sites, by word."""
+    sums: dict[str, list[float]] = {}
+    for words in by_site.values():
+        for word, (a, b) in words.items():
+            entry = sums.setdefault(word, [0.0, 0.0])
+            entry[0] += a
+            entry[1] += b
+    return {word: (a, b) for word, (a, b) in sorted(sums.items())}
+
+
+def class_weights(votes_of: Votes) -> dict[str, float]:
+    """Return the log-odds of the class words that stand on enough sites."""
     base = math.log(_PRIOR / (1 - _PRIOR))
     return {
         word: math.log((a + _PRIOR_SITES * _PRIOR) / (b + _PRIOR_SITES * (1 - _PRIOR))) - base
-        for word, (a, b) in sorted(totals.items())
+        for word, (a, b) in votes_of.items()
         if round(a + b) >= _LEAST_SITES
     }
+
+
+def known_elsewhere(by_site: dict[str, Votes]) -> dict[str, Mapping[str, float]]:
+    """Return for each site the weights of class words that the other sites give."""
+    all_votes = totals(by_site)
+    everywhere = class_weights(all_votes)
+    known: dict[str, Mapping[str, float]] = {}
+    for site, words in by_site.items():
+        others = {w: (all_votes[w][0] - a, all_votes[w][1] - b) for w, (a, b) in words.items()}
+        known[site] = ChainMap({**dict.fromkeys(words, 0.0), **class_weights(others)}, everywhere)
+    return known
 
 
 def genre_model(pages: Sequence[Page], matrices: Sequence[np.ndarray]) -> tuple:
@@ -181,7 +200,7 @@ def train(pages: Sequence[Page]) -> ContentModel:
     """Train a model. What it reads of a page comes from pages of other sites."""
     by_site = votes(pages)
     sites = sorted(by_site)
-    known = {site: class_weights(by_site, site) for site in sites}
+    known = known_elsewhere(by_site)
     matrices = [LineFeatures(*parts(page.labelled.body), known[page.site]).matrix for page in pages]
     genres = np.zeros((len(pages), len(GENRES)), dtype=np.float32)
     for fold in range(4):
@@ -198,7 +217,7 @@ def train(pages: Sequence[Page]) -> ContentModel:
     scaling = Scaling.of(inputs)
     page_scaling, genre_weights, genre_bias = genre_model(pages, matrices)
     return ContentModel(
-        class_weights=class_weights(by_site),
+        class_weights=class_weights(totals(by_site)),
         page_scaling=page_scaling,
         genre_weights=genre_weights,
         genre_bias=genre_bias,
