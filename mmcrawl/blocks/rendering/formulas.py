@@ -33,12 +33,6 @@ _GLYPHS = frozenset(
 _CLASSES = _GLYPHS | {"katex", "katex-display", "mwe-math-element", "ztext-math", "ql-formula"}
 _ALWAYS = frozenset({"math", "mjx-container", "m:math", "mml:math"})
 _NO_GROUPS = frozenset("html body link meta style a p img".split())
-_GLYPHS = frozenset(
-    """
-    mathjax mathjax_display mathjax_svg mathjax_svg_display mathjax_chtml mathjax_preview mjx-chtml
-    mjxc-display mathjaxdisplay
-    """.split()
-)
 _DISPLAYED = re.compile(
     r"display\s*=\s*[\"']?block|mode=display|katex-display|displaystyle\b.*-display|mjxc?-?_?display|image-display",
     re.I,
