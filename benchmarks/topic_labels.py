@@ -10,6 +10,8 @@ score reaches the threshold, whether it holds media or not.
 For each subject: precision and recall, and both with the threshold chosen on the other webs. For
 each web: on how many pages a subject was found rightly, wrongly, or missed. `--wrong` lists those.
 
+`--text main` has the test read the main text of each page in place of all its visible text.
+
 Two rules that are not in the test, for they make a verdict depend on the order of the crawl, and do
 not pay: `--led-here 0.25` adds so much evidence where the page that led here is on topic;
 `--higher-bar 2` asks for so much evidence, not 1, on webs where less than 5 % is on topic.
@@ -22,6 +24,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from mmcrawl.blocks import page_content
 from mmcrawl.page.model import Page
 from mmcrawl.page.parse import parse_page
 from mmcrawl.replay.opening import open_web
@@ -49,10 +52,15 @@ class Judged:
 
 
 class Pages:
-    """Pages of the stored webs, parsed when asked for."""
+    """Pages of the stored webs, parsed when asked for.
 
-    def __init__(self, folders: list[Path]) -> None:
+    Of `text`, "whole" is all that is visible and no link, "main" what `page_content` takes for the
+    page's own.
+    """
+
+    def __init__(self, folders: list[Path], text: str = "whole") -> None:
         self._webs = {}
+        self._text = text
         for folder in folders:
             hosts = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
             stored = open_web(str(folder))
@@ -67,7 +75,11 @@ class Pages:
         answer = self._webs[f"{web}.test"].get(url)
         if answer is None:
             raise SystemExit(f"{url} is labelled but not stored: another state of the web?")
-        return parse_page(answer.body, url, answer.header("Content-Type") or "")
+        content_type = answer.header("Content-Type") or ""
+        page = parse_page(answer.body, url, content_type)
+        if self._text == "whole":
+            return page
+        return replace(page, text=page_content(answer.body, url, content_type=content_type).text)
 
 
 def subjects() -> dict[str, Topic]:
@@ -196,8 +208,9 @@ def main() -> None:
     parser.add_argument("--wrong", action="store_true", help="list the pages judged wrongly")
     parser.add_argument("--led-here", type=float, default=0.0, metavar="EVIDENCE")
     parser.add_argument("--higher-bar", type=float, default=1.0, metavar="EVIDENCE")
+    parser.add_argument("--text", choices=["whole", "main"], default="whole")
     args = parser.parse_args()
-    pages = Pages(args.folders)
+    pages = Pages(args.folders, args.text)
     lines = LABELS.read_text(encoding="utf-8").splitlines()
     labels = [label for label in map(json.loads, lines) if label["web"] in pages]
     results, unnamed = {}, {}

@@ -187,13 +187,17 @@ class PageTree:
 
         Most elements have no such attribute: this finds those that may without reading any.
         """
-        markup, unit = self._markup.lower(), self._unit
+        markup, unit = self._lowered, self._unit
         place = markup.find(word)
         while place >= 0:
             node = bisect_right(self.starts, place * unit) - 1
             if place * unit < self.inner_starts[node]:
                 yield node
             place = markup.find(word, place + 1)
+
+    @cached_property
+    def _lowered(self) -> bytes:
+        return self._markup.lower()
 
     def written(self, node: int) -> bytes:
         """Return the bytes of an element's start tag: what they say has to be found but once."""

@@ -132,7 +132,14 @@ def test_dollar_signs_are_formulas_only_where_the_page_says_so() -> None:
     assert "$5 or more, and $x$ is" in md(text)
     assert "formula" not in page_content(page(text)).write("json")
     configured = "<script>MathJax = {tex: {inlineMath: [['$', '$']]}}</script>"
+    command = text.replace("$x$", "$\\alpha$")
+    assert '"formula": "\\\\alpha"' in page_content(page(command)).write("json")
     assert '"formula": "x"' in page_content(page(configured + text)).write("json")
+
+
+def test_prices_and_text_that_mathjax_is_to_look_into_are_no_formulas() -> None:
+    text = "<p class=mathjax>The range of prices is $$–$$$ for bars, and $$ for pivots of wood.</p>"
+    assert md(text) == "The range of prices is $$–$$$ for bars, and $$ for pivots of wood."
 
 
 def test_code_and_short_cells_of_a_small_page_are_kept() -> None:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise
 
-from mmcrawl.blocks.facts.said import Graph, Node, Said, first_text, types_of
+from mmcrawl.blocks.facts.said import Graph, Marked, Node, Said, first_text, types_of
 from mmcrawl.blocks.layout.lines import PageLines
-from mmcrawl.text.scripts import has_han
+from mmcrawl.text.scripts import HAN, has_han
 
 _METAS = (
     "author article:author_name authors byl byline parsely-author sailthru.author dc.creator "
@@ -29,6 +29,16 @@ _BYLINE = re.compile(
 _CHINESE = re.compile(
     r"(?:作\s*者|撰\s*文|文字|撰稿(?:人)?|记\s*者|通讯员|编\s*译|^文)\s*[:：/|丨｜]\s*"
     r"(?P<name>[\w·•.\s、,，&]{2,40}?)(?=\s{2,}|[|｜丨()（）【\[]|来源|编辑|发布|时间|日期|责|\d{4}|图|$)"
+)
+# "新京报记者 陆一夫", "（记者陈智 整合）", "作者魏星": without a colon, at an end or in brackets.
+_CHINESE_BARE = re.compile(
+    rf"(?:(?:^|[（(【|])[^（）()【】，。]{{0,20}}?(?:记者|作者)\s*)"
+    rf"(?P<name>[{HAN}·]{{2,4}}(?:[\s、]+[{HAN}·]{{2,4}})*)(?:\s*(?:整合|报道|文|摄))?(?=$|[）)】|])"
+)
+_HAN_ORGANISATION = re.compile(
+    r"(?:网|报|社|新闻|频道|客户端|电视台|编辑部|公司|集团|中心|政府|协会|大学|学院|综合|平台|号)$|"
+    r"\.(?:com|net|cn|org)$",
+    re.IGNORECASE,
 )
 _BYLINE_ABOVE = re.compile(
     r"(?:(?:written|posted|article|story|words|authored|published)\s+by|by|(?:the )?authors?|作者)"
@@ -62,10 +72,13 @@ _CUT = re.compile(
 )
 _INVERTED = re.compile(r"^\s*([^,;]+),\s*([^,;]+?)\s*$")
 _ADDRESS = re.compile(r"https?:|www\.|\S+\.php\b|^/")
+_EDITOR = re.compile(r"(?:责任编辑|责编|编辑|发布时间|来源)\s*[:：]")
+_CHINESE_TELLS = re.compile(r"[0-9：:]|查看|返回|时间|日期|阅读|评论|文章|行情")
 _NO_NAME = re.compile(
     r"https?:|www\.|@|^(?:admin(?:istrator)?|author|staff|editor|editors|user|guest|root|webmaster|"
     r"unknown|anonymous|none|null|n/a|about|home|posted|share|read more|view all|more|comments?|"
-    r"super ?user|wordpress|follow|contributor|佚名|未知|匿名|管理员|本站|网络|原创|小编)$",
+    r"super ?user|wordpress|follow|contributor|name|佚名|未知|全部|关注|查看更多|我已授权|发布时间|"
+    r"总篇数|匿名|管理员|本站|网络|原创|小编|整合|报道|综合|暂无简介)$",
     re.IGNORECASE,
 )
 _ROLES = re.compile(
@@ -75,6 +88,7 @@ _ROLES = re.compile(
 )
 _LONGEST = 60  # characters of a name
 _MOST = 20
+_NEAR = 150  # nodes from the headline
 _BEFORE, _BEHIND = 4, 8  # lines around the headline
 
 
@@ -103,10 +117,17 @@ class AuthorReader:
                 return names, source
             if names and not fallback[0]:
                 fallback = names, source
-        return fallback
+        if fallback[0]:
+            return fallback
+        for source, written in self._in_elements(far=True):
+            if names := tuple(dict.fromkeys(names_in(written)))[:_MOST]:
+                return names, source
+        return (), ""
 
     def _is_no_person(self, name: str) -> bool:
         letters = _letters(name)
+        if _HAN_ORGANISATION.search(name):
+            return True
         if letters == self._site or letters in self._organisations:
             return True
         return (
@@ -179,31 +200,39 @@ class AuthorReader:
             if "author" in rel and tree.tags[node] == "a"
         ][:3]
 
-    def _in_elements(self) -> Iterator[tuple[str, list[str]]]:
+    def _in_elements(self, *, far: bool = False) -> Iterator[tuple[str, list[str]]]:
+        """Elements named as bylines, those nearest to the headline first; those behind count so."""
         place = self._lines.firsts[self._headline] if self._headline >= 0 else 0
+
+        def distance(one: Marked) -> int:
+            return one.node - place if one.node >= place else 3 * (place - one.node)
+
         found = [
             one
             for one in self._said.marked(*_MARKS)
-            if 2 < len(one.text) <= 120 and not _NO_MARKS.search(one.name)
+            if 2 < len(one.text) <= 120
+            and not _NO_MARKS.search(one.name)
+            and (distance(one) > _NEAR) == far
         ]
-        found.sort(
-            key=lambda one: one.node - place if one.node >= place else 3 * (place - one.node)
-        )
-        for one in found[:8]:
+        for one in sorted(found, key=distance)[:8]:
             yield f"element {one.name.strip()[:60]}", [one.text]
 
     def _in_lines(self) -> list[str]:
         texts, at = self._lines.texts, max(self._headline, 0)
         for text in texts[at : at + _BEHIND] + texts[max(at - _BEFORE, 0) : at]:
-            if len(text) <= 200 and (found := _BYLINE.match(text) or _CHINESE.search(text)):
+            if len(text) <= 200 and (found := _byline_in(text)):
                 return [found["name"]]
         for text, below in pairwise(texts):
             if _BYLINE_ABOVE.fullmatch(text) and len(below) <= _LONGEST:
                 return [below]
         for text in texts:
-            if len(text) <= 100 and (found := _CHINESE.search(text)):
+            if len(text) <= 100 and (found := _CHINESE.search(text) or _CHINESE_BARE.search(text)):
                 return [found["name"]]
         return []
+
+
+def _byline_in(text: str) -> re.Match[str] | None:
+    return _BYLINE.match(text) or _CHINESE.search(text) or _CHINESE_BARE.search(text)
 
 
 def _letters(name: str) -> str:
@@ -236,13 +265,13 @@ def names_in(written: Iterable[str]) -> Iterator[str]:
     ['Ada Lovelace', 'Charles Babbage', '张三']
     """
     for text in written:
-        if _ADDRESS.search(text):
+        if _ADDRESS.search(text) or _EDITOR.match(text.strip()):
             continue
         bare = _PREFIX.sub("", " ".join(text.split()))
         bare = _CUT.sub("", bare)
         parts = _HAN_SPLIT.split(bare) if has_han(bare) else _SPLIT.split(bare)
         for part in parts:
-            name = _PREFIX.sub("", part).strip(" .,:;|-–·\"'“”")
+            name = _PREFIX.sub("", part).strip(" .,:：;|-–·\"'“”")
             if _is_name(name):
                 yield name
 
@@ -251,7 +280,7 @@ def _is_name(name: str) -> bool:
     if not 2 <= len(name) <= _LONGEST or _NO_NAME.search(name) or not name[0].isalpha():
         return False
     if has_han(name):
-        return len(name) <= 20
+        return len(name) <= 20 and not _CHINESE_TELLS.search(name)
     parts = name.split()
     if len(parts) > 6 or _CALENDAR.fullmatch(name) or not _NO_PART.isdisjoint(name.lower().split()):
         return False

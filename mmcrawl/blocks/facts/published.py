@@ -18,7 +18,8 @@ PUBLISHED_METAS = (
     "dcterms.issued dc.date.created dcterms.created prism.publicationdate "
     "rnews:datepublished weibo:article:create_at bytedance:published_time apub:time "
     "vr:published_time article.published originalpublicationdate datecreated created "
-    "article:created article_date_original release_date last-publication blogger:published"
+    "dateupdate article:created article_date_original release_date last-publication "
+    "firstpublishedtime blogger:published"
 ).split()
 _VAGUE_METAS = "dc.date dcterms.date dc.terms.date date ms.date timestamp".split()
 MODIFIED_METAS = (
@@ -56,6 +57,7 @@ _TELLS = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_LINE = 160
+_NEAR = 150  # nodes from the headline
 _BEFORE, _BEHIND = 6, 12  # lines around the headline
 _LONGEST_BARE = 40
 _BARE = 60  # characters of a line that a date may stand in without a word that tells
@@ -100,9 +102,11 @@ class DateReader:
         yield from self._in_graph("datePublished", "dateCreated")
         yield from self._in_metas(PUBLISHED_METAS)
         yield from self._in_properties("datepublished", "datecreated")
+        yield from self._in_elements(_PUBLISHED_NAMES, within=_NEAR)
+        yield from self._in_near_lines()
         yield from self._in_elements(_PUBLISHED_NAMES)
         yield from self._in_metas(_VAGUE_METAS)
-        yield from self._in_lines()
+        yield from self._in_telling_lines()
         yield from self._in_graph("uploadDate")
         yield from self._in_times()
         yield from self._in_elements(_ANY_DATE)
@@ -148,14 +152,14 @@ class DateReader:
         if value:
             yield Dated(value, _ADDRESS, written)
 
-    def _in_elements(self, names: re.Pattern[str]) -> Iterator[Dated]:
+    def _in_elements(self, names: re.Pattern[str], *, within: int | None = None) -> Iterator[Dated]:
         """Elements whose class says what they are, those nearest to the headline first."""
         found = [
             one
             for one in self._said.marked(*_DATE_NAMES)
             if one.text and names.search(one.name) and not self._is_elsewhere(one.node)
         ]
-        for one in self._nearest(found):
+        for one in self._nearest(found, within):
             if names is _MODIFIED_NAMES or not _UPDATED.search(one.text):
                 yield from self._dated(one.text, f"element {one.name.strip()[:60]}")
 
@@ -164,7 +168,7 @@ class DateReader:
             if not self._is_elsewhere(one.node):
                 yield from self._dated(one.text, "time")
 
-    def _nearest(self, found: list[Marked]) -> list[Marked]:
+    def _nearest(self, found: list[Marked], within: int | None = None) -> list[Marked]:
         """Return elements by their distance from the headline; those behind it count as nearer."""
         if self._headline < 0:
             return found
@@ -173,7 +177,8 @@ class DateReader:
         def distance(one: Marked) -> int:
             return one.node - place if one.node >= place else 3 * (place - one.node)
 
-        return sorted(found, key=distance)
+        near = [one for one in found if within is None or distance(one) <= within]
+        return sorted(near, key=distance)
 
     def _is_elsewhere(self, node: int) -> bool:
         """Whether an element stands in what is not the article, by the names around it."""
@@ -203,11 +208,13 @@ class DateReader:
             texts[row] for row in rows if row < len(texts) and len(texts[row]) <= _LONGEST_LINE
         )
 
-    def _in_lines(self) -> Iterator[Dated]:
+    def _in_near_lines(self) -> Iterator[Dated]:
         for text in self._near_lines():
             if not _UPDATED.search(text) and (len(text) <= _BARE or _TELLS.search(text)):
                 for value in dates_in(text, month_first=self._month_first):
                     yield Dated(value, "text", text[:100])
+
+    def _in_telling_lines(self) -> Iterator[Dated]:
         for text in self._lines.texts:
             if len(text) <= _LONGEST_LINE and _TELLS.search(text) and not _UPDATED.search(text):
                 for value in dates_in(text, month_first=self._month_first):

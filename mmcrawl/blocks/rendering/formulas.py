@@ -23,20 +23,16 @@ _MENTIONED = (
     b"ql-formula", b"eeimg", b"codecogs", b"mathtex", b"mimetex", b"=tex", b'"tex', b"'tex",
     b":math", b"tex?",
 )  # fmt: skip
-_CLASSES = frozenset(
-    """
-    katex katex-display mwe-math-element mathjax mathjax_display mathjax_svg mathjax_svg_display
-    mathjax_chtml mathjax_preview mjx-chtml mjxc-display mathjaxdisplay ztext-math ql-formula
-    """.split()
-)
-_ALWAYS = frozenset({"math", "mjx-container", "m:math", "mml:math"})
-_NO_GROUPS = frozenset("html body link meta style a p img".split())
+# By their own spelling: "mathjax" in small letters marks text in which MathJax is to look.
 _GLYPHS = frozenset(
     """
-    mathjax mathjax_display mathjax_svg mathjax_svg_display mathjax_chtml mathjax_preview mjx-chtml
-    mjxc-display mathjaxdisplay
+    MathJax MathJax_Display MathJax_SVG MathJax_SVG_Display MathJax_CHTML MathJax_Preview mjx-chtml
+    MJXc-display
     """.split()
 )
+_CLASSES = _GLYPHS | {"katex", "katex-display", "mwe-math-element", "ztext-math", "ql-formula"}
+_ALWAYS = frozenset({"math", "mjx-container", "m:math", "mml:math"})
+_NO_GROUPS = frozenset("html body link meta style a p img".split())
 _DISPLAYED = re.compile(
     r"display\s*=\s*[\"']?block|mode=display|katex-display|displaystyle\b.*-display|mjxc?-?_?display|image-display",
     re.I,
@@ -48,8 +44,12 @@ _PICTURED = re.compile(
 _WRAPPED = re.compile(r"^\{\\(?:display|text)style\s*(.*)\}$", re.DOTALL)
 _STYLE = re.compile(r"^\\(?:display|text)style\b\s*")
 _DELIMITED = re.compile(r"^(?:\\\((.*)\\\)|\\\[(.*)\\\]|\$\$(.*)\$\$|\$(.*)\$)$", re.DOTALL)
-_SHOWN_TEX = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]|\$\$(.+?)\$\$", re.DOTALL)
-_DOLLARS = re.compile(r"(?<![\\$\w])\$(?=[^\s$])([^$]{1,300}?)(?<=[^\s\\])\$(?![\d$])")
+_SHOWN_TEX = re.compile(
+    r"\\\((.+?)\\\)|\\\[(.+?)\\\]|\$\$([^$]+)\$\$|"
+    r"(?<![\\$\w])\$(?=[^\s$])([^$]{1,300}?)(?<=[^\s\\])\$(?![\d$])",
+    re.DOTALL,
+)
+_COMMAND = re.compile(r"\\[a-zA-Z]|[\^_]\{")
 _INLINE_DOLLARS = re.compile(
     rb"inlineMath\s*[\"']?\s*:[^;]{0,80}?[\"']\$[\"']|delimiters[^;]{0,300}[\"']\$[\"']"
 )
@@ -71,11 +71,12 @@ class Formulas:
         self._tree = tree
         self.of: dict[int, Formula | None] = {}
         self.after: dict[int, int] = {}
-        self._dollars = False
+        self._dollars = self._drawn = False
         lowered = tree.body.lower()
         # In UTF-16 there is a zero between any two letters.
         if tree.encoding.startswith("utf-16") or any(word in lowered for word in _MENTIONED):
             self._find(measures)
+        self._drawn = any(word in lowered for word in (b"mathjax", b"katex"))
         if b"inlinemath" in lowered or b"delimiters" in lowered:
             self._dollars = bool(_INLINE_DOLLARS.search(tree.body))
 
@@ -104,7 +105,7 @@ class Formulas:
             return tag == "img" and bool(_tex_of_picture(attributes))
         if tag == "script":
             return attributes.get("type", "").lower().startswith("math/")
-        classes = set(attributes.get("class", "").lower().split())
+        classes = set(attributes.get("class", "").split())
         return tag in _ALWAYS or not classes.isdisjoint(_CLASSES) or "data-tex" in attributes
 
     def _tex_of(self, node: int) -> str:
@@ -117,7 +118,7 @@ class Formulas:
         for name in ("data-tex", "data-latex", "data-value", "data-formula"):
             if attributes.get(name, "").strip():
                 return _bare(attributes[name])
-        return self._tex_inside(node, set(attributes.get("class", "").lower().split()))
+        return self._tex_inside(node, set(attributes.get("class", "").split()))
 
     def _tex_of_script(self, node: int, attributes: Mapping[str, str]) -> str:
         source = self._tree.raw_content(node)
@@ -185,22 +186,22 @@ class Formulas:
     def in_text(self, text: str) -> Iterator[str | Formula]:
         r"""Yield a text with its formulas, as pages write them for MathJax.
 
-        ``\(x\)``, ``\[x\]`` and ``$$x$$``; ``$x$`` only where the page says that it means formulas.
+        ``\(x\)`` and ``\[x\]``; between dollar signs, which also stand for prices, what has a
+        command of TeX in it, or what the page says to be formulas.
         """
+        if "\\" not in text and "$" not in text:
+            yield text
+            return
         place = 0
         for found in _SHOWN_TEX.finditer(text):
-            yield from self._between(text[place : found.start()])
-            tex = next(filter(None, found.groups()))
-            yield Formula(tex.strip(), display=found[1] is None)
-            place = found.end()
-        yield from self._between(text[place:])
-
-    def _between(self, text: str) -> Iterator[str | Formula]:
-        place = 0
-        for found in _DOLLARS.finditer(text) if self._dollars else ():
+            tex = next(filter(None, found.groups())).strip()
+            if found[3] and not (self._drawn or _COMMAND.search(tex)):
+                continue
+            if found[4] and not (self._dollars or _COMMAND.search(tex)):
+                continue
             if text[place : found.start()]:
                 yield text[place : found.start()]
-            yield Formula(found[1].strip())
+            yield Formula(tex, display=bool(found[2] or found[3]))
             place = found.end()
         if text[place:]:
             yield text[place:]
