@@ -229,8 +229,8 @@ def fill(file: Path, count: int, hosts: Hosts) -> None:
             " '', 1, '', '', 1)"
         )
         db.execute(
-            "INSERT INTO page VALUES (0, 'http://www.school0.test/', '', '', '', 0, 0, 0, 0, x'', 0,"
-            " 0, 0)"
+            "INSERT INTO page VALUES (0, 'http://www.school0.test/', '', '', '', 0, 0, 0, 0, x'',"
+            " 0, 0, 0)"
         )
         db.executemany(
             "INSERT INTO link VALUES (?, ?, ?, ?, 'W', ?, 0, 0, 0, 3, 3, 0, '', ?, ?, NULL, '',"
@@ -265,10 +265,11 @@ def measure(algorithm: str, count: int, kind: str, file: Path, *, filled: bool) 
     waiting = crawl.frontier.waiting()
     some = random.Random(1).sample(waiting, min(RESCORED, len(waiting)))
     figures["re-score/s"], figures["by clock"] = crawl.rescore(some, RESCORE_BATCH)
-    figures["all/s"], _ = crawl.rescore(waiting, len(waiting))
     del waiting, some
     figures["pop/s"], figures["clock"] = crawl.pop(min(POPPED, count // 2))
     print(f"popped: {figures}", file=sys.stderr, flush=True)
+    waiting = crawl.frontier.waiting()
+    figures["all/s"], _ = crawl.rescore(waiting, len(waiting))
     crawl.close()
     return figures
 
