@@ -8,6 +8,11 @@ pages. The store is a file. Links lead to 10 hosts, to 10,000 alike, or to 10,00
 Beside it `scrapy`: Scrapy's own scheduler with queues on disk (JOBDIR), `ScrapyPriorityQueue` over
 `PickleLifoDiskQueue`, and its dupefilter, to which the same links are pushed.
 
+With `--fill` the crawl is not grown: its rows are written into the store as if it had been left
+with so many links waiting, and it goes on from there. For many millions, and `breadth`, as no page
+is there that tells an algorithm anything. B/link is then what is there when it goes on, `peak` the
+most until then.
+
 The columns, each side in a process of its own:
 
 * push/s: links taken in, with all that frontier and algorithm do for the page they stand on;
@@ -196,12 +201,62 @@ class OurCrawl:
         self._store.close()
 
 
-def measure(algorithm: str, count: int, kind: str, file: Path) -> dict[str, float]:
+def fill(file: Path, count: int, hosts: Hosts) -> None:
+    """Write a store in which so many links wait."""
+    from mmcrawl.frontier import open_store
+
+    def rows() -> Iterator[tuple[object, ...]]:
+        dice, number = random.Random(7), 1
+        while number < count:
+            host = hosts.draw()
+            group = f"/{''.join(dice.choices(_SYLLABLES, k=3))}/"
+            for _ in range(min(LINKS_IN_GROUP, count - number)):
+                words = "".join(dice.choices(_SYLLABLES, k=6))
+                key, twin, score = dice.getrandbits(62), dice.getrandbits(62), dice.random()
+                yield number, key, host, f"{group}{number}.html", score, words, group, twin
+                number += 1
+
+    with open_store(f"sqlite:///{file}") as store, store.writing() as db:
+        store.job("benchmark", {})
+        indexes = db.execute("SELECT name, sql FROM sqlite_master WHERE name LIKE 'link_%'")
+        indexes = indexes.fetchall()
+        for name, _ in indexes:
+            db.execute(f"DROP INDEX {name}")
+        names = ((0, host, f"http://www.school{host}.test") for host in range(10_000))
+        db.executemany("INSERT INTO host VALUES (?, ?, ?)", names)
+        db.execute(
+            "INSERT INTO link VALUES (0, 0, 0, '/', 'C', 1, 0, 0, NULL, 1, 1, 0, '', '', '', NULL,"
+            " '', 1, '', '', 1)"
+        )
+        db.execute(
+            "INSERT INTO page VALUES (0, 'http://www.school0.test/', '', '', '', 0, 0, 0, 0, x'',"
+            " 0, 0, 0)"
+        )
+        db.executemany(
+            "INSERT INTO link VALUES (?, ?, ?, ?, 'W', ?, 0, 0, 0, 3, 3, 0, '', ?, ?, NULL, '',"
+            " NULL, '', 'div ul li a', ?)",
+            rows(),
+        )
+        for _, statement in indexes:
+            db.execute(statement)
+        store.commit()
+
+
+def measure(algorithm: str, count: int, kind: str, file: Path, *, filled: bool) -> dict[str, float]:
     """Measure a crawl up to so many waiting links."""
-    crawl = OurCrawl(file, algorithm)
-    settle()
-    before, own = resident(), resident("RssAnon")
-    figures = {"push/s": crawl.grow(count, Hosts(kind))}
+    if filled:
+        OurCrawl(file.with_name("empty.db"), algorithm).close()  # imports all that is needed
+        fill(file, count, Hosts(kind))
+        Path("/proc/self/clear_refs").write_text("5")  # the peak starts anew
+        settle()
+        before, own = resident(), resident("RssAnon")
+        crawl = OurCrawl(file, algorithm)
+        figures = {"open s": crawl.opened, "check": crawl.checked}
+    else:
+        crawl = OurCrawl(file, algorithm)
+        settle()
+        before, own = resident(), resident("RssAnon")
+        figures = {"push/s": crawl.grow(count, Hosts(kind))}
     figures["peak"] = (resident("VmHWM") - before) / count
     settle()
     figures["B/link"] = (resident() - before) / count
@@ -210,10 +265,11 @@ def measure(algorithm: str, count: int, kind: str, file: Path) -> dict[str, floa
     waiting = crawl.frontier.waiting()
     some = random.Random(1).sample(waiting, min(RESCORED, len(waiting)))
     figures["re-score/s"], figures["by clock"] = crawl.rescore(some, RESCORE_BATCH)
-    figures["all/s"], _ = crawl.rescore(waiting, len(waiting))
     del waiting, some
     figures["pop/s"], figures["clock"] = crawl.pop(min(POPPED, count // 2))
     print(f"popped: {figures}", file=sys.stderr, flush=True)
+    waiting = crawl.frontier.waiting()
+    figures["all/s"], _ = crawl.rescore(waiting, len(waiting))
     crawl.close()
     return figures
 
@@ -266,9 +322,11 @@ def run(side: str, given: argparse.Namespace) -> dict[str, float]:
     """Measure one side, each part in a process of its own."""
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         figures: dict[str, float] = {}
-        for part in ("grow", "reopen") if side != "scrapy" and given.reopen else ("grow",):
+        again = given.reopen and not given.fill and side != "scrapy"
+        for part in ("grow", "reopen") if again else ("grow",):
             command = [sys.executable, __file__, "--part", part, "--links", str(given.links)]
             command += ["--hosts", given.hosts, "--algo", side, "--folder", folder]
+            command += ["--fill"] if given.fill else []
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
             figures |= json.loads(done.stdout)
     return figures
@@ -286,6 +344,7 @@ def main() -> None:
     parser.add_argument("--hosts", choices=("ten", "many", "zipf"), default="zipf")
     parser.add_argument("--algo", nargs="+", default=["scrapy", *ALGORITHMS], metavar="NAME")
     parser.add_argument("--folder", help="where the stores lie while they are needed")
+    parser.add_argument("--fill", action="store_true", help="write the links without crawling")
     parser.add_argument("--no-reopen", dest="reopen", action="store_false")
     parser.add_argument("--part", choices=("grow", "reopen"), help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -294,7 +353,8 @@ def main() -> None:
         if side == "scrapy":
             figures = measure_scrapy(given.links, given.hosts, folder)
         elif given.part == "grow":
-            figures = measure(side, given.links, given.hosts, folder / "links.db")
+            file = folder / "links.db"
+            figures = measure(side, given.links, given.hosts, file, filled=given.fill)
         else:
             figures = reopened(side, folder / "links.db")
         print(json.dumps(figures))

@@ -3,9 +3,10 @@
 Stored are score, priority and kind of block as they were given; where a link stands follows from
 them whenever it is scored or loaded, so that a new score undoes nothing, and rules that were edited
 between two runs, or other links to be followed, count at once. A byte of RAM a link where there are
-blocks off topic, and one where there are rules; nothing otherwise.
+blocks off topic, one where there are rules, and one where there are priorities; nothing otherwise.
 """
 
+from array import array
 from collections.abc import Callable
 from typing import Final
 
@@ -31,6 +32,7 @@ stand where their score says, behind all others of equal score, or are left wait
 _WEIGHT_STEP = 1_000.0  # scores are below it
 PRIORITY_STEP = _WEIGHT_STEP * (MOST_WEIGHT + 1)
 _BEHIND_EQUALS = 1e-6
+_GREAT = -128  # in place of a priority that is no byte
 _NEVER = 1  # noted for a link is its weight and this; 0 for no rule
 
 
@@ -45,9 +47,8 @@ class Ranking:
     def __init__(self, links: str, weight_of: WeightOf | None) -> None:
         self._places = (IN_PLACE, *LINKS[links])
         self._weight_of = weight_of
-        self._block = bytearray()
-        self._weight = bytearray()
-        self._priority: dict[int, int] = {}
+        self._block, self._weight, self._priority = array("b"), array("b"), array("b")
+        self._great_priority: dict[int, int] = {}
 
     @property
     def is_plain(self) -> bool:
@@ -73,14 +74,16 @@ class Ranking:
 
     def priority(self, link: int) -> int:
         """Return the priority of a link."""
-        return self._priority.get(link, 0)
+        priority = self._priority[link] if link < len(self._priority) else 0
+        return self._great_priority[link] if priority == _GREAT else priority
 
     def set_priority(self, link: int, priority: int) -> None:
         """Give a link another priority."""
-        if priority:
-            self._priority[link] = priority
-        else:
-            self._priority.pop(link, None)
+        small = priority if abs(priority) < -_GREAT else _GREAT
+        if small or link < len(self._priority):
+            _put(self._priority, link, small)
+        if small == _GREAT:
+            self._great_priority[link] = priority
 
     def rank(self, link: int, score: float) -> float:
         """Return the number that orders a link, `HELD` for one that is not to be fetched.
@@ -97,7 +100,7 @@ class Ranking:
             score -= _BEHIND_EQUALS
         if weight:
             score += _WEIGHT_STEP * (weight - _NEVER)
-        return score + PRIORITY_STEP * self._priority.get(link, 0)
+        return score + PRIORITY_STEP * self.priority(link)
 
 
 def place_by_block(links: str, block: str) -> int:
@@ -105,8 +108,8 @@ def place_by_block(links: str, block: str) -> int:
     return LINKS[links][OFF_TOPIC.index(block)] if block in OFF_TOPIC else IN_PLACE
 
 
-def _put(values: bytearray, link: int, value: int) -> None:
+def _put(values: "array[int]", link: int, value: int) -> None:
     missing = link + 1 - len(values)
     if missing > 0:
-        values.extend(bytes(missing))
+        values.frombytes(bytes(missing))
     values[link] = value

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from mmcrawl.frontier import HELD, NewLink, SqliteFrontier, SqliteStore
+from mmcrawl.frontier.ranking import Ranking
 from mmcrawl.frontier.records import LinkScores
 
 NAMES = "abcdef"
@@ -96,3 +97,14 @@ def test_without_rules_all_stands_as_before(store: SqliteStore) -> None:
     frontier = SqliteFrontier(store, store.job("crawl", {}))
     put(frontier, {"a": 0.3, "b": HELD, "c": 0.4})
     assert order_of(frontier) == "ca"
+
+
+@pytest.mark.parametrize("priority", [1, -1, 127, -127, 128, -128, 100_000, -100_000])
+def test_priorities_of_any_size_are_kept_and_taken_back(priority: int) -> None:
+    ranking = Ranking("all", None)
+    ranking.note(3, "http://h.test/3", priority, "")
+    ranking.note(4, "http://h.test/4", 0, "")
+    assert [ranking.priority(link) for link in range(6)] == [0, 0, 0, priority, 0, 0]
+    assert (ranking.rank(3, 0.5) > ranking.rank(4, 0.5)) == (priority > 0)
+    ranking.set_priority(3, 0)
+    assert ranking.rank(3, 0.5) == ranking.rank(4, 0.5) == 0.5
