@@ -9,7 +9,6 @@ import pytest
 
 from mmcrawl.archive import Archive
 from mmcrawl.archive.warc import import_warc
-from mmcrawl.errors import StoreError
 
 URL = "http://physics.test/levers"
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n"
@@ -43,10 +42,44 @@ def test_what_an_arc_file_holds_comes_in_byte_for_byte(
     assert [visit.time for visit in archive.visits(URL)] == [1166011200, 1166011201, 1166011202]
 
 
-def test_a_damaged_arc_file_is_told_with_its_place(archive: Archive, tmp_path: Path) -> None:
+def test_an_arc_file_is_taken_in_up_to_what_is_damaged(archive: Archive, tmp_path: Path) -> None:
     path = tmp_path / "cut.arc.gz"
     records = [*map(gzip.compress, arc(PAGE, PAGE + b"2"))]
     path.write_bytes(records[0] + records[1] + b"\x1f\x8b" + records[2][2:20] + bytes(60))
-    with pytest.raises(StoreError, match=r"cut\.arc\.gz' is damaged behind record 2"):
-        import_warc(archive, [path])
-    assert list(archive.urls()) == []
+    (problem,) = import_warc(archive, [path]).problems
+    assert (problem.path, problem.offset) == (path, len(records[0] + records[1]))
+    assert "damaged behind record 2" in problem.what
+    assert archive.rebuild(archive.get(URL)).body == PAGE
+
+
+def test_a_record_of_an_arc_file_that_is_cut_off_is_left_out(
+    archive: Archive, tmp_path: Path
+) -> None:
+    path = tmp_path / "cut.arc"
+    records = arc(PAGE, PAGE + b"2")
+    path.write_bytes(b"".join(records)[:-10])
+    (problem,) = import_warc(archive, [path]).problems
+    assert "damaged behind record 2 (the record is cut off)" in problem.what
+    assert [archive.rebuild(one).body for one in archive.versions(URL)] == [PAGE]
+
+
+def test_a_length_that_counts_the_end_of_the_line_is_right(
+    archive: Archive, tmp_path: Path
+) -> None:
+    path = tmp_path / "long.arc"
+    path.write_bytes(b"".join(arc(PAGE))[:-1])
+    size = len(HEAD + PAGE)
+    path.write_bytes(path.read_bytes().replace(b"html %d\n" % size, b"html %d\n" % (size + 1)))
+    assert import_warc(archive, [path]).problems == ()
+    assert archive.rebuild(archive.get(URL)).body == PAGE
+
+
+def test_answers_of_dns_are_in_order(archive: Archive, tmp_path: Path) -> None:
+    path = tmp_path / "old.arc"
+    records = arc(PAGE)
+    answer = b"20061213120000\nphysics.test.\t60\tIN\tA\t127.0.0.1\n"
+    line = b"dns:physics.test 127.0.0.1 20061213120000 text/dns %d\n" % len(answer)
+    path.write_bytes(records[0] + line + answer + b"\n" + records[1])
+    report = import_warc(archive, [path])
+    assert report.problems == ()
+    assert (report.versions, report.skipped["not HTTP"]) == (1, 1)

@@ -23,6 +23,11 @@ def test_a_date_says_a_time_to_the_nanosecond(time: float) -> None:
         ("2020-01-01", TIME),
         ("2020-01-01T00:01Z", TIME + 60),
         ("2020-01-01T00:00:01.5Z", TIME + 1.5),
+        ("2020-01-01T00:00:00+00:00", TIME),
+        ("2019-12-31T17:00:00-0700", TIME),
+        ("2020-01-001T00:00:00Z", TIME),  # ClueWeb09: the day of the year
+        ("2020-02-001T00:00:00Z", None),
+        ("2020-01-01T00:00:00+99:00", None),
         ("2020-02-30T00:00:00Z", None),
         ("20200101000000", None),
         ("", None),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 
@@ -66,3 +69,41 @@ def sort_key(url: str) -> str:
     reversed_host = ",".join(reversed(host.removeprefix("www.").split(".")))
     query = "&".join(sorted(parts.query.split("&")))
     return f"{reversed_host}{port}){parts.path or '/'}{'?' if query else ''}{query}".lower()
+
+
+class Index:
+    """The lines of a WARC file while its records are written; they come out in order.
+
+    They wait in a file that SQLite makes for itself, and sorts: an index may be larger than memory.
+
+    Args:
+        filename: Of the WARC file, without a folder.
+    """
+
+    def __init__(self, filename: str) -> None:
+        self._filename = filename
+        self._listed = sqlite3.connect("")
+        self._listed.execute("CREATE TABLE record (line TEXT)")
+
+    def add(self, record: IndexedRecord) -> None:
+        """List a record."""
+        line = record.line(self._filename)
+        self._listed.execute("INSERT INTO record VALUES (?)", (line,))
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines, sorted by their bytes, each with its end."""
+        rows = self._listed.execute("SELECT line FROM record ORDER BY line")
+        return (line + "\n" for (line,) in rows)
+
+    def close(self) -> None:
+        """Forget the lines."""
+        self._listed.close()
+
+
+def index_beside(path: Path) -> Path:
+    """Return where the index of a WARC file is: the ending ``.cdxj`` in place of its own.
+
+    >>> index_beside(Path("crawls/all.warc.gz")).name
+    'all.cdxj'
+    """
+    return path.with_name(path.name.removesuffix(".gz").removesuffix(".warc") + ".cdxj")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from io import BytesIO
@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 from mmcrawl.archive.archive import Archive
 from mmcrawl.archive.model import RENDERED, Version, as_unix_time
+from mmcrawl.archive.warc.cdxj import Index, index_beside
 from mmcrawl.archive.warc.heads import is_http
 from mmcrawl.archive.warc.wacz import wacz_in
 from mmcrawl.archive.warc.writing import RecordWriter, Written
@@ -100,6 +101,7 @@ class WarcExport:
         revisits: Records of visits and of versions whose body stands in another record.
         failures: Notes of visits that got no page.
         size: Of the file in bytes.
+        index: Its CDXJ; None for a WACZ, which has it inside.
         problems: What could not be written, a sentence each.
     """
 
@@ -109,6 +111,7 @@ class WarcExport:
     revisits: int
     failures: int
     size: int
+    index: Path | None
     problems: tuple[str, ...]
 
 
@@ -124,8 +127,8 @@ def export_warc(
 ) -> WarcExport:
     """Write an archive, or a part of it, as a WARC 1.1 file, URL by URL.
 
-    A file whose name ends with ``.wacz`` is a WACZ, which has that file in it, with an index and a
-    list of the pages.
+    Its index, in the format CDXJ, is put beside it: ``all.cdxj`` beside ``all.warc.gz``. A file
+    whose name ends with ``.wacz`` is a WACZ, which has both in it, and a list of the pages.
 
     A version is a response record with its body as stored. One whose body stands in the file
     already, of the same URL or another, is a revisit record of the profile
@@ -142,7 +145,8 @@ def export_warc(
 
     Args:
         archive: What to write.
-        path: The file; it appears when it is complete, in place of one of that name.
+        path: The file; it appears when it is complete, in place of one of that name, and so does
+            its index.
         url, host: Only this one; with both, the URL.
         since, until: Only visits from this time on, and before that one.
         gzip: Whether records are compressed, one by one.
@@ -157,16 +161,24 @@ def export_warc(
     )
     urls = iter([archive.get(url).url]) if url is not None else archive.urls(host)
     try:
-        with _moved_when_complete(path) as file, ExitStack() as finished:
-            if path.suffix.lower() == ".wacz":
+        with ExitStack() as finished:
+            is_wacz = path.suffix.lower() == ".wacz"
+            beside = None if is_wacz else index_beside(path)
+            # Entered first, and so put in place behind the file that it is the index of.
+            lines = finished.enter_context(_moved_when_complete(beside)) if beside else None
+            file = finished.enter_context(_moved_when_complete(path))
+            if lines is None:
                 wacz = finished.enter_context(wacz_in(file, path.stem, time.time()))
                 export = _Export(archive, wacz.records, wacz.add_page)
             else:
-                export = _Export(archive, RecordWriter(file, gzip=gzip))
+                index = finished.enter_context(closing(Index(path.name)))
+                export = _Export(archive, RecordWriter(file, gzip=gzip, indexed=index.add))
             for one in urls:
                 export.write_url(one, window)
             export.finish()
-        return export.report(path)
+            if lines is not None:
+                lines.writelines(line.encode() for line in index.lines())
+        return export.report(path, beside)
     except OSError as error:
         reason = error.strerror or error
         raise StoreError(f"the WARC file '{path}' cannot be written: {reason}") from error
@@ -214,7 +226,7 @@ class _Export:
         """Complete a file that nothing was written to."""
         self._writer.write_info(0.0)
 
-    def report(self, path: Path) -> WarcExport:
+    def report(self, path: Path, index: Path | None) -> WarcExport:
         return WarcExport(
             path=path,
             urls=self._urls,
@@ -222,6 +234,7 @@ class _Export:
             revisits=self._revisits,
             failures=self._failures,
             size=path.stat().st_size,
+            index=index,
             problems=tuple(self._problems),
         )
 

@@ -13,28 +13,35 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 from warcio.warcwriter import WARCWriter
 
+from mmcrawl.archive.warc.records import WarcProblem
 from mmcrawl.errors import StoreError
 
 _IS_WARC = re.compile(r"archive/[^/]+\.warc(?:\.gz)?", re.IGNORECASE)
 _PORTION = 1 << 20  # bytes
 _ARC = b"filedesc:"
+_DAMAGE = (ArchiveLoadFailed, zlib.error, EOFError, ValueError)  # what warcio raises on it
 
 
-def warc_files_of(path: Path, folder: Path) -> list[Path]:
+def warc_files_of(path: Path, folder: Path) -> tuple[list[Path], WarcProblem | None]:
     """Return the WARC files that are made of a WACZ or ARC file; of any other, that file.
+
+    And what of an ARC file could not be read, if any of it could not.
 
     Args:
         path: The file.
         folder: Where they are put.
 
     Raises:
-        StoreError: it is damaged, or there is no room.
+        StoreError: a WACZ is damaged, or there is no room.
         OSError: it cannot be read, or they not be written.
     """
     if is_zipfile(path):
-        return _of_wacz(path, folder) or [path]
+        return _of_wacz(path, folder) or [path], None
     with path.open("rb") as stream:
-        return [_of_arc(path, stream, folder)] if _is_arc(stream) else [path]
+        if not _is_arc(stream):
+            return [path], None
+        made, problem = _of_arc(path, stream, folder)
+        return [made], problem
 
 
 def _of_wacz(path: Path, folder: Path) -> list[Path]:
@@ -63,8 +70,8 @@ def _is_arc(stream: BinaryIO) -> bool:
     return begin.startswith(_ARC)
 
 
-def _of_arc(path: Path, stream: BinaryIO, folder: Path) -> Path:
-    """Write the records of an ARC file as a WARC file.
+def _of_arc(path: Path, stream: BinaryIO, folder: Path) -> tuple[Path, WarcProblem | None]:
+    """Write the records of an ARC file as a WARC file, up to the first that is damaged.
 
     What is damaged of an ARC file cannot be passed over: no record says where the next one begins.
     """
@@ -72,23 +79,27 @@ def _of_arc(path: Path, stream: BinaryIO, folder: Path) -> Path:
     made = folder / f"0-{path.name}.warc.gz"
     count = end = 0
     reason = "no record begins there"
-    try:
-        with made.open("xb") as target:
-            writer, iterator = WARCWriter(target, gzip=True), ArchiveIterator(stream, arc2warc=True)
+    with made.open("xb") as target:
+        writer, iterator = WARCWriter(target, gzip=True), ArchiveIterator(stream, arc2warc=True)
+        try:
             for record in iterator:
+                place = target.tell()
                 writer.write_record(record)
                 iterator.read_to_end(record)
-                end = iterator.get_record_offset() + iterator.get_record_length()
+                if record.raw_stream.limit > 1:  # some count the line's end that is behind it
+                    target.truncate(place)
+                    target.seek(place)
+                    reason = "the record is cut off"
+                    break
+                end = max(end, iterator.get_record_offset() + iterator.get_record_length())
                 count += 1
-    except (ArchiveLoadFailed, zlib.error, EOFError, ValueError) as error:
-        reason = str(error)
+        except _DAMAGE as error:
+            reason = str(error)
     stream.seek(end)
-    if stream.read(_PORTION).strip():  # warcio takes some damage for the end
-        raise StoreError(
-            f"the ARC file '{path}' is damaged behind record {count:,}, offset {end:,} ({reason});"
-            " nothing of it was taken in"
-        )
-    return made
+    if not stream.read(_PORTION).strip():  # warcio takes some damage for the end
+        return made, None
+    what = f"damaged behind record {count:,} ({reason}): what begins here is not read"
+    return made, WarcProblem(path, end, what)
 
 
 def _check_room(size: int, path: Path, folder: Path) -> None:

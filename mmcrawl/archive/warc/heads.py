@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from typing import Any
 from urllib.parse import quote
@@ -33,7 +33,9 @@ _UNSAFE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _URI_SAFE = "!#$%&'()*+,-./:;=?@[]_~"
 _MOST = 1 << 62  # that stores take for a number
 _DATE = re.compile(
-    r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?Z?)?)?)?", re.ASCII
+    r"(\d{4})(?:-(\d\d)(?:-(\d\d\d?)"
+    r"(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-]\d\d):?(\d\d))?)?)?)?",
+    re.ASCII,
 )
 
 
@@ -122,18 +124,29 @@ _LATEST = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
 def as_time(date: str) -> float | None:
     """Return a WARC-Date in Unix seconds, its fraction included; None if it is none.
 
-    A date may end after the year, the month, the day or the minute (WARC 1.1, section 5.4).
+    A date may end after the year, the month, the day or the minute (WARC 1.1, section 5.4). Two
+    things that the standard does not have were written all the same: a time zone, and by ClueWeb09
+    the day of the year for that of the month.
 
     >>> as_time("2023-11-14T22:13:20.25Z")
     1700000000.25
+    >>> as_time("2008-10-294T05:21:46-0700") == as_time("2008-10-20T12:21:46Z")
+    True
     """
     match = _DATE.fullmatch(date.strip())
     if match is None:
         return None
     year, month, day, hour, minute, second = (int(part or 0) for part in match.groups()[:6])
     try:
-        whole = datetime(year, month or 1, day or 1, hour, minute, min(second, 59), tzinfo=UTC)
-    except ValueError:
+        whole = datetime(year, month or 1, 1, hour, minute, min(second, 59), tzinfo=UTC)
+        if len(match[3] or "") == 3:
+            whole = whole.replace(month=1) + timedelta(days=day - 1)
+            if (whole.year, whole.month) != (year, month):
+                return None
+        else:
+            whole = whole.replace(day=day or 1)
+        whole -= _zone(match[8], match[9])
+    except (ValueError, OverflowError):
         return None
     seconds = int(whole.timestamp()) + max(second - 59, 0)
     fraction = match[7]
@@ -142,6 +155,16 @@ def as_time(date: str) -> float | None:
     # One decimal number, rounded once: adding a fraction would round twice.
     digits = fraction[:18]
     return float(Fraction(seconds * 10 ** len(digits) + int(digits), 10 ** len(digits)))
+
+
+def _zone(hours: str | None, minutes: str | None) -> timedelta:
+    """Return by what a time zone is before UTC; ValueError if there is none such."""
+    if hours is None or minutes is None:
+        return timedelta()
+    offset = timedelta(hours=int(hours[1:]), minutes=int(minutes))
+    if offset >= timedelta(days=1):
+        raise ValueError("zone")
+    return -offset if hours[0] == "-" else offset
 
 
 def field_of(note: Mapping[str, Any]) -> dict[str, str]:

@@ -81,34 +81,45 @@ def import_warc(
     """
     try:
         with TemporaryDirectory(prefix="mmcrawl-warc-") as folder, Catalogue() as catalogue:
-            files = _warc_files([Path(path) for path in paths], Path(folder))
+            files, unread = _warc_files([Path(path) for path in paths], Path(folder))
             intake = _Intake(archive, [*files], catalogue, method)
             for number in range(len(files)):
                 intake.find(number)
             intake.take_in(progress)
             report = intake.report()
             named = [replace(one, path=files[one.path]) for one in report.problems]
-            return replace(report, problems=tuple(named))
+            return replace(report, problems=(*unread, *named))
     except sqlite3.Error as error:
         raise StoreError(
             f"no room to list the records of the WARC files, in {gettempdir()}: {error}"
         ) from error
 
 
-def _warc_files(paths: list[Path], folder: Path) -> dict[Path, Path]:
-    """Return the WARC files to read, each with the name by which it is spoken of."""
+def _is_dns(record: Record) -> bool:
+    """Whether an answer is of DNS: those in ARC files have no content type that says so."""
+    return record.field("WARC-Target-URI").lower().startswith("dns:")
+
+
+def _warc_files(paths: list[Path], folder: Path) -> tuple[dict[Path, Path], list[WarcProblem]]:
+    """Return the WARC files to read, each with the name by which it is spoken of.
+
+    And what cannot be read of the files that they are made of.
+    """
     files: dict[Path, Path] = {}
+    unread: list[WarcProblem] = []
     for number, path in enumerate(paths):
         inside = folder / str(number)
         inside.mkdir()
         try:
-            for file in warc_files_of(path, inside):
+            made, problem = warc_files_of(path, inside)
+            unread += [problem] if problem else []
+            for file in made:
                 packed = file.parent == inside
                 files[file] = path / file.name.partition("-")[2] if packed else path
         except OSError as error:
             reason = error.strerror or error
             raise StoreError(f"the WARC file '{path}' cannot be read: {reason}") from error
-    return files
+    return files, unread
 
 
 class _Intake:
@@ -172,7 +183,7 @@ class _Intake:
             if kind == "continuation":
                 what = "it is a part of a segmented record"
                 self._problems.append(WarcProblem(path, record.offset, what))
-        elif kind == "response" and not record.is_http:
+        elif kind == "response" and (not record.is_http or _is_dns(record)):
             self._skipped["not HTTP"] += 1
             if is_http(record.field("WARC-Target-URI")):  # others, as of DNS, are in order
                 kind = record.field("Content-Type") or "no content type"

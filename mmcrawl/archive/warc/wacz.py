@@ -18,7 +18,7 @@ from uuid import NAMESPACE_URL, uuid5
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from mmcrawl import __version__
-from mmcrawl.archive.warc.cdxj import IndexedRecord
+from mmcrawl.archive.warc.cdxj import Index
 from mmcrawl.archive.warc.heads import as_date, uri_of
 from mmcrawl.archive.warc.writing import RecordWriter
 
@@ -34,12 +34,13 @@ class Wacz:
         records: Writes its WARC file.
     """
 
-    def __init__(self, archive: ZipFile, warc: BinaryIO, listed: sqlite3.Connection) -> None:
-        self._zip, self._listed = archive, listed
+    def __init__(
+        self, archive: ZipFile, warc: BinaryIO, index: Index, listed: sqlite3.Connection
+    ) -> None:
+        self._zip, self._index, self._listed = archive, index, listed
         self._sums: list[dict[str, object]] = []
-        listed.execute("CREATE TABLE record (line TEXT)")
         listed.execute("CREATE TABLE page (line TEXT)")
-        self.records = RecordWriter(warc, gzip=True, indexed=self._index)
+        self.records = RecordWriter(warc, gzip=True, indexed=index.add)
 
     def add_page(self, url: str, time: float, title: str) -> None:
         """List a page, whose record is written, for those who open the file.
@@ -55,16 +56,7 @@ class Wacz:
             "ts": as_date(time),
             **({"title": title} if title else {}),
         }
-        self._list("page", json.dumps(page))
-
-    def _index(self, record: IndexedRecord) -> None:
-        self._list("record", record.line(_WARC))
-
-    def _list(self, table: str, line: str) -> None:
-        self._listed.execute(f"INSERT INTO {table} VALUES (?)", (line,))  # noqa: S608 - two names
-
-    def _lines(self, query: str) -> Iterator[str]:
-        return (line + "\n" for (line,) in self._listed.execute(f"SELECT line FROM {query}"))  # noqa: S608
+        self._listed.execute("INSERT INTO page VALUES (?)", (json.dumps(page),))
 
     def finish(self, title: str, time: float) -> None:
         """Write all but the WARC file.
@@ -76,7 +68,7 @@ class Wacz:
         blocks = ['!meta 0 {"format": "cdxj-gzip-1.0", "filename": "' + _INDEX + '"}\n']
         with self.entry(f"indexes/{_INDEX}", ZIP_STORED) as index:
             offset = 0
-            every = self._lines("record ORDER BY line")
+            every = self._index.lines()
             while lines := list(islice(every, _LINES)):
                 packer = zlib.compressobj(wbits=16 + zlib.MAX_WBITS)
                 packed = packer.compress("".join(lines).encode()) + packer.flush()
@@ -88,8 +80,8 @@ class Wacz:
             stream.write("".join(blocks).encode())
         with self.entry("pages/pages.jsonl", ZIP_DEFLATED) as stream:
             stream.write(b'{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}\n')
-            for line in self._lines("page ORDER BY rowid"):
-                stream.write(line.encode())
+            for (line,) in self._listed.execute("SELECT line FROM page ORDER BY rowid"):
+                stream.write(f"{line}\n".encode())
         self._describe(title, time)
 
     def _describe(self, title: str, time: float) -> None:
@@ -131,11 +123,15 @@ def wacz_in(stream: BinaryIO, title: str, time: float) -> Iterator[Wacz]:
     Raises:
         OSError: it cannot be written.
     """
-    # In a file that SQLite makes for itself, and sorts: an index may be larger than memory.
-    with closing(sqlite3.connect("")) as listed, ZipFile(stream, "w") as archive:
+    # In files that SQLite makes for itself: index and list may be larger than memory.
+    with (
+        closing(Index(_WARC)) as index,
+        closing(sqlite3.connect("")) as listed,
+        ZipFile(stream, "w") as archive,
+    ):
         path = f"archive/{_WARC}"
         with _opened(archive, path, ZIP_STORED) as summed:
-            wacz = Wacz(archive, cast("BinaryIO", summed), listed)
+            wacz = Wacz(archive, cast("BinaryIO", summed), index, listed)
             yield wacz
             wacz.records.write_info(time)
         wacz.note(path, summed)

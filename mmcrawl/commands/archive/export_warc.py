@@ -1,4 +1,4 @@
-"""`scrapy archive export-warc`: a WARC or WACZ file is written."""
+"""`scrapy archive export-warc`: a WARC file with its index, or a WACZ, is written."""
 
 import os
 from dataclasses import asdict
@@ -37,12 +37,14 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
         gzip=not path.lower().endswith(".warc"),
     )
     if options.json:
-        print(as_json(asdict(report) | {"path": str(report.path)}))
+        index = str(report.index) if report.index else None
+        print(as_json(asdict(report) | {"path": str(report.path), "index": index}))
     else:
         failures = f" {report.failures:,} failed visits," if report.failures else ""
         line = (
             f"{report.path}: {report.urls:,} URLs, {report.responses:,} responses,"
             f" {report.revisits:,} revisits,{failures} {size_of(report.size)}"
+            + (f"; index {report.index.name}" if report.index else "")
         )
         print_line(console, printable(line))
     return print_problems(report.problems)
@@ -51,7 +53,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
 EXPORT_WARC = Subcommand(
     name="export-warc",
     run=_run,
-    what="write a WARC file, or a WACZ by its name",
+    what="write a WARC file with its CDXJ, or a WACZ by its name",
     arguments="FILE [--host H] [--url URL] [--since T] [--until T]",
     least=1,
     most=1,
