@@ -111,8 +111,11 @@ class PageFiles:
 
         with tempfile.TemporaryDirectory() as folder:
             try:
-                for file in warc_files_of(path, Path(folder)):
+                files, damage = warc_files_of(path, Path(folder))
+                for file in files:
                     yield from self._records_of(file, path)
+                if damage is not None:
+                    self._tell(path, damage)
             except (StoreError, OSError) as error:
                 self._tell(path, error)
 
