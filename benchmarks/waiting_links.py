@@ -35,13 +35,14 @@ import gc
 import json
 import random
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from bisect import bisect
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import accumulate, islice
 from pathlib import Path
 
@@ -216,30 +217,36 @@ def fill(file: Path, count: int, hosts: Hosts) -> None:
                 yield number, key, host, f"{group}{number}.html", score, words, group, twin
                 number += 1
 
-    with open_store(f"sqlite:///{file}") as store, store.writing() as db:
+    with open_store(f"sqlite:///{file}") as store:
         store.job("benchmark", {})
-        indexes = db.execute("SELECT name, sql FROM sqlite_master WHERE name LIKE 'link_%'")
-        indexes = indexes.fetchall()
-        for name, _ in indexes:
-            db.execute(f"DROP INDEX {name}")
-        names = ((0, host, f"http://www.school{host}.test") for host in range(10_000))
-        db.executemany("INSERT INTO host VALUES (?, ?, ?)", names)
-        db.execute(
-            "INSERT INTO link VALUES (0, 0, 0, '/', 'C', 1, 0, 0, NULL, 1, 1, 0, '', '', '', NULL,"
-            " '', 1, '', '', 1)"
-        )
-        db.execute(
-            "INSERT INTO page VALUES (0, 'http://www.school0.test/', '', '', '', 0, 0, 0, 0, x'',"
-            " 0, 0, 0)"
-        )
-        db.executemany(
-            "INSERT INTO link VALUES (?, ?, ?, ?, 'W', ?, 0, 0, 0, 3, 3, 0, '', ?, ?, NULL, '',"
-            " NULL, '', 'div ul li a', ?)",
-            rows(),
-        )
-        for _, statement in indexes:
-            db.execute(statement)
+        with store.writing() as db:
+            _fill(db, rows())
         store.commit()
+
+
+def _fill(db: sqlite3.Connection, rows: Iterable[tuple[object, ...]]) -> None:
+    """Write the rows of waiting links, and what must be there beside them."""
+    indexes = db.execute("SELECT name, sql FROM sqlite_master WHERE name LIKE 'link_%'")
+    indexes = indexes.fetchall()
+    for name, _ in indexes:
+        db.execute(f"DROP INDEX {name}")
+    names = ((0, host, f"http://www.school{host}.test") for host in range(10_000))
+    db.executemany("INSERT INTO host VALUES (?, ?, ?)", names)
+    db.execute(
+        "INSERT INTO link VALUES (0, 0, 0, '/', 'C', 1, 0, 0, NULL, 1, 1, 0, '', '', '', NULL,"
+        " '', 1, '', '', 1)"
+    )
+    db.execute(
+        "INSERT INTO page VALUES (0, 'http://www.school0.test/', '', '', '', 0, 0, 0, 0, x'',"
+        " 0, 0, 0)"
+    )
+    db.executemany(
+        "INSERT INTO link VALUES (?, ?, ?, ?, 'W', ?, 0, 0, 0, 3, 3, 0, '', ?, ?, NULL, '',"
+        " NULL, '', 'div ul li a', ?)",
+        rows,
+    )
+    for _, statement in indexes:
+        db.execute(statement)
 
 
 def measure(algorithm: str, count: int, kind: str, file: Path, *, filled: bool) -> dict[str, float]:

@@ -6,9 +6,9 @@ is archived, labelled, ranked and searched works over the blocks of any of them.
 (authors, dates, site, licence).
 """
 
+from typing import TYPE_CHECKING, Any
+
 from mmcrawl.blocks.content.content import PageContent, page_content
-from mmcrawl.blocks.facts.dates import Dated
-from mmcrawl.blocks.facts.facts import PageFacts
 from mmcrawl.blocks.link_kinds import link_kinds
 from mmcrawl.blocks.merging import MergedPage, merge_blocks
 from mmcrawl.blocks.partition import Block, BlockLink, Partition, partition
@@ -21,6 +21,10 @@ from mmcrawl.blocks.partitioners.base import (
 )
 from mmcrawl.blocks.partitioners.registry import partitioner_names
 from mmcrawl.blocks.tree import PageTree, read_tree
+
+if TYPE_CHECKING:
+    from mmcrawl.blocks.facts.dates import Dated
+    from mmcrawl.blocks.facts.facts import PageFacts
 
 __all__ = [
     "DEFAULT_LEVEL",
@@ -43,3 +47,12 @@ __all__ = [
     "partitioner_names",
     "read_tree",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the types of facts when they are asked for."""
+    if name not in ("Dated", "PageFacts"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from mmcrawl.blocks.facts import dates, facts
+
+    return dates.Dated if name == "Dated" else facts.PageFacts

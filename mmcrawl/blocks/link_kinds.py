@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from mmcrawl.blocks.partition import Partition
 from mmcrawl.blocks.tree import PageTree
 from mmcrawl.page.scripts import looks_like_url, page_literals
-from mmcrawl.page.urls import Resolver, base_url
 
 BEST_FIRST = (
     "related-links",
@@ -45,6 +44,8 @@ def link_kinds(page: Partition, url: str, encoding: str | None = None) -> dict[s
     >>> link_kinds(page, "http://h.test/")
     {'http://h.test/a': 'navigation', 'http://h.test/b': 'small'}
     """
+    from mmcrawl.page.urls import Resolver, base_url  # which loads a client of HTTP
+
     encoding = encoding or page.encoding
     resolve = Resolver(base_url(declared_base(page.tree), url, encoding), encoding)
     firsts = [block.nodes.start for block in page.blocks]

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import IO, get_args
 
 from mmcrawl.blocks.content.content import Favor, Form, page_content
-from mmcrawl.blocks.rendering.record import as_json
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.page.encoding import codec_of
 from mmcrawl.terminal.page_files import PageFile, PageFiles, is_address, page_problem
@@ -113,7 +112,8 @@ def content_of(page: PageFile, wanted: Wanted) -> str:
         content_type=page.content_type or None,
     )
     if wanted.lines:
-        return as_json({"source": page.name, **content.record()}, indent=None)
+        record = {"source": page.name, **content.record()}
+        return json.dumps(record, ensure_ascii=False) + "\n"
     # Nothing that a page holds acts upon a terminal, or turns the direction of what follows.
     return content.write(wanted.form).translate(_CHARACTERS).translate(_DIRECTIONS)
 
@@ -250,7 +250,7 @@ def _writer(
         name = _file_name(one.page, taken) + _ENDINGS[wanted.form]
         text = one.text
         if wanted.form == "json":
-            text = as_json(json.loads(text))
+            text = json.dumps(json.loads(text), ensure_ascii=False, indent=2) + "\n"
         (target / name).write_bytes(text.encode("utf-8", "replace"))
 
     return write

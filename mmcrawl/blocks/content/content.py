@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from mmcrawl.blocks.content.line_features import LineFeatures
 from mmcrawl.blocks.content.metadata import PageMetadata, page_metadata
 from mmcrawl.blocks.content.model import GENRES, content_model
 from mmcrawl.blocks.content.page_type import ContentLinks, page_type
-from mmcrawl.blocks.facts.facts import PageFacts, page_facts
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.merging import merge_blocks
@@ -28,15 +27,13 @@ from mmcrawl.blocks.partition import BlockLink, Partition
 from mmcrawl.blocks.partitioners.base import Cut
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.blocks.rendering.completing import completed
-from mmcrawl.blocks.rendering.markdown import markdown
-from mmcrawl.blocks.rendering.parts import Document
-from mmcrawl.blocks.rendering.plain import plain
-from mmcrawl.blocks.rendering.reading import page_document
-from mmcrawl.blocks.rendering.record import as_json, content_record
-from mmcrawl.blocks.rendering.tei import tei
 from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.errors import BlockError
 from mmcrawl.text.scripts import has_han
+
+if TYPE_CHECKING:
+    from mmcrawl.blocks.facts.facts import PageFacts
+    from mmcrawl.blocks.rendering.parts import Document
 
 Favor = Literal["precision", "recall"]
 """What a choice of lines is to be best in, where both cannot be had."""
@@ -132,6 +129,9 @@ class PageContent:
     @cached_property
     def facts(self) -> PageFacts:
         """Authors, dates, site, language, licence, as the page gives them."""
+        # Here and below: what many do not ask for is loaded when it is.
+        from mmcrawl.blocks.facts.facts import page_facts
+
         return page_facts(
             self._tree, self._measures, self._lines, title=self.title, url=self._url or ""
         )
@@ -139,6 +139,8 @@ class PageContent:
     @cached_property
     def document(self) -> Document:
         """The main text with its headings, lists, tables, code, links, images and formulas."""
+        from mmcrawl.blocks.rendering.reading import page_document
+
         return page_document(
             self._tree,
             self._measures,
@@ -159,18 +161,28 @@ class PageContent:
         """
         match form:
             case "md":
+                from mmcrawl.blocks.rendering.markdown import markdown
+
                 return markdown(self.document)
             case "txt":
+                from mmcrawl.blocks.rendering.plain import plain
+
                 return plain(self.document)
             case "json":
+                from mmcrawl.blocks.rendering.record import as_json
+
                 return as_json(self.record())
             case "tei":
+                from mmcrawl.blocks.rendering.tei import tei
+
                 return tei(self.document, self.facts, comments=self.comments, url=self._url)
             case _:
                 raise BlockError(f"no format {form!r}: give one of {', '.join(get_args(Form))}")
 
     def record(self) -> dict[str, Any]:
         """Return all that is known of the page as plain dictionaries and lists."""
+        from mmcrawl.blocks.rendering.record import content_record
+
         return content_record(
             self.document, self.facts, text=self.text, comments=self.comments, url=self._url
         )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
@@ -20,13 +20,13 @@ from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.rendering.completing import is_data_table
 from mmcrawl.blocks.rendering.formulas import Formulas
+from mmcrawl.blocks.rendering.inlines import Run, nested, plain_text, stripped
 from mmcrawl.blocks.rendering.parts import (
     Block,
     Break,
     Cell,
     CodeBlock,
     Document,
-    Formula,
     Heading,
     Image,
     Inline,
@@ -72,10 +72,6 @@ class _Open:
     table: Table | None = None
     cell: Cell | None = None
     term: bool = False
-
-
-_Path = tuple[int, ...]
-"""The inline elements around a stretch of a line, from the outermost on."""
 
 
 def page_document(
@@ -131,7 +127,7 @@ class _Reader:
         self._open = [_Open(len(page.tree), self._blocks)]
         self._inline: list[tuple[int, int]] = []  # open inline elements: node behind, node
         self._parts: dict[int, Styled | Link] = {}  # what they are, empty
-        self._line: list[tuple[_Path, Inline]] = []
+        self._line: list[Run] = []
         self._line_in = -1
         self._after_space = True
         self._breaks = 0
@@ -340,11 +336,11 @@ class _Reader:
         self._line_in, self._breaks = container, 0
 
     def _end_line(self) -> None:
-        runs, self._line = _stripped(self._line), []
+        runs, self._line = stripped(self._line), []
         self._after_space, self._breaks = True, 0
         if not runs:
             return
-        inlines = self._nested(runs, 0)
+        inlines = nested(runs, self._parts)
         here, tag = self._open[-1], self._tree.tags[self._line_in]
         if here.cell is not None:
             here.cell.inlines += [Break(), *inlines] if here.cell.inlines else inlines
@@ -357,27 +353,6 @@ class _Reader:
             here.items.items.append([Paragraph(inlines)])
         else:
             here.blocks.append(Paragraph([Styled("strong", inlines)] if here.term else inlines))
-
-    def _nested(self, runs: Sequence[tuple[_Path, Inline]], depth: int) -> list[Inline]:
-        """Put runs that have the same element around them into one part."""
-        found: list[Inline] = []
-        place = 0
-        while place < len(runs):
-            path, part = runs[place]
-            if len(path) == depth:
-                found.append(part)
-                place += 1
-                continue
-            end = place
-            while end < len(runs) and runs[end][0][depth : depth + 1] == (path[depth],):
-                end += 1
-            around, inside = self._parts[path[depth]], self._nested(runs[place:end], depth + 1)
-            if isinstance(around, Link):
-                found.append(Link(around.address, inside))
-            else:
-                found.append(Styled(around.style, inside))
-            place = end
-        return found
 
     def _address(self, written: str) -> str:
         """Return the address of a link or picture, "" for one that leads nowhere else."""
@@ -406,33 +381,6 @@ def _joined(url: str, address: str) -> str:
         return urljoin(url, address)
     except ValueError:
         return ""
-
-
-def plain_text(inlines: Sequence[Inline]) -> str:
-    """Return what stands in a line without markup."""
-    pieces = []
-    for part in inlines:
-        match part:
-            case str():
-                pieces.append(part)
-            case Formula():
-                pieces.append(part.tex)
-            case Styled() | Link():
-                pieces.append(plain_text(part.inlines))
-            case Break():
-                pieces.append(" ")
-            case Image():
-                pass
-    return "".join(pieces).strip()
-
-
-def _stripped(runs: list[tuple[_Path, Inline]]) -> list[tuple[_Path, Inline]]:
-    """Return a line without breaks and white space at its ends."""
-    while runs and (isinstance(runs[-1][1], Break) or runs[-1][1] == " "):
-        runs.pop()
-    if runs and isinstance(last := runs[-1][1], str):
-        runs[-1] = (runs[-1][0], last.rstrip())
-    return runs
 
 
 def _span(written: str) -> int:

@@ -45,9 +45,9 @@ def content_record(
     }
 
 
-def as_json(record: dict[str, Any], *, indent: int | None = 2) -> str:
-    """Return a record as one JSON document; with `indent` None, on one line."""
-    return json.dumps(record, ensure_ascii=False, indent=indent) + "\n"
+def as_json(record: dict[str, Any]) -> str:
+    """Return a record as one JSON document."""
+    return json.dumps(record, ensure_ascii=False, indent=2) + "\n"
 
 
 def _block(block: Block) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
 from mmcrawl.blocks.facts.facts import PageFacts
 from mmcrawl.blocks.rendering.parts import (
@@ -174,8 +174,9 @@ def _inline(part: Inline) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(_NO_XML.sub("\ufffd", text))
+    return escape(_NO_XML.sub("\ufffd", text), quote=False)
 
 
 def _quoted(text: str) -> str:
-    return quoteattr(_NO_XML.sub("\ufffd", text))
+    value = escape(_NO_XML.sub("\ufffd", text))
+    return f'"{value}"'

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, RenderableType
 
@@ -22,6 +22,9 @@ from mmcrawl.commands.base import whole
 from mmcrawl.crawling.archive_params import as_time
 from mmcrawl.errors import SearchError
 from mmcrawl.terminal.program import complain
+
+if TYPE_CHECKING:
+    from mmcrawl.archive.parity import ParityCheck
 
 BY_RANK = "rank"
 """Order by the ranks that are kept beside the archive."""
@@ -42,6 +45,7 @@ class Options:
         rules: Bounds of the time between two visits.
         method: How pages that are stored are cut; None as before.
         uri: Of the archive.
+        parity: What a comparison of its file with its parity came to, before it was opened.
         others: As the options of their names.
     """
 
@@ -64,6 +68,8 @@ class Options:
     before: float | None = None
     yes: bool = False
     level: int | None = None
+    percent: int | None = None
+    parity: "ParityCheck | None" = None
     order: str = "relevance"
     skip: int = 0
     collapse: bool = False
@@ -142,6 +148,10 @@ def _address(text: str, flag: str) -> str:
     return text.rstrip("/") + "/"
 
 
+def _percent(text: str, flag: str) -> int:
+    return whole(text, flag, most=100)
+
+
 def _level(text: str, flag: str) -> int:
     return whole(text, flag, 1, 19)
 
@@ -206,6 +216,12 @@ OPTIONS = {
     ),
     "yes": Option("--yes", "purge, pack: do not ask"),
     "level": Option("--level", "pack: compress all anew at this level of zstd", "N", _level),
+    "percent": Option(
+        "--percent",
+        "parity: how much of the file may be damaged, 1 to 100 (default: 5)",
+        "N",
+        _percent,
+    ),
     "css": Option(
         "--css", "watch: only blocks that elements of this CSS selector overlap", "SELECTOR", _css
     ),
