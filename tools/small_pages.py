@@ -21,8 +21,10 @@ def small_page(
 ) -> tuple[bytes, str, str] | None:
     """Return a page, its content and its genre; None if there are too few lines to make it of.
 
+    A few lines alone have no genre, "" in its place.
+
     Args:
-        content: Lines that are content.
+        content: Lines that are content. The first taken is the page's title, which is told apart.
         noise: Lines that are not.
         chance: What decides.
     """
@@ -33,30 +35,32 @@ def small_page(
     start = chance.randrange(len(usable) - 2)
     lines = usable[start : start + chance.randint(2, _MOST_LINES)]
     title, *lines = lines
-    kind = chance.choice(("plain",) * 4 + ("comments", "forum", "links", "figure"))
+    kind = chance.choice(
+        ("plain",) * 3 + ("comments",) * 2 + ("forum", "links", "teasers", "figure")
+    )
     head = f"<title>{escape(title)}</title>"
-    said = lines
     if chance.random() < 0.7:
         head += f"<h1>{escape(title)}</h1>"
-        said = [title, *lines]
     if kind == "forum":
         body, genre = "".join(_posts(lines, chance)), "forum"
     elif kind == "links":
         items = (f"<li><a href=/{n}.htm>{escape(line)}</a>" for n, line in enumerate(lines))
-        body, genre = f"<ul>{''.join(items)}</ul>", "listing"
+        body, genre = f"<ul>{''.join(items)}</ul>", ""
+    elif kind == "teasers":
+        lines = lines[: len(lines) // 2 * 2] or lines * 2
+        body, genre = "".join(_teasers(lines, chance)), "listing"
     else:
-        body, genre = _marked(lines, chance), "article"
+        body, genre = _marked(lines, chance), ""
     if kind == "figure":
         body = f"<figure><img src=a.png><figcaption>{escape(lines[0])}</figcaption></figure>" + (
             _marked(lines[1:], chance)
         )
     if kind == "comments":
         others = chance.sample(usable, min(len(usable), chance.randint(1, 8)))
-        body = f"<article>{body}</article>" + _comments(
-            [line for line in others if line not in said], chance
-        )
+        others = [line for line in others if line not in lines]
+        body, genre = f"<article>{body}</article>{_comments(others, chance)}", "article"
     page = _around(head + body, short, chance)
-    return page.encode(), "\n".join(said), genre
+    return page.encode(), "\n".join(lines), genre
 
 
 def _marked(lines: Sequence[str], chance: random.Random) -> str:
@@ -82,6 +86,15 @@ def _posts(lines: Sequence[str], chance: random.Random) -> Iterator[str]:
             f"<div class={post}>{who}<div class={text}><{tag}>{escape(line)}</{tag}></div>"
             "<a href=#>Report</a> <a href=#>Reply</a></div>"
         )
+
+
+def _teasers(lines: Sequence[str], chance: random.Random) -> Iterator[str]:
+    """Yield what leads to other pages: a linked line, and mostly a line below it."""
+    tag, heading = chance.choice((("article", "h2"), ("div", "h3"), ("li", "h2"), ("div", "b")))
+    for number in range(0, len(lines) - 1, 2):
+        below = f"<p>{escape(lines[number + 1])}</p>"
+        link = f"<a href={number}.htm>{escape(lines[number])}</a>"
+        yield f"<{tag}><{heading}>{link}</{heading}>{below}</{tag}>"
 
 
 def _comments(lines: Sequence[str], chance: random.Random) -> str:

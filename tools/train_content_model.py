@@ -202,6 +202,9 @@ def known_elsewhere(by_site: dict[str, Votes]) -> dict[str, Mapping[str, float]]
 
 
 def genre_model(pages: Sequence[Page], matrices: Sequence[np.ndarray]) -> tuple:
+    """Fit the model of genres to the pages that have one: few lines alone have none."""
+    known = [i for i, page in enumerate(pages) if page.labelled.kind]
+    pages, matrices = [pages[i] for i in known], [matrices[i] for i in known]
     values = np.array([matrix[0, -PAGE_COLUMNS:] for matrix in matrices])
     scaling = Scaling.of(values)
     model = LogisticRegression(C=0.03, max_iter=500)
