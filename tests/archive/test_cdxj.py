@@ -33,6 +33,7 @@ gevent.monkey.patch_all()
 from pywb.apps.frontendapp import FrontEndApp
 from werkzeug.test import Client
 answer = Client(FrontEndApp()).get(sys.argv[1]).get_data()
+sys.stdout.flush()  # of what pywb says itself
 sys.stdout.buffer.write(b"ANSWER " + answer)
 """
 

@@ -31,6 +31,7 @@ def chromium(profile: Path) -> Iterator[Any]:
         "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
         "--no-first-run", "--disable-background-networking", "--disable-component-update",
         "--disable-sync", "--autoplay-policy=no-user-gesture-required", "--lang=en",
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
         f"--user-data-dir={profile}",
     ):  # fmt: skip
         options.add_argument(argument)

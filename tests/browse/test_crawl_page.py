@@ -150,7 +150,7 @@ def test_what_was_left_alone_on_purpose_is_no_error(tmp_path: Path) -> None:
             for number, reason in enumerate(reasons):
                 db.execute(
                     "INSERT INTO link VALUES (?, NULL, 0, '/', 'E', 0, 0, 0, NULL, 0, 0, 0, '', '',"
-                    " '', NULL, ?, ?, '', '')",
+                    " '', NULL, ?, ?, '', '', NULL)",
                     (number, reason, number),
                 )
         store.commit()

@@ -46,7 +46,7 @@ def crawl(path: Path, *, finished: bool = False, pages: int = 4) -> str:
             for number, status in enumerate("C" * pages + "WWE"):
                 db.execute(
                     "INSERT INTO link VALUES (?, NULL, 0, '/', ?, 0, 0, 0, NULL, 0, 0, 0, '', '',"
-                    " '', NULL, ?, ?, '', '')",
+                    " '', NULL, ?, ?, '', '', NULL)",
                     (number, status, "HTTP 404 <i>" if status == "E" else "", number + 1),
                 )
             if finished:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -24,6 +25,7 @@ from mmcrawl.archive.warc.writing import RecordWriter
 
 _WARC = "data.warc.gz"
 _INDEX = "index.cdx.gz"
+_ZIP64 = 1  # name of the field of 64-bit sizes
 _LINES = 3_000  # of the index that are compressed together, as cdxj-indexer does
 
 
@@ -144,6 +146,9 @@ def _opened(archive: ZipFile, path: str, compression: int) -> Iterator[_Summed]:
     info.compress_type = compression
     with archive.open(info, "w", force_zip64=True) as file:
         yield _Summed(file)
+    # The head before the file has room for 64-bit sizes, as it was written when these were not
+    # known. ReplayWeb.page takes the length of that head from the directory: there it is as long.
+    info.extra = struct.pack("<HHQQ", _ZIP64, 16, info.file_size, info.compress_size)
 
 
 class _Summed:

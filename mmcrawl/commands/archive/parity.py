@@ -45,7 +45,7 @@ def _run(archive: Archive, options: Options, console: Console) -> int:
 PARITY = Subcommand(
     name="parity",
     run=_run,
-    what="write parity beside the file, by which check --repair mends damage",
+    what="write parity beside the file, for check --repair to mend damage",
     arguments="[--percent N]",
     options="percent json",
 )
