@@ -29,7 +29,7 @@ def small_page(
         chance: What decides.
     """
     usable = [line for line in content if _SHORTEST <= len(line) <= _LONGEST]
-    short = [line for line in noise if 2 <= len(line) <= 40]
+    short = [line for line in noise if 2 <= len(line) <= 60]
     if len(usable) < 4:
         return None
     start = chance.randrange(len(usable) - 2)
@@ -108,12 +108,16 @@ def _comments(lines: Sequence[str], chance: random.Random) -> str:
 
 def _around(page: str, noise: Sequence[str], chance: random.Random) -> str:
     """Put a menu before a page and a footer behind it, or neither."""
-    if noise and chance.random() < 0.4:
-        menu = chance.sample(noise, min(len(noise), chance.randint(2, 6)))
+    if noise and chance.random() < 0.5:
+        menu = chance.sample(noise, min(len(noise), chance.randint(2, 16)))
         links = "".join(f"<li><a href=/{n}>{escape(name)}</a>" for n, name in enumerate(menu))
-        page = (
-            chance.choice((f"<nav><ul>{links}</ul></nav>", f"<ul class=menu>{links}</ul>")) + page
+        ways = (
+            f"<nav>{links}</nav>",
+            f"<nav><ul>{links}</ul></nav>",
+            f"<ul class=menu>{links}</ul>",
+            f"<div class=sidebar><ul>{links}</ul></div>",
         )
+        page = chance.choice(ways) + page
     if noise and chance.random() < 0.4:
         page += f"<footer>{escape(chance.choice(noise))}</footer>"
     return page
