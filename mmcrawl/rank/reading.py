@@ -10,7 +10,7 @@ from datetime import datetime
 import numpy as np
 
 from mmcrawl.archive.archive import Archive
-from mmcrawl.archive.model import Version, as_unix_time
+from mmcrawl.archive.model import RENDERED, Version, as_unix_time
 from mmcrawl.archive.revisits import is_answer
 from mmcrawl.blocks.link_kinds import declared_base, references
 from mmcrawl.blocks.partition import Block, Partition, partition
@@ -54,29 +54,37 @@ class PageReader:
         self._topics = topics
         self._media = media
 
-    def read(self, page: PageRecord, version: Version, body: bytes) -> ReadPage:
+    def read(
+        self,
+        page: PageRecord,
+        version: Version,
+        body: bytes,
+        rendered: tuple[Version, bytes] | None = None,
+    ) -> ReadPage:
         """Return the records of a page of HTML.
 
         Args:
             page: What is known of it.
             version: Says how it is cut.
             body: As received.
+            rendered: What a browser made of it. Blocks are those of the page as received: links
+                and media that only the browser shows stand outside of them.
         """
-        cut = partition(
-            body,
-            method=version.method,
-            level=version.level,
-            encoding=version.encoding or None,
-            url=version.url,
-        )
+        cut = _cut(version, body)
         blocks = list(cut)
         owners = _owners(cut, blocks)
         links = tuple(self._links(cut, owners, page))
+        shown = _cut(*rendered) if rendered is not None else None
+        if shown is not None:
+            nowhere = np.full(len(shown.tree), OUTSIDE, dtype=np.int64)
+            known = {link.url for link in links}
+            more = self._links(shown, nowhere, page)
+            links += tuple(link for link in more if link.url not in known)
         chars = np.diff(cut.measures.chars)
         own = np.bincount(owners + 1, weights=chars, minlength=len(blocks) + 1).astype(int).tolist()
         linking = {link.block for link in links}
         records = tuple(self._blocks(cut, blocks, own, linking, page.id))
-        media = tuple(_media(cut, page.url, records)) if self._media else ()
+        media = tuple(_media(cut, shown, page.url, records)) if self._media else ()
         page = replace(page, title=_title(cut.tree), text_chars=sum(own))
         return ReadPage(page, records, links, media)
 
@@ -132,6 +140,17 @@ def block_record(
     )
 
 
+def _cut(version: Version, body: bytes) -> Partition:
+    """Cut a page as its version in the archive is."""
+    return partition(
+        body,
+        method=version.method,
+        level=version.level,
+        encoding=version.encoding or None,
+        url=version.url.removeprefix(RENDERED),
+    )
+
+
 def _owners(cut: Partition, blocks: list[Block]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Return the number of the deepest block that each node of a page begins in."""
     owners = np.full(len(cut.tree), OUTSIDE, dtype=np.int64)
@@ -140,9 +159,12 @@ def _owners(cut: Partition, blocks: list[Block]) -> np.ndarray[tuple[int], np.dt
     return owners
 
 
-def _media(cut: Partition, url: str, blocks: Iterable[BlockRecord]) -> Iterator[MediaRecord]:
+def _media(
+    cut: Partition, rendered: Partition | None, url: str, blocks: Iterable[BlockRecord]
+) -> Iterator[MediaRecord]:
     """Yield the media of a page by the deepest blocks whose bytes name them, then the others."""
-    kinds = {one.url: one.kind for one in media_in(cut.body, cut.encoding, url)}
+    pages = (page for page in (rendered, cut) if page is not None)
+    kinds = {one.url: one.kind for page in pages for one in media_in(page.body, page.encoding, url)}
     if not kinds:
         return
     placed: list[tuple[BlockRecord, set[str]]] = []
@@ -181,7 +203,8 @@ class Reading:
     """The pages of an archive as they were at a time; iterate over it once.
 
     First every URL is looked up, so that links can be told by their targets; then page after page
-    is rebuilt, cut and read. Kept in memory are 32 bytes a page (:class:`UrlIndex`) and one page.
+    is rebuilt, cut and read. Kept in memory are 32 bytes a page (:class:`UrlIndex`), one page, and
+    the addresses of those that a browser rendered, whose links and media count as the page's.
 
     Args:
         archive: Open; nothing is written.
@@ -212,6 +235,7 @@ class Reading:
         self._progress = progress or (lambda what, done, total: None)
         self.skipped: Counter[str] = Counter()
         self.unreadable: list[str] = []
+        self._rendered: set[str] = set()
 
     def __iter__(self) -> Iterator[ReadPage]:
         """Yield the pages in order of their ids.
@@ -251,7 +275,10 @@ class Reading:
         total = self._archive.counts()["urls"]
         builder = IndexBuilder()
         for done, url in enumerate(self._archive.urls(), start=1):
-            self._look_up(url, builder)
+            if url.startswith(RENDERED):
+                self._rendered.add(url)
+            else:
+                self._look_up(url, builder)
             if not done % (20 * _OFTEN) or done == total:
                 self._progress("listing", done, total)
         index = builder.index()
@@ -300,4 +327,23 @@ class Reading:
             self.unreadable.append(str(error))
             return ReadPage(bare, (), ())
         bare = replace(bare, language=version.language)
-        return reader.read(bare, version, body) if version.method else ReadPage(bare, (), ())
+        if not version.method:
+            return ReadPage(bare, (), ())
+        return reader.read(bare, version, body, self._rendered_of(url, first.time))
+
+    def _rendered_of(self, url: str, since: float) -> tuple[Version, bytes] | None:
+        """Return what a browser made last of a page as it was from a time on, if it is stored."""
+        address = RENDERED + url
+        if address not in self._rendered:
+            return None
+        until = float("inf") if self._at is None else self._at
+        visits = (visit for visit in self._archive.visits(address) if since <= visit.time <= until)
+        numbers = [visit.version for visit in visits if visit.version is not None]
+        if not numbers:
+            return None
+        try:
+            version = self._archive.version(address, numbers[-1])
+            return (version, self._archive.rebuild(version).body) if version.method else None
+        except StoreError as error:
+            self.unreadable.append(str(error))
+            return None

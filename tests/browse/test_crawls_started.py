@@ -190,6 +190,7 @@ def test_a_file_is_of_one_crawl_at_a_time(browsed: tuple[TestClient, Context]) -
     answer = client.post("/crawls", data=form)
     assert answer.status_code == 409
     assert job in answer.text
+    until(lambda: "demo" in context.runs.log(job))  # before, it ends as soon as it is told to
     for _ in range(2):  # the second time is not "at any price"
         post(client, "/crawl", job=job, do="stop")
     assert "It is stopping" in client.get(f"/crawl?job={job}").text

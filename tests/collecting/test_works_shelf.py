@@ -247,3 +247,23 @@ def test_a_file_made_before_pages_were_marked_takes_marks(tmp_path: Path) -> Non
         assert [mark.is_good for mark in Marks(shelf).of("fiddles")] == [True]
         assert Marks(shelf).topics() == ["fiddles"]
         assert not shelf.is_described
+
+
+def test_marks_are_kept_changed_and_taken_back(store: str, tmp_path: Path) -> None:
+    times = iter((1.0, 2.0, 3.0))
+    with open_shelf(store, tmp_path / "crawl-media") as shelf:
+        marks = Marks(shelf, lambda: next(times))
+        marks.put("fiddles", "http://h.test/a", is_good=True)
+        marks.put("fiddles", "http://h.test/b", is_good=False)
+        marks.put("drums", "http://h.test/a", is_good=False)
+    with open_shelf(store, tmp_path / "crawl-media") as shelf:
+        marks = Marks(shelf)
+        assert [(mark.url, mark.is_good) for mark in marks.of("fiddles")] == [
+            ("http://h.test/b", False),
+            ("http://h.test/a", True),
+        ]
+        assert marks.of_page("http://h.test/a") == {"fiddles": True, "drums": False}
+        marks.put("fiddles", "http://h.test/a", is_good=False)
+        marks.put("drums", "http://h.test/a", is_good=None)
+        assert marks.of_page("http://h.test/a") == {"fiddles": False}
+        assert marks.topics() == ["fiddles"]

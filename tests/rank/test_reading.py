@@ -66,6 +66,28 @@ def test_blocks_are_those_of_the_archive(archive: Archive, keep: Keep) -> None:
     assert {block.topic for block in untold.blocks} == {""}
 
 
+def test_links_and_media_that_only_a_browser_shows_are_the_pages_own(
+    archive: Archive, keep: Keep
+) -> None:
+    shell = "<title>Levers</title><p>Wait.</p><a href='/b'>b</a><script src=app.js></script>"
+    shown = shell + "<a href='/c'>The film</a><video src=film.mp4></video><a href='/b'>again</a>"
+    keep("http://h.test/a", shell, time=1.0)
+    keep("rendered+http://h.test/a", shown, time=2.0)
+    keep("http://h.test/c", "<p>c</p>", time=3.0)
+    page, other = Reading(archive, media=True)
+    assert (page.page.url, other.page.url) == ("http://h.test/a", "http://h.test/c")
+    assert page.page.version == 1
+    found = {link.url: (link.target, link.anchor) for link in page.links}
+    assert found["http://h.test/c"] == (1, "The film")
+    assert [link.url for link in page.links].count("http://h.test/b") == 1
+    assert [(one.url, one.block) for one in page.media] == [("http://h.test/film.mp4", -1)]
+    [early] = Reading(archive, at=1.5)
+    assert targets(early) == {("http://h.test/b", -1)}
+    keep("http://h.test/a", "<title>Levers</title><p>No scripts any more.</p>", time=4.0)
+    changed, _ = Reading(archive, media=True)
+    assert (changed.links, changed.media) == ((), ())
+
+
 def test_a_link_stands_in_the_deepest_block_around_it(archive: Archive, keep: Keep) -> None:
     keep("http://h.test/a", PAGE)
     stored = archive.blocks_of(archive.get("http://h.test/a"))
