@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import random
 import re
 import sys
 import warnings
@@ -35,6 +36,7 @@ from sklearn.neural_network import MLPClassifier
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 from _content_scores import shingle_scores, word_f1
 from content import SETS, LabelledPage, Set, load
+from small_pages import small_page
 
 from mmcrawl.blocks.content import content
 from mmcrawl.blocks.content import model as content_model
@@ -50,7 +52,8 @@ FOLDS = 5
 MODEL = Path(content_model.__file__).with_name("content_model.npz")
 # (hidden units, penalty, passes over the data, share of the pages it sees) of each network
 NETWORKS = [(32, 0.2, 6, 0.8)] * 3 + [(32, 0.3, 4, 0.6)] * 3
-_ARTICLES_WEIGH = 1.5  # their labels are the most careful
+_WEIGHS = {"articles": 1.5, "small": 0.3}  # the labels of articles are the most careful
+_SMALL = 1  # small pages made of each page, more of the few articles and Chinese pages
 _LEAST_SITES = 3
 _PRIOR, _PRIOR_SITES = 0.45, 2.0
 _TOKEN = re.compile(r"[぀-ヿ㐀-鿿]|[^\W_]+")
@@ -109,13 +112,27 @@ def aligned(texts: Sequence[str], truth: str) -> tuple[np.ndarray, np.ndarray]:
     return shares, counts
 
 
+def small_pages(name: Set, labelled: LabelledPage) -> list[LabelledPage]:
+    """Return small pages made of a page's lines; they belong to its site."""
+    _, _, lines, _ = parts(labelled.body)
+    shares, _ = aligned(lines.texts, labelled.truth)
+    content = [text for text, share in zip(lines.texts, shares, strict=True) if share > 0.9]
+    noise = [text for text, share in zip(lines.texts, shares, strict=True) if share < 0.1]
+    chance = random.Random(f"{name} {labelled.key}")  # noqa: S311 - the same each time
+    made = (small_page(content, noise, chance) for _ in range(_SMALL if name == "pages" else 4))
+    return [
+        LabelledPage(labelled.key, body, labelled.url, kind, truth)
+        for body, truth, kind in filter(None, made)
+    ]
+
+
 def read_page(name: Set, labelled: LabelledPage) -> Page | None:
     tree, _, lines, _ = parts(labelled.body)
     if not len(lines):
         return None
     shares, counts = aligned(lines.texts, labelled.truth)
     weight = np.sqrt(counts + 0.5)
-    weight *= 30 / weight.sum() * (_ARTICLES_WEIGH if name == "articles" else 1)
+    weight *= 30 / weight.sum() * _WEIGHS.get(name, 1)
     genre = GENRES.index(labelled.kind if labelled.kind in GENRES else "article")
     host = urlsplit(labelled.url or "").hostname or labelled.key
     return Page(
@@ -185,6 +202,9 @@ def known_elsewhere(by_site: dict[str, Votes]) -> dict[str, Mapping[str, float]]
 
 
 def genre_model(pages: Sequence[Page], matrices: Sequence[np.ndarray]) -> tuple:
+    """Fit the model of genres to the pages that have one: few lines alone have none."""
+    known = [i for i, page in enumerate(pages) if page.labelled.kind]
+    pages, matrices = [pages[i] for i in known], [matrices[i] for i in known]
     values = np.array([matrix[0, -PAGE_COLUMNS:] for matrix in matrices])
     scaling = Scaling.of(values)
     model = LogisticRegression(C=0.03, max_iter=500)
@@ -265,7 +285,7 @@ def check_fold(pages: Sequence[Page], fold: int) -> list[tuple[str, str, float, 
 
 def score(page: Page, text: str) -> tuple[float, float, float]:
     truth = page.labelled.truth
-    if page.set == "pages":
+    if page.set in {"pages", "small"}:
         return word_f1(text, truth)[:3]
     return shingle_scores(text, truth, "characters" if page.set == "zh" else "words")[:3]
 
@@ -278,7 +298,7 @@ def check(pages: Sequence[Page], run: Callable) -> None:
         scores = [row[2:] for row in rows if row[:2] == key]
         precision, recall = (fmean(s[i] for s in scores) for i in (0, 1))
         f1 = fmean(s[2] for s in scores)
-        if key[0] != "pages":
+        if key[0] not in {"pages", "small"}:
             f1 = 2 * precision * recall / (precision + recall)
         name = " ".join(key)
         print(f"{name:24} {len(scores):6} {precision:9.3f} {recall:7.3f} {f1:7.3f}")
@@ -292,6 +312,8 @@ def main() -> None:
     folder = Path(arguments.folder)
     labelled = [(name, page) for name in SETS for page in load(name, folder)]
     with ProcessPoolExecutor(3) as pool:
+        small = pool.map(small_pages, *zip(*labelled, strict=True), chunksize=4)
+        labelled += [("small", page) for of_page in list(small) for page in of_page]
         pages = [
             page
             for page in pool.map(read_page, *zip(*labelled, strict=True), chunksize=4)

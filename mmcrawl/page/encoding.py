@@ -49,6 +49,11 @@ _ASCII = bytes(range(128))
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 _NOT_ASCII_RUN = re.compile(rb"[\x80-\xff]+")
 _FEW_BYTES = 16
+# Markup of which each character has NULs beside it: what it says of itself cannot be read.
+_WIDE_MARKUP = (
+    (re.compile(rb"(?:\s\0)*<\0[!?/a-zA-Z]\0"), "utf-16-le"),
+    (re.compile(rb"(?:\0\s)*\0<\0[!?/a-zA-Z]"), "utf-16-be"),
+)
 _UTF8_CJK = re.compile(rb"[\xe3-\xe9][\x80-\xbf]{2}")
 # Characters by frequency of use, and those of school subjects and course sites.
 _COMMON_SIMPLIFIED = (
@@ -119,6 +124,10 @@ def decode_page(body: bytes, content_type: str | None) -> tuple[str, bytes]:
 
 
 def _encoding_without_bom(body: bytes, content_type: str | None) -> str:
+    if b"\0" in body[:2]:
+        for markup, encoding in _WIDE_MARKUP:
+            if markup.match(body):
+                return encoding
     declared = _in_header(content_type)
     if declared is None:
         declared = _in_meta(body)

@@ -125,6 +125,21 @@ def test_a_short_notice_for_readers_without_scripts_is_not() -> None:
     assert page.text == page_content(NEWS.encode()).text
 
 
+def test_the_shell_of_an_application_has_no_content() -> None:
+    html = (
+        "<title>App</title><div id=root></div><noscript>Enable JavaScript to run this.</noscript>"
+    )
+    assert page_content(html.encode()).paragraphs == ()
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "utf-32"])
+@pytest.mark.parametrize("start", ["", "\r\n ", "<!doctype html>"])
+def test_pages_of_wide_characters_need_no_mark(encoding: str, start: str) -> None:
+    html = f"{start}<title>杠杆</title><p>杠杆是一种简单机械，在力的作用下能绕着固定点转动。"
+    content = page_content(html.encode(encoding), content_type="text/html; charset=utf-8")
+    assert content.text == "杠杆是一种简单机械，在力的作用下能绕着固定点转动。"
+
+
 def test_the_text_of_a_page_laid_out_in_tables() -> None:
     page = page_content(OLD.encode())
     assert page.title == "Levers"

@@ -31,9 +31,10 @@ def test_visible_characters(html: str, chars: int, link_chars: int) -> None:
     assert (measures.chars[-1], measures.link_chars[-1]) == (chars, link_chars)
 
 
-def test_what_is_for_readers_without_scripts_is_hidden_unless_it_is_most_of_the_page() -> None:
+def test_what_is_for_readers_without_scripts_is_hidden_unless_it_is_most_of_the_text() -> None:
     assert visible("<p>some words<noscript>turn on</noscript>").split() == ["some", "words"]
-    assert "turn on" in visible("<p>some<noscript>turn on scripts</noscript>")
+    assert visible("<p>some<noscript>turn on scripts</noscript>") == "some"
+    assert "a post" in visible(f"<p>some<noscript>{'a post ' * 80}</noscript>")
 
 
 def test_a_fallback_in_a_fallback_counts_once() -> None:

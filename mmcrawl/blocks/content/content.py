@@ -43,6 +43,8 @@ Form = Literal["md", "txt", "json", "tei"]
 
 _BETA: dict[Favor | None, float] = {"precision": 0.5, None: 1.0, "recall": 2.0}
 _SEPARATOR = re.compile(r"\s+[|·•»:—–-]\s+|[_|｜]|\s*--\s*")
+# Browsers read no UTF-32, and the tree none: it is read as the text that it is.
+_UTF_32 = re.compile(rb"(?P<be>\0\0\xfe\xff|(?:\0{3}\s)*\0{3}<)|\xff\xfe\0\0|(?:\s\0{3})*<\0{3}")
 _LONGEST = 300  # characters of a headline
 _FORUM = GENRES.index("forum")
 _LEAST_FORUM = 0.35  # from here on, what readers write is the page's content
@@ -99,7 +101,8 @@ class PageContent:
         title: The headline; where the page has none, its title without the site's name; else "".
         paragraphs: The main text, in order.
         genres: The probability of each of :data:`mmcrawl.blocks.content.model.GENRES`.
-        ranges: Where on the page its lines stand: (start, end) in bytes, in order.
+        ranges: Where on the page its lines stand: (start, end) in bytes, in order; of a text, and
+            of a page in UTF-32, in its bytes as UTF-8.
     """
 
     title: str
@@ -235,6 +238,8 @@ def page_content(
     """
     if favor not in _BETA:
         raise BlockError(f"favor={favor!r}: give one of {', '.join(get_args(Favor))}, or None")
+    if isinstance(body, bytes) and (wide := _UTF_32.match(body)):
+        body = body.decode("utf-32-be" if wide["be"] else "utf-32-le", "replace").lstrip("\ufeff")
     if isinstance(body, str):
         body, encoding = body.encode("utf-8", "replace"), "utf-8"
     tree = read_tree(body, encoding=encoding, content_type=content_type)

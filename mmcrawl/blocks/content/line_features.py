@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mmcrawl.blocks.content.line_texts import TEXT_COLUMNS, LineTexts
 from mmcrawl.blocks.content.metadata import PageMetadata
 from mmcrawl.blocks.content.sections import SECTIONS, metadata_columns, section_columns
-from mmcrawl.blocks.content.surroundings import AROUND, AROUND_COLUMNS, COMMENTS, Surroundings
+from mmcrawl.blocks.content.surroundings import AROUND, AROUND_COLUMNS, Surroundings
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import PageTree
@@ -61,8 +61,11 @@ PAGE_COLUMNS = 93
 class LineFeatures:
     """The features of the lines of a page.
 
+    A page of a few megabytes may have a million lines, for which the whole matrix would take
+    gigabytes: it is made a slice at a time, of what no other column says.
+
     Attributes:
-        matrix: One row a line, one column a feature.
+        page: The numbers that are the same for all lines.
         in_comments: Of each line, whether it stands among readers' comments.
         best: The element that holds most of the prose, an index into the tree; 0 if none does.
     """
@@ -84,21 +87,40 @@ class LineFeatures:
         links = measures.link_chars[np.array(lines.afters)] - measures.link_chars[self._firsts]
         self._texts = texts = LineTexts(lines.texts, links, lines.breaks)
         self._around = around = Surroundings(tree, measures, lines, class_weights)
-        self.in_comments = around.columns[:, len(AROUND) + COMMENTS] > 0
+        self.in_comments = around.in_comments
         kinds = self._container_kinds()
         self.best = 0
         prose, place = self._prose()
-        context = np.hstack([texts.columns[:, [0, 1, 2, 3]], kinds[:, [0, 1, 2, 3, 5]]])
-        page = self._page(kinds, metadata)
-        self.matrix: Floats = np.hstack(
-            [
-                texts.columns, kinds, around.columns, self._repeated(),
-                section_columns(tree, lines, texts.linked), metadata_columns(lines, metadata),
-                place, prose,
-                *(_shifted(context, by) for by in _NEIGHBOURS),
-                self._window(), np.repeat(page[None, :], len(lines), axis=0),
-            ]
-        ).astype(np.float32)  # fmt: skip
+        self._context = np.hstack([texts.columns[:, [0, 1, 2, 3]], kinds[:, [0, 1, 2, 3, 5]]])
+        self.page: Floats = self._page(kinds, metadata)
+        self._before_around = (texts.columns, kinds)
+        self._behind_around = (
+            self._repeated(), section_columns(tree, lines, texts.linked),
+            metadata_columns(lines, metadata), place, prose,
+        )  # fmt: skip
+        self._around_lines = self._window()
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @property
+    def matrix(self) -> Floats:
+        """The features of all lines, as training takes them."""
+        return self.rows(0, len(self))
+
+    def rows(self, start: int, end: int) -> Floats:
+        """Return the features of some lines: one row a line, one column a feature."""
+        these = slice(start, end)
+        parts = [
+            *(part[these] for part in self._before_around),
+            self._around.columns(start, end),
+            *(part[these] for part in self._behind_around),
+            *(_shifted(self._context, by, start, end) for by in _NEIGHBOURS),
+            self._around_lines[these],
+        ]
+        page = np.broadcast_to(self.page, (len(parts[0]), len(self.page)))
+        result: Floats = np.hstack([*parts, page])
+        return result
 
     def _repeated(self) -> Floats:
         """How many elements look like the one each line stands in, and what they hold.
@@ -247,21 +269,19 @@ class LineFeatures:
         share = self._texts.lengths / total
         times = Counter(self._tree.tags)
         counts = [times[tag] for tag in _COUNTED]
-        classes = self._around.class_groups
         return np.concatenate(
             [
                 [np.log1p(total), np.log1p(len(share)), float(self._texts.linked.sum() / total)],
                 share @ self._texts.columns[:, [2, 9, 14]], share @ kinds, np.log1p(counts),
-                share @ classes, np.log1p(classes.sum(axis=0)), metadata.types,
+                *self._around.class_shares(share), metadata.types,
             ]
         ).astype(np.float32)  # fmt: skip
 
 
-def _shifted(values: Floats, by: int) -> Floats:
-    """Return the row `by` lines further on of each line; -1 beyond the page."""
-    result = np.full_like(values, -1)
-    if by > 0:
-        result[:-by] = values[by:]
-    else:
-        result[-by:] = values[:by]
+def _shifted(values: Floats, by: int, start: int, end: int) -> Floats:
+    """Return the row `by` lines further on of each line of a slice; -1 beyond the page."""
+    rows = np.arange(start, min(end, len(values))) + by
+    beyond = (rows < 0) | (rows >= len(values))
+    result = values[np.where(beyond, 0, rows)]
+    result[beyond] = -1
     return result

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from mmcrawl.blocks.content.line_features import CROSSED, PAGE_COLUMNS, LineFeatures
+from mmcrawl.blocks.content.line_features import CROSSED, LineFeatures
 
 Floats = NDArray[np.float32]
 
@@ -29,6 +29,7 @@ GENRES = ("article", "forum", "product", "collection", "listing", "documentation
 """Genres of pages (Web Content Extraction Benchmark)."""
 
 _FARTHEST = 4.0  # standard deviations
+_SLICE = 2000  # lines whose features are in memory at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class ContentModel:
 
     def genres(self, features: LineFeatures) -> Floats:
         """Return the probability of each of :data:`GENRES`."""
-        page = self.page_scaling(features.matrix[0, -PAGE_COLUMNS:])
+        page = self.page_scaling(features.page)
         scores = page @ self.genre_weights + self.genre_bias
         odds = np.exp(scores - scores.max())
         result: Floats = odds / odds.sum()
@@ -88,13 +89,15 @@ class ContentModel:
 
     def probabilities(self, features: LineFeatures, genres: Floats) -> Floats:
         """Return for each line the probability that it is content."""
-        values = self.scaling(network_input(features.matrix, genres))
-        total = np.zeros(len(values), dtype=np.float32)
+        total = np.zeros(len(features), dtype=np.float32)
         with _threads().limit(limits=1, user_api="blas"):  # a page is too little to share out
-            for network in self.networks:
-                hidden = np.maximum(values @ network.hidden + network.hidden_bias, 0)
-                score = hidden @ network.out + network.out_bias
-                total += 1 / (1 + np.exp(-score))
+            for start in range(0, len(features), _SLICE):
+                rows = features.rows(start, start + _SLICE)
+                values = self.scaling(network_input(rows, genres))
+                for network in self.networks:
+                    hidden = np.maximum(values @ network.hidden + network.hidden_bias, 0)
+                    score = hidden @ network.out + network.out_bias
+                    total[start : start + _SLICE] += 1 / (1 + np.exp(-score))
         total /= len(self.networks)
         return total
 

@@ -104,7 +104,6 @@ class Surroundings:
         around_first: Of each line, the innermost of them around its first run of text.
         depths: Of these elements, by their index into the tree.
         looks: Likewise: a number for each tag and class, with those around it.
-        columns: One row a line, one column a number.
     """
 
     def __init__(
@@ -123,13 +122,39 @@ class Surroundings:
         self._flags, self.depths, self.looks = ([0] * len(tree) for _ in range(3))
         self._scores: list[_Scores] = [_NO_SCORES] * len(tree)
         self._read()
-        self.columns = self._columns()
+        self._bits = np.array([self._flags[node] for node in self.around_first], dtype=np.int64)
 
     @property
-    def class_groups(self) -> NDArray[np.int64]:
-        """Of each line, whether a class word of each group stands around it: 1 or 0."""
-        bits = np.array([self._flags[node] for node in self.around_first], dtype=np.int64)
-        return (bits[:, None] >> np.arange(len(AROUND), _BITS)) & 1
+    def in_comments(self) -> NDArray[np.bool_]:
+        """Of each line, whether a class word of comments stands around it."""
+        return self._has(len(AROUND) + COMMENTS)
+
+    def class_shares(self, share: NDArray[np.float64]) -> tuple[list[float], list[float]]:
+        """Return of each group of class words what share of the text its lines have, and how many.
+
+        Args:
+            share: Of each line, its share of the page's text.
+
+        Returns:
+            The shares, and the logarithms of one more than the numbers of lines.
+        """
+        groups = [self._has(bit) for bit in range(len(AROUND), _BITS)]
+        return (
+            [float(share @ group) for group in groups],
+            [math.log1p(np.count_nonzero(group)) for group in groups],
+        )
+
+    def columns(self, start: int, end: int) -> Floats:
+        """Return what stands around some lines: one row a line, one column a number."""
+        nodes = self.around_first[start:end]
+        columns = (self._bits[start:end, None] >> np.arange(_BITS + 1)) & 1
+        depths = np.log1p([self.depths[node] for node in nodes])
+        each = chain.from_iterable(self._scores[node] for node in nodes)
+        scores = np.fromiter(each, dtype=np.float64, count=4 * len(nodes)).reshape(-1, 4)
+        return np.hstack([columns, depths[:, None], scores]).astype(np.float32)
+
+    def _has(self, bit: int) -> NDArray[np.bool_]:
+        return (self._bits >> bit) & 1 > 0
 
     def _element_with_text(self, node: int) -> int:
         """Return the innermost element around a node that holds more than white space."""
@@ -194,15 +219,6 @@ class Surroundings:
             bits |= _CLASS_BIT.get(word, 0)
         weights = [self._class_weights.get(word, 0.0) for word in words]
         return bits, math.fsum(weights) / math.sqrt(len(weights)) if weights else 0.0
-
-    def _columns(self) -> Floats:
-        nodes = self.around_first
-        bits = np.array([self._flags[node] for node in nodes], dtype=np.int64)
-        columns = (bits[:, None] >> np.arange(_BITS + 1)) & 1
-        depths = np.log1p([self.depths[node] for node in nodes])
-        each = chain.from_iterable(self._scores[node] for node in nodes)
-        scores = np.fromiter(each, dtype=np.float64, count=4 * len(nodes)).reshape(-1, 4)
-        return np.hstack([columns, depths[:, None], scores]).astype(np.float32)
 
 
 def class_words(found: Sequence[tuple[bytes, ...]]) -> set[str]:

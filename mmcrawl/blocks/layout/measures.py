@@ -24,6 +24,8 @@ from mmcrawl.blocks.tree import PageTree
 
 Sums = NDArray[np.int64]
 
+_LEAST_THREAD = 500  # characters: many sentences, in any language
+
 
 class Measures:
     """Running sums over the nodes of a page, and where its elements stand.
@@ -75,9 +77,10 @@ class Measures:
         return found
 
     def _hide_fallbacks(self, chars: list[int]) -> None:
-        """Hide what is for readers without scripts, unless it is most of the page's text.
+        """Hide what is for readers without scripts, unless it is a text, and most of the page's.
 
-        Forums that are drawn by a script carry their whole thread in a noscript element.
+        Forums that are drawn by a script carry their whole thread in a noscript element; the empty
+        shell of an application, a sentence that asks for scripts.
         """
         after = self.tree.after
         runs: list[range] = []
@@ -86,7 +89,7 @@ class Measures:
             if not self.hidden[node] and not inside:
                 runs.append(range(node, after[node]))
         fallback = sum(sum(chars[run.start : run.stop]) for run in runs)
-        if 2 * fallback > sum(chars):
+        if fallback >= _LEAST_THREAD and 2 * fallback > sum(chars):
             return
         for run in runs:
             self.hidden[run.start : run.stop] = [True] * len(run)
