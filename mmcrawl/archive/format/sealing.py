@@ -53,6 +53,7 @@ _STREAMS = 100_000  # whose tails are kept count of
 _ALL = -1  # in place of a stream: the largest tails of all
 _ASKED_FROM = 4  # what tails were before is asked for when they have grown by this part of TAIL
 PATIENCE = 60.0  # seconds that who stores waits for sealing
+LONGEST_END = 120.0  # seconds of closing, after which the rest is compressed in haste
 _LOOK = 1.0  # seconds between two looks whether the thread still lives
 _MUCH = 32 << 20  # bytes to compress at the end of which a user is told
 
@@ -155,8 +156,9 @@ class Sealer:
                 " whoever stops this loses nothing but room",
                 raw >> 20,
             )
+        end = time.monotonic() + LONGEST_END
         for stream in wanted:
-            self._seal_quietly(stream)
+            self._seal_quietly(stream, hasty=time.monotonic() > end)
         if self._sealed:
             try:
                 self._backend.compact()
