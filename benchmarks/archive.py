@@ -13,7 +13,9 @@ web: each of its files that begins as markup does is a page, and has one version
   level 19;
 * warc: gzip'd WARC by warcio, revisit records for bodies that are equal to the one before;
 * zstd: each page alone at level 12; patches: against the version before, a chain from the first;
-* git: a commit a version, `git repack -adf --window 50 --depth 50`.
+* solid: one stream of zstd at level 19 over all, page by page in order of time: no access to one;
+* git: a commit a version, `git repack -adf --window 50 --depth 50`; `blobs` counts bodies alone,
+  without what says which page they are of, and when.
 
 Response headers are made up, the same for all that keep them (archive, warc). Sizes are those of
 all files. MB/s is of bodies while they are stored; MB/CPU s counts all threads, and sealing to its
@@ -32,7 +34,6 @@ import multiprocessing
 import os
 import random
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -252,24 +253,56 @@ def files(events: list[Event], folder: Path, compress: Callable[[Event, bytes], 
     return Result(size, clock.seconds, clock.cpu, memory=peak())
 
 
-def git(events: list[Event], folder: Path) -> Result:
-    def run(*arguments: str) -> None:
-        subprocess.run(["git", "-C", folder, *arguments], check=True, capture_output=True)
+def solid(events: list[Event], folder: Path) -> Result:
+    clock = Clock()
+    parameters = zstandard.ZstdCompressionParameters.from_level(19, window_log=27, enable_ldm=True)
+    compressor = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+    size = 0
+    for event in sorted(events, key=lambda event: (event.url, event.time)):
+        with clock:
+            size += len(compressor.compress(event.path.read_bytes()))
+    size += len(compressor.flush())
+    return Result(size, clock.seconds, clock.cpu, memory=peak())
 
-    run("init", "-q")
-    run("config", "user.name", "benchmark")
-    run("config", "user.email", "benchmark@localhost")
-    run("config", "gc.auto", "0")
+
+def git(events: list[Event], folder: Path) -> Result:
+    """Commit every version, fed in by `git fast-import`: a process for each would take hours."""
+    run = ["git", "-C", str(folder)]
     start = time.perf_counter()
-    for event in events:
-        name = event.url.rpartition("//")[2].replace("/", "__")
-        shutil.copyfile(event.path, folder / name)
-        run("add", name)
-        run("commit", "-q", "--allow-empty", "-m", str(event.time))
+    subprocess.run([*run, "init", "-q"], check=True)
+    with subprocess.Popen([*run, "fast-import", "--quiet"], stdin=subprocess.PIPE) as importing:
+        feed = importing.stdin
+        assert feed is not None
+        for event in events:
+            name = event.url.rpartition("//")[2].replace("/", "__")
+            body = event.path.read_bytes()
+            feed.write(
+                b"commit refs/heads/main\ncommitter b <b@localhost> %d +0000\ndata 0\n"
+                b"M 644 inline %s\ndata %d\n%s\n" % (event.time, name.encode(), len(body), body)
+            )
     seconds = time.perf_counter() - start
-    run("repack", "-adfq", "--window", "50", "--depth", "50")
-    run("prune")
+    repack = ["repack", "-adfq", "--window", "50", "--depth", "50"]
+    subprocess.run([*run, *repack], check=True, capture_output=True)
     return Result(bytes_under(folder / ".git" / "objects"), seconds, 0.0)
+
+
+def blobs(events: list[Event], folder: Path) -> Result:
+    whole = git(events, folder)
+    listed = subprocess.run(
+        [
+            "git",
+            "-C",
+            str(folder),
+            "cat-file",
+            "--batch-all-objects",
+            "--batch-check=%(objecttype) %(objectsize:disk)",
+        ],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    rows = map(str.split, listed.stdout.splitlines())
+    return replace(whole, size=sum(int(size) for kind, size in rows if kind == "blob"))
 
 
 WAYS = {
@@ -281,7 +314,9 @@ WAYS = {
     "warc": warc,
     "zstd": zstd,
     "patches": patches,
+    "solid": solid,
     "git": git,
+    "blobs": blobs,
 }
 LEVEL = 19
 

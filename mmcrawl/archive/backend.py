@@ -32,7 +32,7 @@ gets None and looks the place up again. Of two packs that hold a number, either 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -173,9 +173,17 @@ class Backend(Protocol):
         ...
 
     def replace_packs(
-        self, old: Sequence[PackRow], new: PackRow, manifest: bytes, data: bytes
+        self,
+        old: Sequence[PackRow],
+        new: PackRow,
+        manifest: bytes,
+        data: bytes,
+        needed: Collection[PackRow] = (),
     ) -> bool:
-        """Put a pack in place of some; False, and nothing done, if one of those is gone."""
+        """Put a pack in place of some; False, and nothing done, if one of those is gone.
+
+        Also if one is gone of those that are `needed` to decompress it.
+        """
         ...
 
     def remove_pack(self, pack: PackRow) -> None:

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.frames import compressed
-from mmcrawl.archive.format.manifest import Entry, pack_manifest
+from mmcrawl.archive.format.manifest import Entry, Run, pack_manifest
 from mmcrawl.archive.format.reading import Reader, live_entry
 from mmcrawl.archive.format.sealing import MANIFEST_LEVEL, TAIL_LEVEL
 from mmcrawl.archive.model import Purged
@@ -117,7 +117,12 @@ class _Sweep:
         self._mark_live()
         self._dead = list(self._dead_digests())
         self._moved = list(self._stored_twice()) if self._dead else []
-        self._packs = [pack for pack in self._all_packs() if self._is_to_change(pack)]
+        # A pack is written before those that it is compressed with, which stand before it.
+        self._packs = sorted(
+            filter(self._is_to_change, self._all_packs()),
+            key=lambda pack: place(pack.stream, pack.chunk),
+            reverse=True,
+        )
 
     def remove(self) -> None:
         if self._dead:
@@ -160,11 +165,20 @@ class _Sweep:
         """Return whether something of a pack is dead; what stays of it can be read then."""
         entries, kept = self._kept(pack)
         raw = sum(end - start for start, end in kept)
-        if raw == pack.raw and entries == self._reader.manifest(pack).entries():
+        manifest = self._reader.manifest(pack)
+        if raw == pack.raw and entries == manifest.entries() and self._stays(manifest.like):
             return False
         if raw:
             self._reader.content(pack)
         return True
+
+    def _stays(self, runs: Iterable[Run]) -> bool:
+        """Return whether no chunk of some runs is dead."""
+        return all(
+            self._chunks[start >> SHIFT].count(0, start & _NUMBER, (start & _NUMBER) + count) == 0
+            and (start & _NUMBER) + count <= len(self._chunks[start >> SHIFT])
+            for start, count in runs
+        )
 
     def _kept(self, pack: PackRow) -> tuple[list[Entry], list[tuple[int, int]]]:
         """Return the entries of a pack, dead ones blank, and its chunks, dead ones empty."""
@@ -189,8 +203,13 @@ class _Sweep:
             return
         content = self._reader.content(pack)
         level = pack.level or TAIL_LEVEL
-        data = compressed(b"".join(content[start:end] for start, end in kept), level)
-        written = pack_manifest(entries, [end - start for start, end in kept], MANIFEST_LEVEL)
+        like = self._reader.manifest(pack).like
+        runs = like if self._stays(like) else ()
+        data = compressed(
+            b"".join(content[start:end] for start, end in kept), level, like=self._reader.body(runs)
+        )
+        sizes = [end - start for start, end in kept]
+        written = pack_manifest(entries, sizes, MANIFEST_LEVEL, runs)
         new = replace(pack, raw=raw, size=len(written) + len(data))
         self._backend.replace_packs([pack], new, written, data)
 

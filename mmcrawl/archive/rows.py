@@ -11,6 +11,9 @@ from typing import Any
 
 SHIFT = 32
 CHUNK_DIGEST = 16  # bytes
+SEGMENT = 14 << 20
+"""Bytes from which on a segment is full: closed, never compressed again by itself."""
+
 SCHEMA_VERSION = 1
 
 
@@ -139,3 +142,8 @@ class PackRow:
     def sealed(self) -> bool:
         """Whether it is a segment, not of the tail."""
         return self.level > 0
+
+
+def is_closed(pack: PackRow) -> bool:
+    """Return whether a pack is a full segment."""
+    return pack.sealed and pack.raw >= SEGMENT

@@ -21,6 +21,7 @@ from pymongo import ASCENDING, ReplaceOne, UpdateOne
 from mmcrawl.collecting.index import Summary
 from mmcrawl.collecting.model import EVERY_KIND, MediaFile, State
 from mmcrawl.frontier.addresses import host_of
+from mmcrawl.stores.ferretdb import CHANGED_AT_ONCE
 from mmcrawl.stores.mongodb import Kind, connect, explained, insert_new
 
 _KIND = Kind(
@@ -39,7 +40,6 @@ _KIND = Kind(
     },
 )
 _AT_ONCE = 500
-_CHANGED_AT_ONCE = 20  # FerretDB 1.24 waits for itself for ever where a command holds many more
 _OWN = ("_id", "host", "order")
 _FREE = {"state": str(State.WAITING), "owner": "", "lease_until": 0.0}
 
@@ -104,8 +104,8 @@ class MongoIndex:
                 row | common | {"state": str(State.TAKEN), "tries": number}
                 for row, number in self._leased(rows, owner, now, until)
             ]
-            for start in range(0, len(taken), _CHANGED_AT_ONCE):
-                some = taken[start : start + _CHANGED_AT_ONCE]
+            for start in range(0, len(taken), CHANGED_AT_ONCE):
+                some = taken[start : start + CHANGED_AT_ONCE]
                 changes = [ReplaceOne({"_id": row["_id"]}, row) for row in some]
                 self._files.bulk_write(changes, ordered=False)
         return [_file(row) for row in taken]
@@ -117,10 +117,10 @@ class MongoIndex:
 
     def settle(self, files: Sequence[MediaFile], owner: str) -> int:
         settled = 0
-        for start in range(0, len(files), _CHANGED_AT_ONCE):
+        for start in range(0, len(files), CHANGED_AT_ONCE):
             changes: list[UpdateOne] = []
             leases: list[str] = []
-            for file in files[start : start + _CHANGED_AT_ONCE]:
+            for file in files[start : start + CHANGED_AT_ONCE]:
                 row = _row(replace(file, owner="", lease_until=0.0), 0)
                 fields = {name: value for name, value in row.items() if name not in _OWN}
                 condition = {"_id": row["_id"], "owner": owner, "tries": file.tries}

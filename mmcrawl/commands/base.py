@@ -89,6 +89,9 @@ class MmcrawlCommand(_Base):
         return 1
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        unknown = next((arg for arg in args if arg.startswith("-") and arg != "-"), None)
+        if unknown is not None:
+            raise UsageError(f"there is no option {unknown}; --help shows all")
         if "archive" in self.arguments:
             take_archive(args, opts, behind=int(self.has_operands))
         if args and not self.has_operands:

@@ -185,7 +185,7 @@ class Inbox(StoreServer):
         self._mailboxes.update(rows)
 
     def _replace(self, rows: Sequence[Row]) -> None:
-        # Not by upserts: what FerretDB 1.24 answers where one of them fails, no driver understands.
+        # Not by upserts: see `mmcrawl.stores.ferretdb`.
         if not rows:
             return
         changes = [ReplaceOne({"_id": row["_id"]}, row) for row in rows]

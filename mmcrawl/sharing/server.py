@@ -3,9 +3,8 @@
 Every document of a job has an ``_id`` that begins with the job's name, percent-encoded, and ``/``.
 Numbers in keys are as wide as the greatest, so that the order of keys is that of the numbers.
 
-What a server that indexes no reading (FerretDB with SQLite) does at what cost decides how documents
-are laid out: an insert costs what the document costs; to find one by its ``_id`` alone, each in
-the collection is looked at, cheaply; for any other condition, each of them is decoded.
+What a server that indexes no reading does at what cost decides how documents are laid out (see
+:mod:`mmcrawl.stores.ferretdb`): an insert costs what the document costs.
 """
 
 from __future__ import annotations
@@ -41,6 +40,7 @@ from pymongo.monitoring import (
 from pymongo.results import BulkWriteResult
 
 from mmcrawl.errors import StoreError
+from mmcrawl.stores.ferretdb import CHANGED_AT_ONCE
 from mmcrawl.stores.mongodb import Documents, Kind, connect, explained, insert_new
 
 logger = logging.getLogger(__name__)
@@ -63,9 +63,6 @@ _MOST_BYTES = 12 << 20  # a document may have 16 MB
 _MANY, _FEW = 500, 3
 """Documents asked for at once; the few where many are more than one answer may hold."""
 _MOST_ASIDE = 1 << 20  # characters of a document that is set aside
-_CHANGED_AT_ONCE = 20
-"""FerretDB holds a connection to SQLite for each change of a command, and has 100 a database: it
-waits for itself for ever where a command holds more."""
 _ANSWER = 120.0  # seconds; more than the longest operation takes
 _PAUSES = (0.1, 2.0)  # seconds between two attempts: the first time, and at most
 _AGAIN = frozenset({6, 7, 89, 91, 189, 9001, 10107, 11600, 11602, 13435, 13436})
@@ -300,8 +297,8 @@ class StoreServer:
     def _change_all(self, table: str, changes: Sequence[ReplaceOne[Row]]) -> int:
         """Replace documents, in any order; return how many there were to be replaced."""
         matched = 0
-        for start in range(0, len(changes), _CHANGED_AT_ONCE):
-            some = list(changes[start : start + _CHANGED_AT_ONCE])
+        for start in range(0, len(changes), CHANGED_AT_ONCE):
+            some = list(changes[start : start + CHANGED_AT_ONCE])
 
             def attempt(some: list[ReplaceOne[Row]] = some) -> BulkWriteResult:
                 return self._table(table).bulk_write(some, ordered=False)

@@ -23,9 +23,9 @@ document has one writer, or is decided by who inserts it first. Operations can b
 for a server that is away; whoever calls them is held up meanwhile, and an error is a `StoreError`.
 No clock is compared with that of another machine.
 
-A page that is published for the first time is inserted; others replace what is older. FerretDB does
-not compare and replace in one step: there a coordinator that has been replaced without knowing may,
-in the same millisecond, undo what its successor writes of a page.
+A page that is published for the first time is inserted; others replace what is older. Where a
+server does not compare and replace in one step (:mod:`mmcrawl.stores.ferretdb`), a coordinator that
+has been replaced without knowing may, in the same millisecond, undo what its successor writes.
 """
 
 from __future__ import annotations

@@ -43,11 +43,11 @@ def store(archive, count=12):
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize("error", [MemoryError, RuntimeError, SystemExit])
 def test_a_sealing_that_fails_stops_nobody(tmp_path, monkeypatch, error):
-    def fail(self, stream):
+    def fail(self, stream, *, hasty=False):
         if threading.current_thread().name == "archive-sealing":
             tried.append(stream)
             raise error("sealing")
-        real(self, stream)
+        real(self, stream, hasty=hasty)
 
     tried, real = [], Sealer.seal
     monkeypatch.setattr(Sealer, "seal", fail)
@@ -62,11 +62,11 @@ def test_a_sealing_that_fails_stops_nobody(tmp_path, monkeypatch, error):
 
 
 def test_a_sealing_that_does_not_end_is_waited_for_a_while_only(tmp_path, monkeypatch, caplog):
-    def never(self, stream):
+    def never(self, stream, *, hasty=False):
         begun.set()
         if not go.wait(30):
             raise TimeoutError
-        real(self, stream)
+        real(self, stream, hasty=hasty)
 
     begun, go, real = threading.Event(), threading.Event(), Sealer.seal
     monkeypatch.setattr(Sealer, "seal", never)
@@ -146,9 +146,10 @@ def test_tails_of_a_process_that_was_killed_are_sealed_by_the_next_that_stores(t
         assert [pack.sealed for pack in archive._backend.packs(1)] == [True]
 
 
-def test_opening_gives_back_what_a_killed_close_left_free(tmp_path):
+def test_opening_gives_back_what_a_killed_close_left_free(tmp_path, monkeypatch):
     path = tmp_path / "archive.db"
     with open_archive(f"sqlite:///{path}") as archive:
+        monkeypatch.setattr(archive._sealer, "finish", lambda: None)
         archive.store_many(
             Capture(f"http://h.test/{n}", os.urandom(1 << 20), 1.0) for n in range(40)
         )

@@ -109,3 +109,12 @@ def test_commands_that_take_an_archive_take_its_name_alone(
     assert [one.archive for one in taken] == [place]
     with pytest.raises(UsageError, match="'mine' is not understood"):
         made.run(["mine"], parser.parse_args([]))
+
+
+@pytest.mark.parametrize("command", ["links", "rank", "rules", "seeds", "topic", "works"])
+def test_an_option_that_is_none_is_named(command: str) -> None:
+    made = import_module(f"mmcrawl.commands.{command}").Command()
+    made.settings = Settings()
+    options = parser_of(command).parse_args([])
+    with pytest.raises(UsageError, match="there is no option --jsn"):
+        made.run(["list", "--jsn"], options)

@@ -45,18 +45,19 @@ def _dictionary(like: bytes) -> zstandard.ZstdCompressionDict | None:
     return zstandard.ZstdCompressionDict(like, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
 
 
-def decompressed(frame: bytes, size: int, *, up_to: int | None = None) -> bytes:
+def decompressed(frame: bytes, size: int, *, up_to: int | None = None, like: bytes = b"") -> bytes:
     """Return what was compressed, or its first bytes.
 
     Args:
         frame: As :func:`compressed` made it.
         size: Of all that was compressed.
         up_to: How many bytes are needed; the rest is not decoded.
+        like: As it was given to :func:`compressed`.
 
     Raises:
         StoreError: the frame is damaged.
     """
-    decompressor = zstandard.ZstdDecompressor(max_window_size=1 << LARGEST_WINDOW)
+    decompressor = _decompressor(like)
     try:
         if zstandard.frame_content_size(frame) != size:
             raise StoreError("a compressed frame is damaged (its size)")
@@ -78,7 +79,7 @@ def decompressed_like(frame: bytes, like: bytes, most: int) -> bytes:
     Raises:
         StoreError: the frame is damaged, or something else was compressed with it.
     """
-    decompressor = zstandard.ZstdDecompressor(_dictionary(like))
+    decompressor = _decompressor(like)
     try:
         if zstandard.frame_content_size(frame) > most:
             raise StoreError("a compressed frame is damaged (its size)")
@@ -87,24 +88,30 @@ def decompressed_like(frame: bytes, like: bytes, most: int) -> bytes:
         raise StoreError(f"a compressed frame is damaged ({error})") from error
 
 
-def parts_of(frame: bytes) -> Iterator[bytes]:
+def _decompressor(like: bytes) -> zstandard.ZstdDecompressor:
+    return zstandard.ZstdDecompressor(_dictionary(like), max_window_size=1 << LARGEST_WINDOW)
+
+
+def parts_of(frame: bytes, like: bytes = b"") -> Iterator[bytes]:
     """Yield what was compressed in small parts, so that it is never held twice in memory.
+
+    Args:
+        frame, like: As :func:`compressed` made it, with what.
 
     Raises:
         StoreError: the frame is damaged.
     """
-    decompressor = zstandard.ZstdDecompressor(max_window_size=1 << LARGEST_WINDOW)
     try:
-        yield from decompressor.read_to_iter(frame)
+        yield from _decompressor(like).read_to_iter(frame)
     except zstandard.ZstdError as error:
         raise StoreError(f"a compressed frame is damaged ({error})") from error
 
 
-def is_frame_of(frame: bytes, data: bytes | bytearray) -> bool:
-    """Return whether a frame holds exactly these data."""
+def is_frame_of(frame: bytes, data: bytes | bytearray, like: bytes = b"") -> bool:
+    """Return whether a frame, compressed with `like`, holds exactly these data."""
     wanted = memoryview(data)
     position = 0
-    for part in parts_of(frame):
+    for part in parts_of(frame, like):
         if wanted[position : position + len(part)] != part:
             return False
         position += len(part)

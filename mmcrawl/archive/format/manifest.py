@@ -30,8 +30,8 @@ from mmcrawl.errors import StoreError
 Run = tuple[int, int]
 """Place of a chunk, and how many stand in a row from there."""
 
-_FORMAT = 3
-_OLDER_FORMATS = 1, 2  # see `BlockColumns.renewed`; 1 had no `words` and no `marks`
+_FORMAT = 4
+_OLDER_FORMATS = 1, 2, 3  # 3 had no `like`; see `BlockColumns.renewed` for those before
 _HEAD = struct.Struct("<BIII")
 _SIZE = struct.Struct("<I")
 _IDENTITY = struct.Struct("<QIHBd")
@@ -101,20 +101,23 @@ def _read_runs(column: bytes) -> tuple[Run, ...]:
     return tuple(runs)
 
 
-def pack_manifest(entries: Sequence[Entry], sizes: Sequence[int], level: int) -> bytes:
+def pack_manifest(
+    entries: Sequence[Entry], sizes: Sequence[int], level: int, like: Iterable[Run] = ()
+) -> bytes:
     """Return the manifest of a pack.
 
     Args:
         entries: In order; a blank one stands for what was purged.
         sizes: Of the pack's chunks, in bytes.
         level: Of zstd. The frame has a checksum: no digest covers the headers.
+        like: The chunks of other packs that these were compressed with, in order.
     """
     rows = [_cells(entry) for entry in entries]
     columns = [b"".join(column) for column in zip(*rows, strict=True)]
     lengths = varints(len(cell) for row in rows for cell in row)
     planes = np.array(sizes, dtype="<u4").view(np.uint8).reshape(-1, 4).T.tobytes()
     head = _HEAD.pack(_FORMAT, len(rows), len(sizes), len(lengths))
-    body = b"".join([head, lengths, *columns, planes])
+    body = b"".join([head, lengths, *columns, planes, _run_column(like)])
     return _SIZE.pack(len(body)) + compressed(body, level, checksum=True)
 
 
@@ -135,6 +138,7 @@ class Manifest:
 
     Attributes:
         offsets: Where the chunks begin and end in the bytes of the pack: one more than chunks.
+        like: The chunks of other packs that must be known to decompress these.
     """
 
     def __init__(self, body: bytes) -> None:
@@ -142,7 +146,7 @@ class Manifest:
         self._count: int = count
         if form != _FORMAT and form not in _OLDER_FORMATS:
             raise StoreError(f"a manifest has format {form}, which this version does not know")
-        self._is_older = form in _OLDER_FORMATS
+        self._is_older = form < 3
         cells = _OLDER_CELLS if form == 1 else _CELLS
         lengths = np.zeros((_CELLS, self._count), np.int64)
         position = _HEAD.size + lengths_size
@@ -154,9 +158,11 @@ class Manifest:
             ends[column * self._count : (column + 1) * self._count + 1] for column in range(_CELLS)
         ]
         position = int(ends[-1])
-        if position + 4 * chunks != len(body):
+        end = position + 4 * chunks
+        if end > len(body) or (end < len(body) and form in _OLDER_FORMATS):
             raise StoreError("a manifest is damaged (its lengths)")
-        planes = np.frombuffer(body, np.uint8, offset=position).reshape(4, chunks)
+        self.like: tuple[Run, ...] = _read_runs(body[end:])
+        planes = np.frombuffer(body[position:end], np.uint8).reshape(4, chunks)
         sizes = np.ascontiguousarray(planes.T).view("<u4").ravel()
         self._written: list[int] | None = None
         self.offsets: list[int] = [0, *np.cumsum(sizes, dtype=np.int64).tolist()]

@@ -15,8 +15,8 @@ from mmcrawl.archive.backend import Backend
 from mmcrawl.archive.format.frames import compressed
 from mmcrawl.archive.format.manifest import Entry, pack_manifest, runs_of
 from mmcrawl.archive.format.planning import NewVersion
-from mmcrawl.archive.format.sealing import LARGEST_SEGMENT, SEGMENT, TAIL_LEVEL, is_closed
-from mmcrawl.archive.rows import SHIFT, PackRow, VersionRow, place
+from mmcrawl.archive.format.sealing import LARGEST_SEGMENT, TAIL_LEVEL
+from mmcrawl.archive.rows import SEGMENT, SHIFT, PackRow, VersionRow, is_closed, place
 
 FAN_OUT = 4
 """Segments that a version is read from; what stands in others is stored again."""

@@ -174,13 +174,38 @@ class Reader:
             known = self._frames.get(pack)
         if known is not None and len(known) >= needed:
             return known
+        like = self.like(pack)
         frame = self._backend.data(pack)
         if frame is None:
             raise GoneError
-        content = decompressed(frame, pack.raw, up_to=up_to if known is None else None)
+        try:
+            content = decompressed(frame, pack.raw, up_to=None if known else up_to, like=like)
+        except StoreError:
+            if like and self._is_outdated(pack):
+                raise GoneError from None
+            raise
         with self._lock:
             self._frames.put(pack, content)
         return content
+
+    def _is_outdated(self, pack: PackRow) -> bool:
+        """Return whether a purge took from what a pack was compressed with, and wrote it anew."""
+        before = self.manifest(pack)
+        with self._lock:
+            self._manifests.drop(pack)
+        frame = self._backend.manifest(pack)
+        return frame is None or read_manifest(frame).like != before.like
+
+    def like(self, pack: PackRow) -> bytes:
+        """Return the bytes that a pack was compressed with, b"" if it was compressed alone.
+
+        They stand before it: in its own stream, or in one that was begun before. So no pack ever
+        needs itself, whatever is put together later.
+        """
+        runs = self.manifest(pack).like
+        if any(start + count > place(pack.stream, pack.chunk) for start, count in runs):
+            raise StoreError(f"{named(pack)} is damaged: it is like what came after it")
+        return self.body(runs)
 
     def body(self, runs: Sequence[Run]) -> bytes:
         """Return the chunks of an entry, put together."""

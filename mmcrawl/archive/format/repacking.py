@@ -6,8 +6,8 @@ import time
 from dataclasses import dataclass
 
 from mmcrawl.archive.backend import Backend
-from mmcrawl.archive.format.frames import compressed, parts_of
-from mmcrawl.archive.rows import PackRow
+from mmcrawl.archive.format.frames import compressed
+from mmcrawl.archive.format.reading import Reader
 
 _SAMPLE = 12  # packs
 _LARGEST = 4 << 20  # bytes of each that are compressed
@@ -40,10 +40,11 @@ def estimate(backend: Backend, level: int) -> RepackEstimate:
         for pack in backend.packs(stream)
         if pack.level != level and pack.raw
     ]
+    reader = Reader(backend)
     raw, old, new, seconds = 0, 0, 0, 0.0
     packs.sort(key=lambda pack: pack.raw)
     for pack in packs[-1 :: -max(1, len(packs) // _SAMPLE)]:
-        content = _begin_of(backend, pack)
+        content = reader.content(pack, min(pack.raw, _LARGEST))[:_LARGEST]
         began = time.process_time()
         raw += len(content)
         new += len(compressed(content, level))
@@ -52,14 +53,3 @@ def estimate(backend: Backend, level: int) -> RepackEstimate:
     before = sum(pack.size for pack in packs)
     share = sum(pack.raw for pack in packs) / raw if raw else 0.0
     return RepackEstimate(before, round(before * new / old) if old else before, seconds * share)
-
-
-def _begin_of(backend: Backend, pack: PackRow) -> bytes:
-    """Return the begin of what a pack holds, b"" if it was replaced meanwhile."""
-    frame = backend.data(pack)
-    content = bytearray()
-    for part in parts_of(frame) if frame is not None else ():
-        content += part
-        if len(content) >= _LARGEST:
-            break
-    return bytes(content[:_LARGEST])

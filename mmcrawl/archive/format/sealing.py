@@ -5,6 +5,9 @@ a stream has grown, it is compressed again together with the open segment, the l
 full yet; there, the versions of a page stand in one window of the compressor. The work is done
 outside of a transaction, every version of the new segment is rebuilt and compared with its digest,
 and only then it takes the place of the old packs.
+
+Segments are compressed as small as they can be when they are full, and when the archive is closed;
+those that grow are compressed faster.
 """
 
 from __future__ import annotations
@@ -21,16 +24,14 @@ from hashlib import sha256
 from itertools import pairwise
 
 from mmcrawl.archive.backend import Backend
+from mmcrawl.archive.format.dictionaries import dictionary_of
 from mmcrawl.archive.format.frames import compressed, is_frame_of, parts_of
 from mmcrawl.archive.format.manifest import Entry, pack_manifest, read_manifest
 from mmcrawl.archive.format.reading import GoneError, Reader, live_entry, named
-from mmcrawl.archive.rows import PackRow, place
+from mmcrawl.archive.rows import SEGMENT, PackRow, is_closed, place
 from mmcrawl.errors import StoreError
 
 logger = logging.getLogger(__name__)
-
-SEGMENT = 14 << 20
-"""Bytes from which on a segment is full: closed, never compressed again by itself."""
 
 LARGEST_SEGMENT = (16 << 20) - 1
 """Bytes that packs are put together up to: what is larger needs tables of twice the size."""
@@ -42,23 +43,23 @@ TAILS = 32 << 20
 """Bytes of all tails from which on the largest are sealed: a crawl of many hosts has many."""
 
 TAIL_LEVEL = 3
-SEALED_LEVEL = 12
+HASTY_LEVEL = 12
+"""Of segments that are open while a crawl goes on: they will soon be compressed again."""
+
+SEALED_LEVEL = 19
 MANIFEST_LEVEL = 19
 _WORTH_IT = 4  # a smaller tail is sealed if it is at least this part of the open segment
 _STREAMS = 100_000  # whose tails are kept count of
 _ALL = -1  # in place of a stream: the largest tails of all
 _ASKED_FROM = 4  # what tails were before is asked for when they have grown by this part of TAIL
 PATIENCE = 60.0  # seconds that who stores waits for sealing
+LONGEST_END = 120.0  # seconds of closing, after which the rest is compressed in haste
 _LOOK = 1.0  # seconds between two looks whether the thread still lives
+_MUCH = 32 << 20  # bytes to compress at the end of which a user is told
 
 
 Cutter = Callable[[Backend, Reader, PackRow], list[Entry] | None]
 """Gives the entries of a pack with blocks, None if all have theirs."""
-
-
-def is_closed(pack: PackRow) -> bool:
-    """Return whether a pack is a full segment."""
-    return pack.sealed and pack.raw >= SEGMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ class Sealer:
         self._sealed = False
         self._total = 0  # bytes of all tails
         self._most = TAILS
-        self._early: set[int] = set()  # streams that were sealed with what they had
+        self._hasty: set[int] = set()  # streams whose open segment was compressed in haste
 
     def grown(self, raw: Mapping[int, int]) -> None:
         """Take note of the bytes that streams have grown by; waits if sealing does not keep up.
@@ -140,12 +141,24 @@ class Sealer:
     def finish(self) -> None:
         """Seal what is worth it, give space back, and end."""
         self.wait()
-        mine = [stream for stream, tail in self._tails.items() if tail.raw]
+        mine = self._hasty.union(stream for stream, tail in self._tails.items() if tail.raw)
         # Those of a process that was killed are sealed by the next that stores something.
-        others = set(self._backend.tails()).difference(mine) if mine else ()
-        for stream in (*mine, *sorted(others)):
-            if stream in self._early or self._is_worth_it(stream):
-                self._seal_quietly(stream)
+        others = set(self._backend.tails()) if mine else set()
+        wanted = [
+            stream
+            for stream in sorted(mine | others)
+            if stream in self._hasty or self._is_worth_it(stream)
+        ]
+        raw = sum(pack.raw for stream in wanted for pack in self._backend.tail(stream))
+        if raw >= _MUCH:
+            logger.info(
+                "The archive is made smaller: %d MB of pages are compressed. They are safe already;"
+                " whoever stops this loses nothing but room",
+                raw >> 20,
+            )
+        end = time.monotonic() + LONGEST_END
+        for stream in wanted:
+            self._seal_quietly(stream, hasty=time.monotonic() > end)
         if self._sealed:
             try:
                 self._backend.compact()
@@ -185,7 +198,7 @@ class Sealer:
             if self._running == _ALL:
                 self._seal_largest()
             else:
-                self._seal_quietly(self._running)
+                self._seal_quietly(self._running, hasty=True)
 
     def _wait_while(self, is_so: Callable[[], bool], seconds: float | None = None) -> bool:
         """Wait until something is no longer so; return whether that came to be in time."""
@@ -210,8 +223,7 @@ class Sealer:
                 if self._total <= TAILS // 2:
                     break
                 if self._is_worth_it(stream):
-                    self._seal_quietly(stream)
-                    self._early.add(stream)
+                    self._seal_quietly(stream, hasty=True)
         except StoreError as error:
             logger.warning("Tails of the archive were not sealed: %s", error)
         self._most = max(TAILS, self._total + TAILS // 2)
@@ -234,19 +246,26 @@ class Sealer:
         if failed is not None:
             raise failed
 
-    def seal(self, stream: int) -> None:
+    def seal(self, stream: int, *, hasty: bool = False) -> None:
         """Seal the tail of a stream, if it has one.
+
+        Args:
+            stream: Its number.
+            hasty: Whether what is not full will be compressed again before long.
 
         Raises:
             StoreError: a pack is damaged, or the store fails; nothing is lost.
         """
         try:
             for packs in _portions(self._backend.tail(stream)):
-                if not all(pack.sealed for pack in packs):
-                    self._replace(packs, SEALED_LEVEL)
+                full = sum(pack.raw for pack in packs) >= SEGMENT
+                level = HASTY_LEVEL if hasty and not full else SEALED_LEVEL
+                if any(pack.level < level for pack in packs):
+                    self._replace(packs, level)
         except GoneError:
             return  # another process seals the same stream
         with self._changed:
+            (self._hasty.add if hasty else self._hasty.discard)(stream)
             self._note(stream, None)
 
     def recompress(self, level: int) -> None:
@@ -267,18 +286,18 @@ class Sealer:
 
     def _keep_entries(self, pack: PackRow, entries: Sequence[Entry]) -> None:
         """Write a pack again with other entries and the same chunks."""
-        offsets = self._reader.manifest(pack).offsets
-        sizes = [end - start for start, end in pairwise(offsets)]
-        manifest = pack_manifest(entries, sizes, MANIFEST_LEVEL)
+        before = self._reader.manifest(pack)
+        sizes = [end - start for start, end in pairwise(before.offsets)]
+        manifest = pack_manifest(entries, sizes, MANIFEST_LEVEL, before.like)
         data = self._backend.data(pack)
         if data is not None:
             new = replace(pack, size=len(manifest) + len(data))
             self._backend.replace_packs([pack], new, manifest, data)
 
-    def _seal_quietly(self, stream: int) -> None:
+    def _seal_quietly(self, stream: int, *, hasty: bool = False) -> None:
         """Seal; what cannot be sealed stays as it is, and is safe."""
         try:
-            self.seal(stream)
+            self.seal(stream, hasty=hasty)
         except StoreError as error:
             logger.warning("A tail of the archive was not sealed: %s", error)
         except Exception:
@@ -297,9 +316,12 @@ class Sealer:
     def _replace(self, packs: Sequence[PackRow], level: int) -> None:
         """Put one segment in place of packs that follow each other."""
         joined = self._joined(packs)
-        manifest = pack_manifest(joined.entries, joined.sizes, MANIFEST_LEVEL)
-        data = compressed(joined.content, level)
         first = packs[0]
+        runs = dictionary_of(self._backend, self._reader, first, joined.entries, joined.content)
+        needed = {pack for pack, _, _ in self._reader.spans(runs)}
+        like = self._reader.body(runs)
+        manifest = pack_manifest(joined.entries, joined.sizes, MANIFEST_LEVEL, runs)
+        data = compressed(joined.content, level, like=like)
         segment = PackRow(
             stream=first.stream,
             entry=first.entry,
@@ -311,7 +333,7 @@ class Sealer:
             size=len(manifest) + len(data),
         )
         self._verify(segment, manifest, data, joined.content)
-        self._backend.replace_packs(packs, segment, manifest, data)
+        self._backend.replace_packs(packs, segment, manifest, data, needed)
         self._sealed = True
 
     def _joined(self, packs: Sequence[PackRow]) -> _Joined:
@@ -327,7 +349,7 @@ class Sealer:
                 frame = self._backend.data(pack)
                 if frame is None:
                     raise GoneError
-                for part in parts_of(frame):
+                for part in parts_of(frame, self._reader.like(pack)):
                     content[position : position + len(part)] = part
                     position += len(part)
         if position != sum(pack.raw for pack in packs):
@@ -339,7 +361,8 @@ class Sealer:
     ) -> None:
         """Rebuild every version of a segment from what is about to be written."""
         manifest = read_manifest(manifest_frame)
-        if segment.raw and not is_frame_of(data, joined):
+        like = self._reader.body(manifest.like)
+        if segment.raw and not is_frame_of(data, joined, like):
             raise StoreError(f"{named(segment)} was compressed wrongly; its packs stay as they are")
         content = memoryview(joined)
         offsets = manifest.offsets

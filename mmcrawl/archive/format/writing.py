@@ -45,9 +45,9 @@ from mmcrawl.archive.format.planning import (
     read_facts,
 )
 from mmcrawl.archive.format.reading import Reader
-from mmcrawl.archive.format.sealing import Sealer, is_closed
+from mmcrawl.archive.format.sealing import Sealer
 from mmcrawl.archive.model import LARGEST_BODY, Capture, Stored, Unchanged
-from mmcrawl.archive.rows import CHUNK_DIGEST, UrlRow, VersionRow
+from mmcrawl.archive.rows import CHUNK_DIGEST, UrlRow, VersionRow, is_closed
 from mmcrawl.blocks.partitioners.base import MAX_LEVEL
 from mmcrawl.errors import StoreError
 

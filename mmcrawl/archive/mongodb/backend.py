@@ -2,7 +2,7 @@
 
 Any server of MongoDB's protocol will do. Transactions, joins and text indexes are not asked for;
 what must be atomic is an insertion under a unique key, the one thing that all servers do alike.
-(``$inc`` is not: FerretDB 1.24 loses some where several ask at once.)
+(``$inc`` is not: see :mod:`mmcrawl.stores.ferretdb`.)
 
 * ``chunk``: a digest in hexadecimal; field ``at``, its place.
 
@@ -31,6 +31,7 @@ from mmcrawl.archive.mongodb.packs import PackCollections
 from mmcrawl.archive.mongodb.rows import version_key, written_version
 from mmcrawl.archive.mongodb.server import TABLES
 from mmcrawl.archive.rows import Disproved, VersionRow
+from mmcrawl.stores.ferretdb import summed
 from mmcrawl.stores.mongodb import insert_new
 
 _ORPHAN = timedelta(days=1)  # after which parts that no pack names are removed
@@ -108,19 +109,8 @@ class MongoBackend(PackCollections):
         return dict(sorted(totals.items()))
 
     def _totals_of(self, urls: Sequence[int]) -> dict[int, tuple[int, int]]:
-        counts, sizes = (
-            {
-                row["_id"]: int(row["sum"])
-                # One sum at a time: FerretDB 1.24 gives 0 for a second one.
-                for row in self._versions.aggregate(
-                    [
-                        {"$match": {"url": {"$in": list(urls)}}},
-                        {"$group": {"_id": "$url", "sum": {"$sum": what}}},
-                    ]
-                )
-            }
-            for what in (1, "$size")
-        )
+        these = {"url": {"$in": list(urls)}}
+        counts, sizes = (summed(self._versions, these, "url", what) for what in (1, "$size"))
         return {url: (count, sizes.get(url, 0)) for url, count in counts.items()}
 
     @guarded

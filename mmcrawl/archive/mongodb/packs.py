@@ -17,7 +17,7 @@ ones, so the pack that begins last at or before a number holds it.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from bson import ObjectId
@@ -269,14 +269,19 @@ class PackCollections(UrlCollections):
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def replace_packs(
-        self, old: Sequence[PackRow], new: PackRow, manifest: bytes, data: bytes
+        self,
+        old: Sequence[PackRow],
+        new: PackRow,
+        manifest: bytes,
+        data: bytes,
+        needed: Collection[PackRow] = (),
     ) -> bool:
         keys = [_key(pack) for pack in old]
         with self._holding(sealing(new.stream)):
             between = {"_id": {"$gte": keys[0], "$lte": keys[-1]}}
             rows = list(self._packs.find(between).sort("_id", ASCENDING))
             present = dict(zip(self._read(rows), rows, strict=True))
-            if not all(pack in present for pack in old):
+            if not all(pack in present for pack in old) or not self._are_there(needed):
                 return False
             self._leases.confirm()
             self._known.forget(new.stream)
@@ -286,6 +291,10 @@ class PackCollections(UrlCollections):
                 [_parts_of(present[pack]) for pack in old],
             )
             return True
+
+    def _are_there(self, packs: Collection[PackRow]) -> bool:
+        rows = self._packs.find({"_id": {"$in": [_key(pack) for pack in packs]}}) if packs else ()
+        return set(packs) == set(self._read(rows))
 
     def remove_pack(self, pack: PackRow) -> None:
         with self.writing():

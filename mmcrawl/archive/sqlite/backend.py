@@ -10,7 +10,7 @@ last pack that begins at or before a number holds it.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from mmcrawl.archive.common import PAGE, guarded
@@ -147,12 +147,18 @@ class SqliteBackend(UrlTables):
         return row[0] if row else None
 
     def replace_packs(
-        self, old: Sequence[PackRow], new: PackRow, manifest: bytes, data: bytes
+        self,
+        old: Sequence[PackRow],
+        new: PackRow,
+        manifest: bytes,
+        data: bytes,
+        needed: Collection[PackRow] = (),
     ) -> bool:
         with self.writing():
-            present = self._packs_from(place(old[0].stream, old[0].entry))[: len(old)]
-            if present != list(old):
-                return False
+            for packs in (list(old), *([pack] for pack in needed)):
+                first = place(packs[0].stream, packs[0].entry)
+                if self._packs_from(first)[: len(packs)] != packs:
+                    return False
             for pack in old:
                 self.remove_pack(pack)
             self.add_packs([(new, manifest, data)])

@@ -30,7 +30,7 @@ FIELDS = ("urlkey", "timestamp", "original", "mimetype", "statuscode", "digest",
 DEFAULT_LIMIT = 1_000
 LARGEST_LIMIT = 10_000
 
-_PARAMETERS = ("url", "matchType", "from", "to", "limit", "output", "fl", "closest")
+_PARAMETERS = ("url", "matchType", "from", "to", "limit", "output", "fl", "closest", "sort")
 _MATCHES = ("exact", "prefix", "host", "domain")
 _TYPE = re.compile(r"[a-z0-9!#$&^_.+-]{1,60}/[a-z0-9!#$&^_.+-]{1,60}")
 _LAST_OF = "99991231235959"
@@ -84,6 +84,8 @@ def _arguments(given: QueryParams, longest_url: int) -> _Query:
         url = url.removeprefix("*.") if match == "domain" else url.removesuffix("*")
     fields = tuple(given["fl"].split(",")) if given.get("fl") else FIELDS
     closest = given.get("closest", "")
+    # With `closest` it is the order anyway; without, as pywb asks when it wants all, there is none.
+    _choice("sort", given.get("sort") or "closest", ("closest",))
     return _Query(
         url,
         _choice("matchType", match, _MATCHES),
