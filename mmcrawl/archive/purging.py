@@ -174,11 +174,12 @@ class _Sweep:
 
     def _stays(self, runs: Iterable[Run]) -> bool:
         """Return whether no chunk of some runs is dead."""
-        return all(
-            self._chunks[start >> SHIFT].count(0, start & _NUMBER, (start & _NUMBER) + count) == 0
-            and (start & _NUMBER) + count <= len(self._chunks[start >> SHIFT])
-            for start, count in runs
-        )
+        for start, count in runs:
+            first = start & _NUMBER
+            marks = self._chunks[start >> SHIFT][first : first + count]
+            if len(marks) < count or not all(marks):
+                return False
+        return True
 
     def _kept(self, pack: PackRow) -> tuple[list[Entry], list[tuple[int, int]]]:
         """Return the entries of a pack, dead ones blank, and its chunks, dead ones empty."""
