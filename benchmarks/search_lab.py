@@ -177,13 +177,10 @@ class _Hindsight:
     def __call__(self, name: str, source: LinkSource, *others: Any, **options: Any) -> Scorer:
         made: Any = make_scorer("learned", source, *others, **options)
         if self._before is None:
-            self._before = made._prospects
+            self._before = made.knowledge
         else:
-            new, known = made._prospects, self._before
-            new._evidence, new._model = known._evidence, known._model
-            for learning in (known._evidence, "fetched"), (known._evidence, "led"):
-                setattr(*learning, lambda *_: None)
-            new._model.learn = new._evidence.take_back = lambda *_: None
+            self._before.teaching = False
+            made.adopt(self._before)
         return made
 
 

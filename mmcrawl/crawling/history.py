@@ -11,15 +11,16 @@ from typing import Any
 
 from mmcrawl.crawling.listed import ListedLinks
 from mmcrawl.frontier.addresses import host_of
-from mmcrawl.frontier.admission import REDIRECT, Admission
+from mmcrawl.frontier.admission import REDIRECT, Admission, Sites
 from mmcrawl.frontier.database import damaged
 from mmcrawl.frontier.interlink import InterLink
 from mmcrawl.frontier.ranking import ALL, Ranking
 from mmcrawl.frontier.reading import LinkTable, PastFailure, PastPage
+from mmcrawl.frontier.records import LinkScores
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.twins import TWIN, Twins
-from mmcrawl.scoring.base import CrawledPage, Scorer
+from mmcrawl.scoring.base import CrawledPage, Scorer, scores_after
 from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
 from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.scoring.similarity import LinkSimilarity
@@ -34,7 +35,7 @@ class MovedSeeds:
 
     Args:
         frontier: tells where links were found.
-        admission: lets links to such hosts be followed.
+        sites: lets links to such hosts be followed.
         test: looks there for what it looks for at the seed's.
 
     Attributes:
@@ -42,10 +43,10 @@ class MovedSeeds:
         hosts: the hosts of seeds and those they redirect to, as they turned out.
     """
 
-    def __init__(self, frontier: SqliteFrontier, admission: Admission, test: TopicTest) -> None:
+    def __init__(self, frontier: SqliteFrontier, sites: Sites, test: TopicTest) -> None:
         self.hosts: list[tuple[str, str]] = []
         self.test = test
-        self._frontier, self._admission = frontier, admission
+        self._frontier, self._sites = frontier, sites
         self._links: set[int] = set()
 
     def follow(self, link: int, target: str) -> None:
@@ -53,8 +54,8 @@ class MovedSeeds:
         known = self._frontier.known(link)
         if known.parent is None or known.parent in self._links:
             self._links.add(link)
-            self._admission.admit(target)
             move = host_of(known.url), host_of(target)
+            self._sites.admit(move[1])
             self.test.moved(*move)
             if move[0] != move[1] and move not in self.hosts:
                 self.hosts.append(move)
@@ -68,6 +69,7 @@ def recall(
     twins: Twins,
     *,
     listed: ListedLinks,
+    taught: int = 0,
 ) -> None:
     """Bring algorithm and bounds to where they stood when the job was left.
 
@@ -76,8 +78,13 @@ def recall(
     Args:
         frontier: knows what became of links.
         scorer, admission, moved, twins, listed: new ones.
+        taught: of so many links that had ended the algorithm's knowledge was learnt already.
     """
     for past in retold(frontier, scorer, moved.test):
+        if scorer.knowledge is not None:
+            scorer.knowledge.teaching = past.settled > taught
+        if isinstance(past, PastPage) and past.elsewhere:
+            continue
         if isinstance(past, PastFailure):
             if past.error != TWIN:
                 admission.failed(past.url, past.error)
@@ -87,6 +94,8 @@ def recall(
             admission.crawled(past.url, relevant=past.relevant)
             listed.recall(past.url, frontier.known(past.id).tag_path, relevant=past.relevant)
             twins.learn_parameters(past.id, frontier.url(past.id))
+    if scorer.knowledge is not None:
+        scorer.knowledge.teaching = True
     waiting = frontier.each_waiting()
     while some := list(islice(waiting, _LINKS_AT_ONCE)):
         scorer.added(some)
@@ -171,15 +180,40 @@ def retold(links: LinkTable, scorer: Scorer, test: TopicTest) -> Iterator[PastPa
     followed = deque(links.followed())
     for past in links.history():
         yield past
-        scorer.started(past.id)
         if isinstance(past, PastFailure):
+            scorer.started(past.id)
             _recall_failure(past, links, scorer, settled)
         else:
             on_topic = test.on_topic(past.url, past.topic_score)
-            scorer.crawled(CrawledPage.again(past, on_topic=on_topic))
+            page = CrawledPage.again(past, on_topic=on_topic)
+            if past.elsewhere:
+                tell_elsewhere(scorer, page)
+            else:
+                scorer.started(past.id)
+                scorer.crawled(page)
         settled.add(past.id)
         while followed and followed[0][0] <= past.settled:
             scorer.added(followed.popleft()[1])
+
+
+def tell_elsewhere(scorer: Scorer, page: CrawledPage) -> LinkScores:
+    """Tell an algorithm of a page that another part of the crawl fetched, and learnt from.
+
+    Args:
+        scorer: the algorithm. To it the page is one that comes from no page.
+        page: with the links on it that belong here.
+    """
+    scorer.added(())  # a failure told before is learnt
+    knowledge = scorer.knowledge
+    teaching = knowledge is not None and knowledge.teaching
+    if knowledge is not None:
+        knowledge.teaching = False
+    scorer.added([page.id])
+    scorer.started(page.id)
+    scores = scores_after(scorer, page)
+    if knowledge is not None:
+        knowledge.teaching = teaching
+    return scores
 
 
 def _recall_failure(

@@ -145,6 +145,20 @@ class LinkIntake:
                 return new
         return []
 
+    def receive(self, links: Sequence[NewLink], parent: int) -> list[int]:
+        """Add links that another part found on the page `parent`; return the ids of all of them."""
+        found, new = [], []
+        for link in links:
+            number = self._frontier.lookup(link.url) if link.filtered and not link.extra else None
+            reason = self._admission.refuse(link.url, link.physical_layer, link.logical_layer)
+            if number is not None:
+                found.append(number)
+            elif reason is None:
+                new.append(link)
+            else:
+                self.refused[reason] += 1
+        return found + self._added(new, parent)
+
     def _added(self, new: Sequence[NewLink], parent: int) -> list[int]:
         """Add links that were not known; those that may be twins come behind the others."""
         may_be_known = self._twins.known(link.url for link in new)

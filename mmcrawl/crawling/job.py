@@ -8,23 +8,31 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from mmcrawl.crawling.history import MovedSeeds, noted, recall, recall_words, rules_changed
+from mmcrawl.crawling.history import (
+    MovedSeeds,
+    noted,
+    recall,
+    recall_words,
+    rules_changed,
+    tell_elsewhere,
+)
 from mmcrawl.crawling.intake import Judge, LinkIntake, media_page, page_record, seed_link
 from mmcrawl.crawling.reports import FetchedPage, PageReport, RecentHarvest, Reporter, Totals
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.addresses import PrivateHosts
-from mmcrawl.frontier.admission import REDIRECT, Admission, Limits
+from mmcrawl.frontier.admission import REDIRECT, Admission, Limits, Sites
 from mmcrawl.frontier.findings import Findings, MediaPageRecord, PatternRecord
 from mmcrawl.frontier.ranking import ALL
-from mmcrawl.frontier.records import NewLink, Status, WaitingLink
+from mmcrawl.frontier.records import NewLink, PageRecord, Status, WaitingLink
 from mmcrawl.frontier.sightings import Sightings
 from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.twins import BEHIND, TWIN, Twins
 from mmcrawl.page.model import Page
 from mmcrawl.scoring.base import CrawledPage, Scorer, scores_after
+from mmcrawl.scoring.knowledge import Knowledge
 from mmcrawl.scoring.pinned_rules import PinnedRules
 from mmcrawl.scoring.relevance import Verdict
 from mmcrawl.topic.topic import Topic
@@ -33,6 +41,44 @@ logger = logging.getLogger(__name__)
 
 _PAGES_BETWEEN_CHECKPOINTS = 500
 _MOST_POINTLESS_LINKS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Portion:
+    """What makes a crawl a part of a larger one, which is divided by hosts.
+
+    Attributes:
+        sites: of the whole crawl.
+        elsewhere: tells of an address whether it belongs to another part.
+        siblings: among so many parts of a process memory is divided.
+        knowledge: what the parts of a process learn into; None for a first one.
+        taught: of so many links of this part that had ended it was learnt already.
+    """
+
+    sites: Sites
+    elsewhere: Callable[[str], bool]
+    siblings: int
+    knowledge: Knowledge | None = None
+    taught: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PageElsewhere:
+    """What a part of a crawl is told of a page that another part fetched.
+
+    Attributes:
+        url: its address.
+        layer: its logical layer.
+        relevant, contains_media, topic_score, new_media, on_topic: see `CrawledPage`.
+    """
+
+    url: str
+    layer: int
+    relevant: bool = False
+    contains_media: bool = False
+    topic_score: float = 0.0
+    new_media: int = 0
+    on_topic: bool = False
 
 
 class CrawlJob:
@@ -48,6 +94,8 @@ class CrawlJob:
         obey_nofollow: leave links alone that the page asks not to follow.
         links: which are to be followed, see `SqliteFrontier`. A job may go on with others.
         rules: which links come first, and which never. A job may go on with others.
+        portion: what makes it a part of a larger crawl, if it is one. Words of pages, and what is
+            noted of rules, are kept by who has all parts.
 
     Attributes:
         shared: False, other than of a crawl that several processes work on.
@@ -70,18 +118,29 @@ class CrawlJob:
         obey_nofollow: bool = True,
         links: str = ALL,
         rules: PinnedRules | None = None,
+        portion: Portion | None = None,
     ) -> None:
         self.store = store
         self.job = job
-        self.frontier = SqliteFrontier(store, job, links, rules.weight_of if rules else None)
+        self.frontier = SqliteFrontier(
+            store,
+            job,
+            links,
+            rules.weight_of if rules else None,
+            portion.elsewhere if portion else None,
+            portion.siblings if portion else 1,
+        )
         self.findings = Findings(store, job)
         self.scorer = make_scorer(self.frontier)
+        self._is_part = portion is not None
+        if portion is not None and portion.knowledge is not None:
+            self.scorer.adopt(portion.knowledge)
         self.interrupted = False
         self.passed_over: list[tuple[int, str]] = []
         self.reporter = reporter
         seeds = [reporter.real(seed) for seed in seeds]
-        self._admission = Admission(limits, seeds)
-        self.moved_seeds = MovedSeeds(self.frontier, self._admission, reporter.test)
+        self._admission = Admission(limits, portion.sites if portion else seeds)
+        self.moved_seeds = MovedSeeds(self.frontier, self._admission.sites, reporter.test)
         self._twins = Twins(self.frontier)
         self._intake = LinkIntake(
             self.frontier, self._admission, self.scorer, self._twins, obey_nofollow=obey_nofollow
@@ -93,7 +152,7 @@ class CrawlJob:
         self._patterns = self.findings.patterns()
         self._recent = RecentHarvest()
         self._rules, self._links = rules or PinnedRules(), links
-        self._recall(seeds)
+        self._recall(seeds, portion.taught if portion else 0)
         self._add([seed_link(seed) for seed in seeds], None)
         self._follow_listed()
         self.commit()
@@ -271,7 +330,8 @@ class CrawlJob:
         )
         self.frontier.apply(scores_after(self.scorer, crawled))
         self._listed.crawled(page.url, known.tag_path, relevant=verdict.relevant)
-        self.store.note(self.job.number, self._similarity.note(report.words))
+        if not self._is_part:
+            self.store.note(self.job.number, self._similarity.note(report.words))
         self._recent.add(link, relevant=verdict.relevant)
         self._follow_listed()
         if self.frontier.pages % _PAGES_BETWEEN_CHECKPOINTS == 0:
@@ -324,6 +384,35 @@ class CrawlJob:
     def add(self, links: Sequence[NewLink]) -> bool:
         """Add links that come from no page; tell whether any of them is new."""
         return bool(self._add(links, None))
+
+    def receive(self, page: PageElsewhere, links: Sequence[NewLink]) -> None:
+        """Take in links that were found on a page of another part; those known are left alone."""
+        record = PageRecord(
+            page.url, "", "", "", page.contains_media, page.relevant, len(links), time.time(),
+            topic_score=page.topic_score, new_media=page.new_media,
+        )  # fmt: skip
+        number = self.frontier.add_elsewhere(record, page.layer)
+        found = self._intake.receive(links, number)
+        if new := self.frontier.link_from(number, found):
+            crawled = CrawledPage(
+                number, page.url, page.relevant, page.contains_media, new,
+                page.topic_score, page.new_media, page.on_topic,
+            )  # fmt: skip
+            self.frontier.apply(tell_elsewhere(self.scorer, crawled))
+
+    def page_above(self, link: int) -> PageElsewhere | None:
+        """Return what other parts are told of the page that a link is, or was found on.
+
+        None for a link that comes from no page.
+        """
+        at: int | None = link
+        while at is not None and (page := self.frontier.page(at)) is None:
+            at = self.frontier.known(at).parent
+        if at is None or page is None:
+            return None
+        url, relevant, media, score, new_media = page
+        layer, on_topic = self.frontier.known(at).logical_layer, self._test.on_topic(url, score)
+        return PageElsewhere(url, layer, relevant, media, score, new_media, on_topic)
 
     def commit(self) -> None:
         """Make everything reported so far durable."""
@@ -384,15 +473,20 @@ class CrawlJob:
         self.frontier.apply(self.scorer.revised(links))
 
     def _remember(self) -> None:
+        if self._is_part:
+            return
         memory = {"similarity": self._similarity.state()} | noted(self._rules, self._links)
         self.store.remember(self.job.number, memory)
 
-    def _recall(self, seeds: Sequence[str]) -> None:
+    def _recall(self, seeds: Sequence[str], taught: int) -> None:
         """Bring all to where the job was left, but for rules and links, which are as given now."""
-        recall_words(self.store, self.job, self._similarity)
+        if not self._is_part:
+            recall_words(self.store, self.job, self._similarity)
         known = self._admission, self.moved_seeds, self._twins
-        recall(self.frontier, self.scorer, *known, listed=self._listed)
+        recall(self.frontier, self.scorer, *known, listed=self._listed, taught=taught)
         self.frontier.apply(self.scorer.added(self.frontier.held()))
+        if self._is_part:
+            return
         given = self._rules, self._links
         if rules_changed(self.store, self.job, *given, seeds, begun=self.pages > 0):
             self._remember()

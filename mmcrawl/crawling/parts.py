@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
-from mmcrawl.crawling.job import CrawlJob
+from mmcrawl.crawling.job import CrawlJob, Portion
 from mmcrawl.crawling.reports import Reporter
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.addresses import host_of
@@ -136,17 +136,34 @@ class CrawlParts:
         """
         return make_scorer(self.algo, source, similarity, **self.parameters)
 
-    def job(self, store: SqliteStore, job: Job) -> CrawlJob:
-        """Return the crawl over a store."""
-        reporter = self.reporter()
+    def job(
+        self,
+        store: SqliteStore,
+        job: Job,
+        *,
+        reporter: Reporter | None = None,
+        seeds: Sequence[str] | None = None,
+        portion: Portion | None = None,
+    ) -> CrawlJob:
+        """Return the crawl over a store.
+
+        Args:
+            store, job: where it is kept.
+            reporter: makes the reports of its pages; None for one of its own.
+            seeds: where it starts, if not at all seeds.
+            portion: what makes it a part of a larger crawl, if it is one.
+        """
+        reporter = reporter or self.reporter()
+        similarity = reporter.similarity
         return CrawlJob(
             store,
             job,
             reporter=reporter,
-            make_scorer=lambda source: self.scorer(source, reporter.similarity),
+            make_scorer=lambda source: self.scorer(source, similarity),
             limits=self.limits,
-            seeds=self.seeds,
+            seeds=self.seeds if seeds is None else seeds,
             obey_nofollow=self.obey_nofollow,
             links=self.links,
             rules=self.rules,
+            portion=portion,
         )

@@ -16,7 +16,7 @@ from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.errors import MmcrawlError, SeedError, StoreError
-from mmcrawl.frontier.admission import Admission, Limits
+from mmcrawl.frontier.admission import Limits, Sites
 from mmcrawl.frontier.database import remove_own_file
 from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.store import open_store
@@ -224,7 +224,7 @@ def _shared_job(args: FocusedParams, settings: SettingsLike, parts: CrawlParts) 
         parts.reporter(),
         rules,
         algorithm=args.algo,
-        private_hosts=Admission(parts.limits, parts.seeds).private_hosts,
+        private_hosts=Sites(parts.limits, parts.seeds).private_hosts,
         name=worker_name(),
     )
 

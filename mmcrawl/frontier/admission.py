@@ -177,8 +177,12 @@ def _domain_of(host: str) -> str:
     return split_host(host).top_domain_under_public_suffix or host
 
 
-class Admission:
-    """Decides which links may be followed, and gives the reason where one may not.
+class Sites:
+    """The hosts that a crawl keeps to.
+
+    Args:
+        limits: of the crawl.
+        seeds: their addresses.
 
     Attributes:
         private_hosts: those in private networks that may be asked: the seeds' own; all, if the
@@ -186,11 +190,41 @@ class Admission:
     """
 
     def __init__(self, limits: Limits, seeds: Iterable[str]) -> None:
-        self._limits = limits
         seeds = list(seeds)
+        self._which = limits.sites
         self._hosts = {host_of(seed) for seed in seeds}
         self._domains = {_domain_of(host) for host in self._hosts}
         self.private_hosts = PrivateHosts.of(seeds, all=limits.private)
+
+    def __contains__(self, host: str) -> bool:
+        if not host:
+            return False
+        if self._which == "hosts":
+            return host in self._hosts
+        if self._which == "domains":
+            return _domain_of(host) in self._domains
+        return True
+
+    def admit(self, host: str) -> None:
+        """Count a host among the sites of the crawl: a seed redirects there."""
+        self._hosts.add(host)
+        self._domains.add(_domain_of(host))
+
+
+class Admission:
+    """Decides which links may be followed, and gives the reason where one may not.
+
+    Args:
+        limits: of the crawl.
+        seeds: their addresses; or the sites, where several parts of a crawl have them in common.
+
+    Attributes:
+        sites: the hosts it keeps to.
+    """
+
+    def __init__(self, limits: Limits, seeds: Iterable[str] | Sites) -> None:
+        self._limits = limits
+        self.sites = seeds if isinstance(seeds, Sites) else Sites(limits, seeds)
         self._pages_of_shape: Counter[str] = Counter()
         self._good_pages_of_shape: Counter[str] = Counter()
         self._learnt = LearntShapes()
@@ -201,7 +235,7 @@ class Admission:
         limits = self._limits
         host = host_of(url)
         rules = (
-            ("other site", not self._in_sites(host)),
+            ("other site", host not in self.sites),
             ("address too long", 0 < limits.url_length < len(url)),
             ("below max_layer", 0 < limits.max_layer < physical_layer),
             ("beyond max_depth", 0 < limits.max_depth < logical_layer),
@@ -247,19 +281,10 @@ class Admission:
         self._good_pages_of_shape[shape(url)] -= 1
         self._learnt.revised(shape(url))
 
-    def admit(self, url: str) -> None:
-        """Count the host of `url` among the sites of the crawl: a seed redirects there."""
-        self._hosts.add(host_of(url))
-        self._domains.add(_domain_of(host_of(url)))
-
-    def _in_sites(self, host: str) -> bool:
-        if not host:
-            return False
-        if self._limits.sites == "hosts":
-            return host in self._hosts
-        if self._limits.sites == "domains":
-            return _domain_of(host) in self._domains
-        return True
+    @property
+    def private_hosts(self) -> PrivateHosts:
+        """The hosts in private networks that may be asked."""
+        return self.sites.private_hosts
 
 
 @lru_cache(maxsize=16_384)

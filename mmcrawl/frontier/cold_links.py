@@ -23,7 +23,6 @@ _MOST_UNWRITTEN = 20_000
 _CACHE_KILOBYTES = 16_000
 _SETTINGS = (
     "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
-    f" PRAGMA cache_size = -{_CACHE_KILOBYTES};"
     " CREATE TABLE cold (link INTEGER PRIMARY KEY, host INTEGER NOT NULL, score REAL NOT NULL)"
 )
 _PUT = (
@@ -36,9 +35,14 @@ class ColdLinks:
     """Links with host and score. Link and host numbers are small non-negative integers.
 
     Methods raise StoreError where there is no room for temporary files.
+
+    Args:
+        siblings: among so many as this its memory is divided.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, siblings: int = 1) -> None:
+        self._most_unwritten = _MOST_UNWRITTEN // siblings
+        self._cache = _CACHE_KILOBYTES // siblings
         self._opened: sqlite3.Connection | None = None
         self._unwritten: dict[int, tuple[int, float]] = {}
         self._removed: set[int] = set()
@@ -48,7 +52,7 @@ class ColdLinks:
         """Add a link, or give one that is there another score."""
         self._removed.discard(link)
         self._unwritten[link] = (host, score)
-        if len(self._unwritten) > _MOST_UNWRITTEN:
+        if len(self._unwritten) > self._most_unwritten:
             with self._writing():
                 pass
 
@@ -66,7 +70,7 @@ class ColdLinks:
         """Take out a link that is there."""
         self._unwritten.pop(link, None)
         self._removed.add(link)
-        if len(self._removed) > _MOST_UNWRITTEN:
+        if len(self._removed) > self._most_unwritten:
             with self._writing():
                 pass
 
@@ -119,5 +123,6 @@ class ColdLinks:
         db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         weakref.finalize(self, db.close)
         db.executescript(_SETTINGS)
+        db.execute(f"PRAGMA cache_size = -{self._cache}")
         self._opened = db
         return db

@@ -59,14 +59,17 @@ class PendingOrder:
     Args:
         most_hot: how many links are held in memory, more or less.
         fewest_hot: of each host, however many hosts there are.
+        siblings: among so many orders the memory is divided.
     """
 
-    def __init__(self, most_hot: int = _MOST_HOT, fewest_hot: int = _FEWEST_HOT) -> None:
-        self._most_hot, self._fewest_hot = most_hot, fewest_hot
+    def __init__(
+        self, most_hot: int = _MOST_HOT, fewest_hot: int = _FEWEST_HOT, *, siblings: int = 1
+    ) -> None:
+        self._most_hot, self._fewest_hot = most_hot // siblings, fewest_hot
         self._state = bytearray()
         self._host_of = array("i")
         self._hot: dict[int, float] = {}
-        self._cold = ColdLinks()
+        self._cold = ColdLinks(siblings)
         self._hosts: dict[int, _Host] = {}
         self._best: list[tuple[float, int, int]] = []
         self._waiting = 0
@@ -175,6 +178,20 @@ class PendingOrder:
 
     def pop(self, ready: Callable[[int], bool] = lambda host: True) -> int | None:
         """Take out and return the best link of a host that is `ready`; None if there is none."""
+        found = self._first(ready)
+        if found is not None:
+            self.remove(found)
+        return found
+
+    def best(self, ready: Callable[[int], bool] = lambda host: True) -> float | None:
+        """Return the score of the link that `pop` would give."""
+        found = self._first(ready)
+        return None if found is None else self._hot[found]
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    def _first(self, ready: Callable[[int], bool]) -> int | None:
+        """Return the best link of a host that is `ready`."""
         aside: list[tuple[float, int, int]] = []
         found = None
         while self._best and found is None:
@@ -186,15 +203,10 @@ class PendingOrder:
                 continue
             if ready(entry[2]):
                 found = entry[1]
-            else:
-                aside.append(entry)
+            aside.append(entry)
         for entry in aside:
             heappush(self._best, entry)
-        if found is not None:
-            self.remove(found)
         return found
-
-    # -- inside ---------------------------------------------------------------------------------
 
     def _reserve(self, link: int) -> None:
         missing = link + 1 - len(self._state)

@@ -13,6 +13,9 @@ from mmcrawl.frontier.urls import url_key
 JOB_SHIFT = 40
 """Ids of links in the store are `job << JOB_SHIFT` and up; those of a job are counted from 0."""
 
+ELSEWHERE = "another part of the crawl fetched it"
+"""Stands where the error does of a link, for one that stands for a page of others."""
+
 _KEYS_AT_ONCE = 500  # SQLite takes 999 values in its oldest versions
 
 
@@ -20,7 +23,8 @@ _KEYS_AT_ONCE = 500  # SQLite takes 999 values in its oldest versions
 class PastPage:
     """A crawled page as the scorer needs it when a crawl is taken up again.
 
-    `settled` is how many links had ended with it.
+    `settled` is how many links had ended with it; `elsewhere` is a page that another part of the
+    crawl fetched.
     """
 
     id: int
@@ -31,6 +35,7 @@ class PastPage:
     new_media: int
     links: list[int]
     settled: int
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +115,16 @@ class LinkTable:
             "SELECT links FROM page WHERE id = ?", (self._base + page,)
         ).fetchone()
         return array("I", row[0]) if row else ()
+
+    def page(self, link: int) -> tuple[str, bool, bool, float, int] | None:
+        """Return of the page that a link led to its address, whether it is relevant and holds
+        media, its topic score and how many new media it holds; None if there is none.
+        """
+        row = self.store.db.execute(
+            "SELECT url, relevant, contains_media, topic_score, new_media FROM page WHERE id = ?",
+            (self._base + link,),
+        ).fetchone()
+        return None if row is None else (row[0], bool(row[1]), bool(row[2]), row[3], row[4])
 
     def alike(self, key: int, most: int) -> list[int]:
         """Return the first links with a certain `twin_key`."""
@@ -222,7 +237,7 @@ class LinkTable:
                 if outlinks and max(outlinks) >= count:
                     raise damaged(self.store.name, "links are missing")
                 found = bool(relevant), bool(media), score, new_media
-                yield PastPage(link, url, *found, outlinks, settled)
+                yield PastPage(link, url, *found, outlinks, settled, bool(error))
 
     def errors(self) -> Counter[str]:
         """Return how many links ended in error, by reason."""

@@ -5,6 +5,9 @@ database, whose cache is bounded when it is a file; 5 bytes in RAM, as only the 
 wait have their place in the order there (`order.py`). Scores change often, so new ones are applied
 to the order at once and written in one go at the next commit, or when they are many.
 
+Where a crawl is divided by hosts, links to others' hosts are not added, but laid out to be sent;
+pages of others that link here are known by name only.
+
 Links in some kinds of blocks come later than their scores say or are left waiting, and rules of the
 user come before their scores (`ranking.py`).
 """
@@ -27,11 +30,13 @@ from mmcrawl.frontier.records import (
     WaitingLink,
 )
 from mmcrawl.frontier.store import Job, SqliteStore
+from mmcrawl.frontier.reading import ELSEWHERE
 from mmcrawl.frontier.twins import twin_key
 from mmcrawl.frontier.urls import split_origin, url_key
 
 _RECENT_KEYS = 50_000  # of links that were looked for last
 _MOST_UNWRITTEN_SCORES = 20_000
+_ELSEWHERE = b"elsewhere"  # keeps the link of a page of others apart from links to it
 
 
 class SqliteFrontier(InterLink):
@@ -46,6 +51,12 @@ class SqliteFrontier(InterLink):
             stand in advertisements, notices of rights and noise only: they are left waiting.
         weight_of: tells the user's rule for an address: links of a greater weight come first, all
             of them before those without a rule; one of weight 0 is not fetched.
+        elsewhere: tells of an address whether it belongs to another part of the crawl.
+        siblings: among so many frontiers of the process the memory is divided.
+
+    Attributes:
+        outgoing: links that belong elsewhere, each with the link of the page it was found on, in
+            the order they were found. Who sends them takes them out.
     """
 
     def __init__(
@@ -54,9 +65,15 @@ class SqliteFrontier(InterLink):
         job: Job,
         links: str = ALL,
         weight_of: WeightOf | None = None,
+        elsewhere: Callable[[str], bool] | None = None,
+        siblings: int = 1,
     ) -> None:
         super().__init__(store, job.number, Ranking(links, weight_of))
-        self._order = PendingOrder()
+        self.outgoing: list[tuple[NewLink, int | None]] = []
+        self._elsewhere = elsewhere
+        self._sent: OrderedDict[int, None] = OrderedDict()
+        self._most_recent = _RECENT_KEYS // siblings
+        self._order = PendingOrder(siblings=siblings)
         self._hosts = {origin: number for number, origin in enumerate(self._origins)}
         self._recent: OrderedDict[int, int] = OrderedDict()
         self._rescored: dict[int, tuple[float, float]] = {}
@@ -111,8 +128,11 @@ class SqliteFrontier(InterLink):
 
         New links are held until `apply` gives them a score. A link that is there already, under
         any spelling of its URL, keeps its record. One that is refused is only recorded: it is not
-        among those returned, and does not stand in the way of others with its URL.
+        among those returned, and does not stand in the way of others with its URL. Nor are those
+        that belong elsewhere.
         """
+        if self._elsewhere is not None:
+            links = [link for link in links if not self._lay_out(link, parent, self._elsewhere)]
         keys = [self._key(link) for link in links]
         rows, answer = [], []
         unwritten: dict[int, int] = {}
@@ -135,6 +155,41 @@ class SqliteFrontier(InterLink):
         for key, known in unwritten.items():
             self._note_key(key, known)
         return answer
+
+    def add_elsewhere(self, page: PageRecord, layer: int) -> int:
+        """Make a page known that another part fetched; return the link that stands for it.
+
+        Args:
+            page: what is known of it; one that is known already keeps its record.
+            layer: its logical layer.
+        """
+        link = NewLink(page.url, logical_layer=layer, extra=_ELSEWHERE, refused=ELSEWHERE)
+        key = url_key(self.job, link.url, link.extra)
+        known = self._find(key)
+        if known is not None:
+            return known
+        number, self._size = self._size, self._size + 1
+        row = list(self._row(number, key, link, None))
+        row[4] = Status.CRAWLED.value
+        self._counts[Status.CRAWLED] += 1
+        self._settled += 1
+        with self.store.writing() as db:
+            db.execute(NEW_LINK, row)
+            settled = (self._settled, self._base + number)
+            db.execute("UPDATE link SET settled = ? WHERE id = ?", settled)
+            db.execute(NEW_PAGE, (self._base + number, b"", *page_values(page)))
+        self._note_key(key, number)
+        return number
+
+    def link_from(self, page: int, links: Sequence[int]) -> list[int]:
+        """Note links on a page that another part fetched; return those that were not noted yet."""
+        new = sorted({*links} - {*self.outlinks(page)})
+        with self.store.writing() as db:
+            db.execute(
+                "UPDATE page SET links = CAST(links || ? AS BLOB) WHERE id = ?",
+                (array("I", new).tobytes(), self._base + page),
+            )
+        return new
 
     def apply(self, scores: LinkScores) -> None:
         """Give links their scores; those that do not wait keep theirs."""
@@ -176,6 +231,10 @@ class SqliteFrontier(InterLink):
         """Take the best waiting link of a host that is `ready` and mark it running."""
         link = self._order.pop(lambda host: ready(self._origins[host]))
         return None if link is None else self._start(link)
+
+    def best(self, ready: Callable[[str], bool]) -> float | None:
+        """Return where the link stands that `next` would take: the greatest number comes first."""
+        return self._order.best(lambda host: ready(self._origins[host]))
 
     def take(self, link: int) -> WaitingLink:
         """Mark a certain waiting link running, held or not.
@@ -252,7 +311,8 @@ class SqliteFrontier(InterLink):
     def _load(self) -> None:
         db, ours = self.store.db, self._ours
         self._pages, self._settled, under_way = db.execute(
-            "SELECT count(page.id), coalesce(max(settled), 0), total(status IN ('W', 'R'))"
+            "SELECT count(page.id) FILTER (WHERE error = ''), coalesce(max(settled), 0),"
+            " total(status IN ('W', 'R'))"
             " FROM link LEFT JOIN page USING (id) WHERE id >= ? AND id < ?",
             ours,
         ).fetchone()
@@ -328,9 +388,24 @@ class SqliteFrontier(InterLink):
         self._note_key(key, row[0] - self._base)
         return int(row[0]) - self._base
 
+    def _lay_out(
+        self, link: NewLink, parent: int | None, elsewhere: Callable[[str], bool]
+    ) -> bool:
+        """Tell whether a link belongs elsewhere, and lay it out if it was not just sent there."""
+        if link.refused or not elsewhere(link.url):
+            return False
+        key = self._key(link)
+        if key is None or key not in self._sent:
+            self.outgoing.append((link, parent))
+        if key is not None:
+            self._sent[key] = None
+            if len(self._sent) > self._most_recent:
+                self._sent.popitem(last=False)
+        return True
+
     def _note_key(self, key: int, link: int) -> None:
         self._recent[key] = link
-        if len(self._recent) > _RECENT_KEYS:
+        if len(self._recent) > self._most_recent:
             self._recent.popitem(last=False)
 
     def _host_number(self, origin: str) -> int:

@@ -149,8 +149,12 @@ class SqliteStore:
                     self.stop_job(job.number, "", finished=False)
                     return replace(job, reason="")
                 return job
+        number = self.db.execute("SELECT coalesce(max(id) + 1, 0) FROM job").fetchone()[0]
+        return self.begin(number, name, arguments)
+
+    def begin(self, number: int, name: str, arguments: Mapping[str, Any]) -> Job:
+        """Begin a job under a number and a name that are not taken; commits."""
         with self.writing():
-            number = self.db.execute("SELECT coalesce(max(id) + 1, 0) FROM job").fetchone()[0]
             self.db.execute(
                 "INSERT INTO job (id, name, arguments, started_at) VALUES (?, ?, ?, ?)",
                 (number, name, json.dumps(arguments, ensure_ascii=False), time.time()),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass
 from math import inf
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from mmcrawl.errors import raise_if_fatal
 from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.frontier.reading import PastPage
 from mmcrawl.frontier.records import KnownLink, LinkScores
+
+if TYPE_CHECKING:
+    from mmcrawl.scoring.knowledge import Knowledge
 
 logger = logging.getLogger(__name__)
 
@@ -162,6 +165,14 @@ class Scorer(Protocol):
     def parts(self, link: int) -> Mapping[str, float]:
         """Return what the score of a waiting link is the sum of, by name; empty if it is no sum."""
         return {}
+
+    @property
+    def knowledge(self) -> "Knowledge | None":
+        """What it learns that holds for other parts of the same crawl too, if there is any."""
+        return None
+
+    def adopt(self, knowledge: "Knowledge") -> None:
+        """Learn into the `knowledge` of another part; called before anything else is told."""
 
     def patterns(self) -> list[PatternRecord]:
         """Return what was learnt of the sites, empty for algorithms that learn no patterns."""

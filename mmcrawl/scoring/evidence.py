@@ -64,16 +64,19 @@ def prior_of(weights: Mapping[str, tuple[float, float]]) -> Prior:
 
 
 class Evidence:
-    """How the pages of each unit turned out."""
+    """How the pages of each unit turned out.
+
+    Attributes:
+        counts: of each unit: fetched, relevant, led; shape (2**BITS, 3). Row 0 is no unit, and
+            holds those of all pages.
+    """
 
     def __init__(self) -> None:
-        # Of each unit and of all pages: fetched, relevant, led.
-        self._counts = np.zeros((1 << BITS, 3), dtype=np.float32)
-        self._totals = np.zeros(3)
+        self.counts = np.zeros((1 << BITS, 3), dtype=np.float32)
 
     def found(self, rows: Rows) -> _Floats:
         """Return how many relevant pages there are on each link's host, shape (n,)."""
-        return np.asarray(self._counts[rows[:, UNITS.index("host")], 1])
+        return np.asarray(self.counts[rows[:, UNITS.index("host")], 1])
 
     def fetched(self, row: Rows, relevant: bool) -> None:
         """Count a fetched link, given its features."""
@@ -90,8 +93,13 @@ class Evidence:
             self._count(parent, (0, 0, -1))
 
     def _count(self, row: Rows, change: tuple[int, int, int]) -> None:
-        self._counts[row[: len(UNITS)]] += np.array(change, dtype=np.float32)
-        self._totals += change
+        added = np.array(change, dtype=np.float32)
+        self.counts[row[: len(UNITS)]] += added
+        self.counts[0] += added
+
+    def add(self, units: Rows, counts: _Floats) -> None:
+        """Add what others counted of units, shape (n,) and (n, 3)."""
+        self.counts[units] += counts
 
     def columns(self, rows: Rows, flags: NDArray[np.uint8], linked: _Floats) -> _Floats:
         """Return what is known of links, shape (n, len(COLUMNS)).
@@ -101,11 +109,12 @@ class Evidence:
             flags: bits of `FLAGS`, shape (n,).
             linked: how many fetched pages have the link, shape (n,).
         """
-        counts = self._counts.take(rows[:, : len(UNITS)], axis=0)
+        counts = self.counts.take(rows[:, : len(UNITS)], axis=0)
         # Long rows are what numpy is quick at: (3, n, units) instead of (n, units, 3).
         parts = np.ascontiguousarray(counts.transpose(2, 0, 1))
         found, fetched = parts[1:], 1 + parts[0]
-        elsewhere = (self._totals[1:, None] + 0.5) / (self._totals[0] + 5)
+        totals = self.counts[0].astype(np.float64)
+        elsewhere = (totals[1:, None] + 0.5) / (totals[0] + 5)
         host = (found[:, :, 0] + _HOST * elsewhere) / (parts[0, :, 0] + _HOST)
         shares = (found + host.astype(np.float32)[:, :, None]) / fetched
         shares[:, :, 0] = host

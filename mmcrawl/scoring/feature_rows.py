@@ -14,7 +14,7 @@ from mmcrawl.stores.scratch import no_room, scratch_file
 Rows = NDArray[np.uint32]
 Ids = NDArray[np.int64]
 
-_IN_MEMORY = 65_536  # rows
+IN_MEMORY = 65_536  # rows
 _GAP = 16  # rows that are read in vain rather than the file twice
 
 
@@ -26,7 +26,7 @@ class FeatureRows:
         in_memory: how many links, the first ones, have their row there.
     """
 
-    def __init__(self, width: int, in_memory: int = _IN_MEMORY) -> None:
+    def __init__(self, width: int, in_memory: int = IN_MEMORY) -> None:
         self._width, self._in_memory = width, in_memory
         self._first = np.zeros((0, width), dtype=np.uint32)
         self._file: FileIO | None = None

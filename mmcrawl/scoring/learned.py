@@ -31,6 +31,7 @@ from mmcrawl.scoring.base import (
     join,
     scores_of,
 )
+from mmcrawl.scoring.knowledge import Knowledge
 from mmcrawl.scoring.prospects import FIT, NOVELTY, VARIANCE, Prospects, grown
 from mmcrawl.scoring.similarity import LinkSimilarity
 
@@ -126,6 +127,15 @@ class Learned(Scorer):
     def parts(self, link: int) -> Mapping[str, float]:
         """Return what a waiting link is worth, term by term."""
         return self._prospects.parts(link, lookahead=self._lookahead, novelty=self._novelty)
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What was learnt beyond single links."""
+        return self._prospects.knowledge
+
+    def adopt(self, knowledge: Knowledge) -> None:
+        """Learn into the knowledge of another part of the crawl."""
+        self._prospects.adopt(knowledge)
 
     # -- inside ---------------------------------------------------------------------------------
 

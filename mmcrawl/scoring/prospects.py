@@ -14,23 +14,16 @@ all that can be promised.
 """
 
 from collections.abc import Collection, Sequence
-from math import exp
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mmcrawl.scoring.base import CrawledPage, LinkSource
-from mmcrawl.scoring.evidence import COLUMNS, Evidence, Prior, Rows, shipped_prior
-from mmcrawl.scoring.feature_rows import FeatureRows
-from mmcrawl.scoring.link_features import (
-    BITS,
-    WIDTH,
-    Origin,
-    fit_features,
-    link_features,
-    link_flags,
-)
+from mmcrawl.scoring.evidence import COLUMNS, Prior, Rows, shipped_prior
+from mmcrawl.scoring.feature_rows import IN_MEMORY, FeatureRows
+from mmcrawl.scoring.knowledge import Knowledge
+from mmcrawl.scoring.link_features import WIDTH, Origin, link_features, link_flags
 from mmcrawl.text.media_kinds import DEFAULT_KINDS
 
 VARIANCE = 0.03
@@ -53,59 +46,6 @@ Values = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 
-class OnlineLogisticModel:
-    """Learns how far the log-odds of an outcome differ from what was expected, by features.
-
-    Every weight is a normal variable of its own, with a mean and a variance; an example moves the
-    weights of its features, the uncertain ones most, and makes them surer. There is no step size.
-
-    Args:
-        bits: features are numbers in [1, 2**bits); 0 stands for no feature.
-        variance: of a weight nothing is known of, > 0.
-
-    Notes:
-        The update is that of an extended Kalman filter with diagonal covariance for the logistic
-        likelihood, close to the Bayesian probit of Graepel et al. (2010) and the diagonal Laplace
-        approximation of Chapelle & Li (2011). An example costs time in the number of its features.
-    """
-
-    def __init__(self, bits: int, *, variance: float) -> None:
-        self._mean = np.zeros(1 << bits, dtype=np.float32)
-        self._variance = np.full(1 << bits, variance, dtype=np.float32)
-        self._variance[0] = 0.0
-
-    def expect(self, feature: int, weight: float) -> None:
-        """Set what the weight of a feature is held to be before anything is learnt."""
-        self._mean[feature] = weight
-
-    def log_odds(self, rows: Rows) -> Values:
-        """Return what the features add to the log-odds of each row, shape (n, width) → (n,).
-
-        Args:
-            rows: features, padded with 0.
-        """
-        added: Values = self._mean.take(rows).sum(axis=-1, dtype=np.float64)
-        return added
-
-    def learn(self, row: Rows, expected: float, outcome: bool) -> None:
-        """Learn from a thing what it was.
-
-        Args:
-            row: its features, shape (width,).
-            expected: its log-odds by what else is known of it.
-            outcome: what it was.
-        """
-        row = np.array(sorted(set(row.tolist()) - {0}), dtype=np.uint32)
-        variance = self._variance[row].astype(np.float64)
-        total = float(variance.sum())
-        logit = expected + float(self._mean[row].sum(dtype=np.float64))
-        probability = 1 / (1 + exp(-max(min(logit, 30.0), -30.0)))
-        information = probability * (1 - probability)
-        gain = variance / (1 + total * information)
-        self._mean[row] += gain * (outcome - probability)
-        self._variance[row] = variance * (1 - gain * information)
-
-
 class Prospects:
     """What a crawl has learnt of its links.
 
@@ -117,6 +57,7 @@ class Prospects:
 
     Attributes:
         prior: other weights of the evidence than those shipped, for who trains them.
+        knowledge: what was learnt beyond single links.
     """
 
     prior: ClassVar[Prior | None] = None
@@ -132,16 +73,18 @@ class Prospects:
         self._source = source
         self._kinds = frozenset(kinds)
         self._for_relevance, self._for_yield = self.prior or shipped_prior()
-        self._evidence = Evidence()
-        self._model = OnlineLogisticModel(BITS, variance=variance)
-        for number, share in fit_features().items():
-            self._model.expect(number, fit * share)
-        self._features = FeatureRows(WIDTH)
+        self.knowledge = Knowledge(fit=fit, variance=variance, in_memory=IN_MEMORY)
+        self._features = FeatureRows(WIDTH, self.knowledge.in_memory)
         self._flags = np.zeros(1024, dtype=np.uint8)
         self._linked = np.zeros(1024, dtype=np.float32)
         self._outcome = bytearray()
         self._failure = _NONE
         self._origin, self._origin_of = Origin(), (-1, _NO_PAGE)
+
+    def adopt(self, knowledge: Knowledge) -> None:
+        """Learn into what others learn into as well; to be called before anything is told."""
+        self.knowledge = knowledge
+        self._features = FeatureRows(WIDTH, knowledge.in_memory)
 
     def register(self, link: int) -> None:
         """Make a new link known; the target of a redirect is, before anything else is told."""
@@ -185,15 +128,15 @@ class Prospects:
         again, which never knew it as such, scores them a little lower.
         """
         self.learn_failure()
-        if self._outcome[page] <= _RELEVANT:  # it was not learnt as such
+        if self._outcome[page] <= _RELEVANT or not self.knowledge.teaching:  # not learnt as such
             return
         self._outcome[page] -= _RELEVANT
         link, parent = page, self._page_above(page)
         led = None if parent < 0 else self._features.row(parent)
         while link != parent:
             row = self._features.row(link)
-            self._evidence.take_back(row, led)
-            self._model.learn(row, self._expected(link), False)
+            self.knowledge.evidence.take_back(row, led)
+            self.knowledge.model.learn(row, self._expected(link), False)
             link, led = self._parent(link), None
 
     def worth(
@@ -233,10 +176,10 @@ class Prospects:
         """Return P(relevant), what links lead to, novelty and what seeds are worth more."""
         rows = self._features.rows(ids)
         columns = self._columns(ids, rows)
-        log_odds = columns @ self._for_relevance + self._model.log_odds(rows)
+        log_odds = columns @ self._for_relevance + self.knowledge.model.log_odds(rows)
         relevant: Values = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
         leads = np.clip(columns @ self._for_yield, 0, 1).astype(np.float64)
-        tried = novelty * _FEW_FINDS / (_FEW_FINDS + self._evidence.found(rows)) * columns[:, _NEW]
+        tried = novelty * _FEW_FINDS / (_FEW_FINDS + self.knowledge.evidence.found(rows)) * columns[:, _NEW]
         seeds = _SEED_SCORE * columns[:, _SEED]
         return relevant, leads, tried.astype(np.float64), seeds.astype(np.float64)
 
@@ -257,14 +200,16 @@ class Prospects:
 
     def _learn(self, link: int, relevant: bool) -> None:
         """Learn what a link led to, and so did those that redirected to it."""
+        if not self.knowledge.teaching:
+            return
         page = self._page_above(link)
         while link != page:
             row = self._features.row(link)
-            self._model.learn(row, self._expected(link), relevant)
-            self._evidence.fetched(row, relevant)
+            self.knowledge.model.learn(row, self._expected(link), relevant)
+            self.knowledge.evidence.fetched(row, relevant)
             link = self._parent(link)
         if page >= 0 and relevant:
-            self._evidence.led(self._features.row(page))
+            self.knowledge.evidence.led(self._features.row(page))
 
     def _parent(self, link: int) -> int:
         """Return the page that a link was first found on, or what redirected to it; -1 for none."""
@@ -284,7 +229,7 @@ class Prospects:
         return float((self._columns(ids, self._features.rows(ids)) @ self._for_relevance)[0])
 
     def _columns(self, ids: Ids, rows: Rows) -> NDArray[np.float32]:
-        return self._evidence.columns(rows, self._flags[ids], self._linked[ids])
+        return self.knowledge.evidence.columns(rows, self._flags[ids], self._linked[ids])
 
 
 def _outcome(page: CrawledPage) -> int:

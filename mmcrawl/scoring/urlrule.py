@@ -51,6 +51,7 @@ from mmcrawl.scoring.base import (
     join,
     scores_of,
 )
+from mmcrawl.scoring.knowledge import Knowledge
 from mmcrawl.scoring.patterns import SitePatterns, UrlParts, url_parts
 from mmcrawl.scoring.prospects import AT_ONCE, NOVELTY
 from mmcrawl.scoring.similarity import LinkSimilarity
@@ -383,4 +384,14 @@ class UrlRule(PatternSearch):
         order = LearntOrder(
             source, worth=worth, novelty=novelty, lift=lift, s=s, kinds=similarity.kinds
         )
+        self._prospects = order.prospects
         super().__init__(source, similarity, order, d=d, beta=beta, alpha=alpha, m=m, near=near)
+
+    @property
+    def knowledge(self) -> Knowledge:
+        """What was learnt beyond single links."""
+        return self._prospects.knowledge
+
+    def adopt(self, knowledge: Knowledge) -> None:
+        """Learn into the knowledge of another part of the crawl."""
+        self._prospects.adopt(knowledge)

@@ -81,6 +81,9 @@ class LearntOrder(LinkOrder):
         source: where links are looked up.
         worth, novelty, lift, s: weights, those of `UrlRule`.
         kinds: of media that are wanted.
+
+    Attributes:
+        prospects: what is expected.
     """
 
     def __init__(
@@ -93,33 +96,33 @@ class LearntOrder(LinkOrder):
         s: float,
         kinds: Collection[str],
     ) -> None:
-        self._prospects = Prospects(source, kinds=kinds)
+        self.prospects = Prospects(source, kinds=kinds)
         self._worth, self._novelty, self._lift, self._s = worth, novelty, lift, s
 
     def news(self) -> None:
-        self._prospects.learn_failure()
+        self.prospects.learn_failure()
 
     def registered(self, site: Site, link: int, known: KnownLink) -> None:
-        self._prospects.register(link)
+        self.prospects.register(link)
 
     def crawled(self, site: Site, page: CrawledPage) -> None:
-        self._prospects.crawled(page)
+        self.prospects.crawled(page)
 
     def linked(self, links: Ids) -> None:
-        self._prospects.linked(links)
+        self.prospects.linked(links)
 
     def failed(self, site: Site, link: int) -> None:
-        self._prospects.failed(link)
+        self.prospects.failed(link)
 
     def revised(self, page: int) -> None:
-        self._prospects.revised(page)
+        self.prospects.revised(page)
 
     def scores(self, site: Site, links: Ids, rate: Numbers, paper: Numbers) -> Numbers:
-        expected, _ = self._prospects.worth(links, novelty=self._novelty)
+        expected, _ = self.prospects.worth(links, novelty=self._novelty)
         return self._worth * expected + self._lift * rate + self._s * paper
 
     def parts(self, link: int, rate: float, paper: float, pattern: str) -> dict[str, float]:
-        worth = self._prospects.parts(link, novelty=self._novelty)
+        worth = self.prospects.parts(link, novelty=self._novelty)
         terms = {name: self._worth * value for name, value in worth.items()}
         terms[f"rate of its pattern{pattern}"] = self._lift * rate
         return terms | {"S of (4.8)": self._s * paper}

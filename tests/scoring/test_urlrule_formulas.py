@@ -131,7 +131,7 @@ def content(url):
 
 def expected_of(scorer, links):
     """Return what is expected of links apart from patterns and the formulas."""
-    worth, _ = scorer._order._prospects.worth(np.array(links))
+    worth, _ = scorer._order.prospects.worth(np.array(links))
     return worth
 
 
