@@ -16,13 +16,13 @@ from mmcrawl.crawling.job import CrawlJob
 from mmcrawl.crawling.params import FocusedParams
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.errors import MmcrawlError, SeedError, StoreError
-from mmcrawl.frontier.admission import Limits, Sites
+from mmcrawl.frontier.admission import Limits
 from mmcrawl.frontier.database import remove_own_file
 from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.store import open_store
 from mmcrawl.replay.web import StoredWeb
 from mmcrawl.settings import SettingsLike, declared, value_of
-from mmcrawl.sharing.rules import Rules
+from mmcrawl.sharing.places import Rules
 from mmcrawl.sharing.store import open_shared_store
 from mmcrawl.sharing.worker import SharedJob, worker_name
 from mmcrawl.stores.uris import file_of, is_server
@@ -207,26 +207,13 @@ def _shared_job(args: FocusedParams, settings: SettingsLike, parts: CrawlParts) 
     delay = settings.getfloat("DOWNLOAD_DELAY")
     if settings.getbool("AUTOTHROTTLE_ENABLED"):
         delay = max(delay, settings.getfloat("AUTOTHROTTLE_START_DELAY"))
-    rules = Rules(
-        lease=value_of(settings, _LEASE),
-        rest=delay,
-        per_host=settings.getint("CONCURRENT_REQUESTS_PER_DOMAIN"),
-        max_pages=args.max_pages,
-    )
+    rules = Rules(lease=value_of(settings, _LEASE), rest=delay, max_pages=args.max_pages)
     shared = open_shared_store(
         args.store_uri, job=args.job_name, arguments=_in_common(args, settings, parts)
     )
     if parts.rules:
         shared.publish_rules(parts.rules.plain())
-    return SharedJob(
-        shared,
-        parts.job,
-        parts.reporter(),
-        rules,
-        algorithm=args.algo,
-        private_hosts=Sites(parts.limits, parts.seeds).private_hosts,
-        name=worker_name(),
-    )
+    return SharedJob(shared, parts, rules, name=worker_name())
 
 
 def _in_common(args: FocusedParams, settings: SettingsLike, parts: CrawlParts) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from mmcrawl.frontier.database import NEW_LINK, NEW_PAGE, link_values, page_valu
 from mmcrawl.frontier.interlink import InterLink
 from mmcrawl.frontier.order import PendingOrder
 from mmcrawl.frontier.ranking import ALL, PRIORITY_STEP, Ranking, WeightOf
+from mmcrawl.frontier.reading import ELSEWHERE
 from mmcrawl.frontier.records import (
     HELD,
     LinkRecord,
@@ -30,7 +31,6 @@ from mmcrawl.frontier.records import (
     WaitingLink,
 )
 from mmcrawl.frontier.store import Job, SqliteStore
-from mmcrawl.frontier.reading import ELSEWHERE
 from mmcrawl.frontier.twins import twin_key
 from mmcrawl.frontier.urls import split_origin, url_key
 
@@ -388,9 +388,7 @@ class SqliteFrontier(InterLink):
         self._note_key(key, row[0] - self._base)
         return int(row[0]) - self._base
 
-    def _lay_out(
-        self, link: NewLink, parent: int | None, elsewhere: Callable[[str], bool]
-    ) -> bool:
+    def _lay_out(self, link: NewLink, parent: int | None, elsewhere: Callable[[str], bool]) -> bool:
         """Tell whether a link belongs elsewhere, and lay it out if it was not just sent there."""
         if link.refused or not elsewhere(link.url):
             return False

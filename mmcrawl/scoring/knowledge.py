@@ -80,10 +80,15 @@ class Knowledge:
         self.in_memory = in_memory
         self.teaching = True
         self._others: dict[str, Contribution] = {}
-        self._base: Sums | None = None
+        self._base: Sums = np.zeros((0, _COLUMNS), dtype=np.float32)
 
-    def begin_sharing(self) -> None:
-        """Hold fast what is known now, as no contribution of this process."""
+    def begin_sharing(self, siblings: int) -> None:
+        """Hold fast what is known now, as no contribution of this process.
+
+        Args:
+            siblings: among so many parts of a crawl memory is divided.
+        """
+        self.in_memory //= siblings
         self._base = self._columns()
 
     def contribution(self) -> Contribution:
@@ -101,12 +106,15 @@ class Knowledge:
                 self._add(old, -1)
             self._others[name] = new
 
+    def absorb(self, one: Contribution) -> None:
+        """Take over what another one contributed as if it had been learnt here."""
+        self.evidence.add(one.features, one.sums[:, :_MODEL])
+        self.model.add(one.features, one.sums[:, _MODEL:])
+
     def _columns(self) -> Sums:
         return np.concatenate([self.evidence.counts, self.model.natural()], axis=1)
 
     def _add(self, one: Contribution, sign: int) -> None:
-        change = sign * one.sums
-        self.evidence.add(one.features, change[:, :_MODEL])
-        self.model.add(one.features, change[:, _MODEL:])
-        if self._base is not None:
-            self._base[one.features] += change
+        change = Contribution(one.features, sign * one.sums)
+        self.absorb(change)
+        self._base[one.features] += change.sums

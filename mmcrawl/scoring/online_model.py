@@ -71,6 +71,7 @@ class OnlineLogisticModel:
 
     def add(self, features: NDArray[np.uint32], change: NDArray[Any]) -> None:
         """Add to precision, and precision times mean, of some weights, shape (n, 2)."""
+        features, change = features[features > 0], change[features > 0]  # 0 is no feature
         precision = 1 / self._variance[features] + change[:, 0]
         product = self._mean[features] / self._variance[features] + change[:, 1]
         self._variance[features] = 1 / precision

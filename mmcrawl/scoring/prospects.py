@@ -179,7 +179,12 @@ class Prospects:
         log_odds = columns @ self._for_relevance + self.knowledge.model.log_odds(rows)
         relevant: Values = 1 / (1 + np.exp(-np.clip(log_odds, -30, 30)))
         leads = np.clip(columns @ self._for_yield, 0, 1).astype(np.float64)
-        tried = novelty * _FEW_FINDS / (_FEW_FINDS + self.knowledge.evidence.found(rows)) * columns[:, _NEW]
+        tried = (
+            novelty
+            * _FEW_FINDS
+            / (_FEW_FINDS + self.knowledge.evidence.found(rows))
+            * columns[:, _NEW]
+        )
         seeds = _SEED_SCORE * columns[:, _SEED]
         return relevant, leads, tried.astype(np.float64), seeds.astype(np.float64)
 

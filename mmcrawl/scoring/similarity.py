@@ -1,6 +1,6 @@
 """What the words of a link say of its page: the content scores of the paper's algorithms."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -77,12 +77,26 @@ class LinkSimilarity:
 
     def note(self, words: list[str]) -> dict[str, Any]:
         """Return what has changed with a page that was observed, and its links, as plain data."""
-        return {"words": words, "largest": [self._boolean.largest, self._vectors.largest]}
+        return {"words": words, "largest": [*self.largest]}
 
     def take_note(self, note: Mapping[str, Any]) -> None:
         """Take over what `note` gave for the next page."""
         self._vectors.observe(note["words"])
         self._boolean.largest, self._vectors.largest = note["largest"]
+
+    @property
+    def largest(self) -> tuple[float, float]:
+        """The largest similarities seen, by which others are scaled."""
+        return self._boolean.largest, self._vectors.largest
+
+    def add(self, pages: int, words: Mapping[str, int], largest: Sequence[float] = ()) -> None:
+        """Count pages that others crawled, how many hold each word, and their largest similarities.
+
+        Numbers below 0 take back what was counted.
+        """
+        self._vectors.add(pages, words)
+        for model, other in zip((self._boolean, self._vectors), largest, strict=False):
+            model.largest = max(model.largest, other)
 
     def state(self) -> dict[str, Any]:
         """Return what was learnt, as plain data."""

@@ -1,202 +1,186 @@
-"""The log of a job, and what workers and the coordinator send to each other.
+"""The log of each part, and the snapshots that shorten it.
 
-* ``log``: ``JOB/NUMBER``; ``writer``, the random name of who appended it, and ``bytes``. Entries
-  are numbered from 0, and each is decided by whoever inserts it first.
-* ``inbox``: ``JOB/ID`` of a message to the coordinator; ``bytes``.
-* ``mail``: ``JOB/WORKER``, what the coordinator has for it; ``bytes``, replaced again and again.
+* ``log``: ``JOB/PART/NUMBER``; ``at``, ``term``, ``owner`` and ``bytes``, rows of the part that
+  changed (:mod:`~mmcrawl.sharing.changes`). Entries are numbered from 0, and each is decided by who
+  inserts it first. One without bytes says that a worker has taken the part over: it begins a term.
+* ``snapshot``: ``JOB/PART/NUMBER``, the head; all rows as they were before the entry of its number
+  are in ``chunk``: ``JOB/PART/NUMBER/TOKEN/INDEX``. The head is written last.
 
-Entries that a snapshot covers are forgotten. Their numbers must not be given again to a coordinator
-that slept meanwhile: after it has inserted its entry, it looks for a snapshot with a greater
-number. That stands before any entry is forgotten, so whoever inserts in the place of a forgotten
-one finds it, and takes its own back.
+So a part belongs to who wrote its newest entry without bytes, and somebody who was replaced without
+knowing is told so by the number of the next entry, which is taken. Entries that a snapshot covers
+are removed, and one inserted in their place would stand there: nobody reads it, and
+`left_behind` tells its writer.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
-from pymongo import DESCENDING, ReplaceOne
-from pymongo.errors import BulkWriteError, DuplicateKeyError
-
-from mmcrawl.sharing.server import Row, StoreServer, bytes_of
-from mmcrawl.stores.mongodb import only_duplicates
-
-_MOST_RECEIVED = 8 << 20  # bytes
+from mmcrawl.sharing.changes import Rows
+from mmcrawl.sharing.server import Documents, Row, bytes_of
 
 
-class Log(StoreServer):
-    """A shared store's log."""
+@dataclass(slots=True)
+class StoredPart:
+    """A part as the shared store has it.
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._writer = secrets.token_hex(8)
+    Attributes:
+        number: of the next entry of its log.
+        term: how often it was taken over.
+        owner: name of the worker that did so last, "" if nobody did.
+        snapshot: number of its snapshot, 0 if there is none.
+        size: bytes of the snapshot.
+        log: bytes of the entries after it.
+        rows: encoded, in the order in which they are to be put.
+        fault: why it cannot be read, "" if it can.
+    """
 
-    def append(self, number: int, entry: bytes) -> bool:
-        """Add an entry; return False if that of somebody else stands there, or stood there.
+    number: int = 0
+    term: int = 0
+    owner: str = ""
+    snapshot: int = 0
+    size: int = 0
+    log: int = 0
+    rows: list[bytes] = field(default_factory=list)
+    fault: str = ""
 
-        One that this shared store has appended already is recognised. Two round trips.
-
-        Args:
-            number: from 0; the one after the last entry read or appended.
-            entry: at most 12 MB.
+    def decoded(self) -> Iterator[Rows]:
+        """Yield the rows.
 
         Raises:
-            StoreError: the server refuses, is away for too long, or the entry is too large.
+            ValueError: they are damaged.
         """
-        self._refuse_long(len(entry), "an entry of the log")
-        key = self._number_key(number)
-        row = {"_id": key, "writer": self._writer, "bytes": entry}
-        if not self._patiently(lambda: self._appended(row)):
-            return False
-        if self.newest_snapshot() > number:
-            self._delete_all("log", {"_id": key, "writer": self._writer})
-            return False
-        return True
-
-    def _appended(self, row: Row) -> bool:
-        try:
-            self._table("log").insert_one(row)
-        except DuplicateKeyError:
-            return self._table("log").find_one({"_id": row["_id"]}) == row
-        return True
-
-    def entries(self, first: int) -> Iterator[tuple[int, bytes]]:
-        """Yield number and bytes of the entries from `first` on, until one is missing.
-
-        Those that are appended meanwhile are met too. An entry forgotten because of a newer
-        snapshot is missing as well; `append` after it returns False.
-        """
-        number = first
-        for row in self._rows("log", lambda last: self._from(first, last)):
-            if row["_id"] != self._number_key(number):
-                break
-            yield number, bytes_of(row)
-            number += 1
-        while (row_now := self._one("log", self._number_key(number))) is not None:
-            yield number, bytes_of(row_now)
-            number += 1
-
-    def _from(self, first: int, last: Row | None) -> Row:
-        end = self._all()["_id"]["$lt"]
-        if last is None:
-            return {"_id": {"$gte": self._number_key(first), "$lt": end}}
-        return {"_id": {"$gt": last["_id"], "$lt": end}}
-
-    def trim(self, before: int) -> None:
-        """Forget the entries before a number, as far as a snapshot covers them."""
-        end = self._number_key(min(before, self.newest_snapshot()))
-        self._delete_all("log", {"_id": {"$gt": self._key(""), "$lt": end}})
-
-    def newest_snapshot(self) -> int:
-        """Return the number of the newest snapshot, 0 if there is none."""
-        heads = self._table("snapshot")
-
-        def attempt() -> Row | None:
-            return heads.find_one(self._all(), {"_id": 1}, sort=[("_id", DESCENDING)])
-
-        head = self._patiently(attempt)
-        return int(self._named(head["_id"])) if head else 0
+        return map(Rows.decode, self.rows)
 
 
-class Inbox(StoreServer):
-    """A shared store's inbox and mailboxes."""
+class PartLogs:
+    """The logs of the parts of a job.
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._mailboxes: set[str] = set()
+    Args:
+        documents: where they are.
+        name: of the worker.
+    """
 
-    # -- to the coordinator -------------------------------------------------------------------
+    def __init__(self, documents: Documents, name: str) -> None:
+        self._documents = documents
+        self._name = name
 
-    def send(self, messages: Sequence[tuple[str, bytes]]) -> None:
-        """Put messages into the inbox. One round trip.
+    def read(self, parts: Collection[int]) -> dict[int, StoredPart]:
+        """Return parts as they stand. Two round trips, and one for each chunk of a snapshot."""
+        found: dict[int, StoredPart] = {part: StoredPart() for part in parts}
+        heads = self._heads(parts)
+        for part, head in heads.items():
+            self._read_snapshot(found[part], head)
+        for row in self._documents.at("log", parts):
+            part, number = _numbers(row)
+            stored = found[part]
+            if number < stored.snapshot or stored.fault:
+                continue
+            if number != stored.number:
+                stored.fault = f"entry {stored.number} of its log is missing"
+                continue
+            stored.number += 1
+            stored.term, stored.owner = int(row["term"]), str(row["owner"])
+            if data := bytes_of(row):
+                stored.rows.append(data)
+                stored.log += len(data)
+        return found
 
-        A message that is there already is not put there again. One that was received and removed
-        can come again, where the connection was lost while it was sent: receivers know it by its
-        id.
+    def claim(self, parts: Mapping[int, StoredPart]) -> set[int]:
+        """Take parts over as they were read; return those that nobody has changed meanwhile."""
+        entries = {part: (stored.number, stored.term + 1, b"") for part, stored in parts.items()}
+        lost = self.append(entries)
+        won = parts.keys() - lost
+        return won - self.left_behind({part: parts[part].number for part in won})
+
+    def append(self, entries: Mapping[int, tuple[int, int, bytes]]) -> set[int]:
+        """Add an entry to the logs of parts; return those that are others' by now.
 
         Args:
-            messages: ids and bytes, at most 12 MB. Ids of one sender ascend; the earlier ones are
-                visible no later than the later ones.
+            entries: number, term and bytes of each.
         """
-        rows: list[Row] = []
-        for name, message in messages:
-            self._refuse_long(len(message), "a message")
-            rows.append({"_id": self._key(name), "bytes": message})
-        if rows:
-            self._patiently(lambda: self._send(rows))
+        rows = [
+            {
+                "_id": self._documents.key(f"{part:04d}/{number:012d}"),
+                "at": self._documents.key(f"{part:04d}"),
+                "term": term,
+                "owner": self._name,
+                "bytes": data,
+            }
+            for part, (number, term, data) in entries.items()
+        ]
+        lost = set()
+        for key in self._documents.insert("log", rows):
+            part, number = _numbers({"_id": key})
+            there = self._documents.one("log", f"{part:04d}/{number:012d}")
+            own = entries[part][1], self._name
+            if there is None or (there["term"], there["owner"]) != own:
+                lost.add(part)
+        return lost
 
-    def _send(self, rows: Sequence[Row]) -> None:
-        """Insert in order; after a broken connection, what is missing."""
-        while rows:
-            try:
-                self._table("inbox").insert_many(rows, ordered=True)
-            except BulkWriteError as error:
-                (taken,) = only_duplicates(error)
-                rows = rows[taken + 1 :]
-                keys = {"_id": {"$in": [row["_id"] for row in rows]}}
-                known = {row["_id"] for row in self._table("inbox").find(keys, {"_id": 1})}
-                rows = [row for row in rows if row["_id"] not in known]
-            else:
-                break
+    def left_behind(self, numbers: Mapping[int, int]) -> set[int]:
+        """Return the parts of which an entry of a certain number is covered by a snapshot.
 
-    def receive(self) -> list[tuple[str, bytes]]:
-        """Return the messages sorted by id; where they are more than 8 MB, the first of them.
-
-        One round trip, for up to 500 messages.
+        Who has just written it is not the owner of the part any more. One round trip.
         """
-        # From the last to the first: whoever reads the other way round may pass the place of a
-        # message before it is there, and still meet a later one of the same sender.
-        kept: deque[tuple[str, bytes]] = deque()
-        size = 0
-        for row in self._rows("inbox", self._before, {"_id": DESCENDING}):
-            kept.appendleft((self._named(row["_id"]), bytes_of(row)))
-            size += len(kept[0][1])
-            while size > _MOST_RECEIVED and len(kept) > 1:
-                size -= len(kept.pop()[1])
-        return list(kept)
+        heads = self._heads(numbers.keys())
+        return {part for part, head in heads.items() if _numbers(head)[1] > numbers[part]}
 
-    def _before(self, last: Row | None) -> Row:
-        return self._all() if last is None else {"_id": {**self._all()["_id"], "$lt": last["_id"]}}
-
-    def remove(self, ids: Iterable[str]) -> None:
-        """Take messages out of the inbox. One round trip."""
-        if keys := [self._key(name) for name in ids]:
-            self._delete_all("inbox", {"_id": {"$in": keys}})
-
-    # -- to the workers -----------------------------------------------------------------------
-
-    def put_mail(self, mails: Mapping[str, bytes]) -> None:
-        """Give workers their mail in place of what each had. One round trip.
+    def save_snapshot(self, part: int, number: int, term: int, chunks: Iterable[bytes]) -> int:
+        """Keep a snapshot in place of an older one, and remove the entries that it covers.
 
         Args:
-            mails: bytes for each worker, at most 12 MB.
+            part: its number.
+            number: of the first entry that is not in it.
+            term: in which it is made.
+            chunks: encoded rows.
+
+        Returns:
+            Its bytes.
         """
-        rows: dict[str, Row] = {}
-        for worker, mail in mails.items():
-            self._refuse_long(len(mail), "mail")
-            rows[worker] = {"_id": self._key(worker), "bytes": mail}
-        new = [row for worker, row in rows.items() if worker not in self._mailboxes]
-        taken = {row["_id"] for row in self._insert_new("mail", new)}
-        inserted = {row["_id"] for row in new} - taken
-        self._replace([row for row in rows.values() if row["_id"] not in inserted])
-        self._mailboxes.update(rows)
+        name, token = f"{part:04d}/{number:012d}", secrets.token_hex(4)
+        size = count = 0
+        for count, chunk in enumerate(chunks, 1):
+            size += len(chunk)
+            self._documents.insert(
+                "chunk",
+                [{"_id": self._documents.key(f"{name}/{token}/{count - 1:06d}"), "bytes": chunk}],
+            )
+        head = {
+            "_id": self._documents.key(name),
+            "at": self._documents.key(f"{part:04d}"),
+            "term": term,
+            "owner": self._name,
+            "token": token,
+            "chunks": count,
+            "size": size,
+        }
+        self._documents.insert("snapshot", [head])
+        first = f"{part:04d}/"
+        for table in ("log", "snapshot", "chunk"):
+            self._documents.delete_between(table, first, name)
+        return size
 
-    def _replace(self, rows: Sequence[Row]) -> None:
-        # Not by upserts: see `mmcrawl.stores.ferretdb`.
-        if not rows:
-            return
-        changes = [ReplaceOne({"_id": row["_id"]}, row) for row in rows]
-        if self._change_all("mail", changes) < len(rows):  # others have forgotten one
-            self._insert_new("mail", rows)
+    def _heads(self, parts: Collection[int]) -> dict[int, Row]:
+        """Return the newest head of each part that has one."""
+        return {_numbers(row)[0]: row for row in self._documents.at("snapshot", parts)}
 
-    def mail(self, worker: str) -> bytes | None:
-        """Return a worker's mail. One round trip."""
-        row = self._one("mail", self._key(worker))
-        return None if row is None else bytes_of(row)
+    def _read_snapshot(self, stored: StoredPart, head: Row) -> None:
+        part, stored.snapshot = _numbers(head)
+        stored.number, stored.size = stored.snapshot, head["size"]
+        stored.term, stored.owner = head["term"], head["owner"]
+        for index in range(head["chunks"]):
+            name = f"{part:04d}/{stored.snapshot:012d}/{head['token']}/{index:06d}"
+            row = self._documents.one("chunk", name)
+            if row is None:
+                stored.fault = f"chunk {index} of its snapshot is missing"
+                return
+            stored.rows.append(bytes_of(row))
 
-    def _forget_mail(self, worker: str) -> None:
-        self._mailboxes.discard(worker)
-        self._delete_all("mail", {"_id": self._key(worker)})
+
+def _numbers(row: Row) -> tuple[int, int]:
+    """Return the part and the number that the key of a document names."""
+    part, number = row["_id"].split("/")[1:3]
+    return int(part), int(number)

@@ -1,22 +1,19 @@
-"""The connection of a shared store: patient with a server that is away, the keys of its documents.
+"""The database of a shared crawl: patient with a server that is away, the keys of its documents.
 
 Every document of a job has an ``_id`` that begins with the job's name, percent-encoded, and ``/``.
-Numbers in keys are as wide as the greatest, so that the order of keys is that of the numbers.
-
-What a server that indexes no reading does at what cost decides how documents are laid out (see
-:mod:`mmcrawl.stores.ferretdb`): an insert costs what the document costs.
+Those of a part have a field ``at`` besides, by which they are found: job and part. Numbers in keys
+are as wide as the greatest, so that the order of keys is that of the numbers.
 """
 
 from __future__ import annotations
 
 import itertools
-import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from urllib.parse import quote
 
 from bson import json_util
@@ -41,25 +38,32 @@ from pymongo.results import BulkWriteResult
 
 from mmcrawl.errors import StoreError
 from mmcrawl.stores.ferretdb import CHANGED_AT_ONCE
-from mmcrawl.stores.mongodb import Documents, Kind, connect, explained, insert_new
+from mmcrawl.stores.mongodb import Documents as Collection_
+from mmcrawl.stores.mongodb import Kind, connect, explained, insert_new
 
 logger = logging.getLogger(__name__)
 
 Row = dict[str, Any]
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 STORE = Kind(
     noun="store",
     application="mmcrawl crawl",
     version=SCHEMA_VERSION,
     prefix="crawl_",
-    tables=("job", "log", "inbox", "mail", "worker", "note", "snapshot", "part", "media", "aside"),
+    tables=(
+        "job", "log", "snapshot", "chunk", "mail", "worker", "note", "budget", "media", "aside",
+    ),
     missing="start a crawl with it first, or name another database",
-    indexes={"media": (({"job": 1, "score": -1, "url": 1}, False),)},
-    compressed=frozenset({"part"}),
-)
+    indexes={
+        "media": (({"job": 1, "score": -1, "url": 1}, False),),
+        **{table: (({"at": 1, "_id": 1}, False),) for table in ("log", "snapshot", "mail")},
+    },
+    compressed=frozenset({"chunk", "log"}),
+)  # fmt: skip
 
-_MOST_BYTES = 12 << 20  # a document may have 16 MB
+_MOST_BYTES = 12 << 20  # of a command; a document may have 16 MB
+_AROUND = 4_096  # what documents without ``bytes`` take, more or less
 _MANY, _FEW = 500, 3
 """Documents asked for at once; the few where many are more than one answer may hold."""
 _MOST_ASIDE = 1 << 20  # characters of a document that is set aside
@@ -67,13 +71,6 @@ _ANSWER = 120.0  # seconds; more than the longest operation takes
 _PAUSES = (0.1, 2.0)  # seconds between two attempts: the first time, and at most
 _AGAIN = frozenset({6, 7, 89, 91, 189, 9001, 10107, 11600, 11602, 13435, 13436})
 """Codes of a server that is about to stop, or is the primary no longer."""
-
-_FACTS: dict[str, dict[str, type]] = {
-    "worker": {"sign": int, "capacity": int},
-    "leader": {"term": int},
-    "status": {"totals": dict, "workers": dict},
-}
-"""What documents in ``facts`` tell at least."""
 
 _R = TypeVar("_R")
 
@@ -94,8 +91,45 @@ class _RoundTrips(CommandListener):
         pass
 
 
+class Documents(Protocol):
+    """The documents of a job, by table and key. Operations can be repeated."""
+
+    def key(self, name: str) -> str:
+        """Return the `_id` of what has a name in the job."""
+
+    def one(self, table: str, name: str) -> Row | None:
+        """Return the document of a name, if there is one."""
+
+    def all(self, table: str) -> list[Row]:
+        """Return the documents of the job, in the order of their keys."""
+
+    def at(self, table: str, parts: Collection[int], *, without: str = "") -> list[Row]:
+        """Return the documents of some parts, in the order of their keys.
+
+        Args:
+            table: where they are.
+            parts: numbers of parts.
+            without: a field that is not asked for.
+        """
+
+    def insert(self, table: str, rows: Sequence[Row]) -> set[str]:
+        """Insert documents, in any order; return the `_id`s of those whose key was taken."""
+
+    def put(self, table: str, name: str, fields: Row) -> None:
+        """Write a document in place of the one of a name; nobody else writes that."""
+
+    def delete(self, table: str, names: Collection[str]) -> None:
+        """Remove documents."""
+
+    def delete_between(self, table: str, first: str, end: str) -> None:
+        """Remove the documents whose names are not before `first`, and before `end`."""
+
+    def publish(self, rows: Sequence[Row]) -> None:
+        """Write documents of media pages in place of those of their keys."""
+
+
 class StoreServer:
-    """The database of a job's shared store. Several threads may use it.
+    """The database of a job's shared store, as `Documents`. Several threads may use it.
 
     Args:
         uri: ``mongodb://HOST/DATABASE``.
@@ -143,22 +177,17 @@ class StoreServer:
 
     # -- keys ---------------------------------------------------------------------------------
 
-    def _table(self, name: str) -> Documents:
+    def _table(self, name: str) -> Collection_:
         return self._server.documents(name)
 
-    def _key(self, name: str) -> str:
+    def key(self, name: str) -> str:
+        """Return the `_id` of what has a name in the job."""
         return f"{self._prefix}/{name}"
 
-    def _number_key(self, number: int) -> str:
-        return self._key(f"{number:016d}")
-
-    def _named(self, key: str) -> str:
-        """Return what a key names in the job."""
-        return key.partition("/")[2]
-
-    def _all(self) -> Row:
-        """Return the condition for the documents of the job."""
-        return {"_id": {"$gt": f"{self._prefix}/", "$lt": f"{self._prefix}0"}}  # 0 is after /
+    def _after(self, last: Row | None) -> Row:
+        """Return the condition for documents of the job that come after one, None for all."""
+        first = f"{self._prefix}/" if last is None else last["_id"]
+        return {"_id": {"$gt": first, "$lt": f"{self._prefix}0"}}  # 0 is after /
 
     # -- patience -----------------------------------------------------------------------------
 
@@ -211,8 +240,51 @@ class StoreServer:
 
     # -- reading and writing ------------------------------------------------------------------
 
-    def _one(self, table: str, key: str) -> Row | None:
-        return self._patiently(lambda: self._table(table).find_one({"_id": key}))
+    def one(self, table: str, name: str) -> Row | None:
+        """Return the document of a name, if there is one. One round trip."""
+        return self._patiently(lambda: self._table(table).find_one({"_id": self.key(name)}))
+
+    def all(self, table: str) -> list[Row]:
+        """Return the documents of the job, in the order of their keys."""
+        return list(self._rows(table, self._after))
+
+    def at(self, table: str, parts: Collection[int], *, without: str = "") -> list[Row]:
+        """Return the documents of some parts, in the order of their keys."""
+        places = {"$in": [place(self._prefix, part) for part in sorted(parts)]}
+
+        def after(last: Row | None) -> Row:
+            return {"at": places} if last is None else {"at": places, "_id": {"$gt": last["_id"]}}
+
+        return list(self._rows(table, after, without=without)) if parts else []
+
+    def insert(self, table: str, rows: Sequence[Row]) -> set[str]:
+        """Insert documents, in any order; return the `_id`s of those whose key was taken."""
+        taken: set[str] = set()
+        for some in _bulks(rows):
+            taken.update(row["_id"] for row in self._insert_new(table, some))
+        return taken
+
+    def put(self, table: str, name: str, fields: Row) -> None:
+        """Write a document in place of the one of a name. One round trip."""
+        self._put(table, self.key(name), fields)
+
+    def delete(self, table: str, names: Collection[str]) -> None:
+        """Remove documents. One round trip."""
+        if names:
+            self._delete_all(table, {"_id": {"$in": [self.key(name) for name in names]}})
+
+    def delete_between(self, table: str, first: str, end: str) -> None:
+        """Remove the documents whose names are not before `first`, and before `end`."""
+        self._delete_all(table, {"_id": {"$gte": self.key(first), "$lt": self.key(end)}})
+
+    def publish(self, rows: Sequence[Row]) -> None:
+        """Write documents of media pages in place of those of their keys.
+
+        One round trip for new ones, one more for each `CHANGED_AT_ONCE` others.
+        """
+        known = self.insert("media", rows)
+        changes = [ReplaceOne({"_id": row["_id"]}, row) for row in rows if row["_id"] in known]
+        self._change_all("media", changes)
 
     def set_aside(self, table: str, name: str, why: str) -> None:
         """Take a document that cannot be read out of the way, and keep it for people to look at.
@@ -224,8 +296,8 @@ class StoreServer:
             name: what its key names in the job.
             why: it cannot be read.
         """
-        key, place = self._key(name), self._key(f"{table}/{name}")
-        row = self._one(table, key)
+        key, place = self.key(name), self.key(f"{table}/{name}")
+        row = self.one(table, name)
         logger.error(
             "Document %s of %s%s cannot be read (%s); it is set aside in %saside as %s",
             *(key, STORE.prefix, table, why, STORE.prefix, place),
@@ -238,6 +310,7 @@ class StoreServer:
         table: str,
         condition: Callable[[Row | None], Row],
         order: Mapping[str, int] | None = None,
+        without: str = "",
     ) -> Iterator[Row]:
         """Yield documents in an order; goes on behind the last one when the connection was lost.
 
@@ -245,12 +318,14 @@ class StoreServer:
             table: the collection.
             condition: returns the condition for what comes after a document; None for all.
             order: fields and directions, such that no two documents are equal; by ``_id`` if None.
+            without: a field that is not asked for.
         """
         last: Row | None = None
         many = _MANY
 
         def asked() -> Iterator[Row]:
-            found = self._table(table).find(condition(last))
+            shown = {without: 0} if without else None
+            found = self._table(table).find(condition(last), shown)
             return found.sort(list((order or {"_id": ASCENDING}).items())).batch_size(many)
 
         rows: Iterator[Row] | None = None
@@ -294,27 +369,23 @@ class StoreServer:
 
         return self._patiently(attempt) if rows else []
 
-    def _change_all(self, table: str, changes: Sequence[ReplaceOne[Row]]) -> int:
-        """Replace documents, in any order; return how many there were to be replaced."""
-        matched = 0
+    def _change_all(self, table: str, changes: Sequence[ReplaceOne[Row]]) -> None:
+        """Replace documents, in any order."""
         for start in range(0, len(changes), CHANGED_AT_ONCE):
             some = list(changes[start : start + CHANGED_AT_ONCE])
 
             def attempt(some: list[ReplaceOne[Row]] = some) -> BulkWriteResult:
                 return self._table(table).bulk_write(some, ordered=False)
 
-            matched += self._patiently(attempt).matched_count
-        return matched
+            self._patiently(attempt)
 
     def _delete_all(self, table: str, condition: Row) -> None:
         self._patiently(lambda: self._table(table).delete_many(condition))
 
-    def _refuse_long(self, size: int, what: str) -> None:
-        if size > _MOST_BYTES:
-            raise StoreError(
-                f"{what} of {size / 1e6:.1f} MB is too large for {self._what}, where one may have"
-                f" {_MOST_BYTES / 1e6:.1f} MB"
-            )
+
+def place(prefix: str, part: int) -> str:
+    """Return what the documents of a part have in the field ``at``."""
+    return f"{prefix}/{part:04d}"
 
 
 def bytes_of(row: Row) -> bytes:
@@ -323,24 +394,17 @@ def bytes_of(row: Row) -> bytes:
     return value if isinstance(value, bytes) else b""
 
 
-def facts_of(kind: str, row: Row) -> dict[str, Any]:
-    """Return what a document tells.
-
-    Args:
-        kind: ``worker``, ``leader`` or ``status``.
-        row: the document.
-
-    Raises:
-        ValueError: it does not tell what one of its kind does.
-    """
-    try:
-        facts: dict[str, Any] = json.loads(row["facts"])
-        wrong = [name for name, type_ in _FACTS[kind].items() if type(facts[name]) is not type_]
-    except (LookupError, TypeError, RecursionError) as error:
-        raise ValueError(f"{type(error).__name__}: {error}") from error
-    if wrong:
-        raise ValueError(f"{wrong[0]} is {facts[wrong[0]]!r}"[:200])
-    return facts
+def _bulks(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+    """Yield rows in portions that a command may hold."""
+    first, size = 0, 0
+    for index, row in enumerate(rows):
+        more = len(bytes_of(row)) + _AROUND
+        if index > first and (size + more > _MOST_BYTES or index - first == _MANY):
+            yield rows[first:index]
+            first, size = index, 0
+        size += more
+    if rows:
+        yield rows[first:]
 
 
 def _passes(error: PyMongoError) -> bool:

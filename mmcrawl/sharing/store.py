@@ -5,16 +5,16 @@ collection     what is there
 =============  ====================================================================================
 ``about``      what the database is, and the version of its schema
 ``job``        one document a job: name, arguments, when and why it stopped
-``log``        the entries that decide everything (:mod:`~mmcrawl.sharing.log`)
-``inbox``      what workers report, there too
-``mail``       what the coordinator has for each worker, there too
+``log``        what happened in each part (:mod:`~mmcrawl.sharing.log`)
+``snapshot``   by what a log is shortened, there too
+``chunk``      what a snapshot is made of
+``mail``       links that a part found for another one (:mod:`~mmcrawl.sharing.mail`)
 ``worker``     one document a worker, by which it is seen to be alive
-``note``       the coordinator, totals, patterns: one document each
-``snapshot``   where the parts of a snapshot are (:mod:`~mmcrawl.sharing.snapshots`)
-``part``       its parts
-``media``      media pages, by the hash of their URL; ``number`` is that of the log's entry after
-               which one was published. A page that was dropped keeps that alone, so that it is not
-               published again by somebody who did not hear of it
+               (:mod:`~mmcrawl.sharing.members`)
+``note``       what each worker learnt (:mod:`~mmcrawl.sharing.learnt`), that the crawl is over, the
+               rules for addresses
+``budget``     how many pages each worker may fetch (:mod:`~mmcrawl.sharing.budget`)
+``media``      media pages, by the hash of their URL; of one that was dropped its key alone
 ``aside``      documents of the others that could not be read: ``why``, ``document``
 =============  ====================================================================================
 
@@ -22,10 +22,6 @@ Their names begin with ``crawl_``. Nothing is compared and changed in one step, 
 document has one writer, or is decided by who inserts it first. Operations can be repeated, and wait
 for a server that is away; whoever calls them is held up meanwhile, and an error is a `StoreError`.
 No clock is compared with that of another machine.
-
-A page that is published for the first time is inserted; others replace what is older. Where a
-server does not compare and replace in one step (:mod:`mmcrawl.stores.ferretdb`), a coordinator that
-has been replaced without knowing may, in the same millisecond, undo what its successor writes.
 """
 
 from __future__ import annotations
@@ -38,21 +34,19 @@ from dataclasses import asdict, astuple, replace
 from hashlib import blake2b
 from typing import Any
 
-import zstandard
-from pymongo import ASCENDING, DESCENDING, ReplaceOne
+from pymongo import ASCENDING, DESCENDING
 from pymongo.errors import DuplicateKeyError
 
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
 from mmcrawl.frontier.store import Job, refuse_other_arguments
 from mmcrawl.page.model import MediaResource
-from mmcrawl.sharing.log import Inbox
-from mmcrawl.sharing.server import Row, facts_of
-from mmcrawl.sharing.snapshots import StoredSnapshots
+from mmcrawl.sharing.learnt import learnt_patterns
+from mmcrawl.sharing.server import Row, StoreServer
 
 logger = logging.getLogger(__name__)
 
-_LEADER, _STATUS, _PATTERNS, _RULES = "leader", "status", "patterns", "rules"
+_RULES = "rules"
 _MOST_TEXT = 3 << 20  # characters; a document may have 16 MB, a character 4 bytes
 _AROUND = 64  # what field names and lengths add to a resource
 _BEST_FIRST = {"score": DESCENDING, "url": ASCENDING}
@@ -88,7 +82,7 @@ def open_shared_store(
     return shared
 
 
-class SharedStore(Inbox, StoredSnapshots):
+class SharedStore(StoreServer):
     """An open shared store; see `open_shared_store`. Several threads may use it."""
 
     def __init__(self, uri: str, job: str, *, create: bool, patience: float) -> None:
@@ -127,7 +121,7 @@ class SharedStore(Inbox, StoredSnapshots):
         Raises:
             StoreError: it is not there.
         """
-        row = self._one("job", self._prefix)
+        row = self._patiently(lambda: self._table("job").find_one({"_id": self._prefix}))
         if row is None:
             raise StoreError(
                 f"there is no job {self._job.name!r} in {self._what}; `scrapy workers` without a"
@@ -136,7 +130,11 @@ class SharedStore(Inbox, StoredSnapshots):
         self._job = _job(row)
         return self._job
 
-    def stop_job(self, reason: str, finished: bool) -> None:
+    def finish(self, reason: str) -> None:
+        """Note why all workers stopped."""
+        self.stop_job(reason, finished=reason == "finished")
+
+    def stop_job(self, reason: str, *, finished: bool) -> None:
         """Note why the job stopped, and whether it is over."""
         finished_at = time.time() if finished else None
         change = {"$set": {"finished_at": finished_at, "reason": reason}}
@@ -144,92 +142,17 @@ class SharedStore(Inbox, StoredSnapshots):
         self._patiently(lambda: job.update_one(wanted, change))
         self._job = replace(self._job, finished_at=finished_at, reason=reason)
 
-    # -- who is there -------------------------------------------------------------------------
-
-    def beat(self, worker: str, facts: Mapping[str, Any]) -> None:
-        """Write a worker's own document. One round trip.
-
-        Args:
-            worker: its name; nobody else writes under it.
-            facts: plain data, small.
-        """
-        self._put("worker", self._key(worker), {"facts": json.dumps(facts)})
-
-    def beats(self) -> dict[str, dict[str, Any]]:
-        """Return what each worker wrote last, by name. One round trip."""
-        rows = {self._named(row["_id"]): row for row in self._rows("worker", self._after)}
-        found = {name: self._facts("worker", name, row) for name, row in rows.items()}
-        return {name: facts for name, facts in found.items() if facts is not None}
-
-    def _after(self, last: Row | None) -> Row:
-        return self._all() if last is None else {"_id": {**self._all()["_id"], "$gt": last["_id"]}}
-
-    def forget(self, worker: str) -> None:
-        """Remove a worker's document and its mail."""
-        self._delete_all("worker", {"_id": self._key(worker)})
-        self._forget_mail(worker)
-
-    # -- notes --------------------------------------------------------------------------------
-
-    def lead(self, facts: Mapping[str, Any]) -> None:
-        """Write the coordinator's document. One round trip."""
-        self._note(_LEADER, facts)
-
-    def leader(self) -> dict[str, Any] | None:
-        """Return what a coordinator wrote last. One round trip."""
-        return self._noted(_LEADER)
-
-    def set_status(self, status: Mapping[str, Any]) -> None:
-        """Write the totals that are shown to people. One round trip."""
-        self._note(_STATUS, status)
-
-    def status(self) -> dict[str, Any] | None:
-        """Return the totals that were written last. One round trip."""
-        return self._noted(_STATUS)
-
-    def _note(self, name: str, facts: Mapping[str, Any]) -> None:
-        self._put("note", self._key(name), {"facts": json.dumps(facts)})
-
-    def _noted(self, name: str) -> dict[str, Any] | None:
-        row = self._one("note", self._key(name))
-        return None if row is None else self._facts("note", name, row)
-
-    def _facts(self, table: str, name: str, row: Row) -> dict[str, Any] | None:
-        """Return what a document tells; one that cannot be read is set aside."""
-        try:
-            return facts_of(name if table == "note" else table, row)
-        except ValueError as error:
-            self.set_aside(table, name, str(error))
-            return None
-
     # -- findings -----------------------------------------------------------------------------
 
-    def publish(
-        self, changed: Sequence[MediaPageRecord], dropped: Sequence[str], number: int
-    ) -> None:
-        """Publish media pages, and drop some by their URLs.
-
-        What was published at a later number stays. One round trip for pages that are new, one more
-        where some are not.
-
-        Args:
-            changed: pages, new ones or changed ones.
-            dropped: URLs of pages that turned out to be no media pages.
-            number: of the last entry of the log that was taken into account.
-        """
-        rows = {page.url: self._media_row(page, number) for page in changed}
-        rows |= {url: {"_id": self._media_key(url), "number": number} for url in dropped}
-        known = self._insert_new("media", list(rows.values()))
-        if known:
-            changes = [
-                ReplaceOne({"_id": row["_id"], "number": {"$lte": number}}, row) for row in known
-            ]
-            self._change_all("media", changes)
-
     def _media_key(self, url: str) -> str:
-        return self._key(blake2b(url.encode(), digest_size=16).hexdigest())
+        return self.key(blake2b(url.encode(), digest_size=16).hexdigest())
 
-    def _media_row(self, page: MediaPageRecord, number: int) -> Row:
+    def dropped_row(self, url: str) -> Row:
+        """Return the document of a page that turned out to be no media page."""
+        return {"_id": self._media_key(url)}
+
+    def media_row(self, page: MediaPageRecord) -> Row:
+        """Return the document of a media page."""
         resources = page.resources
         lengths = [_length(one) for one in resources]
         while sum(lengths) > _MOST_TEXT:
@@ -245,7 +168,6 @@ class SharedStore(Inbox, StoredSnapshots):
         return {
             "_id": self._media_key(page.url),
             "job": self._prefix,
-            "number": number,
             "url": page.url,
             "title": page.title,
             "score": float(page.topic_score),
@@ -271,33 +193,17 @@ class SharedStore(Inbox, StoredSnapshots):
 
     def publish_rules(self, rules: Sequence[Sequence[Any]]) -> None:
         """Keep the rules for addresses, as plain data, for those who look at the job."""
-        self._publish(_RULES, rules, "the list of rules")
+        self.put("note", _RULES, {"rules": json.dumps(rules, ensure_ascii=False)})
 
     def rules(self) -> list[Any]:
         """Return the rules for addresses that were published, none if there are none."""
-        return self._published(_RULES)
-
-    def publish_patterns(self, patterns: Sequence[PatternRecord]) -> None:
-        """Keep the learnt patterns in place of the former ones."""
-        self._publish(_PATTERNS, [astuple(pattern) for pattern in patterns], "the list of patterns")
+        row = self.one("note", _RULES)
+        found: list[Any] = [] if row is None else json.loads(row["rules"])
+        return found
 
     def patterns(self) -> list[PatternRecord]:
         """Return the learnt patterns, the most general first."""
-        patterns = [PatternRecord(*fields) for fields in self._published(_PATTERNS)]
-        return sorted(patterns, key=lambda pattern: (-pattern.urls, pattern.pattern))
-
-    def _publish(self, name: str, rows: Sequence[Sequence[Any]], what: str) -> None:
-        text = json.dumps(rows, ensure_ascii=False)
-        content = zstandard.ZstdCompressor().compress(text.encode())
-        self._refuse_long(len(content), what)
-        self._put("note", self._key(name), {"bytes": content})
-
-    def _published(self, name: str) -> list[Any]:
-        row = self._one("note", self._key(name))
-        if row is None:
-            return []
-        found: list[Any] = json.loads(zstandard.ZstdDecompressor().decompress(row["bytes"]))
-        return found
+        return learnt_patterns(self)
 
 
 def _job(row: Row) -> Job:

@@ -1,0 +1,441 @@
+"""What a worker has to do with the shared store, step by step.
+
+The crawl of the worker hands over *reports*, rows of its parts that changed and what belongs to
+them, and takes *news* from here: parts it has now, letters, what others learnt. A step writes what
+was handed over, in an order in which no crash loses anything:
+
+1. letters to other parts, then media pages: that one comes twice does no harm;
+2. the logs: now the pages count;
+3. letters that were taken in are removed.
+
+A step may raise StoreError, after which nothing more is done here.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from threading import Condition
+
+from mmcrawl.sharing.budget import Budget
+from mmcrawl.sharing.learnt import LearntStore
+from mmcrawl.sharing.log import PartLogs
+from mmcrawl.sharing.mail import Mailboxes, decode_letters
+from mmcrawl.sharing.members import Members, Sign
+from mmcrawl.sharing.messages import (
+    Arrived,
+    Broken,
+    Copied,
+    Handed,
+    Heard,
+    Lost,
+    Moved,
+    News,
+    Over,
+    Report,
+    SnapshotDue,
+    Taken,
+    Task,
+    Wanted,
+)
+from mmcrawl.sharing.places import Rules
+from mmcrawl.sharing.server import Documents
+
+logger = logging.getLogger(__name__)
+
+SIGN_SECONDS = 1.0
+_MAIL_SECONDS = 1.0
+_IDLE_MAIL_SECONDS = 0.25
+_TRUSTED = 0.8  # of a lease: for so long a worker that the server does not hear keeps its parts
+_SMALLEST_LOG = 256 << 10  # bytes that no snapshot is made for
+
+
+@dataclass(slots=True)
+class _Held:
+    """A part of this worker: the next number and the term of its log, bytes of it, of a snapshot."""
+
+    number: int
+    term: int
+    log: int
+    snapshot: int
+    is_due: bool = False
+
+
+@dataclass(eq=False)
+class Exchange:
+    """A worker's side of the shared store.
+
+    Args:
+        documents: of the job.
+        name: of the worker.
+        rules: how the crawl is shared.
+        set_aside: tells people of what cannot be read: the table, its name, and why.
+        finish: notes in the job why it is over.
+        now: seconds of a monotonic clock.
+
+    Attributes:
+        standing: what the crawl tells of itself; replaced, not changed, by the crawl.
+        budget: pages that may be fetched.
+        wants_pages: the crawl has room for another slice of it.
+        changed: guards what both sides use, and tells that there is something to do.
+        leaving: the last task was handed over.
+        has_left: nothing more is to be done.
+        others: what other workers last told of themselves.
+    """
+
+    documents: Documents
+    name: str
+    rules: Rules
+    set_aside: Callable[[str, str, str], None]
+    finish: Callable[[str], None]
+    now: float
+    standing: Sign = field(default_factory=Sign)
+    wants_pages: bool = False
+    changed: Condition = field(default_factory=Condition)
+    leaving: bool = False
+    has_left: bool = False
+    others: list[Sign] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.budget = Budget(self.documents)
+        self._logs = PartLogs(self.documents, self.name)
+        self._mail = Mailboxes(self.documents, self.rules.parts)
+        self._learnt = LearntStore(self.documents, self.name)
+        self._members = Members(self.name, self.rules, self.now)
+        self._parts: dict[int, _Held] = {}
+        self._aside: set[int] = set()
+        self._gives: dict[str, dict[int, int]] = {}
+        self._tasks: deque[Task] = deque()
+        self._news: deque[News] = deque()
+        self._fetched_mail: set[str] = set()
+        self._moved: set[tuple[str, str]] = set()
+        self._signs = self._told = 0
+        self._signed_at = self._asked_at = self.now - SIGN_SECONDS
+        self._heard_at = self.now
+        self._is_over = False
+        self._round_before = 0
+
+    # -- what the crawl calls -------------------------------------------------------------------
+
+    def hand(self, *tasks: Task) -> None:
+        """Hand something over; it is done in this order."""
+        with self.changed:
+            self._tasks.extend(tasks)
+            self.changed.notify()
+
+    def take_news(self) -> list[News]:
+        """Take out what has happened, in order."""
+        with self.changed:
+            news = list(self._news)
+            self._news.clear()
+        return news
+
+    def unwritten(self, now: float) -> float:
+        """Return for how many seconds the oldest report has been waiting to be written."""
+        with self.changed:
+            since = [task.since for task in self._tasks if isinstance(task, Report)]
+        return now - min(since) if since else 0.0
+
+    @property
+    def has_company(self) -> bool:
+        """Whether other workers are alive, as far as is known."""
+        return bool(self._members.living)
+
+    def is_cut_off(self, now: float) -> bool:
+        """Tell whether the server heard nothing for so long that parts may be others' by now."""
+        return now - self._heard_at > _TRUSTED * self.rules.lease
+
+    # -- a step ---------------------------------------------------------------------------------
+
+    def due(self, now: float) -> float:
+        """Return the seconds until the next step is due."""
+        with self.changed:
+            if self._tasks or self.leaving or (self.wants_pages and self.budget.round):
+                return 0.0
+        return min(self._signed_at + SIGN_SECONDS, self._asked_at + self._mail_seconds) - now
+
+    def step(self, now: float) -> None:
+        """Do what is due."""
+        while self._tasks:
+            self._do(self._tasks[0])
+            with self.changed:
+                self._tasks.popleft()
+        if self.leaving:
+            self._leave()
+            return
+        if now - self._signed_at >= SIGN_SECONDS:
+            self._signed_at = now
+            self._look(now)
+        if now - self._asked_at >= self._mail_seconds:
+            self._asked_at = now
+            self._read_mail()
+        if self.wants_pages and self.budget.round:
+            self.wants_pages = False
+            self.budget.take_slice()
+
+    @property
+    def _mail_seconds(self) -> float:
+        return _IDLE_MAIL_SECONDS if self.standing.idle else _MAIL_SECONDS
+
+    def _do(self, task: Task) -> None:
+        match task:
+            case Report():
+                self._write(task)
+            case Handed():
+                terms = {part: self._parts[part].term for part in task.parts & self._parts.keys()}
+                self._gives.setdefault(task.to, {}).update(terms)
+                for part in terms:
+                    self._drop(part)
+                self._sign()
+            case Copied():
+                self._copy(task)
+            case Broken():
+                self._keep_aside(task.part, task.why)
+            case _:
+                self._learnt.publish(task)
+                self._sign()
+
+    def _write(self, report: Report) -> None:
+        if report.letters:
+            self._mail.send(report.letters)
+        if report.media:
+            self.documents.publish(report.media)
+        own = {part: data for part, data in report.entries.items() if part in self._parts}
+        entries = {
+            part: (self._parts[part].number, self._parts[part].term, own[part]) for part in own
+        }
+        lost = self._logs.append(entries) if entries else set()
+        for part in own.keys() - lost:
+            held = self._parts[part]
+            held.number += 1
+            held.log += len(own[part])
+            if held.log > max(_SMALLEST_LOG, held.snapshot // 2) and not held.is_due:
+                held.is_due = True
+                self._tell(SnapshotDue(part))
+        self._lose(lost)
+        self._remove_mail(report.taken_in)
+
+    def _remove_mail(self, names: Mapping[str, int]) -> None:
+        """Remove letters that were taken in, of parts that are still this worker's."""
+        numbers = {
+            part: self._parts[part].number - 1 for part in names.values() if part in self._parts
+        }
+        if numbers:
+            self._lose(self._logs.left_behind(numbers))
+        self._mail.remove([name for name, part in names.items() if part in self._parts])
+        self._fetched_mail.difference_update(names)
+
+    def _drop(self, part: int) -> bool:
+        """Forget a part and its letters, which are for its next owner; tell whether it was there."""
+        mine = {name for name in self._fetched_mail if int(name[:4]) == part}
+        self._fetched_mail -= mine
+        return self._parts.pop(part, None) is not None
+
+    def _lose(self, parts: Iterable[int]) -> None:
+        for part in parts:
+            if self._drop(part):
+                logger.warning("Part %d of the crawl is another worker's by now", part)
+                self._tell(Lost(part))
+
+    def _copy(self, task: Copied) -> None:
+        with closing(task.db):
+            if held := self._parts.get(task.part):
+                chunks = task.chunks(task.db, task.part)
+                held.snapshot = self._logs.save_snapshot(task.part, held.number, held.term, chunks)
+                held.log, held.is_due = 0, False
+
+    def _tell(self, *news: News) -> None:
+        with self.changed:
+            self._told += len(news)
+            self._news.extend(news)
+
+    # -- others ---------------------------------------------------------------------------------
+
+    def _own_sign(self) -> Sign:
+        with self.changed:
+            standing, idle = self.standing, not (self._tasks or self._news)
+        return replace(
+            standing,
+            number=self._signs,
+            parts={part: held.term for part, held in self._parts.items()},
+            gives=self._gives,
+            aside=sorted(self._aside),
+            idle=standing.idle and idle,
+            activity=standing.activity + self._told,
+            round=self.budget.round,
+            gone=self.leaving,
+            learnt=self._learnt.token,
+            mail=len(self._fetched_mail),
+        )
+
+    def _sign(self) -> Sign:
+        self._signs += 1
+        sign = self._own_sign()
+        self.documents.put("worker", self.name, {"facts": sign.encode()})
+        return sign
+
+    def _look(self, now: float) -> None:
+        """Give a sign of life, look for those of others, and do what follows."""
+        sign = self._sign()
+        signs = {}
+        for row in self.documents.all("worker"):
+            name = row["_id"].partition("/")[2]
+            try:
+                signs[name] = Sign.decode(row["facts"])
+            except (ValueError, LookupError) as error:
+                self.set_aside("worker", name, str(error))
+        self._heard_at = now
+        members = self._members
+        members.look(signs, now)
+        self.others = list(members.everybody)
+        if self._is_over:
+            return
+        terms = {part: held.term for part, held in self._parts.items()}
+        self._lose(members.lost(terms))
+        self._end_giving()
+        self._hear(signs)
+        free, offered = members.free({*self._parts, *self._aside})
+        self._take(free, offered)
+        to, active, others = members.to_give(len(self._parts), self.standing.active)
+        if to and not self._gives:
+            self._tell(Wanted(to, active, others))
+        buried = members.buried(self._parts)
+        self.documents.delete("worker", buried)
+        self._keep_budget(sign)
+        over = self.documents.one("note", "over")
+        if over is not None and self.name in over["workers"]:
+            self._stop(over["reason"])
+        elif members.at_rest(sign) and self._mail.is_empty:
+            self._conclude(sign)
+
+    def _end_giving(self) -> None:
+        """Forget gifts that were taken, or whose receiver is no more."""
+        living = self._members.living
+        taken = {part for sign in living.values() for part in sign.parts} | self._parts.keys()
+        left = {
+            name: {part: term for part, term in parts.items() if part not in taken}
+            for name, parts in self._gives.items()
+            if name in living
+        }
+        self._gives = {name: parts for name, parts in left.items() if parts}
+
+    def _take(self, parts: set[int], offered: Mapping[int, int]) -> None:
+        """Take parts over that nobody has, or that were offered in their present term."""
+        if not parts:
+            return
+        # Who has just taken a part has perhaps not yet told of it.
+        found = {
+            part: stored
+            for part, stored in self._logs.read(parts).items()
+            if stored.term == offered.get(part) or stored.owner not in self._members.living
+        }
+        sound = {part: stored for part, stored in found.items() if not stored.fault}
+        for part in found.keys() - sound.keys():
+            self._keep_aside(part, found[part].fault)
+        if not sound:
+            return
+        for part in sorted(self._logs.claim(sound)):
+            stored = sound[part]
+            self._parts[part] = _Held(stored.number + 1, stored.term + 1, stored.log, stored.size)
+            self._tell(Taken(part, stored, self._learnt.taught.get(part, 0)))
+
+    def _keep_aside(self, part: int, why: str) -> None:
+        """Leave a part alone that cannot be read; the others go on."""
+        logger.error(
+            "Part %d of the crawl cannot be read (%s) and is left alone, with its hosts; restore"
+            " the database from a copy to go on with it",
+            part,
+            why,
+        )
+        self._drop(part)
+        self._aside.add(part)
+
+    def _hear(self, signs: Mapping[str, Sign]) -> None:
+        """Tell of what others learnt and found out."""
+        alone = not self._members.living
+        first = not self._learnt.has_begun
+        tokens = {name: sign.learnt for name, sign in signs.items() if name != self.name}
+        if learnt := self._learnt.hear(tokens):
+            self._tell(Heard(learnt, as_own=first and alone))
+        moved = {pair for sign in signs.values() for pair in sign.moved} - self._moved
+        if moved:
+            self._moved |= moved
+            self._tell(Moved(tuple(sorted(moved))))
+
+    def _read_mail(self) -> None:
+        parts = {*self._parts}
+        if not parts:
+            return
+        for name, (part, data) in self._mail.receive(parts).items():
+            if name in self._fetched_mail:
+                continue
+            try:
+                letters = decode_letters(data)
+            except ValueError as error:
+                self.set_aside("mail", name, str(error))
+                continue
+            self._fetched_mail.add(name)
+            self._tell(Arrived(name, part, letters))
+
+    # -- budget and end -------------------------------------------------------------------------
+
+    def _keep_budget(self, sign: Sign) -> None:
+        if not self.rules.max_pages:
+            return
+        if sign.number == 1:
+            self._round_before = self.budget.last_round()
+        living = self._members.living
+        newest = max((other.round for other in living.values()), default=0)
+        if newest > self.budget.round:
+            self.budget.join(newest)
+        elif not self.budget.round and self._is_whole(living.values()) and sign.number > 2:
+            self._begin_round()
+
+    def _is_whole(self, living: Iterable[Sign]) -> bool:
+        """Tell whether all parts are with somebody, and the crawl has taken in its own."""
+        have = {*self._parts, *self._aside}
+        for sign in living:
+            have.update(sign.parts, sign.aside)
+        with self.changed:
+            return len(have) == self.rules.parts and not self._news
+
+    def _begin_round(self) -> None:
+        left = self.rules.max_pages - self._pages()
+        if left <= 0:
+            self._end("max_pages")
+            return
+        self.budget.begin((self.budget.round or self._round_before) + 1, left)
+
+    def _pages(self) -> int:
+        living = self._members.living.values()
+        return self.standing.pages + sum(sign.pages for sign in living)
+
+    def _conclude(self, sign: Sign) -> None:
+        """End the crawl, of which nobody has anything to do, or give out what is left to fetch."""
+        living = [sign, *self._members.living.values()]
+        waiting = sum(int(one.totals.get("waiting", 0)) for one in living)
+        if waiting and self.rules.max_pages:
+            self._begin_round()
+            return
+        self._end("finished" if self._pages() else "nothing_fetched")
+
+    def _end(self, reason: str) -> None:
+        """Tell all who are there that the crawl is over, and why."""
+        workers = [self.name, *self._members.living]
+        self.documents.put("note", "over", {"reason": reason, "workers": workers})
+        self.finish(reason)
+        self._stop(reason)
+
+    def _stop(self, reason: str) -> None:
+        self._is_over = True
+        self._tell(Over(reason))
+
+    def _leave(self) -> None:
+        """Give up all parts, and leave the last sign for those who add up the crawl."""
+        sign = self._own_sign()
+        sign.gone, sign.number = True, self._signs + 1
+        self.documents.put("worker", self.name, {"facts": sign.encode()})
+        self.has_left = True

@@ -1,0 +1,260 @@
+"""Who works on a crawl, who has which part, and what follows from that for each of them.
+
+Every worker writes one document about itself each second, its *sign*, and reads those of the
+others. Nobody decides for others: from the same signs all come to the same answers. A part that
+nobody has goes to the worker that its number and their names choose; a worker with more to do than
+another gives it parts. What two may want at the same time is decided by the log of the part.
+
+Clocks are not compared: a worker is alive as long as its signs change, by the clock of who looks.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from mmcrawl.sharing.places import ListeningClock, Rules
+
+_TERMS = 1 << 16
+_MORE = 2  # parts with something to do that a worker has more than another before it gives some
+_UNEVEN = 0.1  # share of its parts, likewise, of those with nothing to do
+
+
+@dataclass(slots=True)
+class Sign:
+    """What a worker tells of itself.
+
+    Attributes:
+        number: counts its signs.
+        parts: those it has, each with the term of its log.
+        active: how many of these have something to do.
+        gives: parts it gave up, by the name of the worker that is to have them, with their terms.
+        aside: parts it has that cannot be read.
+        pages: crawled in its parts.
+        idle: it has nothing to do and nothing under way.
+        activity: grows with all that it does.
+        round: of the budget.
+        gone: it has left.
+        learnt: changes when what it learnt can be read anew.
+        moved: hosts of seeds and the hosts they redirect to.
+        lag: seconds for which the oldest of its reports has been waiting to be written.
+        under_way: links it is fetching.
+        mail: letters it has taken in and not yet written to its logs.
+        totals: as plain data, of its parts.
+        errors: links that ended in error, by reason.
+    """
+
+    number: int = 0
+    parts: dict[int, int] = field(default_factory=dict)
+    active: int = 0
+    gives: dict[str, dict[int, int]] = field(default_factory=dict)
+    aside: list[int] = field(default_factory=list)
+    pages: int = 0
+    idle: bool = False
+    activity: int = 0
+    round: int = 0
+    gone: bool = False
+    learnt: str = ""
+    moved: list[tuple[str, str]] = field(default_factory=list)
+    lag: float = 0.0
+    under_way: int = 0
+    mail: int = 0
+    totals: dict[str, Any] = field(default_factory=dict)
+    errors: dict[str, int] = field(default_factory=dict)
+
+    def encode(self) -> str:
+        """Return it as text."""
+        plain = asdict(self)
+        terms = np.zeros(max(self.parts, default=-1) + 1, dtype="<u2")
+        for part, term in self.parts.items():
+            terms[part] = term % (_TERMS - 1) + 1
+        plain["parts"] = b64encode(zlib.compress(terms.tobytes(), 1)).decode()
+        return json.dumps(plain, ensure_ascii=False)
+
+    @classmethod
+    def decode(cls, text: str) -> Sign:
+        """Return what `encode` wrote.
+
+        Raises:
+            ValueError: it did not write this.
+        """
+        try:
+            plain = json.loads(text)
+            terms = np.frombuffer(zlib.decompress(b64decode(plain["parts"])), dtype="<u2")
+            plain["parts"] = {int(part): int(terms[part]) - 1 for part in np.flatnonzero(terms)}
+            plain["gives"] = {
+                str(name): {int(part): int(term) for part, term in parts.items()}
+                for name, parts in plain["gives"].items()
+            }
+            plain["moved"] = [(str(host), str(target)) for host, target in plain["moved"]]
+            kinds = {one.name: type(getattr(cls(), one.name)) for one in fields(cls)}
+            if wrong := [name for name, kind in kinds.items() if not isinstance(plain[name], kind)]:
+                raise ValueError(f"{wrong[0]} is {plain[wrong[0]]!r}"[:200])
+            return cls(**{name: plain[name] for name in kinds})
+        except (LookupError, TypeError, AttributeError, RecursionError, zlib.error) as error:
+            raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+@dataclass(slots=True)
+class _Member:
+    """Another worker, as it is seen here.
+
+    Attributes:
+        sign: its last one.
+        since: when that was first seen, by the listening clock.
+        signs: how many different ones were seen.
+    """
+
+    sign: Sign
+    since: float
+    signs: int = 1
+
+
+class Members:
+    """The workers of a crawl as one of them sees them.
+
+    Args:
+        name: of this worker.
+        rules: how the crawl is shared.
+        now: seconds of a monotonic clock.
+    """
+
+    def __init__(self, name: str, rules: Rules, now: float) -> None:
+        self.name = name
+        self._rules = rules
+        self._clock = ListeningClock(rules.lease / 2, now)
+        self._heard = 0.0
+        self._others: dict[str, _Member] = {}
+        self._still: tuple[tuple[str, int], ...] = ()
+        self._still_since: dict[str, int] = {}
+
+    def look(self, signs: Mapping[str, Sign], now: float) -> None:
+        """Take in the newest signs of all workers."""
+        self._heard = self._clock.look(now)
+        for name in self._others.keys() - signs.keys():
+            del self._others[name]
+        for name, sign in signs.items():
+            known = self._others.get(name)
+            if name == self.name:
+                continue
+            if known is None:
+                self._others[name] = _Member(sign, self._heard)
+            elif known.sign.number != sign.number:
+                known.sign, known.since = sign, self._heard
+                known.signs += 1
+
+    # -- who is there ---------------------------------------------------------------------------
+
+    @property
+    def living(self) -> dict[str, Sign]:
+        """The signs of the other workers that are alive, as far as is known."""
+        return {name: one.sign for name, one in self._others.items() if self._lives(one)}
+
+    @property
+    def everybody(self) -> Iterable[Sign]:
+        """The last signs of all other workers, dead ones and those that left included."""
+        return (one.sign for one in self._others.values())
+
+    def _lives(self, one: _Member) -> bool:
+        return not one.sign.gone and self._heard - one.since <= self._rules.lease
+
+    # -- who has which part ---------------------------------------------------------------------
+
+    def free(self, own: Collection[int]) -> tuple[set[int], dict[int, int]]:
+        """Return the parts that this worker is to take, besides its own; and those it was given,
+        with the terms in which they were.
+        """
+        living = self.living
+        taken = set(own)
+        offered: dict[int, int] = {}
+        for sign in living.values():
+            taken.update(sign.parts, sign.aside)
+        for sign in living.values():
+            for name, parts in sign.gives.items():
+                if name == self.name:
+                    offered.update(parts)
+                elif name in living:
+                    taken.update(parts)
+        names = sorted([self.name, *living])
+        mine = {
+            part
+            for part in range(self._rules.parts)
+            if part not in taken and (part in offered or _chosen(part, names) == self.name)
+        }
+        return mine, offered
+
+    def lost(self, own: Mapping[int, int]) -> set[int]:
+        """Return the parts, of those with their terms given, that another one has by now."""
+        return {
+            part
+            for sign in self.living.values()
+            for part, term in sign.parts.items()
+            if part in own and term > own[part] % (_TERMS - 1)
+        }
+
+    def to_give(self, own: int, active: int) -> tuple[str, int, int]:
+        """Return whom to give parts, how many with something to do, and how many without.
+
+        Only the worker with most of them gives, to the one with fewest; "" for nobody.
+
+        Args:
+            own: parts this worker has.
+            active: how many of them have something to do.
+        """
+        living = {n: s for n, s in self.living.items() if self._others[n].signs > 1}
+        if not living:
+            return "", 0, 0
+        poorest = min(living, key=lambda name: (living[name].active, len(living[name].parts), name))
+        richest = max((sign.active, name) for name, sign in living.items())
+        sign = living[poorest]
+        some = others = 0
+        if active - sign.active >= _MORE and (active, self.name) > richest:
+            some = (active - sign.active) // 2
+        least = min(living, key=lambda name: (len(living[name].parts), name))
+        most = max((len(sign.parts), name) for name, sign in living.items())
+        uneven = own - len(living[least].parts)
+        if least == poorest and uneven > max(1, _UNEVEN * own) and (own, self.name) > most:
+            others = max(uneven // 2 - some, 0)
+        return (poorest, some, others) if some or others else ("", 0, 0)
+
+    def buried(self, own: Iterable[int]) -> list[str]:
+        """Return the dead and gone whose parts the living have; `own` are those of this worker."""
+        living = self.living
+        taken = {part for sign in living.values() for part in sign.parts} | {*own}
+        return [
+            name
+            for name, one in self._others.items()
+            if name not in living and one.sign.parts.keys() <= taken
+        ]
+
+    # -- when it is over ------------------------------------------------------------------------
+
+    def at_rest(self, own: Sign) -> bool:
+        """Tell whether nobody has anything to do, and had not for some signs of each.
+
+        What has been sent to nobody's knowledge yet is not asked for.
+        """
+        living = {self.name: own, **self.living}
+        have = {part for sign in living.values() for part in (*sign.parts, *sign.aside)}
+        whole = len(have) == self._rules.parts and not any(s.gives for s in living.values())
+        still = tuple(sorted((name, sign.activity) for name, sign in living.items()))
+        if not whole or not all(sign.idle for sign in living.values()):
+            self._still = ()
+            return False
+        numbers = {name: sign.number for name, sign in living.items()}
+        if still != self._still:
+            self._still, self._still_since = still, numbers
+            return False
+        return all(number >= self._still_since[name] + 2 for name, number in numbers.items())
+
+
+def _chosen(part: int, names: Iterable[str]) -> str:
+    """Return which of some workers a part falls to: the same to all who ask."""
+    return max(names, key=lambda name: blake2b(f"{part} {name}".encode(), digest_size=8).digest())

@@ -1,0 +1,265 @@
+"""A shared store in RAM, workers that take their steps one after another, and a web for them.
+
+Time is simulated: it stands still while anything is done, and passes between the steps.
+"""
+
+from __future__ import annotations
+
+import bisect
+import copy
+import itertools
+import logging
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
+
+from mmcrawl.crawling.parts import CrawlParts
+from mmcrawl.crawling.reports import FetchedPage
+from mmcrawl.frontier import Job, Limits, WaitingLink
+from mmcrawl.frontier.findings import MediaPageRecord
+from mmcrawl.page import parse_page
+from mmcrawl.scoring.pinned_rules import PinnedRules
+from mmcrawl.scoring.registry import default_parameters
+from mmcrawl.sharing.places import Rules
+from mmcrawl.sharing.server import Row, place
+from mmcrawl.sharing.store import SharedStore
+from mmcrawl.sharing.worker import SharedJob
+from mmcrawl.topic import topic_from_keywords
+
+JOB = "job"
+
+
+class Crash(BaseException):
+    """A worker's process ends here."""
+
+
+class MemoryStore(SharedStore):
+    """The shared store of a job in RAM: its documents, and nothing of a connection.
+
+    Attributes:
+        tables: documents by their keys, by table.
+        before: called before each operation with its name and that of the table; may raise.
+        operations: how many there were, by name.
+    """
+
+    def __init__(self, tables: dict[str, dict[str, Row]] | None = None) -> None:
+        self._prefix = JOB
+        self._job = Job(0, JOB, {}, None, "")
+        self.tables = defaultdict(dict) if tables is None else tables
+        self.before: Callable[[str, str], object] = lambda operation, table: None
+        self.operations: Counter[str] = Counter()
+        self.aside: list[tuple[str, str, str]] = []
+        self.reason = ""
+
+    @property
+    def uri_shown(self) -> str:
+        return "memory"
+
+    def _begin(self, operation: str, table: str) -> dict[str, Row]:
+        self.before(operation, table)
+        self.operations[operation] += 1
+        return self.tables[table]
+
+    def one(self, table: str, name: str) -> Row | None:
+        return copy.deepcopy(self._begin("one", table).get(self.key(name)))
+
+    def all(self, table: str) -> list[Row]:
+        return [dict(row) for _, row in sorted(self._begin("all", table).items())]
+
+    def at(self, table: str, parts: Collection[int], *, without: str = "") -> list[Row]:
+        places = {place(JOB, part) for part in parts}
+        rows = sorted(self._begin("at", table).items())
+        return [dict(row) for _, row in rows if row["at"] in places]
+
+    def insert(self, table: str, rows: Sequence[Row]) -> set[str]:
+        taken = set()
+        for row in rows:
+            documents = self._begin("insert", table)
+            if row["_id"] in documents:
+                taken.add(row["_id"])
+            else:
+                documents[row["_id"]] = dict(row)
+        return taken
+
+    def put(self, table: str, name: str, fields: Row) -> None:
+        self._begin("put", table)[self.key(name)] = {"_id": self.key(name), **fields}
+
+    def delete(self, table: str, names: Collection[str]) -> None:
+        for name in names:
+            self._begin("delete", table).pop(self.key(name), None)
+
+    def delete_between(self, table: str, first: str, end: str) -> None:
+        documents = self._begin("delete", table)
+        for key in [k for k in documents if self.key(first) <= k < self.key(end)]:
+            del documents[key]
+
+    def publish(self, rows: Sequence[Row]) -> None:
+        for row in rows:
+            self._begin("publish", "media")[row["_id"]] = dict(row)
+
+    def set_aside(self, table: str, name: str, why: str) -> None:
+        self.aside.append((table, name, why))
+        self.tables[table].pop(self.key(name), None)
+
+    def stop_job(self, reason: str, *, finished: bool) -> None:
+        self.reason = reason
+
+    def media_pages(self) -> Iterator[MediaPageRecord]:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        pass
+
+    @property
+    def media(self) -> set[str]:
+        """The addresses of the media pages."""
+        return {row["url"] for row in self.tables["media"].values() if "url" in row}
+
+
+class MadeWeb:
+    """Hosts whose pages link to each other, across hosts as well; every third has a film.
+
+    Args:
+        hosts, pages: how many, and how many of each.
+        seed: of what chance decides.
+    """
+
+    def __init__(self, hosts: int, pages: int, seed: int = 0) -> None:
+        self.hosts = [f"h{number}.test" for number in range(hosts)]
+        self.pages = pages
+        self._seed = seed
+        self.fetched: Counter[str] = Counter()
+
+    @property
+    def seeds(self) -> list[str]:
+        return [f"http://{host}/p/0.htm" for host in self.hosts]
+
+    @property
+    def urls(self) -> set[str]:
+        return {f"http://{host}/p/{n}.htm" for host in self.hosts for n in range(self.pages)}
+
+    @property
+    def media(self) -> set[str]:
+        return {url for url in self.urls if b"lens.mp4" in self.body(url)}
+
+    def body(self, url: str) -> bytes:
+        host, number = url.split("/")[2], int(url.split("/")[4].partition(".")[0])
+        rng = random.Random(f"{self._seed} {url}")
+        children = [2 * number + 1, 2 * number + 2]
+        links = [f"/p/{child}.htm" for child in children if child < self.pages]
+        other = rng.choice(self.hosts)
+        links.append(f"http://{other}/p/{rng.randrange(self.pages)}.htm")
+        words = "optics lens" if rng.random() < 0.6 else "news"
+        film = f'<a href="/{number}/lens.mp4">film of a lens</a>' if number % 3 == 0 else ""
+        if film and words == "news":
+            film = ""
+        listed = "".join(f'<p><a href="{link}">{words}</a></p>' for link in links)
+        return f"<title>{words} {host} {number}</title><p>{words}</p>{film}{listed}".encode()
+
+    def page(self, url: str) -> FetchedPage:
+        self.fetched[url] += 1
+        return FetchedPage(parse_page(self.body(url), url, "text/html"))
+
+
+class Gang:
+    """Workers of one crawl, in this process."""
+
+    def __init__(self, web: MadeWeb, rules: Rules, *, algo: str = "shark", seed: int = 0) -> None:
+        self.web, self.rules = web, rules
+        self.tables: dict[str, dict[str, Row]] = defaultdict(dict)
+        self.workers: dict[str, Worker] = {}
+        self.now = 0.0
+        self.rng = random.Random(seed)
+        self._names = itertools.count()
+        self.crawl = CrawlParts(
+            algo=algo,
+            parameters=default_parameters(algo),
+            topic=topic_from_keywords("optics, lens"),
+            topics_by_host={},
+            kinds=frozenset({"video"}),
+            threshold=0.5,
+            limits=Limits(per_shape=0),
+            seeds=web.seeds,
+            rules=PinnedRules(),
+        )
+
+    def join(self) -> Worker:
+        worker = Worker(self, f"w{next(self._names)}")
+        self.workers[worker.name] = worker
+        return worker
+
+    def pass_time(self, seconds: float = 0.25) -> None:
+        """Let time pass, and every worker take its steps in some order."""
+        self.now += seconds
+        for name in self.rng.sample(sorted(self.workers), len(self.workers)):
+            if name in self.workers:
+                self.workers[name].live()
+
+    def run(self, seconds: float = 600.0) -> str:
+        """Let time pass until the crawl is over; return why."""
+        end = self.now + seconds
+        while self.now < end:
+            self.pass_time()
+            for name, worker in list(self.workers.items()):
+                if worker.over:
+                    worker.leave()
+                    del self.workers[name]
+            if not self.workers:
+                return self.reason
+        raise AssertionError(f"not over after {seconds:g} s: {self.tables['worker']}")
+
+    reason = ""
+
+    @property
+    def media(self) -> set[str]:
+        return {row["url"] for row in self.tables["media"].values() if "url" in row}
+
+
+class Worker:
+    """A worker whose process this is not."""
+
+    def __init__(self, gang: Gang, name: str) -> None:
+        self.gang, self.name = gang, name
+        self.store = MemoryStore(gang.tables)
+        self.job = SharedJob(self.store, gang.crawl, gang.rules, name=name, clock=lambda: gang.now)
+        self.job._stopped = self._stop
+        self.over = ""
+        self.pages_a_step = 5
+        self.under_way: list[WaitingLink] = []
+        self.asleep = False
+
+    def _stop(self, reason: str) -> None:
+        self.over = self.gang.reason = reason
+
+    def live(self) -> None:
+        """Fetch some pages, report, and correspond."""
+        if self.asleep:
+            return
+        try:
+            self.fetch()
+            self.job.commit()
+            if self.job.exchange.due(self.gang.now) <= 0:
+                self.job.exchange.step(self.gang.now)
+        except Crash:
+            self.die()
+
+    def fetch(self) -> None:
+        for link in self.under_way:
+            if self.job.is_running(link.id):
+                self.job.crawled(link.id, self.gang.web.page(link.url))
+        self.under_way = []
+        while len(self.under_way) < self.pages_a_step and (link := self.job.next()) is not None:
+            self.under_way.append(link)
+
+    def leave(self) -> None:
+        self.job.commit()
+        self.job._tell_learnt()
+        self.job.exchange.leaving = True
+        self.job.exchange.step(self.gang.now)
+        self.job.close()
+
+    def die(self) -> None:
+        """End without a word."""
+        self.gang.workers.pop(self.name, None)
+        self.job.close()
