@@ -5,10 +5,8 @@ Time is simulated: it stands still while anything is done, and passes between th
 
 from __future__ import annotations
 
-import bisect
 import copy
 import itertools
-import logging
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
