@@ -220,11 +220,6 @@ class Exchange:
 
     def _remove_mail(self, names: Mapping[str, int]) -> None:
         """Remove letters that were taken in, of parts that are still this worker's."""
-        numbers = {
-            part: self._parts[part].number - 1 for part in names.values() if part in self._parts
-        }
-        if numbers:
-            self._lose(self._logs.left_behind(numbers))
         self._mail.remove([name for name, part in names.items() if part in self._parts])
         self._fetched_mail.difference_update(names)
 

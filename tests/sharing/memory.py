@@ -107,10 +107,11 @@ class MemoryStore(SharedStore):
         for name in names:
             self._write("delete", table, lambda documents, key=self.key(name): documents.pop(key, 0))
 
-    def delete_between(self, table: str, first: str, end: str) -> None:
+    def delete_between(self, table: str, first: str, end: str, *, but: Row | None = None) -> None:
         def act(documents: dict[str, Row]) -> None:
             for key in [k for k in documents if self.key(first) <= k < self.key(end)]:
-                del documents[key]
+                if but is None or not but.items() <= documents[key].items():
+                    del documents[key]
 
         self._write("delete", table, act)
 
