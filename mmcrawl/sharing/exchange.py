@@ -185,9 +185,9 @@ class Exchange:
             case Report():
                 self._write(task)
             case Handed():
-                terms = {part: self._parts[part].term for part in task.parts & self._parts.keys()}
-                self._gives.setdefault(task.to, {}).update(terms)
-                for part in terms:
+                given = self._current(task.parts)
+                self._gives.setdefault(task.to, {}).update(given)
+                for part in given:
                     self._drop(part)
                 self._sign()
             case Copied():
@@ -198,15 +198,25 @@ class Exchange:
                 self._learnt.publish(task)
                 self._sign()
 
+    def _current(self, terms: Mapping[int, int]) -> dict[int, int]:
+        """Return those of some parts that are still this worker's in the terms in which they were.
+
+        A part can be lost and taken again before the crawl hears of either.
+        """
+        return {
+            part: term
+            for part, term in terms.items()
+            if part in self._parts and self._parts[part].term == term
+        }
+
     def _write(self, report: Report) -> None:
         if report.letters:
             self._mail.send(report.letters)
         if report.media:
             self.documents.publish(report.media)
-        own = {part: data for part, data in report.entries.items() if part in self._parts}
-        entries = {
-            part: (self._parts[part].number, self._parts[part].term, own[part]) for part in own
-        }
+        current = self._current(report.terms)
+        own = {part: data for part, data in report.entries.items() if part in current}
+        entries = {part: (self._parts[part].number, current[part], own[part]) for part in own}
         lost = self._logs.append(entries) if entries else set()
         for part in own.keys() - lost:
             held = self._parts[part]
@@ -216,12 +226,10 @@ class Exchange:
                 held.is_due = True
                 self._tell(SnapshotDue(part))
         self._lose(lost)
-        self._remove_mail(report.taken_in)
-
-    def _remove_mail(self, names: Mapping[str, int]) -> None:
-        """Remove letters that were taken in, of parts that are still this worker's."""
-        self._mail.remove([name for name, part in names.items() if part in self._parts])
-        self._fetched_mail.difference_update(names)
+        current = self._current(current)
+        taken_in = [name for name, part in report.taken_in.items() if part in current]
+        self._mail.remove(taken_in)
+        self._fetched_mail.difference_update(taken_in)
 
     def _drop(self, part: int) -> bool:
         """Forget a part and its letters, which are for its next owner; tell whether it was there."""
@@ -237,7 +245,8 @@ class Exchange:
 
     def _copy(self, task: Copied) -> None:
         with closing(task.db):
-            if held := self._parts.get(task.part):
+            if self._current({task.part: task.term}):
+                held = self._parts[task.part]
                 chunks = task.chunks(task.db, task.part)
                 held.snapshot = self._logs.save_snapshot(task.part, held.number, held.term, chunks)
                 held.log, held.is_due = 0, False

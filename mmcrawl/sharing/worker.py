@@ -118,7 +118,7 @@ class SharedJob:
         self._knowledge = crawl.scorer(_NoLinks(), self._reporter.similarity).knowledge
         if self._knowledge is not None:
             self._knowledge.begin_sharing(_SIBLINGS)
-        self._held: set[int] = set()
+        self._held: dict[int, int] = {}  # parts, with their terms
         self._giving: dict[str, set[int]] = {}
         self._jobs: dict[int, CrawlJob] = {}
         self._rests_until: dict[int, float] = {}
@@ -401,7 +401,7 @@ class SharedJob:
     def _take(self, news: Taken) -> None:
         """Make a part of the crawl from what the shared store has of it."""
         part = news.part
-        self._held.add(part)
+        self._held[part] = news.stored.term + 1
         if not news.stored.rows and part not in self._seeds:
             return
         try:
@@ -440,7 +440,7 @@ class SharedJob:
 
     def _forget(self, part: int) -> None:
         """Let a part go, with all that was not reported of it."""
-        self._held.discard(part)
+        self._held.pop(part, None)
         self._jobs.pop(part, None)
         self._running = {link for link in self._running if link >> _SHIFT != part}
         for known in (self._under_way, self._best, self._totals, self._rests_until):
@@ -474,7 +474,7 @@ class SharedJob:
         busy = {part: job.ready for part, job in self._jobs.items() if job.ready}
         by_size = sorted(busy, key=lambda part: -busy[part])
         given = by_size[1 : 1 + news.active]
-        given += islice(sorted(self._held - busy.keys()), news.others)
+        given += islice(sorted(self._held.keys() - busy.keys()), news.others)
         if given:
             self._giving[news.to] = set(given)
             self._changed.update(given)
@@ -483,7 +483,7 @@ class SharedJob:
         """Give parts away of which nothing is under way any more."""
         for to, parts in list(self._giving.items()):
             if not any(self._under_way[part] for part in parts):
-                own = frozenset(parts & self._held)
+                own = {part: self._held[part] for part in parts & self._held.keys()}
                 del self._giving[to]
                 for part in own:
                     self._forget(part)
@@ -575,7 +575,9 @@ class SharedJob:
             self._moved.update(job.moved_seeds.hosts)
         rows = self._changes.take()
         entries = {part: some.encode() for part, some in rows.items() if part in self._held}
-        report = Report(entries, self._letters.take(), media, self._taken_in, self._since)
+        report = Report(
+            entries, self._letters.take(), media, self._taken_in, self._since, dict(self._held)
+        )
         self._taken_in, self._since = {}, inf
         self._dirty.clear()
         if entries or report.letters or media or report.taken_in:
@@ -587,7 +589,7 @@ class SharedJob:
         db = sqlite3.connect(self._file, isolation_level=None, check_same_thread=False)
         db.execute("BEGIN")
         db.execute("SELECT 1 FROM job").fetchone()  # what is written from now on is not seen
-        return Copied(part, self._changes.all_of, db)
+        return Copied(part, self._held[part], self._changes.all_of, db)
 
     def _standing(self) -> Sign:
         own = added([*self._totals.values()])
