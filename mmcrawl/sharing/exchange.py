@@ -306,7 +306,7 @@ class Exchange:
         to, active, others = members.to_give(len(self._parts), self.standing.active)
         if to and not self._gives:
             self._tell(Wanted(to, active, others))
-        buried = members.buried(self._parts)
+        buried = members.buried(self._own_sign())
         self.documents.delete("worker", buried)
         self._keep_budget(sign)
         over = self.documents.one("note", "over")
@@ -345,6 +345,7 @@ class Exchange:
             stored = sound[part]
             self._parts[part] = _Held(stored.number + 1, stored.term + 1, stored.log, stored.size)
             self._tell(Taken(part, stored, self._learnt.taught.get(part, 0)))
+        self._sign()  # before anything is written: others may have to be told that it is not theirs
 
     def _keep_aside(self, part: int, why: str) -> None:
         """Leave a part alone that cannot be read; the others go on."""

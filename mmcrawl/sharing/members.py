@@ -191,10 +191,10 @@ class Members:
         return mine, offered
 
     def lost(self, own: Mapping[int, int]) -> set[int]:
-        """Return the parts, of those with their terms given, that another one has by now."""
+        """Return the parts, of those with their terms given, that another one has, or had, later."""
         return {
             part
-            for sign in self.living.values()
+            for sign in self.everybody
             for part, term in sign.parts.items()
             if part in own and term > own[part] % (_TERMS - 1)
         }
@@ -224,14 +224,25 @@ class Members:
             others = max(uneven // 2 - some, 0)
         return (poorest, some, others) if some or others else ("", 0, 0)
 
-    def buried(self, own: Iterable[int]) -> list[str]:
-        """Return the dead and gone whose parts the living have; `own` are those of this worker."""
+    def buried(self, own: Sign) -> list[str]:
+        """Return the dead and gone whose parts the living have in later terms.
+
+        Until then their signs tell who has such a part in an earlier term that it is not his.
+        """
         living = self.living
-        taken = {part for sign in living.values() for part in sign.parts} | {*own}
+        aside = {part for sign in (own, *living.values()) for part in sign.aside}
+        terms: dict[int, int] = {}
+        for sign in (own, *living.values()):
+            for part, term in sign.parts.items():
+                terms[part] = max(term, terms.get(part, 0))
         return [
             name
             for name, one in self._others.items()
-            if name not in living and one.sign.parts.keys() <= taken
+            if name not in living
+            and all(
+                part in aside or terms.get(part, -1) % (_TERMS - 1) > term
+                for part, term in one.sign.parts.items()
+            )
         ]
 
     # -- when it is over ------------------------------------------------------------------------
