@@ -299,10 +299,11 @@ class Exchange:
             return
         terms = {part: held.term for part, held in self._parts.items()}
         self._lose(members.lost(terms))
-        self._end_giving()
+        refused = self._end_giving()
         self._hear(signs)
-        free, offered = members.free({*self._parts, *self._aside})
-        self._take(free, offered)
+        given = {part for parts in self._gives.values() for part in parts}
+        free, offered = members.free({*self._parts, *self._aside, *given})
+        self._take(free | refused, offered)
         to, active, others = members.to_give(len(self._parts), self.standing.active)
         if to and not self._gives:
             self._tell(Wanted(to, active, others))
@@ -315,16 +316,19 @@ class Exchange:
         elif members.at_rest(sign) and self._mail.is_empty:
             self._conclude(sign)
 
-    def _end_giving(self) -> None:
-        """Forget gifts that were taken, or whose receiver is no more."""
+    def _end_giving(self) -> set[int]:
+        """Forget gifts that were taken; return those whose receiver is no more.
+
+        Nobody else takes these: the log says that they are this worker's.
+        """
         living = self._members.living
         taken = {part for sign in living.values() for part in sign.parts} | self._parts.keys()
         left = {
             name: {part: term for part, term in parts.items() if part not in taken}
             for name, parts in self._gives.items()
-            if name in living
         }
-        self._gives = {name: parts for name, parts in left.items() if parts}
+        self._gives = {name: parts for name, parts in left.items() if parts and name in living}
+        return {part for name, parts in left.items() if name not in living for part in parts}
 
     def _take(self, parts: set[int], offered: Mapping[int, int]) -> None:
         """Take parts over that nobody has, or that were offered in their present term."""
