@@ -322,9 +322,8 @@ class Exchange:
         Nobody else takes these: the log says that they are this worker's.
         """
         living = self._members.living
-        taken = {part for sign in living.values() for part in sign.parts} | self._parts.keys()
         left = {
-            name: {part: term for part, term in parts.items() if part not in taken}
+            name: {part: term for part, term in parts.items() if not self._members.has(part, term)}
             for name, parts in self._gives.items()
         }
         self._gives = {name: parts for name, parts in left.items() if parts and name in living}

@@ -199,6 +199,11 @@ class Members:
             if part in own and term > own[part] % (_TERMS - 1)
         }
 
+    def has(self, part: int, later: int) -> bool:
+        """Tell whether another worker that is alive has a part in a later term than one."""
+        later %= _TERMS - 1
+        return any(sign.parts.get(part, -1) > later for sign in self.living.values())
+
     def to_give(self, own: int, active: int) -> tuple[str, int, int]:
         """Return whom to give parts, how many with something to do, and how many without.
 
@@ -234,13 +239,13 @@ class Members:
         terms: dict[int, int] = {}
         for sign in (own, *living.values()):
             for part, term in sign.parts.items():
-                terms[part] = max(term, terms.get(part, 0))
+                terms[part] = max(term % (_TERMS - 1), terms.get(part, 0))
         return [
             name
             for name, one in self._others.items()
             if name not in living
             and all(
-                part in aside or terms.get(part, -1) % (_TERMS - 1) > term
+                part in aside or terms.get(part, -1) > term
                 for part, term in one.sign.parts.items()
             )
         ]
