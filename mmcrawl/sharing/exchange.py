@@ -77,7 +77,7 @@ class Exchange:
         now: seconds of a monotonic clock.
 
     Attributes:
-        standing: what the crawl tells of itself; replaced, not changed, by the crawl.
+        standing: what the crawl told of itself last.
         budget: pages that may be fetched.
         wants_pages: the crawl has room for another slice of it.
         changed: guards what both sides use, and tells that there is something to do.
@@ -116,6 +116,8 @@ class Exchange:
         self._signed_at = self._asked_at = self.now - SIGN_SECONDS
         self._heard_at = self.now
         self._is_over = False
+        self._is_heard = False
+        self._used = 0
         self._round_before = 0
 
     # -- what the crawl calls -------------------------------------------------------------------
@@ -127,11 +129,22 @@ class Exchange:
             self.changed.notify()
 
     def take_news(self) -> list[News]:
-        """Take out what has happened, in order."""
+        """Take out what has happened, in order; `stand` is called when it was taken in."""
         with self.changed:
             news = list(self._news)
             self._news.clear()
+            self._is_heard = self._is_heard and not news
         return news
+
+    def stand(self, standing: Sign, used: int) -> None:
+        """Tell where the crawl stands, all taken news included.
+
+        Args:
+            standing: what the crawl knows of it.
+            used: pages of the budget of its round.
+        """
+        with self.changed:
+            self.standing, self._used, self._is_heard = standing, used, True
 
     def unwritten(self, now: float) -> float:
         """Return for how many seconds the oldest report has been waiting to be written."""
@@ -260,16 +273,22 @@ class Exchange:
 
     def _own_sign(self) -> Sign:
         with self.changed:
-            standing, idle = self.standing, not (self._tasks or self._news)
+            standing, used = self.standing, self._used
+            counted = self._is_heard and not self._news
+            idle = counted and standing.idle and not self._tasks
+            if standing.round != self.budget.round:
+                idle, used = False, 0
         return replace(
             standing,
             number=self._signs,
             parts={part: held.term for part, held in self._parts.items()},
             gives=self._gives,
             aside=sorted(self._aside),
-            idle=standing.idle and idle,
+            counted=counted,
+            idle=idle,
             activity=standing.activity + self._told,
             round=self.budget.round,
+            unused=max(self.budget.granted - used, 0),
             gone=self.leaving,
             learnt=self._learnt.token,
             mail=len(self._fetched_mail),
@@ -313,7 +332,7 @@ class Exchange:
         over = self.documents.one("note", "over")
         if over is not None and self.name in over["workers"]:
             self._stop(over["reason"])
-        elif members.at_rest(sign) and self._mail.is_empty:
+        elif members.at_rest(sign, self._mail.is_empty):
             self._conclude(sign)
 
     def _end_giving(self) -> set[int]:
@@ -403,19 +422,24 @@ class Exchange:
             self._begin_round()
 
     def _is_whole(self, living: Iterable[Sign]) -> bool:
-        """Tell whether all parts are with somebody, and the crawl has taken in its own."""
-        have = {*self._parts, *self._aside}
-        for sign in living:
+        """Tell whether all parts are with somebody whose crawl has taken them in."""
+        have: set[int] = set()
+        for sign in (self._own_sign(), *living):
+            if not sign.counted:
+                return False
             have.update(sign.parts, sign.aside)
-        with self.changed:
-            return len(have) == self.rules.parts and not self._news
+        return len(have) == self.rules.parts
 
     def _begin_round(self) -> None:
+        """Begin a round with what nobody may fetch yet; if that is nothing, to take it back."""
         left = self.rules.max_pages - self._pages()
         if left <= 0:
             self._end("max_pages")
             return
-        self.budget.begin((self.budget.round or self._round_before) + 1, left)
+        unused = self._own_sign().unused
+        unused += sum(sign.unused for sign in self._members.living.values())
+        number = (self.budget.round or self._round_before) + 1
+        self.budget.begin(number, max(left - unused, 0))
 
     def _pages(self) -> int:
         living = self._members.living.values()

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from hashlib import blake2b
 from typing import Any
@@ -38,9 +38,11 @@ class Sign:
         gives: parts it gave up, by the name of the worker that is to have them, with their terms.
         aside: parts it has that cannot be read.
         pages: crawled in its parts.
+        counted: all it was told is in what it tells of its parts.
         idle: it has nothing to do and nothing under way.
         activity: grows with all that it does.
         round: of the budget.
+        unused: pages that it may still fetch in the round.
         gone: it has left.
         learnt: changes when what it learnt can be read anew.
         moved: hosts of seeds and the hosts they redirect to.
@@ -57,9 +59,11 @@ class Sign:
     gives: dict[str, dict[int, int]] = field(default_factory=dict)
     aside: list[int] = field(default_factory=list)
     pages: int = 0
+    counted: bool = False
     idle: bool = False
     activity: int = 0
     round: int = 0
+    unused: int = 0
     gone: bool = False
     learnt: str = ""
     moved: list[tuple[str, str]] = field(default_factory=list)
@@ -132,7 +136,7 @@ class Members:
         self._clock = ListeningClock(rules.lease / 2, now)
         self._heard = 0.0
         self._others: dict[str, _Member] = {}
-        self._still: tuple[tuple[str, int], ...] = ()
+        self._still: dict[str, int] = {}
         self._still_since: dict[str, int] = {}
 
     def look(self, signs: Mapping[str, Sign], now: float) -> None:
@@ -252,23 +256,35 @@ class Members:
 
     # -- when it is over ------------------------------------------------------------------------
 
-    def at_rest(self, own: Sign) -> bool:
-        """Tell whether nobody has anything to do, and had not for some signs of each.
+    def at_rest(self, own: Sign, mail_is_empty: Callable[[Collection[int]], bool]) -> bool:
+        """Tell whether nobody has anything to do.
 
-        What has been sent to nobody's knowledge yet is not asked for.
+        So it is if all were idle and in one round, no mail was on its way then, and each has given
+        a sign since that was asked, having done nothing in between.
+
+        Args:
+            own: sign of this worker.
+            mail_is_empty: tells whether there is none, but for some parts.
         """
         living = {self.name: own, **self.living}
-        have = {part for sign in living.values() for part in (*sign.parts, *sign.aside)}
-        whole = len(have) == self._rules.parts and not any(s.gives for s in living.values())
-        still = tuple(sorted((name, sign.activity) for name, sign in living.items()))
-        if not whole or not all(sign.idle for sign in living.values()):
-            self._still = ()
+        aside = {part for sign in living.values() for part in sign.aside}
+        have = aside.union(*(sign.parts for sign in living.values()))
+        if (
+            len(have) < self._rules.parts
+            or len({sign.round for sign in living.values()}) > 1
+            or not all(sign.idle and not sign.gives for sign in living.values())
+        ):
+            self._still = {}
             return False
+        still = {name: sign.activity for name, sign in living.items()}
         numbers = {name: sign.number for name, sign in living.items()}
         if still != self._still:
-            self._still, self._still_since = still, numbers
+            self._still = still if mail_is_empty(aside) else {}
+            self._still_since = {}
             return False
-        return all(number >= self._still_since[name] + 2 for name, number in numbers.items())
+        if not self._still_since:
+            self._still_since = numbers
+        return all(number > self._still_since[name] for name, number in numbers.items())
 
 
 def _chosen(part: int, names: Iterable[str]) -> str:

@@ -332,7 +332,7 @@ class SharedJob:
         grown = self._own.pages >= max(self._told_at * _GROWTH, self._told_at + _FEWEST_LEARNT)
         if grown:
             self._tell_learnt()
-        self.exchange.standing = self._standing()
+        self.exchange.stand(self._standing(), self._used())
 
     def stop(self, reason: str, *, finished: bool) -> None:
         """Take leave: what happened is written, and the parts are others'.
@@ -346,7 +346,7 @@ class SharedJob:
             return
         self.commit()
         self._tell_learnt()
-        self.exchange.standing = replace(self.exchange.standing, errors=self._errors())
+        self.exchange.stand(replace(self._standing(), errors=self._errors()), self._used())
         self._sender.leave()
         if self._broken:
             return
@@ -502,14 +502,18 @@ class SharedJob:
     def _has_budget(self) -> bool:
         """Tell whether another page may be fetched; ask for more in time."""
         budget = self.exchange.budget
-        if budget.round != self._round:
-            self._round, self._before_round = budget.round, self._crawled
-        left = budget.granted - (self._crawled - self._before_round) - len(self._running)
+        left = budget.granted - self._used()
         if left < _FEW_PAGES and not budget.spent and budget.round:
             with self.exchange.changed:
                 self.exchange.wants_pages = True
                 self.exchange.changed.notify()
         return left > 0
+
+    def _used(self) -> int:
+        """Return how many pages of this round's budget are used."""
+        if self.exchange.budget.round != self._round:
+            self._round, self._before_round = self.exchange.budget.round, self._crawled
+        return self._crawled - self._before_round + len(self._running)
 
     def _best_part(self, ready: Callable[[str], bool]) -> int | None:
         """Return the part with the best link of a host that is `ready`."""
@@ -593,6 +597,7 @@ class SharedJob:
 
     def _standing(self) -> Sign:
         own = added([*self._totals.values()])
+        self._used()  # of a round that was begun meanwhile
         ready = self.ready
         waits = not ready or (self._rules.max_pages > 0 and self._is_spent())
         idle = waits and not (self._running or self._dirty or self._letters or self._giving)
@@ -601,6 +606,7 @@ class SharedJob:
             pages=own.pages,
             idle=idle,
             activity=self._activity + self._crawled,
+            round=self._round,
             moved=sorted(self._moved),
             lag=round(self.exchange.unwritten(self._clock()), 1),
             under_way=len(self._running),
