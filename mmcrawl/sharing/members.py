@@ -177,15 +177,14 @@ class Members:
         """
         living = self.living
         taken = set(own)
-        offered: dict[int, int] = {}
+        given: dict[int, tuple[int, str]] = {}
         for sign in living.values():
             taken.update(sign.parts, sign.aside)
-        for sign in living.values():
             for name, parts in sign.gives.items():
-                if name == self.name:
-                    offered.update(parts)
-                elif name in living:
-                    taken.update(parts)
+                for part, term in parts.items():
+                    given[part] = max((term, name), given.get(part, (0, "")))
+        offered = {part: term for part, (term, name) in given.items() if name == self.name}
+        taken.update(part for part, (_, name) in given.items() if name in living)
         names = sorted([self.name, *living])
         mine = {
             part
@@ -204,9 +203,12 @@ class Members:
         }
 
     def has(self, part: int, later: int) -> bool:
-        """Tell whether another worker that is alive has a part in a later term than one."""
-        later %= _TERMS - 1
-        return any(sign.parts.get(part, -1) > later for sign in self.living.values())
+        """Tell whether another worker that is alive has, or gives, a part in a later term."""
+        return any(
+            sign.parts.get(part, -1) > later % (_TERMS - 1)
+            or any(parts.get(part, -1) > later for parts in sign.gives.values())
+            for sign in self.living.values()
+        )
 
     def to_give(self, own: int, active: int) -> tuple[str, int, int]:
         """Return whom to give parts, how many with something to do, and how many without.

@@ -8,7 +8,7 @@ held up as well, while its own exchange goes on, as these are two threads.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -27,10 +27,12 @@ STEP = 0.5  # seconds
 class TroubledStore(MemoryStore):
     """A store whose log is watched: only who owns a part writes to it, and no number is left out."""
 
+    damaged: Collection[int] = ()
+
     def inserted(self, table: str, row: Row) -> None:
-        if table != "log":
+        part, number = map(int, row["_id"].split("/")[1:3]) if table == "log" else (-1, 0)
+        if part < 0 or part in self.damaged:
             return
-        part, number = map(int, row["_id"].split("/")[1:3])
         heads = [self._number(key) for key in self._keys("snapshot", part)]
         first = max(heads, default=0)
         if not row["bytes"]:
@@ -159,7 +161,9 @@ class TroubledGang(Gang):
         self.damaged: set[int] = set()
 
     def _made(self, name: str) -> TroubledWorker:
-        return TroubledWorker(self, name, TroubledStore(self.tables))
+        store = TroubledStore(self.tables)
+        store.damaged = self.damaged
+        return TroubledWorker(self, name, store)
 
     def note_held_up(self, name: str, seconds: float) -> None:
         self.harmed |= seconds > 0.5 * self.rules.lease
