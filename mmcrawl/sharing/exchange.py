@@ -316,6 +316,10 @@ class Exchange:
         self.others = list(members.everybody)
         if self._is_over:
             return
+        over = self.documents.one("note", "over")
+        if over is not None and self.name in over["workers"]:
+            self._stop(over["reason"])
+            return
         terms = {part: held.term for part, held in self._parts.items()}
         self._lose(members.lost(terms))
         refused = self._end_giving()
@@ -323,16 +327,13 @@ class Exchange:
         given = {part for parts in self._gives.values() for part in parts}
         free, offered = members.free({*self._parts, *self._aside, *given})
         self._take(free | refused, offered)
-        to, active, others = members.to_give(len(self._parts), self.standing.active)
+        to, active, others = members.to_give(self._own_sign())
         if to and not self._gives:
             self._tell(Wanted(to, active, others))
         buried = members.buried(self._own_sign())
         self.documents.delete("worker", buried)
         self._keep_budget(sign)
-        over = self.documents.one("note", "over")
-        if over is not None and self.name in over["workers"]:
-            self._stop(over["reason"])
-        elif members.at_rest(sign, self._mail.is_empty):
+        if members.at_rest(sign, self._mail.is_empty):
             self._conclude(sign)
 
     def _end_giving(self) -> set[int]:

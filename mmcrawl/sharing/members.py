@@ -210,18 +210,19 @@ class Members:
             for sign in self.living.values()
         )
 
-    def to_give(self, own: int, active: int) -> tuple[str, int, int]:
+    def to_give(self, standing: Sign) -> tuple[str, int, int]:
         """Return whom to give parts, how many with something to do, and how many without.
 
-        Only the worker with most of them gives, to the one with fewest; "" for nobody.
+        Only the worker with most of them gives, to the one with fewest; "" for nobody. Where all
+        are idle the crawl may be over, and nobody gives.
 
         Args:
-            own: parts this worker has.
-            active: how many of them have something to do.
+            standing: sign of this worker.
         """
         living = {n: s for n, s in self.living.items() if self._others[n].signs > 1}
-        if not living:
+        if not living or all(sign.idle for sign in (standing, *living.values())):
             return "", 0, 0
+        own, active = len(standing.parts), standing.active
         poorest = min(living, key=lambda name: (living[name].active, len(living[name].parts), name))
         richest = max((sign.active, name) for name, sign in living.items())
         sign = living[poorest]
