@@ -203,9 +203,13 @@ class Members:
         }
 
     def has(self, part: int, later: int) -> bool:
-        """Tell whether another worker that is alive has, or gives, a part in a later term."""
+        """Tell whether another worker that is alive has, or gives, a part in a later term.
+
+        Or has it set aside.
+        """
         return any(
-            sign.parts.get(part, -1) > later % (_TERMS - 1)
+            part in sign.aside
+            or sign.parts.get(part, -1) > later % (_TERMS - 1)
             or any(parts.get(part, -1) > later for parts in sign.gives.values())
             for sign in self.living.values()
         )
