@@ -503,7 +503,8 @@ class SharedJob:
         """Tell whether another page may be fetched; ask for more in time."""
         budget = self.exchange.budget
         left = budget.granted - self._used()
-        if left < _FEW_PAGES and not budget.spent and budget.round:
+        has_links = self._best or self._changed
+        if left < _FEW_PAGES and has_links and not budget.spent and budget.round:
             with self.exchange.changed:
                 self.exchange.wants_pages = True
                 self.exchange.changed.notify()
