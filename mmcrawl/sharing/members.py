@@ -38,6 +38,7 @@ class Sign:
         gives: parts it gave up, by the name of the worker that is to have them, with their terms.
         aside: parts it has that cannot be read.
         pages: crawled in its parts.
+        crawled: pages it has crawled itself.
         idle: it has nothing to do and nothing under way.
         activity: grows with all that it does.
         round: of the budget.
@@ -57,6 +58,7 @@ class Sign:
     gives: dict[str, dict[int, int]] = field(default_factory=dict)
     aside: list[int] = field(default_factory=list)
     pages: int = 0
+    crawled: int = 0
     idle: bool = False
     activity: int = 0
     round: int = 0
