@@ -6,9 +6,10 @@ that is removed afterwards.
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from mmcrawl import __version__
 from mmcrawl.crawling.history import Overheard, noted, retold
@@ -42,7 +43,7 @@ def opened_to_look(
 
     Of one that is shared the links of all parts are there, under one numbering; those that are
     being fetched wait there. The scores of those that wait are what its algorithm says when it is
-    told the history of all parts, as of one crawl.
+    told the history of each part, as when a worker takes that over.
 
     Args:
         uri: of its store.
@@ -100,14 +101,15 @@ def copy_to(
     with open_store(f"sqlite:///{path}") as store:
         store.db.execute("PRAGMA synchronous = OFF")  # it is not kept
         _read_parts(shared, store, tell, parts)
-        merge(store, parts)
-        own = store.begin(parts, job.name, job.arguments)
-        rules = PinnedRules(PinnedRule(*fields) for fields in shared.rules())
-        store.remember(parts, noted(rules, job.arguments.get("links", ALL)))
         try:
-            _rescore(store, own)
+            _rescore(store, job.arguments)
         except MmcrawlError:  # its topic is not there any more: scores are as they were logged
             store.roll_back()
+        merge(store, parts)
+        store.begin(parts, job.name, job.arguments)
+        rules = PinnedRules(PinnedRule(*fields) for fields in shared.rules())
+        store.remember(parts, noted(rules, job.arguments.get("links", ALL)))
+        store.commit()
 
 
 def _read_parts(
@@ -135,9 +137,9 @@ def _read_parts(
 class _Rescored(Overheard):
     """Writes down what an algorithm says of links that wait."""
 
-    def __init__(self, scorer: Scorer, store: SqliteStore, job: Job) -> None:
+    def __init__(self, scorer: Scorer, store: SqliteStore, part: int) -> None:
         super().__init__(scorer)
-        self._store, self._base = store, job.number << JOB_SHIFT
+        self._store, self._base = store, part << JOB_SHIFT
         self._scores: dict[int, tuple[float, float]] = {}
 
     def heard(self, scores: LinkScores) -> None:
@@ -156,12 +158,20 @@ class _Rescored(Overheard):
         self._scores.clear()
 
 
-def _rescore(store: SqliteStore, job: Job) -> None:
-    """Give the links that wait the scores that follow from what happened."""
-    parts = CrawlParts.told(job.arguments, {})
-    reporter, links = parts.reporter(), LinkTable(store, job.number)
-    rescored = _Rescored(parts.scorer(links, reporter.similarity), store, job)
-    for _ in retold(links, rescored, reporter.test):
-        pass
-    rescored.write()
+def _rescore(store: SqliteStore, arguments: Mapping[str, Any]) -> None:
+    """Give the links that wait in parts the scores that follow from what happened there."""
+    crawl = CrawlParts.told(arguments, {})
+    reporter = crawl.reporter()
+    knowledge = None
+    for (part,) in store.db.execute("SELECT DISTINCT job FROM host ORDER BY job").fetchall():
+        links = LinkTable(store, part)
+        scorer = crawl.scorer(links, reporter.similarity)
+        if knowledge is None:
+            knowledge = scorer.knowledge
+        else:
+            scorer.adopt(knowledge)
+        rescored = _Rescored(scorer, store, part)
+        for _ in retold(links, rescored, reporter.test):
+            pass
+        rescored.write()
     store.commit()

@@ -361,6 +361,7 @@ def test_nothing_is_written_to_a_database(run: Run, shared: str) -> None:
 
     before = contents()
     assert before["crawl_log"]
+    assert before["crawl_snapshot"]
     assert run("-a", f"store={shared}").code == 0
     assert run("why", f"{SITE}/optics/", "-a", f"store={shared}").code == 0
     assert contents() == before
