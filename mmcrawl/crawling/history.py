@@ -217,6 +217,9 @@ class Overheard(Scorer):
     def knowledge(self) -> Knowledge | None:
         return self.scorer.knowledge
 
+    def adopt(self, knowledge: Knowledge) -> None:
+        self.scorer.adopt(knowledge)
+
     def added(self, links: Iterable[int]) -> LinkScores:
         return self._heard(self.scorer.added(links))
 

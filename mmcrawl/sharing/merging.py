@@ -15,7 +15,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mmcrawl.frontier.reading import ELSEWHERE, JOB_SHIFT
 from mmcrawl.frontier.store import SqliteStore
@@ -99,7 +99,8 @@ def merge(store: SqliteStore, job: int) -> None:
             columns = [row[1] for row in db.execute(f"PRAGMA main.table_info({table})")]
             values = (new.get(column, f"{table}.{column}") for column in columns)
             db.execute(statement.format(", ".join(columns), ", ".join(values)), {"job": job})
-        db.executemany("INSERT INTO followed VALUES (?, ?, ?, ?)", _followed(db, job, numbers, ended))
+        followed = _followed(db, job, numbers, ended)
+        db.executemany("INSERT INTO followed VALUES (?, ?, ?, ?)", followed)
     store.commit()
 
 
@@ -119,9 +120,7 @@ class _Numbers:
         parts = [row[0] for row in db.execute("SELECT DISTINCT job FROM host")]
         self._new = {part: array("I") for part in parts}
         self._rows = {
-            part: map(
-                _Found._make, db.execute(_FOUND, (part << JOB_SHIFT, part + 1 << JOB_SHIFT))
-            )
+            part: map(_Found._make, db.execute(_FOUND, (part << JOB_SHIFT, part + 1 << JOB_SHIFT)))
             for part in parts
         }
         self._heads: dict[int, _Found] = {}
@@ -145,11 +144,13 @@ class _Numbers:
                 self._blocked.setdefault(link.real, []).append(part)
                 return
         else:  # each waits for another: a worker died, and what it found was found again elsewhere
-            parts = [part for some in self._blocked.values() for part in some]
-            part = min(parts, key=lambda one: (self._heads[one].time, one))
+            _, part, real = min(
+                (self._heads[part].time, part, real)
+                for real, parts in self._blocked.items()
+                for part in parts
+            )
             link = self._heads[part]
-            assert link.real is not None
-            self._blocked[link.real].remove(part)
+            self._blocked[real].remove(part)
             self.unmatched.append(link.id)
             link = link._replace(real=None)
         if link.real is None:
@@ -208,8 +209,8 @@ def _declare(db: sqlite3.Connection, job: int, numbers: _Numbers, ended: array[i
         def __init__(self) -> None:
             self._found: list[tuple[bool, int, bytes]] = []
 
-        def step(self, is_own: int, page: int, links: bytes) -> None:
-            self._found.append((not is_own, page, links))
+        def step(self, is_own: int, *page: Any) -> None:
+            self._found.append((not is_own, *page))
 
         def finalize(self) -> bytes:
             links = (

@@ -144,7 +144,9 @@ def test_links_that_wait_have_the_scores_that_follow_from_the_history(
         gang.pass_time()
     known = {}
     for job in worker.job._jobs.values():
-        known |= {job.frontier.record(n).url: job.frontier.record(n) for n in job.frontier.waiting()}
+        known |= {
+            job.frontier.record(n).url: job.frontier.record(n) for n in job.frontier.waiting()
+        }
     found = {link.url: link for link in records(copied(gang, tmp_path)) if link.state == "waiting"}
     assert len(found) > 10
     assert found.keys() == known.keys()
