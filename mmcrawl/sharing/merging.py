@@ -15,7 +15,8 @@ from array import array
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 from itertools import groupby
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import NamedTuple
 
 from mmcrawl.frontier.reading import ELSEWHERE, JOB_SHIFT
 from mmcrawl.frontier.store import SqliteStore
@@ -60,12 +61,12 @@ _NEW_LINK = {
     "parent": "merged(parent)",
     "settled": "ended(link.id)",
 }
-_PAGES = (
-    "INSERT INTO page ({0}) SELECT {1} FROM page JOIN (SELECT coalesce(real, page.id) AS own,"
-    " merged_links(real IS NULL, page.id, links) AS found FROM page"
-    " LEFT JOIN temp.stand_in USING (id) GROUP BY own) ON own = page.id"
+_OUTLINKS = (
+    "SELECT coalesce(real, page.id) AS own, page.id, links FROM page"
+    " LEFT JOIN temp.stand_in USING (id) ORDER BY own, real IS NOT NULL, page.id"
 )
-_NEW_PAGE = {"id": "merged(page.id)", "links": "found"}
+_PAGES = "INSERT INTO page ({0}) SELECT {1} FROM page JOIN temp.outlinks USING (id)"
+_NEW_PAGE = {"id": "merged(page.id)", "links": "outlinks.links"}
 
 
 class _Found(NamedTuple):
@@ -94,6 +95,8 @@ def merge(store: SqliteStore, job: int) -> None:
         db.executemany("DELETE FROM temp.stand_in WHERE id = ?", [(n,) for n in numbers.unmatched])
         ended = _ended(db, numbers)
         _declare(db, job, numbers, ended)
+        db.execute("CREATE TEMP TABLE outlinks (id INTEGER PRIMARY KEY, links BLOB)")
+        db.executemany("INSERT INTO outlinks VALUES (?, ?)", _outlinks(db, numbers))
         db.execute(_HOSTS, {"job": job})
         for table, statement, new in (("link", _LINKS, _NEW_LINK), ("page", _PAGES, _NEW_PAGE)):
             columns = [row[1] for row in db.execute(f"PRAGMA main.table_info({table})")]
@@ -203,27 +206,20 @@ def _declare(db: sqlite3.Connection, job: int, numbers: _Numbers, ended: array[i
     def new_key(key: int | None, part: int, url: str) -> int | None:
         return url_key(job, url) if key == url_key(part, url) else key
 
-    class MergedLinks:
-        """The links on a page: those of its own part before those of others."""
-
-        def __init__(self) -> None:
-            self._found: list[tuple[bool, int, bytes]] = []
-
-        def step(self, is_own: int, *page: Any) -> None:
-            self._found.append((not is_own, *page))
-
-        def finalize(self) -> bytes:
-            links = (
-                numbers.of((page & ~_OWN) + link)
-                for _, page, some in sorted(self._found)
-                for link in array("I", some)
-            )
-            return array("I", dict.fromkeys(links)).tobytes()
-
     db.create_function("merged", 1, merged)
     db.create_function("new_key", 3, new_key)
     db.create_function("ended", 1, lambda link: ended[numbers.of(link)] or None)
-    db.create_aggregate("merged_links", 3, MergedLinks)
+
+
+def _outlinks(db: sqlite3.Connection, numbers: _Numbers) -> Iterator[tuple[int, bytes]]:
+    """Yield the links on each page: those of its own part before those of others."""
+    for own, some in groupby(db.execute(_OUTLINKS), key=itemgetter(0)):
+        links = (
+            numbers.of((page & ~_OWN) + link)
+            for _, page, found in some
+            for link in array("I", found)
+        )
+        yield own, array("I", dict.fromkeys(links)).tobytes()
 
 
 def _followed(
