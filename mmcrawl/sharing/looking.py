@@ -33,6 +33,7 @@ from mmcrawl.stores.uris import is_server
 _AT_ONCE = 64  # parts
 _TRIES = 3  # for a part whose log is shortened while it is read
 _SCORES_AT_ONCE = 50_000
+_WAITING = f"SELECT DISTINCT id >> {JOB_SHIFT} FROM link WHERE status = 'W'"  # noqa: S608
 
 
 @contextmanager
@@ -160,6 +161,9 @@ class _Rescored(Overheard):
 
 def _rescore(store: SqliteStore, arguments: Mapping[str, Any]) -> None:
     """Give the links that wait in parts the scores that follow from what happened there."""
+    waits = {row[0] for row in store.db.execute(_WAITING)}
+    if not waits:
+        return
     crawl = CrawlParts.told(arguments, {})
     reporter = crawl.reporter()
     knowledge = None
@@ -170,6 +174,8 @@ def _rescore(store: SqliteStore, arguments: Mapping[str, Any]) -> None:
             knowledge = scorer.knowledge
         else:
             scorer.adopt(knowledge)
+        if knowledge is None and part not in waits:
+            continue
         rescored = _Rescored(scorer, store, part)
         for _ in retold(links, rescored, reporter.test):
             pass
