@@ -133,7 +133,7 @@ def make_job(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None)
             is gone, there are no seeds, or a setting is wrong.
     """
     check_settings(settings)
-    parts = _parts_of(args, settings, web)
+    parts = parts_of(args, settings, web)
     if is_server(args.store_uri):
         return _shared_job(args, settings, parts)
     store = open_store(args.store_uri, afresh=args.made_afresh)
@@ -178,7 +178,8 @@ def _remove_archive(args: FocusedParams, settings: SettingsLike) -> None:
             remove_own_file(Path(file_of(beside) + ending))
 
 
-def _parts_of(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None) -> CrawlParts:
+def parts_of(args: FocusedParams, settings: SettingsLike, web: StoredWeb | None) -> CrawlParts:
+    """Return what a crawl is made of, apart from its store; for the arguments see `make_job`."""
     if args.links != ALL and value_of(settings, "MMCRAWL_BLOCKS") == "off":
         raise MmcrawlError(
             f"links={args.links} goes by the blocks of pages, and MMCRAWL_BLOCKS is off"

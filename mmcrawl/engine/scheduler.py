@@ -200,7 +200,7 @@ class FocusedScheduler(BaseScheduler):
             self._afterwards.append(lambda: self.report(link, tell, takes_long=takes_long))
             return
         del self._under_way[link]
-        if takes_long and not self.job.shared:
+        if takes_long:
             self._at_work = in_thread(lambda: self._tell(link, tell))
             self._at_work.addBoth(self._end_work)
             return

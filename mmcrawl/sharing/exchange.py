@@ -46,6 +46,8 @@ from mmcrawl.sharing.server import Documents
 
 logger = logging.getLogger(__name__)
 
+OVER = "over"
+"""Names, among the signs, the document by which the workers that were there are told of the end."""
 SIGN_SECONDS = 1.0
 _MAIL_SECONDS = 1.0
 _IDLE_MAIL_SECONDS = 0.25
@@ -280,9 +282,12 @@ class Exchange:
     def _look(self, now: float) -> None:
         """Give a sign of life, look for those of others, and do what follows."""
         sign = self._sign()
-        signs = {}
+        signs, over = {}, None
         for row in self.documents.all("worker"):
             name = row["_id"].partition("/")[2]
+            if name == OVER:
+                over = row
+                continue
             try:
                 signs[name] = Sign.decode(row["facts"])
             except (ValueError, LookupError) as error:
@@ -302,11 +307,10 @@ class Exchange:
         to, active, others = members.to_give(len(self._parts), self.standing.active)
         if to and not self._gives:
             self._tell(Wanted(to, active, others))
-        buried = members.buried(self._parts)
-        self.documents.delete("worker", buried)
+        if buried := members.buried(self._parts):
+            self.documents.delete("worker", buried)
         self._keep_budget(sign)
-        over = self.documents.one("note", "over")
-        if over is not None and self.name in over["workers"]:
+        if over and self.name in over["workers"]:
             self._stop(over["reason"])
         elif members.at_rest(sign) and self._mail.is_empty:
             self._conclude(sign)
@@ -425,7 +429,7 @@ class Exchange:
     def _end(self, reason: str) -> None:
         """Tell all who are there that the crawl is over, and why."""
         workers = [self.name, *self._members.living]
-        self.documents.put("note", "over", {"reason": reason, "workers": workers})
+        self.documents.put("worker", OVER, {"reason": reason, "workers": workers})
         self.finish(reason)
         self._stop(reason)
 

@@ -74,8 +74,10 @@ class MemoryStore(SharedStore):
 
     def insert(self, table: str, rows: Sequence[Row]) -> set[str]:
         taken = set()
-        for row in rows:
-            documents = self._begin("insert", table)
+        documents = self._begin("insert", table)
+        for number, row in enumerate(rows):
+            if number:
+                self.before("insert", table)  # a bulk may break off in the middle
             if row["_id"] in documents:
                 taken.add(row["_id"])
             else:
@@ -86,8 +88,9 @@ class MemoryStore(SharedStore):
         self._begin("put", table)[self.key(name)] = {"_id": self.key(name), **fields}
 
     def delete(self, table: str, names: Collection[str]) -> None:
+        documents = self._begin("delete", table)
         for name in names:
-            self._begin("delete", table).pop(self.key(name), None)
+            documents.pop(self.key(name), None)
 
     def delete_between(self, table: str, first: str, end: str) -> None:
         documents = self._begin("delete", table)
@@ -95,8 +98,9 @@ class MemoryStore(SharedStore):
             del documents[key]
 
     def publish(self, rows: Sequence[Row]) -> None:
+        documents = self._begin("publish", "media")
         for row in rows:
-            self._begin("publish", "media")[row["_id"]] = dict(row)
+            documents[row["_id"]] = dict(row)
 
     def set_aside(self, table: str, name: str, why: str) -> None:
         self.aside.append((table, name, why))
@@ -157,6 +161,20 @@ class MadeWeb:
         listed = "".join(f'<p><a href="{link}">{words}</a></p>' for link in links)
         return f"<title>{words} {host} {number}</title><p>{words}</p>{film}{listed}".encode()
 
+    def crawl(self, algo: str) -> CrawlParts:
+        """Return what a crawl for films about optics is made of."""
+        return CrawlParts(
+            algo=algo,
+            parameters=default_parameters(algo),
+            topic=topic_from_keywords("optics, lens"),
+            topics_by_host={},
+            kinds=frozenset({"video"}),
+            threshold=0.5,
+            limits=Limits(per_shape=0),
+            seeds=self.seeds,
+            rules=PinnedRules(),
+        )
+
     def page(self, url: str) -> FetchedPage:
         self.fetched[url] += 1
         return FetchedPage(parse_page(self.body(url), url, "text/html"))
@@ -165,27 +183,26 @@ class MadeWeb:
 class Gang:
     """Workers of one crawl, in this process."""
 
-    def __init__(self, web: MadeWeb, rules: Rules, *, algo: str = "shark", seed: int = 0) -> None:
+    def __init__(
+        self,
+        web: Any,
+        rules: Rules,
+        *,
+        algo: str = "shark",
+        seed: int = 0,
+        worker: type[Worker] | None = None,
+    ) -> None:
         self.web, self.rules = web, rules
+        self.crawl = web.crawl(algo)
+        self._worker = worker or Worker
         self.tables: dict[str, dict[str, Row]] = defaultdict(dict)
         self.workers: dict[str, Worker] = {}
         self.now = 0.0
         self.rng = random.Random(seed)
         self._names = itertools.count()
-        self.crawl = CrawlParts(
-            algo=algo,
-            parameters=default_parameters(algo),
-            topic=topic_from_keywords("optics, lens"),
-            topics_by_host={},
-            kinds=frozenset({"video"}),
-            threshold=0.5,
-            limits=Limits(per_shape=0),
-            seeds=web.seeds,
-            rules=PinnedRules(),
-        )
 
     def join(self) -> Worker:
-        worker = Worker(self, f"w{next(self._names)}")
+        worker = self._worker(self, f"w{next(self._names)}")
         self.workers[worker.name] = worker
         return worker
 
@@ -201,13 +218,17 @@ class Gang:
         end = self.now + seconds
         while self.now < end:
             self.pass_time()
-            for name, worker in list(self.workers.items()):
-                if worker.over:
-                    worker.leave()
-                    del self.workers[name]
+            self.dismiss()
             if not self.workers:
                 return self.reason
         raise AssertionError(f"not over after {seconds:g} s: {self.tables['worker']}")
+
+    def dismiss(self) -> None:
+        """Let workers leave that know that the crawl is over."""
+        for name, worker in list(self.workers.items()):
+            if worker.over:
+                worker.leave()
+                del self.workers[name]
 
     reason = ""
 
