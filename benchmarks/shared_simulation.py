@@ -144,7 +144,9 @@ def main() -> int:
     lab = Lab(arguments.cache, arguments.webs, arguments.algo)
     base = lab.single()
     lab.pages.keep()
-    print(f"{'':<12}{'pages':>8}{'media':>8}{'area':>8}{'ops/page':>10}{'ms crawl':>10}{'ms exch':>9}")
+    print(
+        f"{'':<12}{'pages':>8}{'media':>8}{'area':>8}{'ops/page':>10}{'ms crawl':>10}{'ms exch':>9}"
+    )
     print(f"{'single':<12}{len(base):>8}{sum(base):>8}{area(base, sum(base), len(base)):>8.3f}")
     for count in map(int, arguments.workers.split(",")):
         gang = SimulatedGang(lab, arguments.pace, arguments.parts)

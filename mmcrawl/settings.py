@@ -192,7 +192,7 @@ declared = {
         Setting(
             "MMCRAWL_LEASE_SECONDS",
             15.0,
-            "seconds without a sign of life after which the links of a worker of a shared crawl go"
+            "seconds without a sign of life after which the parts of a worker of a shared crawl go"
             " to others",
             "a number of seconds from 4",
             lambda value: 4 <= value < inf,

@@ -26,7 +26,7 @@ from mmcrawl.crawling.why import Why, explain
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier.records import LinkRecord
 from mmcrawl.frontier.selection import ORDERS, STATES, Selection
-from mmcrawl.sharing.working_copy import opened_to_look
+from mmcrawl.sharing.looking import opened_to_look
 from mmcrawl.terminal.links import link_lines, why_page
 
 _SHOWN = 20
@@ -43,8 +43,8 @@ class Command(MmcrawlCommand, ScrapyCommand):
     details = (
         "Lists the link database of a crawl, which may be running. `why URL` tells of one link when"
         " it was fetched, what its score was made of, how it was found, and what came just before"
-        " and after; of one that waits, what stands before it. A crawl in MongoDB is read from its"
-        " newest snapshot and its log, which takes as long as another worker takes to lead it."
+        " and after; of one that waits, what stands before it. A crawl in MongoDB is read from the"
+        " snapshots and logs of its parts, into a temporary file."
     )
     arguments = ("store", "job")
     has_operands = True
@@ -80,7 +80,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
 
     def _list(self, store: str, opts: argparse.Namespace, selection: Selection) -> int:
         """Write the links that are asked for; 1 if there are none."""
-        with opened_to_look(store, opts.job) as (opened, job):
+        with opened_to_look(store, opts.job, self.say) as (opened, job):
             content = self._content(job.arguments)
             records = looked_at(opened, job).records(selection)
             first = list(islice(records, 1))
@@ -96,7 +96,7 @@ class Command(MmcrawlCommand, ScrapyCommand):
         return 0 if first else 1
 
     def _tell(self, store: str, opts: argparse.Namespace, url: str) -> int:
-        with opened_to_look(store, opts.job) as (opened, job):
+        with opened_to_look(store, opts.job, self.say) as (opened, job):
             why = explain(looked_at(opened, job), job.arguments, url)
             content = self._content(job.arguments)
         if opts.format == _TABLE:

@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +19,9 @@ from mmcrawl.frontier.findings import Findings, PatternRecord
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.store import open_store
 from mmcrawl.scoring.pinned_rules import REGEX, PinnedRule, PinnedRules, glob_of, glob_regex
-from mmcrawl.sharing.observing import Observer
+from mmcrawl.sharing.looking import chosen_job
+from mmcrawl.sharing.observing import Observation, Observer
 from mmcrawl.sharing.store import open_shared_store
-from mmcrawl.sharing.working_copy import chosen_job
 from mmcrawl.stores.uris import is_server
 from mmcrawl.terminal.crawl import literal
 
@@ -116,13 +117,12 @@ def _learnt(opts: argparse.Namespace) -> _Learnt:
 def _shared_learnt(uri: str, wanted: str) -> _Learnt:
     with Observer(uri) as observer:
         job = chosen_job(observer.jobs(), wanted, observer.name)
-    shared = open_shared_store(uri, job=job, arguments=None)
-    try:
-        totals = (shared.status() or {}).get("totals", {})
-        numbers = totals.get("media_pages", 0), totals.get("pages", 0)
+        observation = Observation(job)
+        observer.look(observation, 0.0)
+    totals = observation.view.totals
+    with closing(open_shared_store(uri, job=job, arguments=None)) as shared:
+        numbers = totals.media_pages, totals.pages
         return _of(job, shared.job.arguments, shared.patterns(), *numbers)
-    finally:
-        shared.close()
 
 
 def _of(

@@ -5,7 +5,7 @@ A crawl that is taken up again tells algorithm and bounds what happened, in that
 
 import logging
 from collections import deque
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -21,6 +21,7 @@ from mmcrawl.frontier.sqlite import SqliteFrontier
 from mmcrawl.frontier.store import Job, SqliteStore
 from mmcrawl.frontier.twins import TWIN, Twins
 from mmcrawl.scoring.base import CrawledPage, Scorer, scores_after
+from mmcrawl.scoring.knowledge import Knowledge
 from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
 from mmcrawl.scoring.relevance import TopicTest
 from mmcrawl.scoring.similarity import LinkSimilarity
@@ -194,6 +195,49 @@ def retold(links: LinkTable, scorer: Scorer, test: TopicTest) -> Iterator[PastPa
         settled.add(past.id)
         while followed and followed[0][0] <= past.settled:
             scorer.added(followed.popleft()[1])
+
+
+class Overheard(Scorer):
+    """An algorithm whose answers are listened to while it is told what happened.
+
+    Args:
+        scorer: the algorithm.
+    """
+
+    name = "overheard"
+
+    def __init__(self, scorer: Scorer) -> None:
+        self.scorer = scorer
+
+    def heard(self, scores: LinkScores) -> None:
+        """Take note of an answer."""
+        raise NotImplementedError
+
+    @property
+    def knowledge(self) -> Knowledge | None:
+        return self.scorer.knowledge
+
+    def adopt(self, knowledge: Knowledge) -> None:
+        self.scorer.adopt(knowledge)
+
+    def added(self, links: Iterable[int]) -> LinkScores:
+        return self._heard(self.scorer.added(links))
+
+    def started(self, link: int) -> LinkScores:
+        return self._heard(self.scorer.started(link))
+
+    def crawled(self, page: CrawledPage) -> LinkScores:
+        return self._heard(self.scorer.crawled(page))
+
+    def failed(self, link: int) -> LinkScores:
+        return self._heard(self.scorer.failed(link))
+
+    def repeated(self, link: int) -> LinkScores:
+        return self._heard(self.scorer.repeated(link))
+
+    def _heard(self, scores: LinkScores) -> LinkScores:
+        self.heard(scores)
+        return scores
 
 
 def tell_elsewhere(scorer: Scorer, page: CrawledPage) -> LinkScores:

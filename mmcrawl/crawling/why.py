@@ -8,7 +8,7 @@ from math import inf
 from os.path import commonprefix
 from typing import Any
 
-from mmcrawl.crawling.history import noted_rules, retold
+from mmcrawl.crawling.history import Overheard, noted_rules, retold
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.frontier.addresses import host_of
@@ -17,7 +17,7 @@ from mmcrawl.frontier.interlink import InterLink, PlacedPage
 from mmcrawl.frontier.ranking import BEHIND, LEFT, place_by_block
 from mmcrawl.frontier.records import HELD, LinkRecord, LinkScores, Status
 from mmcrawl.page.urls import physical_layer
-from mmcrawl.scoring.base import CrawledPage, Scorer
+from mmcrawl.scoring.base import Scorer
 from mmcrawl.scoring.pinned_rules import PinnedRule
 
 _UNDER_WAY = "it is being fetched"
@@ -181,7 +181,7 @@ def _parts(
     return watched.parts_then, TOLD_AGAIN
 
 
-class _Watched(Scorer):
+class _Watched(Overheard):
     """An algorithm that is watched scoring a link.
 
     Args:
@@ -193,35 +193,18 @@ class _Watched(Scorer):
             of several.
     """
 
-    name = "watched"
-
     def __init__(self, scorer: Scorer, link: LinkRecord) -> None:
+        super().__init__(scorer)
         self.parts_then: Mapping[str, float] = {}
-        self._scorer, self._link = scorer, link
+        self._link = link
         self._nearest = inf
 
-    def added(self, links: Iterable[int]) -> LinkScores:
-        return self._seen(self._scorer.added(links))
-
-    def started(self, link: int) -> LinkScores:
-        return self._seen(self._scorer.started(link))
-
-    def crawled(self, page: CrawledPage) -> LinkScores:
-        return self._seen(self._scorer.crawled(page))
-
-    def failed(self, link: int) -> LinkScores:
-        return self._seen(self._scorer.failed(link))
-
-    def repeated(self, link: int) -> LinkScores:
-        return self._seen(self._scorer.repeated(link))
-
-    def _seen(self, scores: LinkScores) -> LinkScores:
+    def heard(self, scores: LinkScores) -> None:
         if self._link.id in scores.ids:
-            parts = self._scorer.parts(self._link.id)
+            parts = self.scorer.parts(self._link.id)
             gap = abs(sum(parts.values()) - self._link.score)
             if gap <= self._nearest:
                 self.parts_then, self._nearest = parts, gap
-        return scores
 
 
 def _why_unknown(links: InterLink, arguments: Mapping[str, Any], url: str) -> str:

@@ -169,7 +169,7 @@ class FocusedScheduler(BaseScheduler):
     def limit_reached(self) -> bool:
         """Whether pages fetched and under way are as many as the crawl may have.
 
-        The bound of a crawl that is shared is its coordinator's business.
+        The bound of a crawl that is shared is kept by its workers together.
         """
         if self.job is None or not self.max_pages or self.job.shared:
             return False

@@ -157,12 +157,8 @@ class Changes:
         Raises:
             StoreError: these are no rows of a store.
         """
+        put_rows(self._store, rows)
         with self._store.writing() as db:
-            for some in rows:
-                for name, keys in some.gone.items():
-                    _delete(db, _table(name), keys)
-                for name, values in some.put.items():
-                    _insert(db, name, self._columns[name], values)
             db.execute("DELETE FROM temp.changed WHERE part = ?", (part,))
         self._store.commit()
 
@@ -196,6 +192,20 @@ class Changes:
                     rows = Rows()
         if rows.put:
             yield rows.encode()
+
+
+def put_rows(store: SqliteStore, rows: Iterable[Rows]) -> None:
+    """Put rows of parts in place of what is there.
+
+    Raises:
+        StoreError: these are no rows of a store.
+    """
+    with store.writing() as db:
+        for some in rows:
+            for name, keys in some.gone.items():
+                _delete(db, _table(name), keys)
+            for name, values in some.put.items():
+                _insert(db, name, _columns(db, _table(name)), values)
 
 
 def _columns(db: sqlite3.Connection, table: _Table) -> tuple[str, ...]:

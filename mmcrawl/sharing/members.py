@@ -39,6 +39,7 @@ class Sign:
         aside: parts it has that cannot be read.
         pages: crawled in its parts.
         counted: all it was told is in what it tells of its parts.
+        crawled: pages it has crawled itself.
         idle: it has nothing to do and nothing under way.
         activity: grows with all that it does.
         round: of the budget.
@@ -60,6 +61,7 @@ class Sign:
     aside: list[int] = field(default_factory=list)
     pages: int = 0
     counted: bool = False
+    crawled: int = 0
     idle: bool = False
     activity: int = 0
     round: int = 0
@@ -256,8 +258,7 @@ class Members:
             for name, one in self._others.items()
             if name not in living
             and all(
-                part in aside or terms.get(part, -1) > term
-                for part, term in one.sign.parts.items()
+                part in aside or terms.get(part, -1) > term for part, term in one.sign.parts.items()
             )
         ]
 

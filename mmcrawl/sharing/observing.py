@@ -1,8 +1,8 @@
 """A shared crawl seen from outside: who works on it, and how fast.
 
-Nothing is written. Clocks of other machines are not asked: whoever gives signs of life is seen to
-be alive when a later look finds another sign, and rates come from the numbers of several looks. One
-look alone knows neither.
+Nothing is written. Clocks of other machines are not asked: a worker is seen to be alive when a
+later look finds another sign of it, and rates come from the numbers of several looks. One look
+alone knows neither.
 """
 
 from __future__ import annotations
@@ -10,18 +10,22 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 from urllib.parse import quote
 
 from mmcrawl.crawling.reports import Totals
 from mmcrawl.errors import StoreError
-from mmcrawl.sharing.server import STORE, Row, facts_of
+from mmcrawl.sharing.members import Sign
+from mmcrawl.sharing.places import PARTS
+from mmcrawl.sharing.server import STORE, Row
+from mmcrawl.sharing.worker import added
 from mmcrawl.stores.mongodb import connect, explained
 
 _SILENT_SECONDS = 4.0  # signs are given every second; a busy machine is late now and then
 _RATE_SECONDS = 10.0
 _ENOUGH = 2  # looks at new numbers that a rate is made of, at least
+_RECENT_PAGES = 500  # of a worker, that its harvest rate is of
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +37,8 @@ class JobView:
         started_at: Unix time, by the clock of the worker that began it.
         finished_at: Unix time, None while it can go on.
         reason: why it stopped last, "" if it never did.
-        state: ``finished``, ``stopped``, ``running``, ``silent`` (no sign of a coordinator),
-            ``starting`` (there was none yet), or "" where one look is not enough to tell.
+        state: ``finished``, ``stopped`` (all workers left), ``running``, ``silent`` (no sign of any
+            worker), ``starting`` (there was none yet), or "" where one look is not enough to tell.
         pages: crawled so far.
     """
 
@@ -54,19 +58,15 @@ class WorkerView:
         name: its machine, its process, and some chance.
         alive: whether it gives signs of life, None where one look is not enough to tell.
         silent_seconds: since its last sign was first seen.
-        hosts: that belong to it.
-        leased: links it holds.
-        pages: it reported.
-        pages_per_second: over the last seconds, None if that is not known.
+        pages_per_second: fetched by it over the last seconds, None if that is not known.
+        sign: what it told of itself last.
     """
 
     name: str
     alive: bool | None
     silent_seconds: float
-    hosts: int
-    leased: int
-    pages: int
     pages_per_second: float | None
+    sign: Sign
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,42 +75,22 @@ class CrawlView:
 
     Attributes:
         job: the job.
-        coordinator: name of the worker that coordinates, or did so last; "" if none did yet.
-        term: counts the coordinators of the job.
-        term_seconds: it has led for, at least.
         workers: sorted by name.
-        totals: where the crawl stands.
+        parts: into how many parts it is divided.
+        unowned: how many of these nobody has, nor is given or has set aside.
+        mail: letters on their way from part to part.
+        totals: where the crawl stands. While parts change hands after a worker died, what is in
+            them may count twice.
         pages_per_second: of all workers over the last seconds, None if that is not known.
     """
 
     job: JobView
-    coordinator: str
-    term: int
-    term_seconds: int
     workers: tuple[WorkerView, ...]
+    parts: int
+    unowned: int
+    mail: int
     totals: Totals
     pages_per_second: float | None
-
-
-@dataclass(slots=True)
-class _Sign:
-    """The last sign of somebody, when it was seen first, and whether it came while we looked."""
-
-    value: object
-    since: float
-    changed: bool = False
-
-    def see(self, value: object, now: float) -> bool:
-        """Take note of a sign; tell whether it is a new one."""
-        if value == self.value:
-            return False
-        self.value, self.since, self.changed = value, now, True
-        return True
-
-    def alive(self, now: float) -> bool | None:
-        if now - self.since > _SILENT_SECONDS:
-            return False
-        return True if self.changed else None
 
 
 class Observer:
@@ -146,7 +126,7 @@ class Observer:
         ]
 
     def look(self, observation: Observation, now: float) -> None:
-        """Look at a job. Four round trips.
+        """Look at a job. Three round trips.
 
         Args:
             observation: of the job; takes down what is seen.
@@ -158,30 +138,56 @@ class Observer:
         prefix = quote(observation.name, safe="")
         with self._explained():
             job = self._server.documents("job").find_one({"_id": prefix})
-            leader = self._note(prefix, "leader")
-            status = self._note(prefix, "status")
             keys = {"_id": {"$gt": f"{prefix}/", "$lt": f"{prefix}0"}}  # 0 is after /
-            beats = list(self._server.documents("worker").find(keys))
+            rows = list(self._server.documents("worker").find(keys))
+            mail = self._server.documents("mail").count_documents(keys)
         if job is None:
             raise StoreError(
                 f"there is no job {observation.name!r} in store {self.name}; `scrapy workers`"
                 " without a job tells which there are"
             )
         signs = {}
-        for row in beats:
-            with suppress(ValueError):  # whoever coordinates sets it aside
-                signs[row["_id"].partition("/")[2]] = facts_of("worker", row)["sign"]
-        observation.take(job, leader, status, signs, now)
-
-    def _note(self, prefix: str, name: str) -> dict[str, Any]:
-        row = self._server.documents("note").find_one({"_id": f"{prefix}/{name}"})
-        try:
-            return facts_of(name, row) if row else {}
-        except ValueError:  # whoever coordinates sets it aside
-            return {}
+        for row in rows:
+            with suppress(ValueError, LookupError):  # the workers set it aside
+                signs[row["_id"].partition("/")[2]] = Sign.decode(row["facts"])
+        observation.take(job, signs, mail, now)
 
     def _explained(self) -> Any:
         return explained(f"store {self.name}")
+
+
+class _Seen:
+    """A worker as several looks saw it: its last sign, when that came, and how its pages grew."""
+
+    def __init__(self, sign: Sign, now: float) -> None:
+        self.sign, self.since = sign, now
+        self._changed = False
+        self._counts: deque[tuple[float, int]] = deque()
+
+    def see(self, sign: Sign, now: float) -> None:
+        if sign.number != self.sign.number:
+            self.sign, self.since, self._changed = sign, now, True
+            # The numbers of the first look may be a second old: when they came is not known.
+            self._counts.append((now, sign.crawled))
+        while self._counts and now - self._counts[0][0] > _RATE_SECONDS:
+            self._counts.popleft()
+
+    def alive(self, now: float) -> bool | None:
+        if self.sign.gone or now - self.since > _SILENT_SECONDS:
+            return False
+        return True if self._changed else None
+
+    @property
+    def rate(self) -> float | None:
+        if len(self._counts) < _ENOUGH:
+            return None
+        (since, before), (until, after) = self._counts[0], self._counts[-1]
+        return (after - before) / (until - since)
+
+    def view(self, name: str, now: float) -> WorkerView:
+        alive = self.alive(now)
+        rate = None if alive is False else self.rate
+        return WorkerView(name, alive, now - self.since, rate, self.sign)
 
 
 class Observation:
@@ -189,112 +195,78 @@ class Observation:
 
     Args:
         name: of the job.
+        parts: into how many parts it is divided.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, parts: int = PARTS) -> None:
         self.name = name
+        self._parts = parts
         self._job: Row = {}
-        self._leader: Mapping[str, Any] = {}
-        self._status: Mapping[str, Any] = {}
-        self._leader_sign: _Sign | None = None
-        self._signs: dict[str, _Sign] = {}
-        self._counts: deque[tuple[float, dict[str, int]]] = deque()
+        self._seen: dict[str, _Seen] = {}
+        self._mail = 0
         self._now = 0.0
 
-    def take(
-        self,
-        job: Row,
-        leader: Mapping[str, Any],
-        status: Mapping[str, Any],
-        signs: Mapping[str, object],
-        now: float,
-    ) -> None:
-        """Take down a look: documents of the shared store, and the last sign of each worker."""
-        self._job, self._leader, self._status, self._now = job, leader, status, now
-        for name in self._signs.keys() - signs.keys():
-            del self._signs[name]
-        for name, value in signs.items():
-            self._signs.setdefault(name, _Sign(value, now)).see(value, now)
-        value = (leader.get("term"), leader.get("sign"))
-        if self._leader_sign is None:
-            self._leader_sign = _Sign(value, now)
-        elif self._leader_sign.see(value, now) and status:
-            # The numbers of the first look may be a second old: when they came is not known.
-            self._counts.append((now, self._pages()))
-        while self._counts and now - self._counts[0][0] > _RATE_SECONDS:
-            self._counts.popleft()
+    def take(self, job: Row, signs: Mapping[str, Sign], mail: int, now: float) -> None:
+        """Take down a look: the document of the job, the last signs of workers, and how many
+        letters are on their way.
+        """
+        self._job, self._mail, self._now = job, mail, now
+        for name in self._seen.keys() - signs.keys():
+            del self._seen[name]
+        for name, sign in signs.items():
+            self._seen.setdefault(name, _Seen(sign, now)).see(sign, now)
 
     @property
     def is_settled(self) -> bool:
         """Whether another look would tell nothing that is not known yet."""
-        state = self._state()
-        if state == "finished":
+        if self._state() == "finished":
             return True
-        if not state or any(sign.alive(self._now) is None for sign in self._signs.values()):
-            return False
-        return state != "running" or len(self._counts) >= _ENOUGH
+        states = [(one.alive(self._now), one.rate) for one in self._seen.values()]
+        return all(alive is False or (alive and rate is not None) for alive, rate in states)
 
     @property
     def view(self) -> CrawlView:
         """The job as it stands after the last look."""
-        totals = Totals(**self._status["totals"]) if self._status else Totals()
+        job, state, totals = self._job, self._state(), self._totals()
+        views = [one.view(name, self._now) for name, one in sorted(self._seen.items())]
+        shown = [one for one in views if one.alive or not (one.sign.gone or state == "finished")]
+        rates = [view.pages_per_second for view in shown if view.alive is not False]
+        known = [rate for rate in rates if rate is not None]
         return CrawlView(
             JobView(
-                self.name,
-                self._job["started_at"],
-                self._job["finished_at"],
-                self._job["reason"],
-                self._state(),
-                totals.pages,
+                self.name, job["started_at"], job["finished_at"], job["reason"], state, totals.pages
             ),
-            self._leader.get("worker", ""),
-            self._leader.get("term", 0),
-            max(self._leader.get("sign", 0), 0),  # one a second, or a little less
-            tuple(self._worker(name) for name in sorted(self._shown())),
+            tuple(shown),
+            self._parts,
+            self._unowned(),
+            self._mail,
             totals,
-            self._rate(""),
+            sum(known) if known and len(known) == len(rates) else None,
         )
 
     def _state(self) -> str:
         if self._job["finished_at"] is not None:
             return "finished"
-        if not self._leader:
-            return "starting"
-        if self._leader.get("gone"):
-            return "stopped"
-        if self._leader_sign is None:
+        alive = {one.alive(self._now) for one in self._seen.values()}
+        if True in alive:
+            return "running"
+        if None in alive:
             return ""
-        return {None: "", True: "running", False: "silent"}[self._leader_sign.alive(self._now)]
+        if any(not one.sign.gone for one in self._seen.values()):
+            return "silent"
+        return "stopped" if self._seen or self._job["reason"] else "starting"
 
-    def _shown(self) -> set[str]:
-        """Return the workers to tell of. Whoever died long ago may still have its last sign."""
-        alive = {name for name, sign in self._signs.items() if sign.alive(self._now)}
-        ended = self._state() in {"finished", "stopped"}
-        return alive if ended else alive | set(self._status.get("workers", ()))
+    def _totals(self) -> Totals:
+        """Return the totals of all parts. Dead workers' signs have theirs until others do."""
+        signs = [one.sign for one in self._seen.values() if one.sign.totals]
+        told = [Totals(**sign.totals) for sign in signs]
+        recent = [min(sign.crawled, _RECENT_PAGES) for sign in signs]
+        harvest = sum(one.harvest_rate * of for one, of in zip(told, recent, strict=True))
+        return replace(added(told), harvest_rate=harvest / max(sum(recent), 1))
 
-    def _worker(self, name: str) -> WorkerView:
-        sign = self._signs.get(name)
-        facts = self._status.get("workers", {}).get(name, {})
-        return WorkerView(
-            name,
-            sign.alive(self._now) if sign else False,
-            self._now - sign.since if sign else 0.0,
-            facts.get("hosts", 0),
-            facts.get("leased", 0),
-            facts.get("pages", 0),
-            self._rate(name),
-        )
-
-    def _pages(self) -> dict[str, int]:
-        """Return the pages of each worker, and under "" those of all."""
-        workers = self._status["workers"]
-        pages = {name: int(facts["pages"]) for name, facts in workers.items()}
-        return {**pages, "": int(self._status["totals"]["pages"])}
-
-    def _rate(self, name: str) -> float | None:
-        if self._state() != "running" or len(self._counts) < _ENOUGH:
-            return None
-        (since, before), (until, after) = self._counts[0], self._counts[-1]
-        if name not in after or name not in before:
-            return None
-        return (after[name] - before[name]) / (until - since)
+    def _unowned(self) -> int:
+        owned: set[int] = set()
+        for one in self._seen.values():
+            if one.alive(self._now) is not False:
+                owned.update(one.sign.parts, one.sign.aside, *one.sign.gives.values())
+        return self._parts - len(owned)

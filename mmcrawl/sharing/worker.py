@@ -605,6 +605,7 @@ class SharedJob:
         return Sign(
             active=sum(1 for part, job in self._jobs.items() if job.ready or self._under_way[part]),
             pages=own.pages,
+            crawled=self._crawled,
             idle=idle,
             activity=self._activity + self._crawled,
             round=self._round,

@@ -14,10 +14,11 @@ from mmcrawl.sharing.observing import CrawlView, JobView, WorkerView
 from mmcrawl.terminal.crawl import literal
 
 _NOT_KNOWN = "…"
+_LATE = 5.0  # seconds; reports that wait for longer are told of
 _STATES = {
     "running": "running",
-    "starting": "begun; no coordinator yet",
-    "silent": "no sign of a coordinator; the same command goes on",
+    "starting": "begun; no worker yet",
+    "silent": "no sign of a worker; the same command goes on",
     "": _NOT_KNOWN,
 }
 _STYLES = {"running": "green", "silent": "bold red", "finished": "", "stopped": "yellow"}
@@ -67,10 +68,12 @@ def _facts(store: str, crawl: CrawlView) -> Table:
     table.add_row("store", literal(store))
     table.add_row("state", state_text(job))
     table.add_row("begun", _time(job.started_at))
-    if crawl.coordinator:
-        table.add_row("coordinator", _coordinator(crawl))
     rate = f"  ({_rate(crawl.pages_per_second)}/s)" if job.state in {"running", ""} else ""
     table.add_row("pages", f"{totals.pages:,}{rate}")
+    if crawl.workers:
+        table.add_row("parts", _parts(crawl))
+    if crawl.mail:
+        table.add_row("mail waiting", f"{crawl.mail:,}")
     table.add_row("waiting", f"{totals.waiting:,}{held}")
     table.add_row("media pages", f"{totals.media_pages:,}" + (f"  ({media})" if media else ""))
     table.add_row("harvest rate", f"{totals.harvest_rate:.0%} of the last 500")
@@ -78,24 +81,30 @@ def _facts(store: str, crawl: CrawlView) -> Table:
     return table
 
 
-def _coordinator(crawl: CrawlView) -> Text:
-    if crawl.job.state not in {"running", ""}:
-        return literal(f"{crawl.coordinator} was the last one (term {crawl.term})")
-    since = _duration(crawl.term_seconds)
-    return literal(f"{crawl.coordinator}, for {since} (term {crawl.term})")
+def _parts(crawl: CrawlView) -> Text:
+    """Return how many parts there are, and which of them nobody works on."""
+    aside = len({part for worker in crawl.workers for part in worker.sign.aside})
+    text = Text(f"{crawl.parts:,}")
+    if crawl.unowned:
+        text.append(f", {crawl.unowned:,} with nobody", "yellow")
+    if aside:
+        text.append(f", {aside:,} set aside: they cannot be read", "bold red")
+    return text
 
 
 def _workers(crawl: CrawlView) -> Table:
     table = Table(box=None, padding=(0, 1, 0, 0))  # the numbers leave little to a narrow terminal
     table.add_column("worker", overflow="fold", min_width=len("silent"))
-    for name in ("hosts", "leased", "pages", "pages/s"):
+    for name in ("parts", "busy", "links", "pages", "pages/s"):
         table.add_column(name, justify="right", no_wrap=True)
     for worker in crawl.workers:
+        sign = worker.sign
         table.add_row(
             Text.assemble(literal(worker.name), " ", _life(worker)),
-            f"{worker.hosts:,}",
-            f"{worker.leased:,}",
-            f"{worker.pages:,}",
+            f"{len(sign.parts):,}",
+            f"{sign.active:,}",
+            f"{sign.under_way:,}",
+            f"{sign.pages:,}",
             _rate(worker.pages_per_second),
         )
     return table
@@ -105,7 +114,9 @@ def _life(worker: WorkerView) -> Text:
     if worker.alive is None:
         return Text(_NOT_KNOWN)
     if worker.alive:
-        return Text("alive", "green")
+        late = worker.sign.lag >= _LATE
+        text = Text("alive", "green")
+        return text.append(f", writes {_duration(worker.sign.lag)} late", "red") if late else text
     since = f" for {_duration(worker.silent_seconds)}" if worker.silent_seconds else ""
     return Text(f"silent{since}", "bold red")
 
@@ -137,7 +148,12 @@ def jobs_as_plain(store: str, jobs: Sequence[JobView]) -> dict[str, Any]:
 
 def crawl_as_plain(store: str, crawl: CrawlView) -> dict[str, Any]:
     """Return a job and those who work on it as plain data."""
-    plain = asdict(crawl)
-    leader = {"worker": plain.pop("coordinator"), "term": plain.pop("term")}
-    leader["seconds"] = plain.pop("term_seconds")
-    return {"store": store, **plain, "coordinator": leader if crawl.coordinator else None}
+    workers = [_worker_as_plain(worker) for worker in crawl.workers]
+    return {"store": store, **asdict(crawl), "workers": workers}
+
+
+def _worker_as_plain(worker: WorkerView) -> dict[str, Any]:
+    sign = worker.sign
+    told = {name: getattr(sign, name) for name in ("active", "under_way", "pages", "lag", "aside")}
+    plain = {name: value for name, value in asdict(worker).items() if name != "sign"}
+    return {**plain, "parts": sorted(sign.parts), **told}

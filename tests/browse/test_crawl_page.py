@@ -16,6 +16,7 @@ from mmcrawl.crawling.reports import Totals
 from mmcrawl.frontier import open_store
 from mmcrawl.frontier.findings import Findings, MediaPageRecord
 from mmcrawl.page.model import MediaResource
+from mmcrawl.sharing.members import Sign
 from mmcrawl.sharing.store import open_shared_store
 from tests.browse.shelf import FILM, START, browsing, fill
 from tests.databases import mongodb_uri
@@ -52,9 +53,9 @@ def client(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TestClien
             for name, pages in (("films", PAGES), ("a/b &c", 0)):
                 arguments = {"topic": "waves"}
                 with closing(open_shared_store(uri, job=name, arguments=arguments)) as shared:
-                    shared.publish([found_page(number) for number in range(pages)], [], 1)
+                    shared.publish([shared.media_row(found_page(n)) for n in range(pages)])
                     totals = Totals(media_pages=pages).as_plain()
-                    shared.set_status({"totals": totals, "workers": {}, "errors": {}})
+                    shared.put("worker", "ann", {"facts": Sign(totals=totals).encode()})
             with browsing(fill(tmp_path), Options(store=uri)) as (client, _):
                 yield client
         return

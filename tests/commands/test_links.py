@@ -9,8 +9,9 @@ import os
 import sqlite3
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -33,10 +34,9 @@ from mmcrawl.frontier.interlink import InterLink
 from mmcrawl.page import parse_page
 from mmcrawl.page.urls import physical_layer
 from mmcrawl.settings import declared
-from mmcrawl.sharing.crawl import SharedCrawl
-from mmcrawl.sharing.messages import Entry, Event, Failed, Fetched, Message, Redirected
+from mmcrawl.sharing.looking import opened_to_look
+from mmcrawl.sharing.places import Rules
 from mmcrawl.sharing.worker import SharedJob
-from mmcrawl.sharing.working_copy import opened_to_look
 from tests.commands.running import Run, Said, runner
 from tests.databases import MONGODB, mongodb_uri
 from tests.warm import python
@@ -133,23 +133,34 @@ def crawl_alone_ruled(store: str, folder: Path) -> None:
 
 
 def crawl_shared_ruled(store: str, folder: Path) -> None:
-    """As it stands in a database before there is a snapshot: all that is known is in its log."""
-    worker = make_job(ruled(store, folder), settings(), None)
-    assert isinstance(worker, SharedJob)
-    shared = worker._shared
-    with closing(shared), open_store(f"sqlite:///{folder}/working.db") as copy:
-        make = worker._coordinator._make_job
-        crawl = SharedCrawl(make(copy, copy.job(shared.job.name, shared.job.arguments)))
-        link = crawl.job.next()
+    """As it stands in a database before there is a snapshot: all that is known is in its logs."""
+    with worker_of(ruled(store, folder)) as (worker, job):
+        link = job.next()
         assert link is not None
-        grant = crawl.give(link, "bob")
-        event = Fetched(link.id, grant.lease, ruled_report(crawl.job, link.url))
-        message = Message("bob", 0, events=(event,)).encode()
-        first = Entry(1, "ann", crawl.known, starts=(grant,))
-        assert shared.append(crawl.number, first.encode())
-        crawl.advance(first)
-        second = Entry(1, "ann", crawl.known, messages=(message,))
-        assert shared.append(crawl.number, second.encode())
+        job.take_in(link.id, ruled_report(job, link.url))
+        written(worker)
+
+
+@contextmanager
+def worker_of(args: FocusedParams) -> Iterator[tuple[SharedJob, CrawlJob]]:
+    """Give a worker that has all parts of a crawl, and the crawl of the part of the site."""
+    worker = make_job(args, settings(), None)
+    assert isinstance(worker, SharedJob)
+    with closing(worker):
+        written(worker)
+        worker.hear()
+        yield worker, worker._jobs[Rules().part_of(SITE)]
+
+
+def written(worker: SharedJob, *, snapshot: bool = False) -> None:
+    """Write what a worker has to report to the shared store."""
+    part = Rules().part_of(SITE)
+    if part in worker._jobs:
+        worker._note(part)
+    if snapshot:
+        worker._due_snapshots.add(part)
+    worker.commit()
+    worker.exchange.step(time.monotonic())
 
 
 def crawl_alone(store: str, pages: int) -> None:
@@ -160,56 +171,31 @@ def crawl_alone(store: str, pages: int) -> None:
         link = following(job, number)
         if link is None:
             break
-        told = report(job, link.url)
-        if told:
-            job.take_in(link.id, told)
-        elif link.url.endswith("/moved"):
-            job.redirected(link.id, target())
-        else:
-            job.failed(link.id, "HTTP 404")
+        come_to(job, link)
         job.commit()
     job.close()
 
 
-def crawl_shared(store: str, pages: int, folder: Path) -> None:
-    """Crawl into a database, as one who coordinates writes it down; a snapshot lies half-way."""
-    worker = make_job(arguments(store), settings(), None)
-    assert isinstance(worker, SharedJob)
-    shared = worker._shared
-    with open_store(f"sqlite:///{folder}/working.db") as copy:
-        make = worker._coordinator._make_job
-        crawl = SharedCrawl(make(copy, copy.job(shared.job.name, shared.job.arguments)))
-
-        def write(entry: Entry) -> None:
-            assert shared.append(crawl.number, entry.encode())
-            crawl.advance(entry)
-
+def crawl_shared(store: str, pages: int) -> None:
+    """Crawl into a database, as a worker does; a snapshot lies half-way."""
+    with worker_of(arguments(store)) as (worker, job):
         for number in range(pages):
-            known = crawl.known
-            link = following(crawl.job, number)
+            link = following(job, number)
             if link is None:
                 break
-            grant = crawl.give(link, "bob")
-            write(Entry(1, "ann", known, starts=(grant,)))
-            event: Event
-            told = report(crawl.job, link.url)
-            if told:
-                event = Fetched(link.id, grant.lease, told)
-            elif link.url.endswith("/moved"):
-                event = Redirected(link.id, grant.lease, target())
-            else:
-                event = Failed(link.id, grant.lease, "HTTP 404")
-            message = Message("bob", number, events=(event,))
-            known = crawl.known
-            crawl.take(Message.decode(message.encode()))
-            write(Entry(1, "ann", known, messages=(message.encode(),)))
-            if number == pages // 2:
-                path = folder / "snapshot.db"
-                with closing(sqlite3.connect(path)) as snapshot:
-                    copy.db.backup(snapshot)
-                shared.save_snapshot(crawl.number, path, crawl.state())
-                shared.trim(crawl.number)
-    shared.close()
+            come_to(job, link)
+            written(worker, snapshot=number == pages // 2)
+
+
+def come_to(job: CrawlJob, link: WaitingLink) -> None:
+    """Tell a crawl what a link led to."""
+    told = report(job, link.url)
+    if told:
+        job.take_in(link.id, told)
+    elif link.url.endswith("/moved"):
+        job.redirected(link.id, target())
+    else:
+        job.failed(link.id, "HTTP 404")
 
 
 @pytest.fixture(scope="module")
@@ -220,9 +206,9 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def shared() -> Iterator[str]:
     with mongodb_uri() as store:
-        crawl_shared(store, FETCHED, tmp_path_factory.mktemp("shared"))
+        crawl_shared(store, FETCHED)
         yield store
 
 
@@ -375,6 +361,7 @@ def test_nothing_is_written_to_a_database(run: Run, shared: str) -> None:
 
     before = contents()
     assert before["crawl_log"]
+    assert before["crawl_snapshot"]
     assert run("-a", f"store={shared}").code == 0
     assert run("why", f"{SITE}/optics/", "-a", f"store={shared}").code == 0
     assert contents() == before
@@ -640,7 +627,7 @@ def test_a_store_of_a_newer_version_is_told(run: Run, tmp_path: Path) -> None:
 def test_a_crawl_of_another_version_is_not_replayed(
     run: Run, shared: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mmcrawl.sharing.working_copy.__version__", "99")
+    monkeypatch.setattr("mmcrawl.sharing.looking.__version__", "99")
     said = run("-a", f"store={shared}")
     assert said.code == 1
     assert "was begun by mmcrawl" in said.err

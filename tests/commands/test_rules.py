@@ -12,6 +12,8 @@ from mmcrawl.commands import rules as module
 from mmcrawl.crawling.reports import Totals
 from mmcrawl.crawling.rules_file import read_rules
 from mmcrawl.frontier import Findings, PatternRecord, open_store
+from mmcrawl.sharing.learnt import Learnt, LearntStore
+from mmcrawl.sharing.members import Sign
 from mmcrawl.sharing.store import open_shared_store
 from tests.commands.running import Run, Said, runner
 from tests.databases import mongodb_uri
@@ -148,9 +150,9 @@ def test_a_crawl_that_is_not_there_is_told(run: Run, store: str, tmp_path: Path)
 def test_rules_of_a_shared_crawl_are_shown_and_exported(run: Run) -> None:
     with mongodb_uri() as uri:
         shared = open_shared_store(uri, job="films", arguments={"topic": "a,b"})
-        shared.publish_patterns(LEARNT)
+        LearntStore(shared, "ann").publish(Learnt(patterns=tuple(LEARNT)))
         totals = Totals(pages=100, media_pages=75).as_plain()
-        shared.set_status({"totals": totals, "workers": {}, "errors": {}})
+        shared.put("worker", "ann", {"facts": Sign(totals=totals).encode()})
         shared.close()
         assert "http://h.test/a/**?" in run("show", "--store", uri).out
         exported = run("export", "--store", uri, "--job", "films").out

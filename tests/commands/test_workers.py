@@ -25,6 +25,7 @@ from scrapy.exceptions import UsageError
 
 from mmcrawl.commands import workers as module
 from mmcrawl.crawling.reports import Totals
+from mmcrawl.sharing.members import Sign
 from mmcrawl.sharing.observing import CrawlView, JobView, WorkerView
 from mmcrawl.sharing.store import SharedStore, open_shared_store
 from mmcrawl.terminal.workers import crawl_tables, jobs_table
@@ -64,12 +65,21 @@ def begin(store: str, job: str) -> SharedStore:
     return open_shared_store(store, job=job, arguments={"topic": "optics"})
 
 
-def tell(shared: SharedStore, *, sign: int, gone: bool = False) -> None:
-    """Write what a coordinator and a worker write."""
-    shared.lead({"term": 3, "worker": ANN, "sign": sign} | ({"gone": True} if gone else {}))
-    workers = {ANN: {"hosts": 2, "leased": 9, "pages": 1_000}}
-    shared.set_status({"totals": TOTALS.as_plain(), "workers": workers, "errors": {}})
-    shared.beat(ANN, {"sign": sign, "capacity": 24})
+def tell(shared: SharedStore, *, number: int, gone: bool = False, **more: Any) -> None:
+    """Write what a worker tells of itself, and a letter to one of its parts."""
+    sign = Sign(
+        number=number,
+        parts=dict.fromkeys(range(1_000), 3),
+        active=9,
+        pages=1_000,
+        under_way=7,
+        gone=gone,
+        crawled=100,
+        totals=TOTALS.as_plain(),
+        **more,
+    )
+    shared.put("worker", ANN, {"facts": sign.encode()})
+    shared.put("mail", "0003/someone/000000000", {"at": shared.key("0003"), "bytes": b""})
 
 
 # -- jobs and one of them ---------------------------------------------------------------------
@@ -77,7 +87,7 @@ def tell(shared: SharedStore, *, sign: int, gone: bool = False) -> None:
 
 def test_without_a_job_the_jobs_of_the_store_are_listed(run, store: str) -> None:  # type: ignore[no-untyped-def]
     first, second = begin(store, "optics"), begin(store, "sound")
-    tell(first, sign=-1, gone=True)
+    tell(first, number=9, gone=True)
     first.stop_job("max_pages", finished=False)
     second.stop_job("finished", finished=True)
     said = run("-a", f"store={store}")
@@ -96,16 +106,21 @@ def test_without_a_job_the_jobs_of_the_store_are_listed(run, store: str) -> None
 
 def test_the_only_job_is_shown_at_once_with_a_worker_that_died(run, store: str) -> None:  # type: ignore[no-untyped-def]
     shared = begin(store, "optics")
-    tell(shared, sign=75)
+    tell(shared, number=75, aside=[1_001])
     said = run("-a", f"store={store}")
     assert (said.code, said.err) == (0, "")
-    for words in ("optics", "no sign of a coordinator", "1,234", "8,901 (+3 held)", "25%", "45"):
-        assert words in said.out
+    shown = " ".join(said.out.split())
+    for words in ("optics", "no sign of a worker", "1,234", "8,901 (+3 held)", "25%", "errors 45"):
+        assert words in shown
+    assert "parts 1,024, 1,024 with nobody, 1 set aside: they cannot be read" in shown
+    assert "mail waiting 1 " in shown
     [row] = [line.split() for line in said.out.splitlines() if line.split()[:2] == [ANN, "silent"]]
-    assert row[-4:] == ["2", "9", "1,000", "…"]
+    assert row[-5:] == ["1,000", "9", "7", "1,000", "…"]
     plain = json.loads(run("-a", f"store={store}", "-a", "job=optics", "--json").out)
-    assert plain["coordinator"] == {"worker": ANN, "term": 3, "seconds": 75}
-    assert plain["workers"][0]["alive"] is False
+    [worker] = plain["workers"]
+    assert (worker["name"], worker["alive"], worker["aside"]) == (ANN, False, [1_001])
+    assert (worker["parts"], worker["active"], worker["lag"]) == ([*range(1_000)], 9, 0.0)
+    assert (plain["parts"], plain["unowned"], plain["mail"]) == (1_024, 1_024, 1)
     assert plain["totals"]["harvest_rate"] == 0.25
     assert plain["pages_per_second"] is None
     shared.close()
@@ -153,15 +168,19 @@ def test_of_a_crawl_that_goes_on_workers_and_rates_are_shown(run, crawl: str) ->
         alive = [worker for worker in plain.get("workers", ()) if worker["pages_per_second"]]
     assert plain["job"]["state"] == "running"
     assert [worker["alive"] for worker in alive] == [True, True]
-    assert plain["coordinator"]["worker"] in {worker["name"] for worker in alive}
-    assert sum(worker["pages"] for worker in alive) == plain["totals"]["pages"] > 0
+    assert plain["totals"]["pages"] > 0
     assert plain["pages_per_second"] > 0
-    assert all(worker["leased"] and worker["hosts"] for worker in alive)
+    assert all(worker["under_way"] and worker["active"] for worker in alive)
+    ann, bob = ({*worker["parts"]} for worker in alive)
+    assert ann
+    assert bob
+    assert not ann & bob
+    assert plain["unowned"] <= 1_024 - len(ann | bob)  # some are just being given
 
 
 def test_a_watched_crawl_is_drawn_again_until_ctrl_c(store: str, tmp_path: Path) -> None:
     shared = begin(store, "optics")
-    tell(shared, sign=1)
+    tell(shared, number=1)
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 70, 0, 0))
     watch = start(
@@ -169,7 +188,7 @@ def test_a_watched_crawl_is_drawn_again_until_ctrl_c(store: str, tmp_path: Path)
     )
     os.close(theirs)
     written = read_until(ours, b"begun")
-    tell(shared, sign=2)
+    tell(shared, number=2)
     written += read_until(ours, b"alive")
     watch.send_signal(signal.SIGINT)
     end, again = time.monotonic() + 60, time.monotonic() + 20
@@ -207,20 +226,24 @@ def drawn(what: Any, width: int) -> str:
 
 @pytest.mark.parametrize("width", [40, 60, 110])
 def test_narrow_terminals_lose_no_numbers(width: int) -> None:
+    parts = dict.fromkeys(range(341), 1)
+    late = Sign(parts=parts, active=12, under_way=512, pages=1_000, lag=31.0)
+    gone = Sign(parts={0: 1}, active=3, under_way=7, pages=234)
     workers = (
-        WorkerView("a-long-name-of-a-machine-12345-f43d", True, 0.0, 12, 512, 1_000, 12.34),
-        WorkerView(BOB, False, 75.0, 3, 7, 234, None),
+        WorkerView("a-long-name-of-a-machine-12345-f43d", True, 0.0, 12.34, late),
+        WorkerView(BOB, False, 75.0, None, gone),
     )
     job = JobView("optics\x1b[31m", 1.7e9, None, "", "running", 1_234)
     text = drawn(
-        crawl_tables("mongodb://h/d", CrawlView(job, ANN, 3, 75, workers, TOTALS, 9)), width
+        crawl_tables("mongodb://h/d", CrawlView(job, workers, 1_024, 683, 58, TOTALS, 9)), width
     )
     assert max(map(len, text.splitlines())) <= width
     assert "\x1b" not in text
-    for number in ("1,234", "8,901", "512", "1,000", "12.3", "234", "…"):
+    for number in ("1,234", "8,901", "512", "1,000", "12.3", "234", "…", "341", "683", "58"):
         assert number in text
     assert BOB in text
     assert ("silent for 1 min" if width == 110 else "silent") in text
+    assert ("alive, writes 31 s late" if width == 110 else "late") in text
     listed = drawn(jobs_table("mongodb://h/d", [job, job]), width)
     assert max(map(len, listed.splitlines())) <= width
     assert "1,234" in listed

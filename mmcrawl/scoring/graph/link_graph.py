@@ -303,11 +303,14 @@ class GraphScorer(Scorer, ABC):
 
     def parts(self, link: int) -> Mapping[str, float]:
         """Return the terms of S (4.8) of a waiting link."""
-        structure = float(self._rank.values[link]) / (self._largest or 1.0)
+        if link in self.graph:
+            structure = float(self._rank.values[link]) / (self._largest or 1.0)
+        else:  # as `added` scores it
+            structure = _OUTGROWN
         if not self._alpha:
             return {"structure": structure}
-        content = self._alpha * float(self._content.values[link])
-        return {"content": content, "structure": (1 - self._alpha) * structure}
+        own = self._content.values[link] if link in self.graph else self._source.known(link).content
+        return {"content": self._alpha * float(own), "structure": (1 - self._alpha) * structure}
 
     # -- inside -------------------------------------------------------------------------------
 
