@@ -6,11 +6,13 @@
 The real code of workers and their exchange, with a shared store in RAM and a clock that is turned
 on: in each quarter of a second every worker takes in and reports --pace pages, then takes its step.
 So the figures depend neither on this machine nor on a server. FOLDERs and webs are as for
-search_lab.py; all their sites are one crawl for any media, from all their start pages. At the
-beginning and with each number of workers: pages, media pages, the area under recall against pages
-as a share of that of one crawl without a shared store (what is found by the same number of pages,
-over all of them), operations of the store a page, how many bytes are written to it a page, CPU ms a
-page of the crawls and of the exchanges. `--kill N` kills a worker every N pages, and another joins.
+search_lab.py; all their sites are one crawl for any media, from all their start pages.
+
+`area`: under recall against pages, of a crawl without a shared store, and as a share of that. Then
+round trips a page, and those as long as all workers are at work (`busy`); bytes a page that are
+written to logs and mail; CPU of crawls and exchanges, ms a page. At the end what the largest part
+takes to be taken over: links, pages, bytes in the store, seconds of CPU.
+`--kill N` kills a worker every N pages, and another joins.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from _lab_pages import Pages
@@ -36,7 +40,10 @@ from mmcrawl.frontier.records import NewLink  # noqa: E402
 from mmcrawl.frontier.store import open_store  # noqa: E402
 from mmcrawl.page.urls import physical_layer  # noqa: E402
 from mmcrawl.replay.handler import replay_settings  # noqa: E402
+from mmcrawl.sharing.log import PartLogs  # noqa: E402
+from mmcrawl.sharing.messages import Taken  # noqa: E402
 from mmcrawl.sharing.places import Rules  # noqa: E402
+from mmcrawl.sharing.server import Row  # noqa: E402
 from tests.sharing.memory import Gang, MemoryStore, Worker  # noqa: E402
 
 
@@ -124,10 +131,51 @@ class SimulatedGang(Gang):
         self.lab, self.pace = lab, pace
         self.found: list[bool] = []
         self.cpu = [0.0, 0.0]
+        self.sent: Counter[str] = Counter()
+        self.busy = self.now_busy = 0.0
         super().__init__(lab, Rules(parts=parts, rest=0.0))
 
     def _made(self, name: str) -> Worker:
-        return StoredWorker(self, name, MemoryStore(self.tables))
+        return StoredWorker(self, name, CountingStore(self.tables, self.sent))
+
+    def pass_time(self, seconds: float = 0.25) -> None:
+        """Let time pass; note what was asked of the store as long as all workers are at work."""
+        super().pass_time(seconds)
+        if all(worker.under_way for worker in self.workers.values()) and self.found:
+            self.busy, self.now_busy = self.sent["trips"] / len(self.found), self.now
+
+    def take_over(self) -> None:
+        """Have the largest part taken over by a new worker, and tell what that takes."""
+        logs = PartLogs(MemoryStore(self.tables), "new")
+        parts = logs.read(range(self.rules.parts))
+        part = max(parts, key=lambda part: parts[part].size + parts[part].log)
+        worker = self._made("new")
+        began = time.process_time()
+        stored = logs.read([part])[part]
+        worker.job._take(Taken(part, stored, 0))
+        seconds = time.process_time() - began
+        job = worker.job._jobs[part]
+        print(
+            f"the largest part: {len(job.frontier):,} links, {job.pages:,} pages,"
+            f" {(stored.size + stored.log) / 1e6:.1f} MB in the store, taken over in {seconds:.2f} s"
+        )
+
+
+class CountingStore(MemoryStore):
+    """A store that counts what is asked of it, and the bytes that are written to it."""
+
+    def __init__(self, tables: dict[str, dict[str, Row]], sent: Counter[str]) -> None:
+        super().__init__(tables)
+        self._sent = sent
+
+    def __getattribute__(self, name: str) -> object:
+        if name in {"one", "all", "at", "insert", "put", "delete", "delete_between", "publish"}:
+            object.__getattribute__(self, "_sent")["trips"] += 1
+        return object.__getattribute__(self, name)
+
+    def insert(self, table: str, rows: Sequence[Row]) -> set[str]:
+        self._sent[table] += sum(len(row.get("bytes", b"")) for row in rows)
+        return super().insert(table, rows)
 
 
 def main() -> int:
@@ -144,10 +192,9 @@ def main() -> int:
     lab = Lab(arguments.cache, arguments.webs, arguments.algo)
     base = lab.single()
     lab.pages.keep()
-    print(
-        f"{'':<12}{'pages':>8}{'media':>8}{'area':>8}{'ops/page':>10}{'ms crawl':>10}{'ms exch':>9}"
-    )
-    print(f"{'single':<12}{len(base):>8}{sum(base):>8}{area(base, sum(base), len(base)):>8.3f}")
+    columns = ("pages", "media", "area", "trips", "busy", "log", "mail", "crawl", "exchange")
+    print(f"{'':<8}" + "".join(f"{column:>9}" for column in columns))
+    print(f"{'single':<8}{len(base):>9}{sum(base):>9}{area(base, sum(base), len(base)):>9.3f}")
     for count in map(int, arguments.workers.split(",")):
         gang = SimulatedGang(lab, arguments.pace, arguments.parts)
         workers = [gang.join() for _ in range(count)]
@@ -159,15 +206,20 @@ def main() -> int:
                 gang.workers[gang.rng.choice(sorted(gang.workers))].die()
                 workers.append(gang.join())
             gang.see_off()
-        operations = sum(sum(worker.store.operations.values()) for worker in workers)
         found, pages = gang.found, len(gang.found)
         share = area(found, sum(base), pages) / area(base, sum(base), pages)
-        crawl, exchange = (1000 * cpu / pages for cpu in gang.cpu)
+        each = gang.sent["trips"] / pages, gang.busy
+        sent = gang.sent["log"] / pages, gang.sent["mail"] / pages
+        cpu = (1000 * seconds / pages for seconds in gang.cpu)
         print(
-            f"{count:<12}{pages:>8}{sum(found):>8}{share:>8.3f}{operations / pages:>10.3f}"
-            f"{crawl:>10.2f}{exchange:>9.2f}   {gang.now:.0f} s",
+            f"{count:<8}{pages:>9}{sum(found):>9}{share:>9.3f}"
+            + "".join(f"{value:>9.3f}" for value in each)
+            + "".join(f"{value:>9.0f}" for value in sent)
+            + "".join(f"{value:>9.2f}" for value in cpu)
+            + f"   {gang.now:.0f} s, all at work until {gang.now_busy:.0f} s",
             flush=True,
         )
+    gang.take_over()
     return 0
 
 

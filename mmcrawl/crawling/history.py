@@ -70,20 +70,24 @@ def recall(
     twins: Twins,
     *,
     listed: ListedLinks,
-    taught: int = 0,
+    taught: int | None = None,
 ) -> None:
     """Bring algorithm and bounds to where they stood when the job was left.
 
-    The scores they answer with are in the frontier already.
+    The scores they answer with are in the frontier already; but those of a part that is taken over
+    may be out of date, and are asked for at the end.
 
     Args:
         frontier: knows what became of links.
         scorer, admission, moved, twins, listed: new ones.
-        taught: of so many links that had ended the algorithm's knowledge was learnt already.
+        taught: for a part that is taken over: of so many links that had ended the knowledge of the
+            algorithm was learnt already.
     """
+    is_part = taught is not None and scorer.knowledge is not None
+    scorer.silent = is_part
     for past in retold(frontier, scorer, moved.test):
         if scorer.knowledge is not None:
-            scorer.knowledge.teaching = past.settled > taught
+            scorer.knowledge.teaching = past.settled > (taught or 0)
         if isinstance(past, PastPage) and past.elsewhere:
             continue
         if isinstance(past, PastFailure):
@@ -98,8 +102,11 @@ def recall(
     if scorer.knowledge is not None:
         scorer.knowledge.teaching = True
     waiting = frontier.each_waiting()
+    scorer.silent = False
     while some := list(islice(waiting, _LINKS_AT_ONCE)):
-        scorer.added(some)
+        scores = scorer.added(some)
+        if is_part:
+            frontier.apply(scores)
 
 
 def recall_words(store: SqliteStore, job: Job, similarity: LinkSimilarity) -> None:

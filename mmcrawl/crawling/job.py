@@ -152,7 +152,7 @@ class CrawlJob:
         self._patterns = self.findings.patterns()
         self._recent = RecentHarvest()
         self._rules, self._links = rules or PinnedRules(), links
-        self._recall(seeds, portion.taught if portion else 0)
+        self._recall(seeds, portion.taught if portion else None)
         self._add([seed_link(seed) for seed in seeds], None)
         self._follow_listed()
         self.commit()
@@ -478,7 +478,7 @@ class CrawlJob:
         memory = {"similarity": self._similarity.state()} | noted(self._rules, self._links)
         self.store.remember(self.job.number, memory)
 
-    def _recall(self, seeds: Sequence[str], taught: int) -> None:
+    def _recall(self, seeds: Sequence[str], taught: int | None) -> None:
         """Bring all to where the job was left, but for rules and links, which are as given now."""
         if not self._is_part:
             recall_words(self.store, self.job, self._similarity)

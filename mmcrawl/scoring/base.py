@@ -117,10 +117,13 @@ class Scorer(Protocol):
         name: what it is called.
         random: chance plays a part in its scores; it has a keyword parameter `seed`, 0 by default,
             and with the same seed comes to the same scores.
+        silent: while this is set, nobody wants the scores it answers with. One that has `knowledge`
+            is asked for those of all waiting links afterwards, as if they had been `added`.
     """
 
     name: ClassVar[str]
     random: ClassVar[bool] = False
+    silent: bool = False
 
     def content(self, text: LinkText) -> float:
         """Return how well a link's own words fit the topic, in [0, 1]."""

@@ -108,6 +108,8 @@ class Learned(Scorer):
         self._prospects.crawled(page)
         new = self._register(page.links)
         self._prospects.linked(page.links)
+        if self.silent:
+            return NO_SCORES
         return self._rescore(new) if self._is_due() else self._scores_of(new)
 
     def failed(self, link: int) -> LinkScores:
@@ -116,7 +118,7 @@ class Learned(Scorer):
         Unless it redirects: then its target is the next that is `added`.
         """
         self._prospects.failed(link)
-        return self._rescore([]) if self._is_due() else NO_SCORES
+        return self._rescore([]) if not self.silent and self._is_due() else NO_SCORES
 
     def revised(self, links: Iterable[int]) -> LinkScores:
         """Learn the contrary of what was learnt from pages that turned out not to be relevant."""

@@ -289,6 +289,8 @@ class PatternSearch(Scorer):
 
     def _settle(self, site: Site, changed: bool, touched: Ids) -> LinkScores:
         """Re-score what has changed: single links, or the site too if it is time."""
+        if self.silent:
+            return NO_SCORES
         touched = np.concatenate([touched, self._order.freed()])
         changed = self._order.moved(site) or changed
         if changed or site.fetched_since_rescore > max(8, len(site.urls) // 50):
