@@ -256,8 +256,7 @@ class Members:
             for name, one in self._others.items()
             if name not in living
             and all(
-                part in aside or terms.get(part, -1) > term
-                for part, term in one.sign.parts.items()
+                part in aside or terms.get(part, -1) > term for part, term in one.sign.parts.items()
             )
         ]
 

@@ -105,7 +105,9 @@ class MemoryStore(SharedStore):
 
     def delete(self, table: str, names: Collection[str]) -> None:
         for name in names:
-            self._write("delete", table, lambda documents, key=self.key(name): documents.pop(key, 0))
+            self._write(
+                "delete", table, lambda documents, key=self.key(name): documents.pop(key, 0)
+            )
 
     def delete_between(self, table: str, first: str, end: str, *, but: Row | None = None) -> None:
         def act(documents: dict[str, Row]) -> None:
@@ -294,7 +296,9 @@ class Worker:
             if self.job.is_running(link.id):
                 self.job.crawled(link.id, self.gang.web.page(link.url))
         self.under_way = []
-        while len(self.under_way) < self.gang.pages_a_step and (link := self.job.next()) is not None:
+        while (
+            len(self.under_way) < self.gang.pages_a_step and (link := self.job.next()) is not None
+        ):
             self.under_way.append(link)
 
     def leave(self) -> None:

@@ -23,9 +23,7 @@ PAGES = st.none() | st.builds(
     relevant=st.booleans(),
     topic_score=st.floats(0, 1),
 )
-LINKS = st.builds(
-    NewLink, url=TEXTS, anchor=TEXTS, request=st.none() | st.binary(max_size=5)
-)
+LINKS = st.builds(NewLink, url=TEXTS, anchor=TEXTS, request=st.none() | st.binary(max_size=5))
 LETTERS = st.lists(st.builds(Letter, PAGES, st.lists(LINKS, max_size=3).map(tuple)), max_size=4)
 
 
@@ -36,7 +34,13 @@ def test_letters_are_read_as_they_were_written(letters):
 
 @pytest.mark.parametrize(
     "data",
-    [b"", b"x", zstandard.compress(b"{"), zstandard.compress(b"[" * 100_000), zstandard.compress(b"[1]")],
+    [
+        b"",
+        b"x",
+        zstandard.compress(b"{"),
+        zstandard.compress(b"[" * 100_000),
+        zstandard.compress(b"[1]"),
+    ],
 )
 def test_what_is_no_letter_is_refused(data):
     with pytest.raises(ValueError, match=r".+"):

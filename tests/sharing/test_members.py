@@ -64,7 +64,9 @@ def test_a_sign_is_read_as_it_was_given(parts, gives, pages, moved, aside):
     assert Sign.decode(sign.encode()) == sign
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", "[" * 100_000, Sign().encode().replace("eA", "Ae")])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", "[" * 100_000, Sign().encode().replace("eA", "Ae")]
+)
 def test_what_is_no_sign_is_refused(text):
     with pytest.raises(ValueError, match=r".+"):
         Sign.decode(text)

@@ -120,4 +120,8 @@ class SharedCrawls(RuleBasedStateMachine):
 
 
 TestSharedCrawls = SharedCrawls.TestCase
-TestSharedCrawls.settings = settings(max_examples=int(2.5 * settings().max_examples), stateful_step_count=25, report_multiple_bugs=False)
+TestSharedCrawls.settings = settings(
+    max_examples=int(2.5 * settings().max_examples),
+    stateful_step_count=25,
+    report_multiple_bugs=False,
+)
