@@ -111,10 +111,12 @@ class Knowledge:
         self.evidence.add(one.features, one.sums[:, :_MODEL])
         self.model.add(one.features, one.sums[:, _MODEL:])
 
-    def _columns(self) -> Sums:
-        return np.concatenate([self.evidence.counts, self.model.natural()], axis=1)
+    def _columns(self, features: NDArray[np.uint32] | slice = slice(None)) -> Sums:
+        counts = self.evidence.counts[features]
+        return np.concatenate([counts, self.model.natural(features)], axis=1)
 
     def _add(self, one: Contribution, sign: int) -> None:
-        change = Contribution(one.features, sign * one.sums)
-        self.absorb(change)
-        self._base[one.features] += change.sums
+        own = self._columns(one.features) - self._base[one.features]
+        self.absorb(Contribution(one.features, sign * one.sums))
+        # So that rounding does not make what others learnt a contribution of this process.
+        self._base[one.features] = self._columns(one.features) - own

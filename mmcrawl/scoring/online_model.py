@@ -63,11 +63,11 @@ class OnlineLogisticModel:
         self._mean[row] += gain * (outcome - probability)
         self._variance[row] = variance * (1 - gain * information)
 
-    def natural(self) -> NDArray[np.float32]:
-        """Return precision, and precision times mean, of each weight, shape (2**bits, 2)."""
-        precision = np.zeros_like(self._variance)
-        precision[1:] = 1 / self._variance[1:]
-        return np.stack([precision, precision * self._mean], axis=1)
+    def natural(self, features: NDArray[np.uint32] | slice = slice(None)) -> NDArray[np.float32]:
+        """Return precision, and precision times mean, of some weights or all, shape (n, 2)."""
+        variance = self._variance[features]
+        precision = np.divide(1, variance, out=np.zeros_like(variance), where=variance > 0)
+        return np.stack([precision, precision * self._mean[features]], axis=1)
 
     def add(self, features: NDArray[np.uint32], change: NDArray[Any]) -> None:
         """Add to precision, and precision times mean, of some weights, shape (n, 2)."""

@@ -89,12 +89,11 @@ class PartLogs:
         for row in self._documents.at("log", parts):
             part, number = _numbers(row)
             stored = found[part]
-            if number < stored.snapshot or stored.fault:
+            if number < stored.snapshot:
                 continue
-            if number != stored.number:
+            if number != stored.number and not stored.fault:
                 stored.fault = f"entry {stored.number} of its log is missing"
-                continue
-            stored.number += 1
+            stored.number = number + 1
             stored.term, stored.owner = int(row["term"]), str(row["owner"])
             if data := bytes_of(row):
                 stored.rows.append(data)

@@ -144,3 +144,11 @@ def test_a_part_of_which_something_is_missing_is_called_damaged(store, ann, tabl
         ann.append({3: (number, 1, b"x")})
     store.delete_between(table, key, key + "z")
     assert stood(ann)[-1] == fault
+
+
+def test_of_a_damaged_part_is_known_whose_it_is(store, ann, bob):
+    claimed(ann, 3)
+    ann.append({3: (1, 1, b"x")})
+    claimed(bob, 3)
+    store.delete("log", ["0003/000000000001"])
+    assert stood(ann)[1:3] == (2, "bob")

@@ -10,7 +10,6 @@ from pymongo.collection import Collection
 from pymongo.errors import OperationFailure
 
 from mmcrawl.errors import StoreError
-from mmcrawl.sharing.observing import Observer
 from mmcrawl.sharing.server import SCHEMA_VERSION
 from mmcrawl.sharing.store import open_shared_store
 from tests.warm import python
@@ -29,6 +28,8 @@ def refusal(uri, *, job="j", arguments=ARGUMENTS):
 
 
 def jobs(uri):
+    from mmcrawl.sharing.observing import Observer
+
     with Observer(uri) as observer:
         return observer.jobs()
 
@@ -79,8 +80,8 @@ def test_looking_writes_nothing(database, uri):
     assert jobs(uri) == ["j"]
     looking = open_shared_store(uri, job="j", arguments=None)
     assert looking.job.arguments == ARGUMENTS
-    assert looking.leader() is looking.status() is looking.mail("w") is None
-    assert (looking.beats(), looking.patterns(), list(looking.media_pages())) == ({}, [], [])
+    assert looking.one("note", "over") is None
+    assert (looking.all("worker"), looking.patterns(), list(looking.media_pages())) == ([], [], [])
     looking.close()
 
 
@@ -89,7 +90,8 @@ import sys
 from mmcrawl.sharing.store import open_shared_store
 sys.stdin.readline()
 shared = open_shared_store(sys.argv[1], job="j", arguments={"topic": "physics"})
-print(shared.append(0, sys.argv[2].encode()))
+row = {"_id": shared.key("0000/0"), "at": "j/0000", "owner": sys.argv[2]}
+print(shared.insert("log", [row]) == set())
 """
 
 
@@ -111,7 +113,7 @@ def test_processes_that_open_a_new_store_at_the_same_time_agree(uri):
     assert sorted(out.strip() for out, _ in answers) == ["False"] * 3 + ["True"], answers
     winner = [out.strip() for out, _ in answers].index("True")
     looking = open_shared_store(uri, job="j", arguments=None)
-    assert list(looking.entries(0)) == [(0, str(winner).encode())]
+    assert [row["owner"] for row in looking.at("log", [0])] == [str(winner)]
     looking.close()
 
 
@@ -189,4 +191,4 @@ def test_a_server_that_refuses(uri, monkeypatch, error, reason):
 def test_a_closed_store_says_so(shared):
     shared.close()
     with pytest.raises(StoreError, match="is closed"):
-        shared.leader()
+        shared.all("worker")

@@ -112,10 +112,8 @@ def test_operations_wait_for_the_server(proxy, connect, caplog):
         for number in range(60):
             if number == 50:
                 assert away.wait(60)
-            if name == "log":
-                assert shared.append(number, b"x")
-            else:
-                shared.send([(f"{name}{number:03d}", b"x")])
+            row = {"_id": shared.key(f"{name}{number:03d}"), "at": "j/0000", "bytes": b"x"}
+            shared.insert("log" if name == "log" else "mail", [row])
         done.append(name)
 
     threads = [threading.Thread(target=work, args=(name,)) for name in ("log", "a", "b")]
@@ -133,9 +131,8 @@ def test_operations_wait_for_the_server(proxy, connect, caplog):
         for thread in threads:
             thread.join(60)
     assert sorted(done) == ["a", "b", "log"]
-    assert [number for number, _ in shared.entries(0)] == list(range(60))
-    received = [name for name, _ in shared.receive()]
-    assert received == [f"{name}{number:03d}" for name in "ab" for number in range(60)]
+    names = [row["_id"].partition("/")[2] for table in ("log", "mail") for row in shared.all(table)]
+    assert names == [f"{name}{number:03d}" for name in ("log", "a", "b") for number in range(60)]
     warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
     backs = [record for record in caplog.records if record.levelno == logging.INFO]
     assert any("cannot be reached; waiting for it, 60 seconds" in w.message for w in warnings)
@@ -143,23 +140,22 @@ def test_operations_wait_for_the_server(proxy, connect, caplog):
     assert "answers again" in backs[-1].message
 
 
-LEADER = {"term": 1, "worker": "ann", "sign": 1}
-
-
 def test_patience_ends(proxy, connect):
     shared = connect(patience=0.7)
-    shared.lead(LEADER)
+    shared.put("worker", "ann", {"facts": "1"})
+    row = {"_id": shared.key("0000/0"), "at": "j/0000"}
     proxy.cut()
     for operation in (
-        shared.leader,
-        lambda: shared.append(0, b"x"),
-        lambda: list(shared.entries(0)),
+        lambda: shared.one("worker", "ann"),
+        lambda: shared.insert("log", [row]),
+        lambda: shared.at("log", [0]),
+        lambda: shared.delete("mail", ["a"]),
     ):
         with pytest.raises(StoreError, match=r"^store mongodb://[^ ]* cannot be reached"):
             operation()
     proxy.open.set()
-    assert shared.leader() == LEADER
-    assert shared.append(0, b"x")
+    assert shared.one("worker", "ann") == {"_id": shared.key("ann"), "facts": "1"}
+    assert shared.insert("log", [row]) == set()
 
 
 def test_closing_ends_waiting(proxy, connect):
@@ -169,7 +165,7 @@ def test_closing_ends_waiting(proxy, connect):
 
     def wait():
         with pytest.raises(StoreError, match="is closed") as caught:
-            shared.beat("w", {})
+            shared.put("worker", "w", {"facts": ""})
         heard.append(caught.value)
 
     thread = threading.Thread(target=wait)
@@ -183,13 +179,13 @@ def test_closing_ends_waiting(proxy, connect):
 
 def test_closing_ends_waiting_for_an_answer(proxy, connect):
     shared = connect()
-    shared.leader()
+    shared.all("worker")
     proxy.flowing.clear()
     heard = []
 
     def wait():
         with pytest.raises(StoreError, match="is closed") as caught:
-            shared.leader()
+            shared.all("worker")
         heard.append(caught.value)
 
     thread = threading.Thread(target=wait)
@@ -208,11 +204,11 @@ def test_reading_goes_on_where_the_connection_was_lost(proxy, connect, monkeypat
         MediaPageRecord(f"http://a/{n:02d}", "", 1 - n // 7 / 10, (), 200, 1.0, ())
         for n in range(30)
     ]
-    shared.publish(pages, [], 0)
-    for number in range(30):
-        shared.append(number, b"x")
+    shared.publish([shared.media_row(page) for page in pages])
+    rows = [{"_id": shared.key(f"0000/{n:03d}"), "at": "j/0000"} for n in range(30)]
+    shared.insert("log", rows)
     for read, expected in (
-        (lambda: shared.entries(0), [(number, b"x") for number in range(30)]),
+        (lambda: shared._rows("log", shared._after), rows),
         (shared.media_pages, pages),
     ):
         seen = []

@@ -159,6 +159,7 @@ class TroubledGang(Gang):
         super().__init__(web, rules, **kwargs)
         self.harmed = False
         self.damaged: set[int] = set()
+        self._checked: tuple[str, ...] = ()
 
     def _made(self, name: str) -> TroubledWorker:
         store = TroubledStore(self.tables)
@@ -229,6 +230,10 @@ class TroubledGang(Gang):
 
     def check(self) -> None:
         """See that no link is lost, and that no more pages count than may."""
+        stored = tuple(key for name in ("log", "snapshot", "mail") for key in self.tables[name])
+        if stored == self._checked:
+            return
+        self._checked = stored
         pages, known = self.crawled_and_known()
         assert not pages or max(pages.values()) == 1
         for page in pages:

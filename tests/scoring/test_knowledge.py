@@ -1,0 +1,124 @@
+"""What several crawls learnt, put together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mmcrawl.scoring.knowledge import Contribution, Knowledge
+from mmcrawl.scoring.link_features import BITS, UNITS
+
+FEATURES = st.lists(st.integers(1, 12), min_size=len(UNITS), max_size=len(UNITS))
+OUTCOMES = st.tuples(FEATURES, st.booleans(), st.booleans())
+LESSONS = st.lists(st.lists(OUTCOMES, max_size=8), min_size=1, max_size=4)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _small():
+    """Have few features: there is room for a million otherwise."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("knowledge", "evidence"):
+            patch.setattr(f"mmcrawl.scoring.{module}.BITS", 5)
+        patch.setattr("mmcrawl.scoring.knowledge.fit_features", lambda: {3: 1.0, 5: 0.5})
+        yield
+
+
+def new():
+    knowledge = Knowledge(fit=2.0, variance=0.5, in_memory=100)
+    knowledge.begin_sharing(4)
+    return knowledge
+
+
+def learn(knowledge, outcomes):
+    for features, relevant, led in outcomes:
+        row = np.array(features, dtype=np.uint32)
+        knowledge.model.learn(row, 0.0, relevant)
+        knowledge.evidence.fetched(row, relevant)
+        if led:
+            knowledge.evidence.led(row)
+
+
+def natural(knowledge):
+    return np.concatenate([knowledge.evidence.counts, knowledge.model.natural()], axis=1)
+
+
+def same(one, other):
+    np.testing.assert_allclose(natural(one), natural(other), rtol=2e-3, atol=2e-3)
+
+
+@given(lessons=LESSONS, data=st.data())
+def test_all_know_the_same_in_whatever_order_they_hear_of_it(lessons, data):
+    crawls = {str(number): new() for number in range(len(lessons))}
+    for crawl, outcomes in zip(crawls.values(), lessons, strict=True):
+        learn(crawl, outcomes)
+    told = {name: crawl.contribution() for name, crawl in crawls.items()}
+    for name, crawl in crawls.items():
+        for other in data.draw(st.permutations(sorted(crawls.keys() - {name}))):
+            crawl.hear({other: told[other]})
+        same(crawl, crawls["0"])
+        assert crawl.contribution().features.tolist() == told[name].features.tolist()
+
+
+@given(lessons=LESSONS)
+def test_counts_of_several_crawls_are_those_of_one(lessons):
+    one, first = new(), new()
+    for number, outcomes in enumerate(lessons):
+        learn(one, outcomes)
+        crawl = first if number == 0 else new()
+        learn(crawl, outcomes)
+        if number:
+            first.hear({str(number): Contribution.decode(crawl.contribution().encode())})
+    np.testing.assert_allclose(first.evidence.counts, one.evidence.counts, atol=1e-4)
+
+
+@given(before=st.lists(OUTCOMES, max_size=6), then=st.lists(OUTCOMES, max_size=6))
+def test_what_is_told_again_stands_in_place_of_what_was_told_before(before, then):
+    crawl, often, once = new(), new(), new()
+    learn(crawl, before)
+    often.hear({"a": crawl.contribution()})
+    learn(crawl, then)
+    often.hear({"a": crawl.contribution()})
+    once.hear({"a": crawl.contribution()})
+    same(often, once)
+    assert not often.contribution().sums.round(2).any()
+
+
+@given(outcomes=st.lists(OUTCOMES, max_size=6), more=st.lists(OUTCOMES, max_size=6))
+def test_what_is_absorbed_is_told_as_ones_own(outcomes, more):
+    gone, heir, third, direct = new(), new(), new(), new()
+    learn(gone, outcomes)
+    learn(heir, more)
+    direct.hear({"gone": gone.contribution(), "heir": heir.contribution()})
+    heir.absorb(gone.contribution())
+    third.hear({"heir": heir.contribution()})
+    same(third, direct)
+
+
+def test_crawls_that_learnt_alike_agree_on_links():
+    """A model that was put together tells good features from bad ones, as one that saw all does."""
+    outcomes = [([1] * len(UNITS), True, False), ([2] * len(UNITS), False, False)] * 20
+    one, first, second = new(), new(), new()
+    learn(one, outcomes)
+    learn(first, outcomes[:20])
+    learn(second, outcomes[20:])
+    first.hear({"second": second.contribution()})
+    rows = np.array([[1], [2], [7]], dtype=np.uint32)
+    together, alone = first.model.log_odds(rows), one.model.log_odds(rows)
+    assert together[0] > together[2] > together[1]
+    assert np.sign(together.round(3)).tolist() == np.sign(alone.round(3)).tolist()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"x",
+        Contribution(np.array([1 << BITS], np.uint32), np.ones((1, 5), np.float32)).encode(),
+        Contribution(np.array([1], np.uint32), np.full((1, 5), np.nan, np.float32)).encode(),
+    ],
+)
+def test_damaged_contributions_are_refused(data):
+    with pytest.raises(ValueError, match=r"damaged"):
+        Contribution.decode(data)
