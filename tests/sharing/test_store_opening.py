@@ -10,6 +10,7 @@ from pymongo.collection import Collection
 from pymongo.errors import OperationFailure
 
 from mmcrawl.errors import StoreError
+from mmcrawl.sharing.log import PartLogs, StoredPart
 from mmcrawl.sharing.observing import Observer
 from mmcrawl.sharing.server import SCHEMA_VERSION
 from mmcrawl.sharing.store import open_shared_store
@@ -79,17 +80,19 @@ def test_looking_writes_nothing(database, uri):
     assert jobs(uri) == ["j"]
     looking = open_shared_store(uri, job="j", arguments=None)
     assert looking.job.arguments == ARGUMENTS
-    assert looking.leader() is looking.status() is looking.mail("w") is None
-    assert (looking.beats(), looking.patterns(), list(looking.media_pages())) == ({}, [], [])
+    assert (looking.rules(), looking.patterns(), list(looking.media_pages())) == ([], [], [])
+    assert PartLogs(looking, "").read([0]) == {0: StoredPart()}
     looking.close()
 
 
 OPEN = """
 import sys
+from mmcrawl.sharing.log import PartLogs
 from mmcrawl.sharing.store import open_shared_store
 sys.stdin.readline()
 shared = open_shared_store(sys.argv[1], job="j", arguments={"topic": "physics"})
-print(shared.append(0, sys.argv[2].encode()))
+logs = PartLogs(shared, sys.argv[2])
+print(logs.append({7: (0, 1, sys.argv[2].encode())}) == set())
 """
 
 
@@ -111,7 +114,8 @@ def test_processes_that_open_a_new_store_at_the_same_time_agree(uri):
     assert sorted(out.strip() for out, _ in answers) == ["False"] * 3 + ["True"], answers
     winner = [out.strip() for out, _ in answers].index("True")
     looking = open_shared_store(uri, job="j", arguments=None)
-    assert list(looking.entries(0)) == [(0, str(winner).encode())]
+    stored = PartLogs(looking, "").read([7])[7]
+    assert (stored.owner, stored.rows, stored.fault) == (str(winner), [str(winner).encode()], "")
     looking.close()
 
 
@@ -189,4 +193,4 @@ def test_a_server_that_refuses(uri, monkeypatch, error, reason):
 def test_a_closed_store_says_so(shared):
     shared.close()
     with pytest.raises(StoreError, match="is closed"):
-        shared.leader()
+        shared.one("note", "rules")

@@ -14,6 +14,7 @@ import pytest
 
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier import MediaPageRecord
+from mmcrawl.sharing.log import PartLogs
 from mmcrawl.sharing.store import open_shared_store
 
 LOGGER = "mmcrawl.sharing.server"
@@ -104,8 +105,14 @@ def connect(proxy, database):
         shared.close()
 
 
+def row(shared, name):
+    """Return an entry of the log of a part."""
+    return {"_id": shared.key(name), "at": shared.key(name[:4]), "bytes": b"x"}
+
+
 def test_operations_wait_for_the_server(proxy, connect, caplog):
     shared = connect()
+    logs = PartLogs(shared, "ann")
     done, away = [], threading.Event()
 
     def work(name):
@@ -113,9 +120,9 @@ def test_operations_wait_for_the_server(proxy, connect, caplog):
             if number == 50:
                 assert away.wait(60)
             if name == "log":
-                assert shared.append(number, b"x")
+                assert logs.append({0: (number, 1, b"x")}) == set()
             else:
-                shared.send([(f"{name}{number:03d}", b"x")])
+                shared.put("mail", f"0001/{name}/{number:09d}", {"bytes": b"x"})
         done.append(name)
 
     threads = [threading.Thread(target=work, args=(name,)) for name in ("log", "a", "b")]
@@ -133,9 +140,10 @@ def test_operations_wait_for_the_server(proxy, connect, caplog):
         for thread in threads:
             thread.join(60)
     assert sorted(done) == ["a", "b", "log"]
-    assert [number for number, _ in shared.entries(0)] == list(range(60))
-    received = [name for name, _ in shared.receive()]
-    assert received == [f"{name}{number:03d}" for name in "ab" for number in range(60)]
+    log = [one["_id"] for one in shared.at("log", [0])]
+    assert log == [f"j/0000/{number:012d}" for number in range(60)]
+    mail = [one["_id"] for one in shared.all("mail")]
+    assert mail == [f"j/0001/{name}/{number:09d}" for name in "ab" for number in range(60)]
     warnings = [record for record in caplog.records if record.levelno == logging.WARNING]
     backs = [record for record in caplog.records if record.levelno == logging.INFO]
     assert any("cannot be reached; waiting for it, 60 seconds" in w.message for w in warnings)
@@ -143,23 +151,21 @@ def test_operations_wait_for_the_server(proxy, connect, caplog):
     assert "answers again" in backs[-1].message
 
 
-LEADER = {"term": 1, "worker": "ann", "sign": 1}
-
-
 def test_patience_ends(proxy, connect):
     shared = connect(patience=0.7)
-    shared.lead(LEADER)
+    shared.put("note", "over", {"reason": "x"})
     proxy.cut()
     for operation in (
-        shared.leader,
-        lambda: shared.append(0, b"x"),
-        lambda: list(shared.entries(0)),
+        lambda: shared.one("note", "over"),
+        lambda: shared.insert("log", [row(shared, "0000/0")]),
+        lambda: shared.at("log", [0]),
+        lambda: shared.delete("note", ["over"]),
     ):
         with pytest.raises(StoreError, match=r"^store mongodb://[^ ]* cannot be reached"):
             operation()
     proxy.open.set()
-    assert shared.leader() == LEADER
-    assert shared.append(0, b"x")
+    assert shared.one("note", "over")["reason"] == "x"
+    assert shared.insert("log", [row(shared, "0000/0")]) == set()
 
 
 def test_closing_ends_waiting(proxy, connect):
@@ -169,7 +175,7 @@ def test_closing_ends_waiting(proxy, connect):
 
     def wait():
         with pytest.raises(StoreError, match="is closed") as caught:
-            shared.beat("w", {})
+            shared.put("worker", "w", {})
         heard.append(caught.value)
 
     thread = threading.Thread(target=wait)
@@ -183,13 +189,13 @@ def test_closing_ends_waiting(proxy, connect):
 
 def test_closing_ends_waiting_for_an_answer(proxy, connect):
     shared = connect()
-    shared.leader()
+    shared.one("note", "over")
     proxy.flowing.clear()
     heard = []
 
     def wait():
         with pytest.raises(StoreError, match="is closed") as caught:
-            shared.leader()
+            shared.one("note", "over")
         heard.append(caught.value)
 
     thread = threading.Thread(target=wait)
@@ -208,19 +214,13 @@ def test_reading_goes_on_where_the_connection_was_lost(proxy, connect, monkeypat
         MediaPageRecord(f"http://a/{n:02d}", "", 1 - n // 7 / 10, (), 200, 1.0, ())
         for n in range(30)
     ]
-    shared.publish(pages, [], 0)
-    for number in range(30):
-        shared.append(number, b"x")
-    for read, expected in (
-        (lambda: shared.entries(0), [(number, b"x") for number in range(30)]),
-        (shared.media_pages, pages),
-    ):
-        seen = []
-        for each in read():
-            if len(seen) in (3, 11, 25):
-                proxy.drop()
-            seen.append(each)
-        assert seen == expected
+    shared.publish([shared.media_row(page) for page in pages])
+    seen = []
+    for each in shared.media_pages():
+        if len(seen) in (3, 11, 25):
+            proxy.drop()
+        seen.append(each)
+    assert seen == pages
 
 
 def test_a_server_that_is_away_when_a_store_is_opened_is_told_at_once(proxy, connect):
