@@ -71,17 +71,19 @@ def recall(
     *,
     listed: ListedLinks,
     taught: int = 0,
+    rescore: bool = False,
 ) -> None:
     """Bring algorithm and bounds to where they stood when the job was left.
-
-    The scores they answer with are in the frontier already.
 
     Args:
         frontier: knows what became of links.
         scorer, admission, moved, twins, listed: new ones.
         taught: of so many links that had ended the algorithm's knowledge was learnt already.
+        rescore: give links the scores that are answered with. Else they are in the frontier
+            already.
     """
-    for past in retold(frontier, scorer, moved.test):
+    told = LastScores(scorer)
+    for past in retold(frontier, told if rescore else scorer, moved.test):
         if scorer.knowledge is not None:
             scorer.knowledge.teaching = past.settled > taught
         if isinstance(past, PastPage) and past.elsewhere:
@@ -99,7 +101,8 @@ def recall(
         scorer.knowledge.teaching = True
     waiting = frontier.each_waiting()
     while some := list(islice(waiting, _LINKS_AT_ONCE)):
-        scorer.added(some)
+        (told if rescore else scorer).added(some)
+    frontier.apply(told.take())
 
 
 def recall_words(store: SqliteStore, job: Job, similarity: LinkSimilarity) -> None:
@@ -238,6 +241,29 @@ class Overheard(Scorer):
     def _heard(self, scores: LinkScores) -> LinkScores:
         self.heard(scores)
         return scores
+
+
+class LastScores(Overheard):
+    """Notes what an algorithm said of each link last."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        super().__init__(scorer)
+        self._scores: dict[int, tuple[float, float]] = {}
+
+    def __len__(self) -> int:
+        """Return of how many links a score is noted."""
+        return len(self._scores)
+
+    def heard(self, scores: LinkScores) -> None:
+        for link, *two in zip(scores.ids, scores.score, scores.structure, strict=True):
+            self._scores[link] = two[0], two[1]
+
+    def take(self) -> LinkScores:
+        """Take out what is noted."""
+        scores = [*self._scores.values()]
+        taken = LinkScores([*self._scores], [one[0] for one in scores], [one[1] for one in scores])
+        self._scores.clear()
+        return taken
 
 
 def tell_elsewhere(scorer: Scorer, page: CrawledPage) -> LinkScores:

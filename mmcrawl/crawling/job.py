@@ -483,7 +483,14 @@ class CrawlJob:
         if not self._is_part:
             recall_words(self.store, self.job, self._similarity)
         known = self._admission, self.moved_seeds, self._twins
-        recall(self.frontier, self.scorer, *known, listed=self._listed, taught=taught)
+        recall(
+            self.frontier,
+            self.scorer,
+            *known,
+            listed=self._listed,
+            taught=taught,
+            rescore=self._is_part,  # logs of parts have no scores
+        )
         self.frontier.apply(self.scorer.added(self.frontier.held()))
         if self._is_part:
             return
