@@ -37,7 +37,7 @@ from mmcrawl.frontier.store import open_store  # noqa: E402
 from mmcrawl.page.urls import physical_layer  # noqa: E402
 from mmcrawl.replay.handler import replay_settings  # noqa: E402
 from mmcrawl.sharing.places import Rules  # noqa: E402
-from tests.sharing.memory import Gang, Worker  # noqa: E402
+from tests.sharing.memory import Gang, MemoryStore, Worker  # noqa: E402
 
 
 class Lab:
@@ -124,7 +124,10 @@ class SimulatedGang(Gang):
         self.lab, self.pace = lab, pace
         self.found: list[bool] = []
         self.cpu = [0.0, 0.0]
-        super().__init__(lab, Rules(parts=parts, rest=0.0), worker=StoredWorker)
+        super().__init__(lab, Rules(parts=parts, rest=0.0))
+
+    def _made(self, name: str) -> Worker:
+        return StoredWorker(self, name, MemoryStore(self.tables))
 
 
 def main() -> int:
@@ -141,7 +144,9 @@ def main() -> int:
     lab = Lab(arguments.cache, arguments.webs, arguments.algo)
     base = lab.single()
     lab.pages.keep()
-    print(f"{'':<12}{'pages':>8}{'media':>8}{'area':>8}{'ops/page':>10}{'ms crawl':>10}{'ms exch':>9}")
+    print(
+        f"{'':<12}{'pages':>8}{'media':>8}{'area':>8}{'ops/page':>10}{'ms crawl':>10}{'ms exch':>9}"
+    )
     print(f"{'single':<12}{len(base):>8}{sum(base):>8}{area(base, sum(base), len(base)):>8.3f}")
     for count in map(int, arguments.workers.split(",")):
         gang = SimulatedGang(lab, arguments.pace, arguments.parts)
@@ -153,7 +158,7 @@ def main() -> int:
                 killed += 1
                 gang.workers[gang.rng.choice(sorted(gang.workers))].die()
                 workers.append(gang.join())
-            gang.dismiss()
+            gang.see_off()
         operations = sum(sum(worker.store.operations.values()) for worker in workers)
         found, pages = gang.found, len(gang.found)
         share = area(found, sum(base), pages) / area(base, sum(base), pages)

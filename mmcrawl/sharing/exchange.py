@@ -79,7 +79,7 @@ class Exchange:
         now: seconds of a monotonic clock.
 
     Attributes:
-        standing: what the crawl tells of itself; replaced, not changed, by the crawl.
+        standing: what the crawl told of itself last.
         budget: pages that may be fetched.
         wants_pages: the crawl has room for another slice of it.
         changed: guards what both sides use, and tells that there is something to do.
@@ -118,6 +118,8 @@ class Exchange:
         self._signed_at = self._asked_at = self.now - SIGN_SECONDS
         self._heard_at = self.now
         self._is_over = False
+        self._is_heard = False
+        self._used = 0
         self._round_before = 0
 
     # -- what the crawl calls -------------------------------------------------------------------
@@ -129,11 +131,22 @@ class Exchange:
             self.changed.notify()
 
     def take_news(self) -> list[News]:
-        """Take out what has happened, in order."""
+        """Take out what has happened, in order; `stand` is called when it was taken in."""
         with self.changed:
             news = list(self._news)
             self._news.clear()
+            self._is_heard = self._is_heard and not news
         return news
+
+    def stand(self, standing: Sign, used: int) -> None:
+        """Tell where the crawl stands, all taken news included.
+
+        Args:
+            standing: what the crawl knows of it.
+            used: pages of the budget of its round.
+        """
+        with self.changed:
+            self.standing, self._used, self._is_heard = standing, used, True
 
     def unwritten(self, now: float) -> float:
         """Return for how many seconds the oldest report has been waiting to be written."""
@@ -187,9 +200,9 @@ class Exchange:
             case Report():
                 self._write(task)
             case Handed():
-                terms = {part: self._parts[part].term for part in task.parts & self._parts.keys()}
-                self._gives.setdefault(task.to, {}).update(terms)
-                for part in terms:
+                given = self._current(task.parts)
+                self._gives.setdefault(task.to, {}).update(given)
+                for part in given:
                     self._drop(part)
                 self._sign()
             case Copied():
@@ -200,15 +213,25 @@ class Exchange:
                 self._learnt.publish(task)
                 self._sign()
 
+    def _current(self, terms: Mapping[int, int]) -> dict[int, int]:
+        """Return those of some parts that are still this worker's in the terms in which they were.
+
+        A part can be lost and taken again before the crawl hears of either.
+        """
+        return {
+            part: term
+            for part, term in terms.items()
+            if part in self._parts and self._parts[part].term == term
+        }
+
     def _write(self, report: Report) -> None:
         if report.letters:
             self._mail.send(report.letters)
         if report.media:
             self.documents.publish(report.media)
-        own = {part: data for part, data in report.entries.items() if part in self._parts}
-        entries = {
-            part: (self._parts[part].number, self._parts[part].term, own[part]) for part in own
-        }
+        current = self._current(report.terms)
+        own = {part: data for part, data in report.entries.items() if part in current}
+        entries = {part: (self._parts[part].number, current[part], own[part]) for part in own}
         lost = self._logs.append(entries) if entries else set()
         for part in own.keys() - lost:
             held = self._parts[part]
@@ -218,17 +241,10 @@ class Exchange:
                 held.is_due = True
                 self._tell(SnapshotDue(part))
         self._lose(lost)
-        self._remove_mail(report.taken_in)
-
-    def _remove_mail(self, names: Mapping[str, int]) -> None:
-        """Remove letters that were taken in, of parts that are still this worker's."""
-        numbers = {
-            part: self._parts[part].number - 1 for part in names.values() if part in self._parts
-        }
-        if numbers:
-            self._lose(self._logs.left_behind(numbers))
-        self._mail.remove([name for name, part in names.items() if part in self._parts])
-        self._fetched_mail.difference_update(names)
+        current = self._current(current)
+        taken_in = [name for name, part in report.taken_in.items() if part in current]
+        self._mail.remove(taken_in)
+        self._fetched_mail.difference_update(taken_in)
 
     def _drop(self, part: int) -> bool:
         """Forget a part and its letters, which are for its next owner; tell whether it was there."""
@@ -244,7 +260,8 @@ class Exchange:
 
     def _copy(self, task: Copied) -> None:
         with closing(task.db):
-            if held := self._parts.get(task.part):
+            if self._current({task.part: task.term}):
+                held = self._parts[task.part]
                 chunks = task.chunks(task.db, task.part)
                 held.snapshot = self._logs.save_snapshot(task.part, held.number, held.term, chunks)
                 held.log, held.is_due = 0, False
@@ -258,16 +275,22 @@ class Exchange:
 
     def _own_sign(self) -> Sign:
         with self.changed:
-            standing, idle = self.standing, not (self._tasks or self._news)
+            standing, used = self.standing, self._used
+            counted = self._is_heard and not self._news
+            idle = counted and standing.idle and not self._tasks
+            if standing.round != self.budget.round:
+                idle, used = False, 0
         return replace(
             standing,
             number=self._signs,
             parts={part: held.term for part, held in self._parts.items()},
             gives=self._gives,
             aside=sorted(self._aside),
-            idle=standing.idle and idle,
+            counted=counted,
+            idle=idle,
             activity=standing.activity + self._told,
             round=self.budget.round,
+            unused=max(self.budget.granted - used, 0),
             gone=self.leaving,
             learnt=self._learnt.token,
             mail=len(self._fetched_mail),
@@ -298,33 +321,37 @@ class Exchange:
         self.others = list(members.everybody)
         if self._is_over:
             return
-        terms = {part: held.term for part, held in self._parts.items()}
-        self._lose(members.lost(terms))
-        self._end_giving()
-        self._hear(signs)
-        free, offered = members.free({*self._parts, *self._aside})
-        self._take(free, offered)
-        to, active, others = members.to_give(len(self._parts), self.standing.active)
-        if to and not self._gives:
-            self._tell(Wanted(to, active, others))
-        if buried := members.buried(self._parts):
-            self.documents.delete("worker", buried)
-        self._keep_budget(sign)
         if over and self.name in over["workers"]:
             self._stop(over["reason"])
-        elif members.at_rest(sign) and self._mail.is_empty:
+            return
+        terms = {part: held.term for part, held in self._parts.items()}
+        self._lose(members.lost(terms))
+        refused = self._end_giving()
+        self._hear(signs)
+        given = {part for parts in self._gives.values() for part in parts}
+        free, offered = members.free({*self._parts, *self._aside, *given})
+        self._take(free | refused, offered)
+        to, active, others = members.to_give(self._own_sign())
+        if to and not self._gives:
+            self._tell(Wanted(to, active, others))
+        buried = members.buried(self._own_sign())
+        self.documents.delete("worker", buried)
+        self._keep_budget(sign)
+        if members.at_rest(sign, self._mail.is_empty):
             self._conclude(sign)
 
-    def _end_giving(self) -> None:
-        """Forget gifts that were taken, or whose receiver is no more."""
+    def _end_giving(self) -> set[int]:
+        """Forget gifts that were taken; return those whose receiver is no more.
+
+        Nobody else takes these: the log says that they are this worker's.
+        """
         living = self._members.living
-        taken = {part for sign in living.values() for part in sign.parts} | self._parts.keys()
         left = {
-            name: {part: term for part, term in parts.items() if part not in taken}
+            name: {part: term for part, term in parts.items() if not self._members.has(part, term)}
             for name, parts in self._gives.items()
-            if name in living
         }
-        self._gives = {name: parts for name, parts in left.items() if parts}
+        self._gives = {name: parts for name, parts in left.items() if parts and name in living}
+        return {part for name, parts in left.items() if name not in living for part in parts}
 
     def _take(self, parts: set[int], offered: Mapping[int, int]) -> None:
         """Take parts over that nobody has, or that were offered in their present term."""
@@ -345,6 +372,7 @@ class Exchange:
             stored = sound[part]
             self._parts[part] = _Held(stored.number + 1, stored.term + 1, stored.log, stored.size)
             self._tell(Taken(part, stored, self._learnt.taught.get(part, 0)))
+        self._sign()  # before anything is written: others may have to be told that it is not theirs
 
     def _keep_aside(self, part: int, why: str) -> None:
         """Leave a part alone that cannot be read; the others go on."""
@@ -399,19 +427,24 @@ class Exchange:
             self._begin_round()
 
     def _is_whole(self, living: Iterable[Sign]) -> bool:
-        """Tell whether all parts are with somebody, and the crawl has taken in its own."""
-        have = {*self._parts, *self._aside}
-        for sign in living:
+        """Tell whether all parts are with somebody whose crawl has taken them in."""
+        have: set[int] = set()
+        for sign in (self._own_sign(), *living):
+            if not sign.counted:
+                return False
             have.update(sign.parts, sign.aside)
-        with self.changed:
-            return len(have) == self.rules.parts and not self._news
+        return len(have) == self.rules.parts
 
     def _begin_round(self) -> None:
+        """Begin a round with what nobody may fetch yet; if that is nothing, to take it back."""
         left = self.rules.max_pages - self._pages()
         if left <= 0:
             self._end("max_pages")
             return
-        self.budget.begin((self.budget.round or self._round_before) + 1, left)
+        unused = self._own_sign().unused
+        unused += sum(sign.unused for sign in self._members.living.values())
+        number = (self.budget.round or self._round_before) + 1
+        self.budget.begin(number, max(left - unused, 0))
 
     def _pages(self) -> int:
         living = self._members.living.values()

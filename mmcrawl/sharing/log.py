@@ -7,9 +7,10 @@
   are in ``chunk``: ``JOB/PART/NUMBER/TOKEN/INDEX``. The head is written last.
 
 So a part belongs to who wrote its newest entry without bytes, and somebody who was replaced without
-knowing is told so by the number of the next entry, which is taken. Entries that a snapshot covers
-are removed, and one inserted in their place would stand there: nobody reads it, and
-`left_behind` tells its writer.
+knowing is told so by the number of the next entry, which is taken: that of the one who replaced it.
+Therefore entries without bytes stay when those that a snapshot covers are removed. A worker that
+takes a part over which it read before the snapshot may do so in the place of an entry that was
+removed; nobody reads that, and `claim` finds it out.
 """
 
 from __future__ import annotations
@@ -68,9 +69,21 @@ class PartLogs:
         self._name = name
 
     def read(self, parts: Collection[int]) -> dict[int, StoredPart]:
-        """Return parts as they stand. Two round trips, and one for each chunk of a snapshot."""
-        found: dict[int, StoredPart] = {part: StoredPart() for part in parts}
+        """Return parts as they stand. Two round trips, and one for each chunk of a snapshot.
+
+        Those whose owners shortened their logs meanwhile are left out, if they cannot be read.
+        """
         heads = self._heads(parts)
+        found = self._read(parts, heads)
+        if faulty := [part for part, stored in found.items() if stored.fault]:
+            now = self._heads(faulty)
+            for part in faulty:
+                if now.get(part) != heads.get(part):
+                    del found[part]
+        return found
+
+    def _read(self, parts: Collection[int], heads: Mapping[int, Row]) -> dict[int, StoredPart]:
+        found: dict[int, StoredPart] = {part: StoredPart() for part in parts}
         for part, head in heads.items():
             self._read_snapshot(found[part], head)
         for row in self._documents.at("log", parts):
@@ -93,7 +106,12 @@ class PartLogs:
         entries = {part: (stored.number, stored.term + 1, b"") for part, stored in parts.items()}
         lost = self.append(entries)
         won = parts.keys() - lost
-        return won - self.left_behind({part: parts[part].number for part in won})
+        heads = self._heads(won)
+        return {
+            part
+            for part in won
+            if part not in heads or _numbers(heads[part])[1] <= parts[part].number
+        }
 
     def append(self, entries: Mapping[int, tuple[int, int, bytes]]) -> set[int]:
         """Add an entry to the logs of parts; return those that are others' by now.
@@ -119,14 +137,6 @@ class PartLogs:
             if there is None or (there["term"], there["owner"]) != own:
                 lost.add(part)
         return lost
-
-    def left_behind(self, numbers: Mapping[int, int]) -> set[int]:
-        """Return the parts of which an entry of a certain number is covered by a snapshot.
-
-        Who has just written it is not the owner of the part any more. One round trip.
-        """
-        heads = self._heads(numbers.keys())
-        return {part for part, head in heads.items() if _numbers(head)[1] > numbers[part]}
 
     def save_snapshot(self, part: int, number: int, term: int, chunks: Iterable[bytes]) -> int:
         """Keep a snapshot in place of an older one, and remove the entries that it covers.
@@ -159,7 +169,8 @@ class PartLogs:
         }
         self._documents.insert("snapshot", [head])
         first = f"{part:04d}/"
-        for table in ("log", "snapshot", "chunk"):
+        self._documents.delete_between("log", first, name, but={"bytes": b""})
+        for table in ("snapshot", "chunk"):
             self._documents.delete_between(table, first, name)
         return size
 

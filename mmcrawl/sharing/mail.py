@@ -131,15 +131,19 @@ class Mailboxes:
         letters = {}
         for row in rows:
             name = row["_id"].partition("/")[2]
-            if (part := int(name[:4])) in parts:
+            if (part := _part(row)) in parts:
                 letters[name] = part, bytes_of(row)
         return letters
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether no mail is on its way. One round trip."""
-        return not self._documents.all("mail")
+    def is_empty(self, but: Collection[int]) -> bool:
+        """Tell whether no mail is on its way, but for some parts. One round trip."""
+        return all(_part(row) in but for row in self._documents.all("mail"))
 
     def remove(self, names: Collection[str]) -> None:
         """Remove what was taken in. One round trip."""
         self._documents.delete("mail", names)
+
+
+def _part(row: Row) -> int:
+    """Return the part that a letter is for."""
+    return int(row["_id"].split("/")[1])

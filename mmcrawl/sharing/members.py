@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from hashlib import blake2b
 from typing import Any
@@ -38,10 +38,12 @@ class Sign:
         gives: parts it gave up, by the name of the worker that is to have them, with their terms.
         aside: parts it has that cannot be read.
         pages: crawled in its parts.
+        counted: all it was told is in what it tells of its parts.
         crawled: pages it has crawled itself.
         idle: it has nothing to do and nothing under way.
         activity: grows with all that it does.
         round: of the budget.
+        unused: pages that it may still fetch in the round.
         gone: it has left.
         learnt: changes when what it learnt can be read anew.
         moved: hosts of seeds and the hosts they redirect to.
@@ -58,10 +60,12 @@ class Sign:
     gives: dict[str, dict[int, int]] = field(default_factory=dict)
     aside: list[int] = field(default_factory=list)
     pages: int = 0
+    counted: bool = False
     crawled: int = 0
     idle: bool = False
     activity: int = 0
     round: int = 0
+    unused: int = 0
     gone: bool = False
     learnt: str = ""
     moved: list[tuple[str, str]] = field(default_factory=list)
@@ -134,7 +138,7 @@ class Members:
         self._clock = ListeningClock(rules.lease / 2, now)
         self._heard = 0.0
         self._others: dict[str, _Member] = {}
-        self._still: tuple[tuple[str, int], ...] = ()
+        self._still: dict[str, int] = {}
         self._still_since: dict[str, int] = {}
 
     def look(self, signs: Mapping[str, Sign], now: float) -> None:
@@ -175,15 +179,14 @@ class Members:
         """
         living = self.living
         taken = set(own)
-        offered: dict[int, int] = {}
+        given: dict[int, tuple[int, str]] = {}
         for sign in living.values():
             taken.update(sign.parts, sign.aside)
-        for sign in living.values():
             for name, parts in sign.gives.items():
-                if name == self.name:
-                    offered.update(parts)
-                elif name in living:
-                    taken.update(parts)
+                for part, term in parts.items():
+                    given[part] = max((term, name), given.get(part, (0, "")))
+        offered = {part: term for part, (term, name) in given.items() if name == self.name}
+        taken.update(part for part, (_, name) in given.items() if name in living)
         names = sorted([self.name, *living])
         mine = {
             part
@@ -193,26 +196,39 @@ class Members:
         return mine, offered
 
     def lost(self, own: Mapping[int, int]) -> set[int]:
-        """Return the parts, of those with their terms given, that another one has by now."""
+        """Return the parts, of those with their terms given, that another one has, or had, later."""
         return {
             part
-            for sign in self.living.values()
+            for sign in self.everybody
             for part, term in sign.parts.items()
             if part in own and term > own[part] % (_TERMS - 1)
         }
 
-    def to_give(self, own: int, active: int) -> tuple[str, int, int]:
+    def has(self, part: int, later: int) -> bool:
+        """Tell whether another worker that is alive has, or gives, a part in a later term.
+
+        Or has it set aside.
+        """
+        return any(
+            part in sign.aside
+            or sign.parts.get(part, -1) > later % (_TERMS - 1)
+            or any(parts.get(part, -1) > later for parts in sign.gives.values())
+            for sign in self.living.values()
+        )
+
+    def to_give(self, standing: Sign) -> tuple[str, int, int]:
         """Return whom to give parts, how many with something to do, and how many without.
 
-        Only the worker with most of them gives, to the one with fewest; "" for nobody.
+        Only the worker with most of them gives, to the one with fewest; "" for nobody. Where all
+        are idle the crawl may be over, and nobody gives.
 
         Args:
-            own: parts this worker has.
-            active: how many of them have something to do.
+            standing: sign of this worker.
         """
         living = {n: s for n, s in self.living.items() if self._others[n].signs > 1}
-        if not living:
+        if not living or all(sign.idle for sign in (standing, *living.values())):
             return "", 0, 0
+        own, active = len(standing.parts), standing.active
         poorest = min(living, key=lambda name: (living[name].active, len(living[name].parts), name))
         richest = max((sign.active, name) for name, sign in living.items())
         sign = living[poorest]
@@ -226,35 +242,57 @@ class Members:
             others = max(uneven // 2 - some, 0)
         return (poorest, some, others) if some or others else ("", 0, 0)
 
-    def buried(self, own: Iterable[int]) -> list[str]:
-        """Return the dead and gone whose parts the living have; `own` are those of this worker."""
+    def buried(self, own: Sign) -> list[str]:
+        """Return the dead and gone whose parts the living have in later terms.
+
+        Until then their signs tell who has such a part in an earlier term that it is not his.
+        """
         living = self.living
-        taken = {part for sign in living.values() for part in sign.parts} | {*own}
+        aside = {part for sign in (own, *living.values()) for part in sign.aside}
+        terms: dict[int, int] = {}
+        for sign in (own, *living.values()):
+            for part, term in sign.parts.items():
+                terms[part] = max(term % (_TERMS - 1), terms.get(part, 0))
         return [
             name
             for name, one in self._others.items()
-            if name not in living and one.sign.parts.keys() <= taken
+            if name not in living
+            and all(
+                part in aside or terms.get(part, -1) > term for part, term in one.sign.parts.items()
+            )
         ]
 
     # -- when it is over ------------------------------------------------------------------------
 
-    def at_rest(self, own: Sign) -> bool:
-        """Tell whether nobody has anything to do, and had not for some signs of each.
+    def at_rest(self, own: Sign, mail_is_empty: Callable[[Collection[int]], bool]) -> bool:
+        """Tell whether nobody has anything to do.
 
-        What has been sent to nobody's knowledge yet is not asked for.
+        So it is if all were idle and in one round, no mail was on its way then, and each has given
+        a sign since that was asked, having done nothing in between.
+
+        Args:
+            own: sign of this worker.
+            mail_is_empty: tells whether there is none, but for some parts.
         """
         living = {self.name: own, **self.living}
-        have = {part for sign in living.values() for part in (*sign.parts, *sign.aside)}
-        whole = len(have) == self._rules.parts and not any(s.gives for s in living.values())
-        still = tuple(sorted((name, sign.activity) for name, sign in living.items()))
-        if not whole or not all(sign.idle for sign in living.values()):
-            self._still = ()
+        aside = {part for sign in living.values() for part in sign.aside}
+        have = aside.union(*(sign.parts for sign in living.values()))
+        if (
+            len(have) < self._rules.parts
+            or len({sign.round for sign in living.values()}) > 1
+            or not all(sign.idle and not sign.gives for sign in living.values())
+        ):
+            self._still = {}
             return False
+        still = {name: sign.activity for name, sign in living.items()}
         numbers = {name: sign.number for name, sign in living.items()}
         if still != self._still:
-            self._still, self._still_since = still, numbers
+            self._still = still if mail_is_empty(aside) else {}
+            self._still_since = {}
             return False
-        return all(number >= self._still_since[name] + 2 for name, number in numbers.items())
+        if not self._still_since:
+            self._still_since = numbers
+        return all(number > self._still_since[name] for name, number in numbers.items())
 
 
 def _chosen(part: int, names: Iterable[str]) -> str:

@@ -25,6 +25,7 @@ class Report:
         media: documents of media pages.
         taken_in: letters whose links are in the entries, by name with their part.
         since: when the first of it happened, by the monotonic clock.
+        terms: in which the crawl has its parts; what is of another term is void.
     """
 
     entries: Mapping[int, bytes]
@@ -32,13 +33,14 @@ class Report:
     media: Sequence[Row]
     taken_in: Mapping[str, int]
     since: float
+    terms: Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """Parts of which everything was reported, and who is to have them."""
+    """Parts of which everything was reported, with their terms, and who is to have them."""
 
-    parts: frozenset[int]
+    parts: Mapping[int, int]
     to: str
 
 
@@ -47,6 +49,7 @@ class Copied:
     """A part as a connection sees it that was opened after the last report."""
 
     part: int
+    term: int
     chunks: Callable[[sqlite3.Connection, int], Iterable[bytes]]
     db: sqlite3.Connection
 

@@ -121,8 +121,14 @@ class Documents(Protocol):
     def delete(self, table: str, names: Collection[str]) -> None:
         """Remove documents."""
 
-    def delete_between(self, table: str, first: str, end: str) -> None:
-        """Remove the documents whose names are not before `first`, and before `end`."""
+    def delete_between(self, table: str, first: str, end: str, *, but: Row | None = None) -> None:
+        """Remove the documents whose names are not before `first`, and before `end`.
+
+        Args:
+            table: where they are.
+            first, end: names.
+            but: a field and its value: documents that have it stay.
+        """
 
     def publish(self, rows: Sequence[Row]) -> None:
         """Write documents of media pages in place of those of their keys."""
@@ -273,9 +279,11 @@ class StoreServer:
         if names:
             self._delete_all(table, {"_id": {"$in": [self.key(name) for name in names]}})
 
-    def delete_between(self, table: str, first: str, end: str) -> None:
+    def delete_between(self, table: str, first: str, end: str, *, but: Row | None = None) -> None:
         """Remove the documents whose names are not before `first`, and before `end`."""
-        self._delete_all(table, {"_id": {"$gte": self.key(first), "$lt": self.key(end)}})
+        others = {name: {"$ne": value} for name, value in (but or {}).items()}
+        between = {"$gte": self.key(first), "$lt": self.key(end)}
+        self._delete_all(table, {"_id": between, **others})
 
     def publish(self, rows: Sequence[Row]) -> None:
         """Write documents of media pages in place of those of their keys.

@@ -118,7 +118,7 @@ class SharedJob:
         self._knowledge = crawl.scorer(_NoLinks(), self._reporter.similarity).knowledge
         if self._knowledge is not None:
             self._knowledge.begin_sharing(_SIBLINGS)
-        self._held: set[int] = set()
+        self._held: dict[int, int] = {}  # parts, with their terms
         self._giving: dict[str, set[int]] = {}
         self._jobs: dict[int, CrawlJob] = {}
         self._rests_until: dict[int, float] = {}
@@ -332,7 +332,7 @@ class SharedJob:
         grown = self._own.pages >= max(self._told_at * _GROWTH, self._told_at + _FEWEST_LEARNT)
         if grown:
             self._tell_learnt()
-        self.exchange.standing = self._standing()
+        self.exchange.stand(self._standing(), self._used())
 
     def stop(self, reason: str, *, finished: bool) -> None:
         """Take leave: what happened is written, and the parts are others'.
@@ -346,7 +346,7 @@ class SharedJob:
             return
         self.commit()
         self._tell_learnt()
-        self.exchange.standing = replace(self.exchange.standing, errors=self._errors())
+        self.exchange.stand(replace(self._standing(), errors=self._errors()), self._used())
         self._sender.leave()
         if self._broken:
             return
@@ -401,7 +401,7 @@ class SharedJob:
     def _take(self, news: Taken) -> None:
         """Make a part of the crawl from what the shared store has of it."""
         part = news.part
-        self._held.add(part)
+        self._held[part] = news.stored.term + 1
         if not news.stored.rows and part not in self._seeds:
             return
         try:
@@ -440,7 +440,7 @@ class SharedJob:
 
     def _forget(self, part: int) -> None:
         """Let a part go, with all that was not reported of it."""
-        self._held.discard(part)
+        self._held.pop(part, None)
         self._jobs.pop(part, None)
         self._running = {link for link in self._running if link >> _SHIFT != part}
         for known in (self._under_way, self._best, self._totals, self._rests_until):
@@ -474,7 +474,7 @@ class SharedJob:
         busy = {part: job.ready for part, job in self._jobs.items() if job.ready}
         by_size = sorted(busy, key=lambda part: -busy[part])
         given = by_size[1 : 1 + news.active]
-        given += islice(sorted(self._held - busy.keys()), news.others)
+        given += islice(sorted(self._held.keys() - busy.keys()), news.others)
         if given:
             self._giving[news.to] = set(given)
             self._changed.update(given)
@@ -483,7 +483,7 @@ class SharedJob:
         """Give parts away of which nothing is under way any more."""
         for to, parts in list(self._giving.items()):
             if not any(self._under_way[part] for part in parts):
-                own = frozenset(parts & self._held)
+                own = {part: self._held[part] for part in parts & self._held.keys()}
                 del self._giving[to]
                 for part in own:
                     self._forget(part)
@@ -502,14 +502,19 @@ class SharedJob:
     def _has_budget(self) -> bool:
         """Tell whether another page may be fetched; ask for more in time."""
         budget = self.exchange.budget
-        if budget.round != self._round:
-            self._round, self._before_round = budget.round, self._crawled
-        left = budget.granted - (self._crawled - self._before_round) - len(self._running)
-        if left < _FEW_PAGES and not budget.spent and budget.round:
+        left = budget.granted - self._used()
+        has_links = self._best or self._changed
+        if left < _FEW_PAGES and has_links and not budget.spent and budget.round:
             with self.exchange.changed:
                 self.exchange.wants_pages = True
                 self.exchange.changed.notify()
         return left > 0
+
+    def _used(self) -> int:
+        """Return how many pages of this round's budget are used."""
+        if self.exchange.budget.round != self._round:
+            self._round, self._before_round = self.exchange.budget.round, self._crawled
+        return self._crawled - self._before_round + len(self._running)
 
     def _best_part(self, ready: Callable[[str], bool]) -> int | None:
         """Return the part with the best link of a host that is `ready`."""
@@ -575,7 +580,9 @@ class SharedJob:
             self._moved.update(job.moved_seeds.hosts)
         rows = self._changes.take()
         entries = {part: some.encode() for part, some in rows.items() if part in self._held}
-        report = Report(entries, self._letters.take(), media, self._taken_in, self._since)
+        report = Report(
+            entries, self._letters.take(), media, self._taken_in, self._since, dict(self._held)
+        )
         self._taken_in, self._since = {}, inf
         self._dirty.clear()
         if entries or report.letters or media or report.taken_in:
@@ -587,10 +594,11 @@ class SharedJob:
         db = sqlite3.connect(self._file, isolation_level=None, check_same_thread=False)
         db.execute("BEGIN")
         db.execute("SELECT 1 FROM job").fetchone()  # what is written from now on is not seen
-        return Copied(part, self._changes.all_of, db)
+        return Copied(part, self._held[part], self._changes.all_of, db)
 
     def _standing(self) -> Sign:
         own = added([*self._totals.values()])
+        self._used()  # of a round that was begun meanwhile
         ready = self.ready
         waits = not ready or (self._rules.max_pages > 0 and self._is_spent())
         idle = waits and not (self._running or self._dirty or self._letters or self._giving)
@@ -600,6 +608,7 @@ class SharedJob:
             crawled=self._crawled,
             idle=idle,
             activity=self._activity + self._crawled,
+            round=self._round,
             moved=sorted(self._moved),
             lag=round(self.exchange.unwritten(self._clock()), 1),
             under_way=len(self._running),

@@ -8,8 +8,6 @@ from pymongo import MongoClient
 from mmcrawl.sharing.store import open_shared_store
 from tests.databases import mongodb_uri
 
-from .real_workers import Gang, Web
-
 ARGUMENTS = {"topic": "physics", "algo": "hits"}
 
 
@@ -44,6 +42,8 @@ def shared(stores):
 @pytest.fixture
 def web():
     """Return a web that is crawled in seconds, by workers as slow as `web.delay` makes them."""
+    from .real_workers import Web
+
     with Web(8, 40) as made:
         yield made
 
@@ -51,6 +51,8 @@ def web():
 @pytest.fixture
 def gang(web, uri, tmp_path):
     """Return who starts workers; they are ended after the test."""
+    from .real_workers import Gang
+
     made = Gang(web, uri, tmp_path)
     yield made
     made.end()
@@ -73,6 +75,8 @@ def observe():
 @pytest.fixture
 def gang_of_many(uri, tmp_path):
     """Return a gang and a web that keeps it busy for longer."""
+    from .real_workers import Gang, Web
+
     with Web(12, 100) as web:
         made = Gang(web, uri, tmp_path)
         yield made

@@ -5,14 +5,13 @@ Time is simulated: it stands still while anything is done, and passes between th
 
 from __future__ import annotations
 
-import bisect
 import copy
 import itertools
-import logging
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.crawling.reports import FetchedPage
@@ -29,6 +28,8 @@ from mmcrawl.topic import topic_from_keywords
 
 JOB = "job"
 
+_R = TypeVar("_R")
+
 
 class Crash(BaseException):
     """A worker's process ends here."""
@@ -40,6 +41,7 @@ class MemoryStore(SharedStore):
     Attributes:
         tables: documents by their keys, by table.
         before: called before each operation with its name and that of the table; may raise.
+        again: asked after each single write, likewise, whether its answer was lost.
         operations: how many there were, by name.
     """
 
@@ -48,6 +50,7 @@ class MemoryStore(SharedStore):
         self._job = Job(0, JOB, {}, None, "")
         self.tables = defaultdict(dict) if tables is None else tables
         self.before: Callable[[str, str], object] = lambda operation, table: None
+        self.again: Callable[[str, str], bool] = lambda operation, table: False
         self.operations: Counter[str] = Counter()
         self.aside: list[tuple[str, str, str]] = []
         self.reason = ""
@@ -61,6 +64,13 @@ class MemoryStore(SharedStore):
         self.operations[operation] += 1
         return self.tables[table]
 
+    def _write(self, operation: str, table: str, act: Callable[[dict[str, Row]], _R]) -> _R:
+        """Do a single write, once more each time that its answer is lost; return the last one."""
+        result = act(self._begin(operation, table))
+        while self.again(operation, table):
+            result = act(self.tables[table])
+        return result
+
     def one(self, table: str, name: str) -> Row | None:
         return copy.deepcopy(self._begin("one", table).get(self.key(name)))
 
@@ -73,34 +83,41 @@ class MemoryStore(SharedStore):
         return [dict(row) for _, row in rows if row["at"] in places]
 
     def insert(self, table: str, rows: Sequence[Row]) -> set[str]:
-        taken = set()
-        documents = self._begin("insert", table)
-        for number, row in enumerate(rows):
-            if number:
-                self.before("insert", table)  # a bulk may break off in the middle
+        def act(documents: dict[str, Row], row: Row) -> bool:
             if row["_id"] in documents:
-                taken.add(row["_id"])
-            else:
-                documents[row["_id"]] = dict(row)
-        return taken
+                return False
+            self.inserted(table, row)
+            documents[row["_id"]] = dict(row)
+            return True
+
+        return {
+            row["_id"] for row in rows if not self._write("insert", table, partial(act, row=row))
+        }
+
+    def inserted(self, table: str, row: Row) -> None:
+        """Do something about a document that is about to be inserted; here, nothing."""
 
     def put(self, table: str, name: str, fields: Row) -> None:
-        self._begin("put", table)[self.key(name)] = {"_id": self.key(name), **fields}
+        row = {"_id": self.key(name), **fields}
+        self._write("put", table, lambda documents: documents.__setitem__(row["_id"], row))
 
     def delete(self, table: str, names: Collection[str]) -> None:
-        documents = self._begin("delete", table)
         for name in names:
-            documents.pop(self.key(name), None)
+            self._write(
+                "delete", table, lambda documents, key=self.key(name): documents.pop(key, 0)
+            )
 
-    def delete_between(self, table: str, first: str, end: str) -> None:
-        documents = self._begin("delete", table)
-        for key in [k for k in documents if self.key(first) <= k < self.key(end)]:
-            del documents[key]
+    def delete_between(self, table: str, first: str, end: str, *, but: Row | None = None) -> None:
+        def act(documents: dict[str, Row]) -> None:
+            for key in [k for k in documents if self.key(first) <= k < self.key(end)]:
+                if but is None or not but.items() <= documents[key].items():
+                    del documents[key]
+
+        self._write("delete", table, act)
 
     def publish(self, rows: Sequence[Row]) -> None:
-        documents = self._begin("publish", "media")
         for row in rows:
-            documents[row["_id"]] = dict(row)
+            self._write("publish", "media", lambda d, row=row: d.__setitem__(row["_id"], dict(row)))
 
     def set_aside(self, table: str, name: str, why: str) -> None:
         self.aside.append((table, name, why))
@@ -147,18 +164,22 @@ class MadeWeb:
     def media(self) -> set[str]:
         return {url for url in self.urls if b"lens.mp4" in self.body(url)}
 
-    def body(self, url: str) -> bytes:
-        host, number = url.split("/")[2], int(url.split("/")[4].partition(".")[0])
+    def links(self, url: str) -> list[str]:
+        """Return the addresses that a page leads to: two of its host, one of any."""
+        host, number = url.split("/")[2], _number(url)
         rng = random.Random(f"{self._seed} {url}")
-        children = [2 * number + 1, 2 * number + 2]
-        links = [f"/p/{child}.htm" for child in children if child < self.pages]
-        other = rng.choice(self.hosts)
-        links.append(f"http://{other}/p/{rng.randrange(self.pages)}.htm")
+        own = [n for n in (2 * number + 1, 2 * number + 2) if n < self.pages]
+        there = rng.choice(self.hosts), rng.randrange(self.pages)
+        return [f"http://{h}/p/{n}.htm" for h, n in [*((host, n) for n in own), there]]
+
+    def body(self, url: str) -> bytes:
+        host, number = url.split("/")[2], _number(url)
+        rng = random.Random(f"{self._seed} words {url}")
         words = "optics lens" if rng.random() < 0.6 else "news"
         film = f'<a href="/{number}/lens.mp4">film of a lens</a>' if number % 3 == 0 else ""
-        if film and words == "news":
+        if words == "news":
             film = ""
-        listed = "".join(f'<p><a href="{link}">{words}</a></p>' for link in links)
+        listed = "".join(f'<p><a href="{link}">{words}</a></p>' for link in self.links(url))
         return f"<title>{words} {host} {number}</title><p>{words}</p>{film}{listed}".encode()
 
     def crawl(self, algo: str) -> CrawlParts:
@@ -180,6 +201,10 @@ class MadeWeb:
         return FetchedPage(parse_page(self.body(url), url, "text/html"))
 
 
+def _number(url: str) -> int:
+    return int(url.split("/")[4].partition(".")[0])
+
+
 class Gang:
     """Workers of one crawl, in this process."""
 
@@ -190,47 +215,47 @@ class Gang:
         *,
         algo: str = "shark",
         seed: int = 0,
-        worker: type[Worker] | None = None,
     ) -> None:
         self.web, self.rules = web, rules
         self.crawl = web.crawl(algo)
-        self._worker = worker or Worker
         self.tables: dict[str, dict[str, Row]] = defaultdict(dict)
         self.workers: dict[str, Worker] = {}
         self.now = 0.0
+        self.reason = ""
+        self.pages_a_step = 5
         self.rng = random.Random(seed)
         self._names = itertools.count()
 
     def join(self) -> Worker:
-        worker = self._worker(self, f"w{next(self._names)}")
+        worker = self._made(f"w{next(self._names)}")
         self.workers[worker.name] = worker
         return worker
+
+    def _made(self, name: str) -> Worker:
+        return Worker(self, name, MemoryStore(self.tables))
 
     def pass_time(self, seconds: float = 0.25) -> None:
         """Let time pass, and every worker take its steps in some order."""
         self.now += seconds
         for name in self.rng.sample(sorted(self.workers), len(self.workers)):
             if name in self.workers:
-                self.workers[name].live()
+                self.workers[name].act("live")
 
     def run(self, seconds: float = 600.0) -> str:
         """Let time pass until the crawl is over; return why."""
         end = self.now + seconds
         while self.now < end:
             self.pass_time()
-            self.dismiss()
+            self.see_off()
             if not self.workers:
                 return self.reason
         raise AssertionError(f"not over after {seconds:g} s: {self.tables['worker']}")
 
-    def dismiss(self) -> None:
-        """Let workers leave that know that the crawl is over."""
-        for name, worker in list(self.workers.items()):
-            if worker.over:
-                worker.leave()
-                del self.workers[name]
-
-    reason = ""
+    def see_off(self) -> None:
+        """Let those leave whose crawl is over."""
+        for worker in [*self.workers.values()]:
+            if worker.over and not worker.asleep:
+                worker.act("leave")
 
     @property
     def media(self) -> set[str]:
@@ -240,37 +265,49 @@ class Gang:
 class Worker:
     """A worker whose process this is not."""
 
-    def __init__(self, gang: Gang, name: str) -> None:
-        self.gang, self.name = gang, name
-        self.store = MemoryStore(gang.tables)
+    def __init__(self, gang: Gang, name: str, store: MemoryStore) -> None:
+        self.gang, self.name, self.store = gang, name, store
         self.job = SharedJob(self.store, gang.crawl, gang.rules, name=name, clock=lambda: gang.now)
         self.job._stopped = self._stop
         self.over = ""
-        self.pages_a_step = 5
         self.under_way: list[WaitingLink] = []
         self.asleep = False
 
     def _stop(self, reason: str) -> None:
         self.over = self.gang.reason = reason
 
-    def live(self) -> None:
-        """Fetch some pages, report, and correspond."""
+    def act(self, action: str) -> None:
+        """Take some steps: "crawl", "correspond", "live" or "leave"."""
         if self.asleep:
             return
         try:
-            self.fetch()
-            self.job.commit()
-            if self.job.exchange.due(self.gang.now) <= 0:
-                self.job.exchange.step(self.gang.now)
+            getattr(self, action)()
         except Crash:
             self.die()
+
+    def live(self) -> None:
+        """Fetch some pages, report, and correspond."""
+        self.crawl()
+        self.correspond()
+
+    def crawl(self) -> None:
+        """Take the steps of the crawl."""
+        self.fetch()
+        self.job.commit()
+
+    def correspond(self) -> None:
+        """Take a step of the exchange if one is due."""
+        if self.job.exchange.due(self.gang.now) <= 0:
+            self.job.exchange.step(self.gang.now)
 
     def fetch(self) -> None:
         for link in self.under_way:
             if self.job.is_running(link.id):
                 self.job.crawled(link.id, self.gang.web.page(link.url))
         self.under_way = []
-        while len(self.under_way) < self.pages_a_step and (link := self.job.next()) is not None:
+        while (
+            len(self.under_way) < self.gang.pages_a_step and (link := self.job.next()) is not None
+        ):
             self.under_way.append(link)
 
     def leave(self) -> None:
@@ -279,6 +316,7 @@ class Worker:
         self.job.exchange.leaving = True
         self.job.exchange.step(self.gang.now)
         self.job.close()
+        self.gang.workers.pop(self.name, None)
 
     def die(self) -> None:
         """End without a word."""

