@@ -154,7 +154,7 @@ def watched(gang: Gang, seen: Observation) -> CrawlView:
 
 
 def test_a_crawl_of_workers_that_die_and_join_is_seen_whole() -> None:
-    gang = Gang(MadeWeb(8, 60), Rules(parts=16, lease=3.0, rest=0.0))
+    gang = Gang(MadeWeb(8, 60), Rules(parts=16, lease=9.0, rest=0.0))
     seen = Observation(JOB, parts=16)
     workers = [gang.join() for _ in range(3)]
     letters = 0
