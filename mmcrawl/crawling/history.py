@@ -75,7 +75,7 @@ def recall(
     """Bring algorithm and bounds to where they stood when the job was left.
 
     The scores they answer with are in the frontier already; but those of a part that is taken over
-    may be out of date, and are asked for at the end.
+    may be out of date.
 
     Args:
         frontier: knows what became of links.
@@ -83,9 +83,9 @@ def recall(
         taught: for a part that is taken over: of so many links that had ended the knowledge of the
             algorithm was learnt already.
     """
-    is_part = taught is not None and scorer.knowledge is not None
-    scorer.silent = is_part
-    for past in retold(frontier, scorer, moved.test):
+    told = LastScores(scorer) if taught is not None and scorer.knowledge is None else scorer
+    scorer.silent = taught is not None and scorer.knowledge is not None
+    for past in retold(frontier, told, moved.test):
         if scorer.knowledge is not None:
             scorer.knowledge.teaching = past.settled > (taught or 0)
         if isinstance(past, PastPage) and past.elsewhere:
@@ -104,9 +104,11 @@ def recall(
     waiting = frontier.each_waiting()
     scorer.silent = False
     while some := list(islice(waiting, _LINKS_AT_ONCE)):
-        scores = scorer.added(some)
-        if is_part:
+        scores = told.added(some)
+        if taught is not None and told is scorer:
             frontier.apply(scores)
+    if isinstance(told, LastScores):
+        frontier.apply(told.take())
 
 
 def recall_words(store: SqliteStore, job: Job, similarity: LinkSimilarity) -> None:
@@ -245,6 +247,29 @@ class Overheard(Scorer):
     def _heard(self, scores: LinkScores) -> LinkScores:
         self.heard(scores)
         return scores
+
+
+class LastScores(Overheard):
+    """Notes what an algorithm said of each link last."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        super().__init__(scorer)
+        self._scores: dict[int, tuple[float, float]] = {}
+
+    def __len__(self) -> int:
+        """Return of how many links a score is noted."""
+        return len(self._scores)
+
+    def heard(self, scores: LinkScores) -> None:
+        for link, *two in zip(scores.ids, scores.score, scores.structure, strict=True):
+            self._scores[link] = two[0], two[1]
+
+    def take(self) -> LinkScores:
+        """Take out what is noted."""
+        scores = [*self._scores.values()]
+        taken = LinkScores([*self._scores], [one[0] for one in scores], [one[1] for one in scores])
+        self._scores.clear()
+        return taken
 
 
 def tell_elsewhere(scorer: Scorer, page: CrawledPage) -> LinkScores:

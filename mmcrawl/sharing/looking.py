@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from mmcrawl import __version__
-from mmcrawl.crawling.history import Overheard, noted, retold
+from mmcrawl.crawling.history import LastScores, noted, retold
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.errors import MmcrawlError, StoreError
 from mmcrawl.frontier.ranking import ALL
 from mmcrawl.frontier.reading import JOB_SHIFT, LinkTable
 from mmcrawl.frontier.records import LinkScores
 from mmcrawl.frontier.store import Job, SqliteStore, open_store
-from mmcrawl.scoring.base import Scorer
 from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
 from mmcrawl.sharing.changes import put_rows
 from mmcrawl.sharing.log import PartLogs, StoredPart
@@ -135,30 +134,6 @@ def _read_parts(
                 tell(f"part {part} of the crawl is left out, as it cannot be read: {fault}")
 
 
-class _Rescored(Overheard):
-    """Writes down what an algorithm says of links that wait."""
-
-    def __init__(self, scorer: Scorer, store: SqliteStore, part: int) -> None:
-        super().__init__(scorer)
-        self._store, self._base = store, part << JOB_SHIFT
-        self._scores: dict[int, tuple[float, float]] = {}
-
-    def heard(self, scores: LinkScores) -> None:
-        for link, *two in zip(scores.ids, scores.score, scores.structure, strict=True):
-            self._scores[link] = two[0], two[1]
-        if len(self._scores) > _SCORES_AT_ONCE:
-            self.write()
-
-    def write(self) -> None:
-        """Write down what was not written yet."""
-        with self._store.writing() as db:
-            db.executemany(
-                "UPDATE link SET score = ?, structure = ? WHERE id = ? AND status = 'W'",
-                [(*two, self._base + link) for link, two in self._scores.items()],
-            )
-        self._scores.clear()
-
-
 def _rescore(store: SqliteStore, arguments: Mapping[str, Any]) -> None:
     """Give the links that wait in parts the scores that follow from what happened there."""
     waits = {row[0] for row in store.db.execute(_WAITING)}
@@ -176,8 +151,18 @@ def _rescore(store: SqliteStore, arguments: Mapping[str, Any]) -> None:
             scorer.adopt(knowledge)
         if knowledge is None and part not in waits:
             continue
-        rescored = _Rescored(scorer, store, part)
-        for _ in retold(links, rescored, reporter.test):
-            pass
-        rescored.write()
+        told = LastScores(scorer)
+        for _ in retold(links, told, reporter.test):
+            if len(told) > _SCORES_AT_ONCE:
+                _write(store, part, told.take())
+        _write(store, part, told.take())
     store.commit()
+
+
+def _write(store: SqliteStore, part: int, scores: LinkScores) -> None:
+    rows = zip(scores.ids, scores.score, scores.structure, strict=True)
+    with store.writing() as db:
+        db.executemany(
+            "UPDATE link SET score = ?, structure = ? WHERE id = ? AND status = 'W'",
+            [(score, structure, (part << JOB_SHIFT) + link) for link, score, structure in rows],
+        )

@@ -8,7 +8,7 @@ alone knows neither.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -146,14 +146,19 @@ class Observer:
                 f"there is no job {observation.name!r} in store {self.name}; `scrapy workers`"
                 " without a job tells which there are"
             )
-        signs = {}
-        for row in rows:
-            with suppress(ValueError, LookupError):  # the workers set it aside
-                signs[row["_id"].partition("/")[2]] = Sign.decode(row["facts"])
-        observation.take(job, signs, mail, now)
+        observation.take(job, signs_of(rows), mail, now)
 
     def _explained(self) -> Any:
         return explained(f"store {self.name}")
+
+
+def signs_of(rows: Iterable[Row]) -> dict[str, Sign]:
+    """Return the signs among the documents about workers that can be read, by names."""
+    signs = {}
+    for row in rows:
+        with suppress(ValueError, LookupError):  # the workers set it aside
+            signs[row["_id"].partition("/")[2]] = Sign.decode(row["facts"])
+    return signs
 
 
 class _Seen:

@@ -11,7 +11,7 @@ import pytest
 from mmcrawl.crawling.reports import Totals
 from mmcrawl.errors import StoreError
 from mmcrawl.sharing.members import Sign
-from mmcrawl.sharing.observing import CrawlView, Observation, Observer
+from mmcrawl.sharing.observing import CrawlView, Observation, Observer, signs_of
 from mmcrawl.sharing.places import Rules
 from mmcrawl.sharing.store import open_shared_store
 
@@ -148,14 +148,13 @@ def test_a_state_is_told_by_the_job_and_the_signs(
 
 
 def watched(gang: Gang, seen: Observation) -> CrawlView:
-    facts = gang.tables["worker"].items()
-    signs = {key.partition("/")[2]: Sign.decode(row["facts"]) for key, row in facts}
+    signs = signs_of(gang.tables["worker"].values())
     seen.take(BEGUN, signs, len(gang.tables["mail"]), gang.now)
     return seen.view
 
 
 def test_a_crawl_of_workers_that_die_and_join_is_seen_whole() -> None:
-    gang = Gang(MadeWeb(8, 60), Rules(parts=16, lease=3.0, rest=0.0))
+    gang = Gang(MadeWeb(8, 60), Rules(parts=16, lease=9.0, rest=0.0))
     seen = Observation(JOB, parts=16)
     workers = [gang.join() for _ in range(3)]
     letters = 0
