@@ -7,7 +7,6 @@ crawled.
 from __future__ import annotations
 
 import itertools
-import logging
 
 import pytest
 from hypothesis import settings

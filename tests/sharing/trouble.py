@@ -14,8 +14,9 @@ from typing import Any
 
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.store import SqliteStore, open_store
-from mmcrawl.sharing.changes import Changes, Rows
+from mmcrawl.sharing.changes import Changes
 from mmcrawl.sharing.mail import decode_letters
+from mmcrawl.sharing.observing import signs_of
 from mmcrawl.sharing.places import Rules
 from mmcrawl.sharing.server import Row
 
@@ -271,9 +272,7 @@ class TroubledGang(Gang):
             assert pages.keys() >= whole & self.web.urls
 
     def _check_totals(self, pages: int) -> None:
-        from mmcrawl.sharing.members import Sign
-
-        signs = [Sign.decode(row["facts"]) for row in self.tables["worker"].values()]
+        signs = signs_of(self.tables["worker"].values()).values()
         assert sum(sign.pages for sign in signs) == pages
         assert sum(sign.totals.get("pages", 0) for sign in signs) == pages
         held: defaultdict[int, int] = defaultdict(int)
