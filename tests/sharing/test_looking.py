@@ -139,7 +139,7 @@ def test_links_that_wait_have_the_scores_that_follow_from_the_history(
     worker = gang.join()
     for _ in range(12):
         gang.pass_time()
-    worker.pages_a_step = 0
+    gang.pages_a_step = 0
     for _ in range(8):  # what is under way comes, and is written down
         gang.pass_time()
     known = {}

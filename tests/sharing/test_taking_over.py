@@ -28,14 +28,13 @@ def test_links_that_wait_have_the_scores_they_had(algo: str, most: float) -> Non
     first = gang.join()
     for _ in range(12):
         gang.pass_time()
-    first.pages_a_step = 0
+    gang.pages_a_step = 0
     for _ in range(8):  # what is under way comes, and is written down
         gang.pass_time()
     before = scores(first)
     assert len(before) > 10
     first.die()
     second = gang.join()
-    second.pages_a_step = 0
     for _ in range(40):
         gang.pass_time()
     after = scores(second)
