@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
-
-import pytest
 
 from mmcrawl.crawling.job import PageElsewhere
 from mmcrawl.frontier import NewLink

@@ -1,4 +1,4 @@
-"""Workers that meet with trouble between any two of their operations, and what must hold all the same.
+"""Workers that meet with trouble between any two operations, and what must hold all the same.
 
 Trouble comes at the k-th operation of a worker from now on: its process ends, it is held up while
 the others go on, or the answer to a write is lost and the write is repeated later. Its crawl can be
@@ -14,7 +14,7 @@ from typing import Any
 
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.store import SqliteStore, open_store
-from mmcrawl.sharing.changes import Changes, Rows
+from mmcrawl.sharing.changes import Changes
 from mmcrawl.sharing.mail import decode_letters
 from mmcrawl.sharing.places import Rules
 from mmcrawl.sharing.server import Row
@@ -25,7 +25,7 @@ STEP = 0.5  # seconds
 
 
 class TroubledStore(MemoryStore):
-    """A store whose log is watched: only who owns a part writes to it, and no number is left out."""
+    """A store whose logs are watched: only the owner of a part writes, and leaves no number out."""
 
     damaged: Collection[int] = ()
 
