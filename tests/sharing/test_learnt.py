@@ -25,7 +25,7 @@ PATTERNS = st.builds(PatternRecord, st.text(), st.text(), COUNTS, COUNTS, COUNTS
     absorbed=st.lists(st.text(), max_size=2).map(tuple),
     patterns=st.lists(PATTERNS, max_size=2).map(tuple),
 )
-def test_it_is_read_as_it_was_told(pages, words, largest, taught, absorbed, patterns):
+def test_it_is_read_as_it_was_told(*, pages, words, largest, taught, absorbed, patterns):
     learnt = Learnt(pages, words, largest, None, taught, absorbed, patterns)
     assert Learnt.decode(learnt.encode()) == learnt
 
