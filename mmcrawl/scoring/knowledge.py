@@ -36,6 +36,11 @@ class Contribution:
     features: NDArray[np.uint32]
     sums: Sums
 
+    @classmethod
+    def none(cls) -> "Contribution":
+        """Return that of a process that learnt nothing."""
+        return cls(np.zeros(0, dtype=np.uint32), np.zeros((0, _COLUMNS), dtype=np.float32))
+
     def encode(self) -> bytes:
         """Return it as bytes."""
         columns = (self.features, *(self.sums[:, column] for column in range(_COLUMNS)))

@@ -142,11 +142,11 @@ class LearntStore:
         heard = {}
         for row in filter(None, rows):
             name = row["_id"].partition(f"/{_NOTE}")[2]
+            self._tokens[name] = row["token"]
             try:
                 learnt = Learnt.decode(bytes_of(row))
             except ValueError:  # the crawl goes on without it
                 continue
-            self._tokens[name] = row["token"]
             self._absorbed.update(learnt.absorbed)
             heard[name] = learnt
             for part, settled in learnt.taught.items():

@@ -196,7 +196,7 @@ class Members:
         return mine, offered
 
     def lost(self, own: Mapping[int, int]) -> set[int]:
-        """Return the parts, of those with their terms given, that another one has, or had, later."""
+        """Return the parts, of those given with their terms, that another one took later."""
         return {
             part
             for sign in self.everybody

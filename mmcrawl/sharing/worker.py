@@ -30,6 +30,7 @@ from mmcrawl.frontier.findings import MediaPageRecord, PatternRecord
 from mmcrawl.frontier.records import NewLink, WaitingLink
 from mmcrawl.frontier.store import Job, open_store
 from mmcrawl.page.model import Page
+from mmcrawl.scoring.knowledge import Contribution
 from mmcrawl.scoring.relevance import Verdict
 from mmcrawl.sharing.changes import Changes
 from mmcrawl.sharing.exchange import Exchange
@@ -631,7 +632,10 @@ class SharedJob:
     def _learn(self, news: Heard) -> None:
         """Take over what others learnt, in place of what they told before."""
         similarity = self._reporter.similarity
-        for name, learnt in news.learnt.items():
+        absorbed = {name for learnt in news.learnt.values() for name in learnt.absorbed}
+        # What others have absorbed comes with what they tell.
+        heard = {name: Learnt() for name in absorbed & self._heard.keys()} | dict(news.learnt)
+        for name, learnt in heard.items():
             old = self._heard.get(name)
             if old is not None:
                 similarity.add(-old.pages, {word: -count for word, count in old.words.items()})
@@ -643,11 +647,12 @@ class SharedJob:
                 self._own = replace(self._own, pages=pages, absorbed=absorbed)
             else:
                 self._heard[name] = learnt
-            if self._knowledge is not None and learnt.knowledge is not None:
+            if self._knowledge is not None:
+                knowledge = learnt.knowledge or Contribution.none()
                 if news.as_own:
-                    self._knowledge.absorb(learnt.knowledge)
+                    self._knowledge.absorb(knowledge)
                 else:
-                    self._knowledge.hear({name: learnt.knowledge})
+                    self._knowledge.hear({name: knowledge})
         self._told_at = max(self._told_at, self._own.pages)
 
     def _tell_learnt(self) -> None:

@@ -11,7 +11,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from mmcrawl.crawling.parts import CrawlParts
 from mmcrawl.crawling.reports import FetchedPage
@@ -102,10 +102,8 @@ class MemoryStore(SharedStore):
         self._write("put", table, lambda documents: documents.__setitem__(row["_id"], row))
 
     def delete(self, table: str, names: Collection[str]) -> None:
-        for name in names:
-            self._write(
-                "delete", table, lambda documents, key=self.key(name): documents.pop(key, 0)
-            )
+        for key in map(self.key, names):
+            self._write("delete", table, lambda documents, key=key: documents.pop(key, 0))
 
     def delete_between(self, table: str, first: str, end: str, *, but: Row | None = None) -> None:
         def act(documents: dict[str, Row]) -> None:

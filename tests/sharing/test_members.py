@@ -221,9 +221,9 @@ def test_giving_comes_to_an_end(active, others):
             return
         assert len(gifts) <= 2
         for name, (to, some, rest) in gifts.items():
-            rest = min(rest, has[name][1])
-            has[name] = has[name][0] - some, has[name][1] - rest
-            has[to] = has[to][0] + some, has[to][1] + rest
+            others = min(rest, has[name][1])
+            has[name] = has[name][0] - some, has[name][1] - others
+            has[to] = has[to][0] + some, has[to][1] + others
             assert min(*has[name], *has[to]) >= 0
     raise AssertionError(has)
 

@@ -43,7 +43,9 @@ class SharedCrawls(RuleBasedStateMachine):
         most=st.sampled_from([0, 0, 3, 8, 20]),
         a_step=st.integers(1, 4),
     )
-    def begin(self, seed: int, hosts: int, pages: int, parts: int, most: int, a_step: int) -> None:
+    def begin(
+        self, *, seed: int, hosts: int, pages: int, parts: int, most: int, a_step: int
+    ) -> None:
         web = MadeWeb(hosts, pages, seed)
         rules = Rules(parts=parts, lease=LEASE, rest=0.5, max_pages=most)
         self.gang = TroubledGang(web, rules, seed=seed)
