@@ -25,8 +25,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from _lab_pages import Pages
-from search_lab import webs_of
 from scrapy.settings import Settings
+from search_lab import webs_of
 
 PROJECT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(PROJECT))
@@ -154,7 +154,7 @@ class SimulatedGang(Gang):
         stored = logs.read([part])[part]
         worker.job._take(Taken(part, stored, 0))
         seconds = time.process_time() - began
-        job = worker.job._jobs[part]
+        job = worker.job.parts.jobs[part]
         print(
             f"the largest part: {len(job.frontier):,} links, {job.pages:,} pages,"
             f" {(stored.size + stored.log) / 1e6:.1f} MB in the store, taken over in {seconds:.2f} s"

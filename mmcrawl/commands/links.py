@@ -26,7 +26,7 @@ from mmcrawl.crawling.why import Why, explain
 from mmcrawl.errors import MmcrawlError
 from mmcrawl.frontier.records import LinkRecord
 from mmcrawl.frontier.selection import ORDERS, STATES, Selection
-from mmcrawl.sharing.looking import opened_to_look
+from mmcrawl.sharing.views.looking import opened_to_look
 from mmcrawl.terminal.links import link_lines, why_page
 
 _SHOWN = 20

@@ -19,9 +19,9 @@ from mmcrawl.frontier.findings import Findings, PatternRecord
 from mmcrawl.frontier.reading import JOB_SHIFT
 from mmcrawl.frontier.store import open_store
 from mmcrawl.scoring.pinned_rules import REGEX, PinnedRule, PinnedRules, glob_of, glob_regex
-from mmcrawl.sharing.looking import chosen_job
-from mmcrawl.sharing.observing import Observation, Observer
 from mmcrawl.sharing.store import open_shared_store
+from mmcrawl.sharing.views.looking import chosen_job
+from mmcrawl.sharing.views.observing import Observation, Observer
 from mmcrawl.stores.uris import is_server
 from mmcrawl.terminal.crawl import literal
 

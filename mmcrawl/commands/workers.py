@@ -15,7 +15,7 @@ from scrapy.exceptions import UsageError
 from mmcrawl.commands.base import MmcrawlCommand, console_of
 from mmcrawl.crawling.arguments import checked_store
 from mmcrawl.errors import StoreError
-from mmcrawl.sharing.observing import Observation, Observer
+from mmcrawl.sharing.views.observing import Observation, Observer
 from mmcrawl.stores.uris import is_server
 from mmcrawl.terminal.crawl import literal, sentence
 from mmcrawl.terminal.workers import crawl_as_plain, crawl_tables, jobs_as_plain, jobs_table

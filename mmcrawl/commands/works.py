@@ -33,7 +33,7 @@ from mmcrawl.commands.base import MmcrawlCommand, console_of, ruffle_folder, sto
 from mmcrawl.errors import CollectionError, MissingStoreError
 from mmcrawl.frontier.store import Job
 from mmcrawl.settings import value_of
-from mmcrawl.sharing.found import FoundMedia
+from mmcrawl.sharing.views.found import FoundMedia
 from mmcrawl.stores.uris import file_of, is_server
 from mmcrawl.terminal.works import collections_table, described_table, work_page, works_table
 

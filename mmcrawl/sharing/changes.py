@@ -139,8 +139,9 @@ class Changes:
             )
             asked = ", ".join(_shown(f"t.{column}") for column in columns)
             rows = db.execute(
-                f"SELECT n.part, t.{table.key[0]} IS NULL, {', '.join(keys)}, {asked}"  # noqa: S608
-                f" FROM (SELECT DISTINCT * FROM temp.changed WHERE place = ?) n LEFT JOIN main.{table.name} t ON {on}",
+                f"SELECT n.part, t.{table.key[0]} IS NULL, {', '.join(keys)}, {asked} FROM"  # noqa: S608
+                " (SELECT DISTINCT * FROM temp.changed WHERE place = ?) n"
+                f" LEFT JOIN main.{table.name} t ON {on}",
                 (place,),
             )
             for part, is_gone, *values in rows:
@@ -223,7 +224,7 @@ def _triggers(place: int, table: _Table, columns: Sequence[str]) -> Iterator[str
         ("DELETE", "OLD.", ""),
     ):
         keys = [f"{of}{name}" for name in table.key] + ["''"] * (len(_KEYS) - len(table.key))
-        yield (
+        yield (  # of our own names
             f"CREATE TEMP TRIGGER {table.name}_{event.split()[0]} AFTER {event} ON"
             f" main.{table.name}{condition} BEGIN INSERT INTO changed"
             f" VALUES ({table.part(of)}, {place}, {', '.join(keys)}); END"

@@ -57,7 +57,7 @@ _SMALLEST_LOG = 256 << 10  # bytes that no snapshot is made for
 
 @dataclass(slots=True)
 class _Held:
-    """A part of this worker: the next number and the term of its log, bytes of it, of a snapshot."""
+    """A part of this worker: next number and term of its log; bytes of that, and of a snapshot."""
 
     number: int
     term: int
@@ -247,7 +247,7 @@ class Exchange:
         self._fetched_mail.difference_update(taken_in)
 
     def _drop(self, part: int) -> bool:
-        """Forget a part and its letters, which are for its next owner; tell whether it was there."""
+        """Forget a part, and its letters, which its next owner gets; tell whether it was there."""
         mine = {name for name in self._fetched_mail if int(name[:4]) == part}
         self._fetched_mail -= mine
         return self._parts.pop(part, None) is not None

@@ -40,7 +40,7 @@ from mmcrawl.errors import MediaError, MmcrawlError, StoreError, fatal_error
 from mmcrawl.frontier.addresses import PrivateHosts, host_of
 from mmcrawl.replay.handler import replay_settings
 from mmcrawl.settings import value_of
-from mmcrawl.sharing.found import FoundMedia
+from mmcrawl.sharing.views.found import FoundMedia
 from mmcrawl.terminal.collecting import Collected, collected_tables, progress_line
 
 logger = logging.getLogger(__name__)

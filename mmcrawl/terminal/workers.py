@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mmcrawl.archive.model import as_text
-from mmcrawl.sharing.observing import CrawlView, JobView, WorkerView
+from mmcrawl.sharing.views.observing import CrawlView, JobView, WorkerView
 from mmcrawl.terminal.crawl import literal
 
 _NOT_KNOWN = "…"

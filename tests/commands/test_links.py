@@ -34,8 +34,8 @@ from mmcrawl.frontier.interlink import InterLink
 from mmcrawl.page import parse_page
 from mmcrawl.page.urls import physical_layer
 from mmcrawl.settings import declared
-from mmcrawl.sharing.looking import opened_to_look
 from mmcrawl.sharing.places import Rules
+from mmcrawl.sharing.views.looking import opened_to_look
 from mmcrawl.sharing.worker import SharedJob
 from tests.commands.running import Run, Said, runner
 from tests.databases import MONGODB, mongodb_uri
@@ -627,7 +627,7 @@ def test_a_store_of_a_newer_version_is_told(run: Run, tmp_path: Path) -> None:
 def test_a_crawl_of_another_version_is_not_replayed(
     run: Run, shared: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mmcrawl.sharing.looking.__version__", "99")
+    monkeypatch.setattr("mmcrawl.sharing.views.looking.__version__", "99")
     said = run("-a", f"store={shared}")
     assert said.code == 1
     assert "was begun by mmcrawl" in said.err

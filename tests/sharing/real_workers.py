@@ -21,12 +21,12 @@ from typing import Any
 
 from mmcrawl.crawling.reports import Totals
 from mmcrawl.errors import StoreError
-from mmcrawl.sharing import observing
 from mmcrawl.sharing.changes import Rows
 from mmcrawl.sharing.exchange import OVER
 from mmcrawl.sharing.members import Sign
+from mmcrawl.sharing.own_parts import added
 from mmcrawl.sharing.store import SharedStore, open_shared_store
-from mmcrawl.sharing.worker import added
+from mmcrawl.sharing.views import observing
 from tests.warm import python
 
 ROOT = Path(__file__).parents[2]

@@ -156,8 +156,8 @@ class Part:
         self.worker = self.gang.join()
         self.job = self.worker.job
         self.reports = []
-        self.changes = self.job._changes
-        self.store = self.job._store
+        self.changes = self.job.parts._changes
+        self.store = self.job.parts._store
         for _ in range(3):
             self.gang.now += 1.0
             self.job.exchange.step(self.gang.now)
@@ -203,7 +203,7 @@ def test_rows_put_elsewhere_make_the_same_parts_once_and_twice(actions, twice):
                 log.append(part.changes.take())
             else:
                 part.act(action, number)
-        for job in part.job._jobs.values():
+        for job in part.job.parts.jobs.values():
             job.commit()
         log.append(part.changes.take())
         for some in (log, log + log[twice:]):

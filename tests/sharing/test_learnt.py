@@ -103,8 +103,8 @@ def test_what_another_one_absorbed_is_counted_once():
     similarity = job._reporter.similarity
     direct = gang.join().job
     ann, both = Learnt(2, {"lens": 2}), Learnt(5, {"lens": 3}, absorbed=("ann",))
-    job._learn(Heard({"ann": ann}, as_own=False))
-    job._learn(Heard({"bob": both}, as_own=False))
+    job._mixture.hear({"ann": ann}, as_own=False)
+    job._mixture.hear({"bob": both}, as_own=False)
     direct._learn(Heard({"bob": both}, as_own=False))
     assert similarity.state() == direct._reporter.similarity.state()
     for worker in gang.workers.values():

@@ -15,8 +15,8 @@ from mmcrawl.frontier import Job, open_store
 from mmcrawl.frontier.reading import ELSEWHERE
 from mmcrawl.frontier.records import LinkRecord, Status
 from mmcrawl.page import parse_page
-from mmcrawl.sharing.looking import copy_to
 from mmcrawl.sharing.places import Rules
+from mmcrawl.sharing.views.looking import copy_to
 
 from .memory import JOB, Gang, MadeWeb, MemoryStore
 
@@ -143,7 +143,7 @@ def test_links_that_wait_have_the_scores_that_follow_from_the_history(
     for _ in range(8):  # what is under way comes, and is written down
         gang.pass_time()
     known = {}
-    for job in worker.job._jobs.values():
+    for job in worker.job.parts.jobs.values():
         known |= {
             job.frontier.record(n).url: job.frontier.record(n) for n in job.frontier.waiting()
         }

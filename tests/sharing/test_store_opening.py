@@ -28,7 +28,7 @@ def refusal(uri, *, job="j", arguments=ARGUMENTS):
 
 
 def jobs(uri):
-    from mmcrawl.sharing.observing import Observer
+    from mmcrawl.sharing.views.observing import Observer
 
     with Observer(uri) as observer:
         return observer.jobs()

@@ -12,7 +12,7 @@ from .memory import Gang, MadeWeb, Worker
 def scores(worker: Worker) -> dict[str, float]:
     """Return the scores of the links that wait in the parts of a worker."""
     found = {}
-    for job in worker.job._jobs.values():
+    for job in worker.job.parts.jobs.values():
         for link in job.frontier.waiting():
             record = job.frontier.record(link)
             found[record.url] = record.score

@@ -21,7 +21,7 @@ from mmcrawl.browse.words import sentences
 from mmcrawl.frontier.findings import MediaPageRecord
 from mmcrawl.page.model import MediaResource
 from mmcrawl.scoring.registry import algorithm_names
-from mmcrawl.sharing.found import FoundMedia
+from mmcrawl.sharing.views.found import FoundMedia
 from mmcrawl.topic.loading import own_topic_names, topic_names
 
 _REPORT_POLICY = (

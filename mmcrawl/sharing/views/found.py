@@ -8,8 +8,8 @@ from typing import Any
 from mmcrawl.errors import StoreError
 from mmcrawl.frontier.findings import Findings, MediaPageRecord
 from mmcrawl.frontier.store import Job, open_store
-from mmcrawl.sharing.observing import Observer
 from mmcrawl.sharing.store import open_shared_store
+from mmcrawl.sharing.views.observing import Observer
 from mmcrawl.stores.uris import is_server
 
 

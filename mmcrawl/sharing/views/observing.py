@@ -17,9 +17,9 @@ from urllib.parse import quote
 from mmcrawl.crawling.reports import Totals
 from mmcrawl.errors import StoreError
 from mmcrawl.sharing.members import Sign
+from mmcrawl.sharing.own_parts import added
 from mmcrawl.sharing.places import PARTS
 from mmcrawl.sharing.server import STORE, Row
-from mmcrawl.sharing.worker import added
 from mmcrawl.stores.mongodb import connect, explained
 
 _SILENT_SECONDS = 4.0  # signs are given every second; a busy machine is late now and then

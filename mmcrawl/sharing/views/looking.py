@@ -22,11 +22,11 @@ from mmcrawl.frontier.store import Job, SqliteStore, open_store
 from mmcrawl.scoring.pinned_rules import PinnedRule, PinnedRules
 from mmcrawl.sharing.changes import put_rows
 from mmcrawl.sharing.log import PartLogs, StoredPart
-from mmcrawl.sharing.merging import merge
-from mmcrawl.sharing.observing import Observer
+from mmcrawl.sharing.own_parts import FOLDER
 from mmcrawl.sharing.places import PARTS
 from mmcrawl.sharing.store import SharedStore, open_shared_store
-from mmcrawl.sharing.worker import FOLDER
+from mmcrawl.sharing.views.merging import merge
+from mmcrawl.sharing.views.observing import Observer
 from mmcrawl.stores.uris import is_server
 
 _AT_ONCE = 64  # parts

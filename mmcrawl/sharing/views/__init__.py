@@ -1,0 +1,1 @@
+"""Shared crawls as others see them: who works on one, what it found, its links as one table."""
