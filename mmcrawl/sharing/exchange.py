@@ -120,7 +120,6 @@ class Exchange:
         self._is_over = False
         self._is_heard = False
         self._used = 0
-        self._round_before = 0
 
     # -- what the crawl calls -------------------------------------------------------------------
 
@@ -417,14 +416,16 @@ class Exchange:
     def _keep_budget(self, sign: Sign) -> None:
         if not self.rules.max_pages:
             return
-        if sign.number == 1:
-            self._round_before = self.budget.last_round()
         living = self._members.living
         newest = max((other.round for other in living.values()), default=0)
         if newest > self.budget.round:
             self.budget.join(newest)
         elif not self.budget.round and self._is_whole(living.values()) and sign.number > 2:
-            self._begin_round()
+            # One that was begun is gone on with: only when all are at rest is it known to be over.
+            if last := self.budget.last_round():
+                self.budget.join(last)
+            else:
+                self._begin_round()
 
     def _is_whole(self, living: Iterable[Sign]) -> bool:
         """Tell whether all parts are with somebody whose crawl has taken them in."""
@@ -443,8 +444,7 @@ class Exchange:
             return
         unused = self._own_sign().unused
         unused += sum(sign.unused for sign in self._members.living.values())
-        number = (self.budget.round or self._round_before) + 1
-        self.budget.begin(number, max(left - unused, 0))
+        self.budget.begin(self.budget.round + 1, max(left - unused, 0))
 
     def _pages(self) -> int:
         living = self._members.living.values()

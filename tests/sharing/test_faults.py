@@ -154,3 +154,18 @@ def test_who_dies_at_any_operation_loses_nothing(at):
         worker.trouble("crash", at + 20 * number)
     go_on(gang, 3 * LEASE)
     gang.finish()
+
+
+def test_workers_that_come_at_once_go_on_with_one_round():
+    """One of them had seen a round begin, the other had come before."""
+    gang = gang_of(2, hosts=3, parts=2, pages=4, seed=111, max_pages=3)
+    gang.pages_a_step = 1
+    go_on(gang, 1.5)
+    gang.join()
+    gang.pass_time(0.25)
+    gang.join()
+    gang.join()
+    for name in ("w0", "w3"):
+        gang.workers[name].act("leave")
+    go_on(gang, 12, 1.0)
+    gang.finish()
