@@ -1,7 +1,7 @@
 """A crawl by many workers, simulated: what is found when, and what the shared store has to do.
 
     python benchmarks/shared_simulation.py /tmp/lab /tmp/webs/web /tmp/webs/web2 --workers 1,4
-    python benchmarks/shared_simulation.py /tmp/lab sim:pages=20000,sites=200 --workers 64 --algo learned
+    python benchmarks/shared_simulation.py /tmp/lab sim:pages=20000,sites=200 --workers 64
 
 The real code of workers and their exchange, with a shared store in RAM and a clock that is turned
 on: in each quarter of a second every worker takes in and reports --pace pages, then takes its step.
@@ -157,7 +157,8 @@ class SimulatedGang(Gang):
         job = worker.job.parts.jobs[part]
         print(
             f"the largest part: {len(job.frontier):,} links, {job.pages:,} pages,"
-            f" {(stored.size + stored.log) / 1e6:.1f} MB in the store, taken over in {seconds:.2f} s"
+            f" {(stored.size + stored.log) / 1e6:.1f} MB in the store, taken over in {seconds:.2f} s of"
+            " CPU"
         )
 
 

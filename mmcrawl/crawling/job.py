@@ -127,8 +127,8 @@ class CrawlJob:
             job,
             links,
             rules.weight_of if rules else None,
-            portion.elsewhere if portion else None,
-            portion.siblings if portion else 1,
+            elsewhere=portion.elsewhere if portion else None,
+            siblings=portion.siblings if portion else 1,
         )
         self.findings = Findings(store, job)
         self.scorer = make_scorer(self.frontier)

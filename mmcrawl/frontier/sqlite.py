@@ -65,6 +65,7 @@ class SqliteFrontier(InterLink):
         job: Job,
         links: str = ALL,
         weight_of: WeightOf | None = None,
+        *,
         elsewhere: Callable[[str], bool] | None = None,
         siblings: int = 1,
     ) -> None:

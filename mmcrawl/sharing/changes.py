@@ -224,7 +224,7 @@ def _triggers(place: int, table: _Table, columns: Sequence[str]) -> Iterator[str
         ("DELETE", "OLD.", ""),
     ):
         keys = [f"{of}{name}" for name in table.key] + ["''"] * (len(_KEYS) - len(table.key))
-        yield (  # of our own names
+        yield (
             f"CREATE TEMP TRIGGER {table.name}_{event.split()[0]} AFTER {event} ON"
             f" main.{table.name}{condition} BEGIN INSERT INTO changed"
             f" VALUES ({table.part(of)}, {place}, {', '.join(keys)}); END"

@@ -208,7 +208,7 @@ class Gang:
 
     def __init__(
         self,
-        web: Any,
+        web: MadeWeb,
         rules: Rules,
         *,
         algo: str = "shark",

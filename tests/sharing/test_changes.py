@@ -216,7 +216,7 @@ def test_rows_put_elsewhere_make_the_same_parts_once_and_twice(actions, twice):
                 assert there.take() == {}
         with (
             open_store("memory:") as other,
-            closing(sqlite3.connect(part.job._file)) as db,
+            closing(sqlite3.connect(part.job.parts._file)) as db,
         ):
             part.store.commit()
             there = Changes(other)

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from mmcrawl.frontier.findings import PatternRecord
 from mmcrawl.sharing.learnt import Learnt, LearntStore, learnt_patterns
-from mmcrawl.sharing.messages import Heard
 from mmcrawl.sharing.places import Rules
 
 from .memory import Gang, MadeWeb, MemoryStore
@@ -105,7 +104,7 @@ def test_what_another_one_absorbed_is_counted_once():
     ann, both = Learnt(2, {"lens": 2}), Learnt(5, {"lens": 3}, absorbed=("ann",))
     job._mixture.hear({"ann": ann}, as_own=False)
     job._mixture.hear({"bob": both}, as_own=False)
-    direct._learn(Heard({"bob": both}, as_own=False))
+    direct._mixture.hear({"bob": both}, as_own=False)
     assert similarity.state() == direct._reporter.similarity.state()
     for worker in gang.workers.values():
         worker.job.close()
