@@ -225,7 +225,7 @@ def _triggers(place: int, table: _Table, columns: Sequence[str]) -> Iterator[str
     ):
         keys = [f"{of}{name}" for name in table.key] + ["''"] * (len(_KEYS) - len(table.key))
         yield (
-            f"CREATE TEMP TRIGGER {table.name}_{event.split()[0]} AFTER {event} ON"
+            f"CREATE TEMP TRIGGER {table.name}_{event.split()[0]} AFTER {event} ON"  # noqa: S608 - our own names
             f" main.{table.name}{condition} BEGIN INSERT INTO changed"
             f" VALUES ({table.part(of)}, {place}, {', '.join(keys)}); END"
         )
