@@ -238,7 +238,7 @@ def page_content(
     """
     if favor not in _BETA:
         raise BlockError(f"favor={favor!r}: give one of {', '.join(get_args(Favor))}, or None")
-    if isinstance(body, bytes) and (wide := _UTF_32.match(body)):
+    if encoding is None and isinstance(body, bytes) and (wide := _UTF_32.match(body)):
         body = body.decode("utf-32-be" if wide["be"] else "utf-32-le", "replace").lstrip("\ufeff")
     if isinstance(body, str):
         body, encoding = body.encode("utf-8", "replace"), "utf-8"

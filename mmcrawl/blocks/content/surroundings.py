@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from array import array
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.blocks.building import TEXT
+from mmcrawl.blocks.building import TEXT, integers
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import PageTree
@@ -70,6 +70,8 @@ _NAMES = re.compile(
     rb"""\s(class|id|role|itemprop)\s*=\s*(?:"([^"]{0,400})|'([^']{0,400})|([^\s"'>]{1,400}))""",
     re.IGNORECASE,
 )
+_LETTERS = bytes(code if code in b"abcdefghijklmnopqrstuvwxyz" else 32 for code in range(256))
+_MOST_KNOWN = 10_000  # start tags that are remembered
 _WORD = re.compile(r"[a-z]{2,}|[A-Z]{2,}(?![a-z])|[A-Z][a-z]+")
 _UNSHOWN = re.compile(
     rb"""\shidden(?=[\s=>/])|aria-hidden\s*=\s*["']?true|display\s*:\s*none""", re.IGNORECASE
@@ -77,19 +79,34 @@ _UNSHOWN = re.compile(
 _OUTERMOST = frozenset("html body".split())
 
 
-class _Scores(NamedTuple):
-    """What the class names around a node say: their sum, least, most and innermost."""
+class _State(NamedTuple):
+    """What stands around the text of an element.
 
-    total: float
-    least: float
-    most: float
-    innermost: float
+    Attributes:
+        bits: The elements and class words.
+        depth: How many elements that hold text.
+        look: A number for the tags and classes.
+        total, least, most, innermost: What the class names say: their sum, …
+    """
 
-    def below(self, score: float) -> _Scores:
-        return _Scores(self.total + score, min(self.least, score), max(self.most, score), score)
+    bits: int
+    depth: int
+    look: int
+    total: float = 0.0
+    least: float = 0.0
+    most: float = 0.0
+    innermost: float = 0.0
 
 
-_NO_SCORES = _Scores(0.0, 0.0, 0.0, 0.0)
+class _StartTag(NamedTuple):
+    """What a start tag says: its bits, what its class words say of the text inside, its class."""
+
+    bits: int
+    score: float
+    names: tuple[bytes, ...]
+
+
+_BARE = _StartTag(0, 0.0, ())
 
 
 class Surroundings:
@@ -100,10 +117,8 @@ class Surroundings:
         class_weights: What the words of class attributes say of the text inside.
 
     Attributes:
-        elements: The elements that hold text, in order.
+        with_text: Of each node, whether it is an element that holds text.
         around_first: Of each line, the innermost of them around its first run of text.
-        depths: Of these elements, by their index into the tree.
-        looks: Likewise: a number for each tag and class, with those around it.
     """
 
     def __init__(
@@ -114,22 +129,40 @@ class Surroundings:
         class_weights: Mapping[str, float],
     ) -> None:
         self._tree = tree
-        self._chars = measures.chars
         self._class_weights = class_weights
-        self._known_names: dict[tuple[tuple[bytes, ...], ...], tuple[int, float]] = {}
-        self.elements = self._elements_with_text()
-        self.around_first = [self._element_with_text(first) for first in lines.firsts]
-        self._flags, self.depths, self.looks = ([0] * len(tree) for _ in range(3))
-        self._scores: list[_Scores] = [_NO_SCORES] * len(tree)
-        self._read()
-        self._bits = np.array([self._flags[node] for node in self.around_first], dtype=np.int64)
+        self._known_names: dict[bytes, tuple[int, float]] = {}
+        held = measures.chars[np.array(tree.after)] > measures.chars[:-1]
+        self.with_text: NDArray[np.bool_] = held & ~tree.having((TEXT,))
+        self.with_text[0] = False
+        parents = np.array(tree.parents, dtype=np.int32)
+        around = tree.innermost(self.with_text)
+        self.around_first: NDArray[np.int32] = around[parents[np.array(lines.firsts)]]
+        self._state_of, states = self._read()
+        self._bits = np.array([state.bits for state in states], dtype=np.int64)
+        self._depths = np.array([state.depth for state in states], dtype=np.int32)
+        self._looks = np.array([state.look for state in states], dtype=np.int32)
+        self._scores = np.array([state[3:] for state in states], dtype=np.float64)
+
+    def looks(self, elements: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return numbers of which elements that hold text have the same if they look alike.
+
+        Elements look alike that have the same tag and class names, and whose parents do.
+        """
+        return self._looks[self._state_of[elements]]
+
+    def depths(self, elements: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return in how many elements each one stands that holds text, counting itself."""
+        return self._depths[self._state_of[elements]]
 
     @property
     def in_comments(self) -> NDArray[np.bool_]:
         """Of each line, whether a class word of comments stands around it."""
-        return self._has(len(AROUND) + COMMENTS)
+        has = (self._bits >> (len(AROUND) + COMMENTS)) & 1 > 0
+        return has[self._state_of[self.around_first]]
 
-    def class_shares(self, share: NDArray[np.float64]) -> tuple[list[float], list[float]]:
+    def class_shares(
+        self, share: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return of each group of class words what share of the text its lines have, and how many.
 
         Args:
@@ -138,82 +171,73 @@ class Surroundings:
         Returns:
             The shares, and the logarithms of one more than the numbers of lines.
         """
-        groups = [self._has(bit) for bit in range(len(AROUND), _BITS)]
-        return (
-            [float(share @ group) for group in groups],
-            [math.log1p(np.count_nonzero(group)) for group in groups],
-        )
+        states = self._state_of[self.around_first]
+        groups = (self._bits[:, None] >> np.arange(len(AROUND), _BITS)) & 1
+        shares = np.bincount(states, share, minlength=len(groups)) @ groups
+        return shares, np.log1p(np.bincount(states, minlength=len(groups)) @ groups)
 
     def columns(self, start: int, end: int) -> Floats:
         """Return what stands around some lines: one row a line, one column a number."""
-        nodes = self.around_first[start:end]
-        columns = (self._bits[start:end, None] >> np.arange(_BITS + 1)) & 1
-        depths = np.log1p([self.depths[node] for node in nodes])
-        each = chain.from_iterable(self._scores[node] for node in nodes)
-        scores = np.fromiter(each, dtype=np.float64, count=4 * len(nodes)).reshape(-1, 4)
-        return np.hstack([columns, depths[:, None], scores]).astype(np.float32)
+        states = self._state_of[self.around_first[start:end]]
+        columns = (self._bits[states, None] >> np.arange(_BITS + 1)) & 1
+        depths = np.log1p(self._depths[states].astype(np.int64))
+        return np.hstack([columns, depths[:, None], self._scores[states]]).astype(np.float32)
 
-    def _has(self, bit: int) -> NDArray[np.bool_]:
-        return (self._bits >> bit) & 1 > 0
-
-    def _element_with_text(self, node: int) -> int:
-        """Return the innermost element around a node that holds more than white space."""
-        node = self._tree.parents[node]
-        while node and self._chars[self._tree.after[node]] == self._chars[node]:
-            node = self._tree.parents[node]
-        return node
-
-    def _elements_with_text(self) -> list[int]:
-        tags = self._tree.tags
-        held = self._chars[np.array(self._tree.after)] > self._chars[:-1]
-        return [node for node in np.flatnonzero(held).tolist() if node and tags[node] != TEXT]
-
-    def _read(self) -> None:
+    def _read(self) -> tuple[NDArray[np.int32], list[_State]]:
         """Read the elements that hold text, each after the one around it.
 
-        Elements that hold none have none of the lines in them, and are passed over.
+        Elements that hold none have none of the lines in them, and are passed over. Of those that
+        look alike to their tags and class words, and stand in such, one is read.
+
+        Returns:
+            Of each node the number of its state, and the states.
         """
         tree = self._tree
+        nodes = np.flatnonzero(self.with_text)
         tags, parents = tree.tags, tree.parents
-        flags, depths, looks, scores = self._flags, self.depths, self.looks, self._scores
-        no_class: tuple[bytes, ...] = ()
-        known_tags: dict[bytes, tuple[int, float, tuple[bytes, ...]]] = {}
+        state_of = array("i", bytes(4 * len(tree)))
+        states = [_State(0, 0, 0)]
+        known_tags: dict[bytes, _StartTag] = {}
+        known_states: dict[tuple[int, str, _StartTag], int] = {}
         known_looks: dict[tuple[int, str, tuple[bytes, ...]], int] = {}
-        starts, inner_starts = tree.starts, tree.inner_starts
-        for node in self.elements:
-            parent, tag = parents[node], tags[node]
-            bits = flags[parent] | _AROUND_BIT.get(tag, 0)
-            score, own_class = 0.0, no_class
-            if inner_starts[node] - starts[node] > len(tag) + 2 and tag not in _OUTERMOST:
-                start_tag = tree.start_tag(node)
+        for node, start_tag in zip(integers(nodes), tree.start_tags(nodes), strict=True):
+            tag, written = tags[node], _BARE
+            if len(start_tag) > len(tag) + 2 and tag not in _OUTERMOST:
                 known = known_tags.get(start_tag)
                 if known is None:
+                    if len(known_tags) >= _MOST_KNOWN:
+                        known_tags.clear()
                     known = known_tags[start_tag] = self._read_start_tag(start_tag)
-                named, score, own_class = known
-                bits |= named
-            depths[node] = depths[parent] + 1
-            flags[node] = bits
-            scores[node] = scores[parent].below(score) if score else scores[parent]
-            look = (looks[parent], tag, own_class)
-            looks[node] = known_looks.setdefault(look, len(known_looks) + 1)
+                written = known
+            key = (state_of[parents[node]], tag, written)
+            state = known_states.get(key)
+            if state is None:
+                state = known_states[key] = len(states)
+                around = states[key[0]]
+                look = known_looks.setdefault(
+                    (around.look, tag, written.names), len(known_looks) + 1
+                )
+                states.append(_below(around, tag, written, look))
+            state_of[node] = state
+        return np.frombuffer(state_of, dtype=np.int32), states
 
-    def _read_start_tag(self, start_tag: bytes) -> tuple[int, float, tuple[bytes, ...]]:
-        """Return the bits of a start tag, what its class words say, and its class."""
+    def _read_start_tag(self, start_tag: bytes) -> _StartTag:
         if b"=" not in start_tag:
-            return 0, 0.0, ()
+            return _BARE
         found = _NAMES.findall(start_tag)
         if not found:
-            return _hidden_bit(start_tag), 0.0, ()
-        names_found = tuple(groups[1:] for groups in found)
-        known = self._known_names.get(names_found)
+            bit = _hidden_bit(start_tag)
+            return _StartTag(bit, 0.0, ()) if bit else _BARE
+        names = _joined_names(found)
+        known = self._known_names.get(names)
         if known is None:
-            known = self._known_names[names_found] = self._read_names(found)
-        named, score = known
-        return named | _hidden_bit(start_tag), score, _class_of(found)
+            known = self._known_names[names] = self._read_names(names)
+        bits, score = known
+        return _StartTag(bits | _hidden_bit(start_tag), score, _class_of(found))
 
-    def _read_names(self, found: Sequence[tuple[bytes, ...]]) -> tuple[int, float]:
+    def _read_names(self, names: bytes) -> tuple[int, float]:
         """Return the bits of the class words of an element, and what they say of its text."""
-        words = class_words(found)
+        words = _words(names)
         bits = 0
         for word in words:
             bits |= _CLASS_BIT.get(word, 0)
@@ -221,10 +245,37 @@ class Surroundings:
         return bits, math.fsum(weights) / math.sqrt(len(weights)) if weights else 0.0
 
 
+def _below(around: _State, tag: str, written: _StartTag, look: int) -> _State:
+    """Return the state of an element that stands in another one."""
+    bits = around.bits | _AROUND_BIT.get(tag, 0) | written.bits
+    score = written.score
+    if not score:
+        return around._replace(bits=bits, depth=around.depth + 1, look=look)
+    return _State(
+        bits,
+        around.depth + 1,
+        look,
+        around.total + score,
+        min(around.least, score),
+        max(around.most, score),
+        score,
+    )
+
+
 def class_words(found: Sequence[tuple[bytes, ...]]) -> set[str]:
     """Return the words of the class, id, role and itemprop attributes of an element."""
-    names_found = b" ".join(b" ".join(groups[1:]) for groups in found).decode("latin-1")
-    return {word.lower() for word in _WORD.findall(names_found)}
+    return _words(_joined_names(found))
+
+
+def _joined_names(found: Sequence[tuple[bytes, ...]]) -> bytes:
+    return b" ".join([b" ".join(groups[1:]) for groups in found])
+
+
+def _words(names: bytes) -> set[str]:
+    if names.lower() == names:  # as nearly all are; the same, and quicker
+        words = names.translate(_LETTERS).decode("ascii").split()
+        return {word for word in words if len(word) > 1}
+    return {word.lower() for word in _WORD.findall(names.decode("latin-1"))}
 
 
 def _hidden_bit(start_tag: bytes) -> int:

@@ -272,7 +272,7 @@ class _Reader:
     def _take_text(self, node: int) -> None:
         self._begin_line(node)
         text = _SPACE.sub(" ", self._tree.raw_text(node))
-        if node in self._tree.spaced and not text.startswith(" "):
+        if self._tree.spaced[node] and not text.startswith(" "):
             text = f" {text}"
         if self._after_space:
             text = text.removeprefix(" ")
