@@ -130,11 +130,12 @@ class Repetitions:
         lengths = np.diff(texts.starts) - 1
         title, headline = metadata.title.casefold(), metadata.headline.casefold()
         summary = metadata.description[:50]
-        marks = np.zeros((len(lines), 6), dtype=np.bool_)
+        marks = self._marks = np.zeros((len(lines), 6), dtype=np.bool_)
         if metadata.data or metadata.description:
             for row in np.flatnonzero(lengths >= _LEAST_REPEATED).tolist():
-                start = texts[row][:60]
-                if lengths[row] >= _LEAST_ASCII_REPEATED or not texts[row].isascii():
+                text = texts[row]
+                if len(text) >= _LEAST_ASCII_REPEATED or not text.isascii():
+                    start = text[:60]
                     marks[row, 0] = start in metadata.data
                     marks[row, 1] = start in metadata.description
         # No character's folded form is shorter, or more than three times as long.
@@ -150,7 +151,6 @@ class Repetitions:
         if len(summary) > 25:
             for row in np.flatnonzero(lengths >= len(summary)).tolist():
                 marks[row, 5] = summary in texts[row]
-        self._marks = marks
 
     def columns(self, start: int, end: int) -> Floats:
         """Return the numbers of some lines: one row a line."""

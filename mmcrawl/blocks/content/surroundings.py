@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.blocks.building import TEXT, integers
+from mmcrawl.blocks.building import TEXT
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import PageTree
@@ -66,47 +65,29 @@ _HIDDEN_BIT = 1 << _BITS
 AROUND_COLUMNS = _BITS + 1 + 1 + 4
 """Elements, groups of class words, hidden; depth; what the class words say."""
 
+# An attribute behind white space, or the end of a start tag.
 _NAMES = re.compile(
-    rb"""\s(class|id|role|itemprop)\s*=\s*(?:"([^"]{0,400})|'([^']{0,400})|([^\s"'>]{1,400}))""",
-    re.IGNORECASE,
+    rb"""[ \t\n\r\f\v\0](?:(?<=\0)|(?=[cCiIrR])((?i:class|id|role|itemprop))\s*=\s*"""
+    rb"""(?:"([^"\0]{0,400})|'([^'\0]{0,400})|([^\s"'>\0]{1,400})))"""
 )
 _LETTERS = bytes(code if code in b"abcdefghijklmnopqrstuvwxyz" else 32 for code in range(256))
-_MOST_KNOWN = 10_000  # start tags that are remembered
+_SLICE = 10_000  # elements whose start tags are in memory at once
 _WORD = re.compile(r"[a-z]{2,}|[A-Z]{2,}(?![a-z])|[A-Z][a-z]+")
-_UNSHOWN = re.compile(
-    rb"""\shidden(?=[\s=>/])|aria-hidden\s*=\s*["']?true|display\s*:\s*none""", re.IGNORECASE
+# Of a start tag in lower case.
+_HIDDEN = re.compile(
+    rb"""hidden(?:(?<=\shidden)(?=[\s=>/])|(?<=aria-hidden)\s*=\s*["']?true)"""
 )
+_UNDISPLAYED = re.compile(rb"display\s*:\s*none")
 _OUTERMOST = frozenset("html body".split())
 
 
-class _State(NamedTuple):
-    """What stands around the text of an element.
-
-    Attributes:
-        bits: The elements and class words.
-        depth: How many elements that hold text.
-        look: A number for the tags and classes.
-        total, least, most, innermost: What the class names say: their sum, …
-    """
-
-    bits: int
-    depth: int
-    look: int
-    total: float = 0.0
-    least: float = 0.0
-    most: float = 0.0
-    innermost: float = 0.0
-
-
-class _StartTag(NamedTuple):
-    """What a start tag says: its bits, what its class words say of the text inside, its class."""
-
-    bits: int
-    score: float
-    names: tuple[bytes, ...]
-
-
-_BARE = _StartTag(0, 0.0, ())
+# What a start tag says: the bits of its class words, what these say of the text inside, a number
+# for its class.
+_Said = tuple[int, float, int]
+# What stands around the text of an element: the bits of elements and class words; how many elements
+# that hold text; a number for their tags and classes; of what the class words say the sum, the
+# least, the most and the innermost.
+_State = tuple[int, int, int, float, float, float, float]
 
 
 class Surroundings:
@@ -129,19 +110,17 @@ class Surroundings:
         class_weights: Mapping[str, float],
     ) -> None:
         self._tree = tree
-        self._class_weights = class_weights
-        self._known_names: dict[bytes, tuple[int, float]] = {}
         held = measures.chars[np.array(tree.after)] > measures.chars[:-1]
         self.with_text: NDArray[np.bool_] = held & ~tree.having((TEXT,))
         self.with_text[0] = False
         parents = np.array(tree.parents, dtype=np.int32)
         around = tree.innermost(self.with_text)
         self.around_first: NDArray[np.int32] = around[parents[np.array(lines.firsts)]]
-        self._state_of, states = self._read()
-        self._bits = np.array([state.bits for state in states], dtype=np.int64)
-        self._depths = np.array([state.depth for state in states], dtype=np.int32)
-        self._looks = np.array([state.look for state in states], dtype=np.int32)
-        self._scores = np.array([state[3:] for state in states], dtype=np.float64)
+        self._state_of, states = self._read(StartTags(class_weights))
+        table = np.array(states, dtype=np.float64)
+        self._bits = table[:, 0].astype(np.int64)
+        self._depths, self._looks = table[:, 1:3].T.astype(np.int32)
+        self._scores = table[:, 3:]
 
     def looks(self, elements: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return numbers of which elements that hold text have the same if they look alike.
@@ -183,7 +162,7 @@ class Surroundings:
         depths = np.log1p(self._depths[states].astype(np.int64))
         return np.hstack([columns, depths[:, None], self._scores[states]]).astype(np.float32)
 
-    def _read(self) -> tuple[NDArray[np.int32], list[_State]]:
+    def _read(self, start_tags: StartTags) -> tuple[NDArray[np.int32], list[_State]]:
         """Read the elements that hold text, each after the one around it.
 
         Elements that hold none have none of the lines in them, and are passed over. Of those that
@@ -192,83 +171,97 @@ class Surroundings:
         Returns:
             Of each node the number of its state, and the states.
         """
-        tree = self._tree
-        nodes = np.flatnonzero(self.with_text)
-        tags, parents = tree.tags, tree.parents
-        state_of = array("i", bytes(4 * len(tree)))
-        states = [_State(0, 0, 0)]
-        known_tags: dict[bytes, _StartTag] = {}
-        known_states: dict[tuple[int, str, _StartTag], int] = {}
-        known_looks: dict[tuple[int, str, tuple[bytes, ...]], int] = {}
-        for node, start_tag in zip(integers(nodes), tree.start_tags(nodes), strict=True):
-            tag, written = tags[node], _BARE
-            if len(start_tag) > len(tag) + 2 and tag not in _OUTERMOST:
-                known = known_tags.get(start_tag)
-                if known is None:
-                    if len(known_tags) >= _MOST_KNOWN:
-                        known_tags.clear()
-                    known = known_tags[start_tag] = self._read_start_tag(start_tag)
-                written = known
-            key = (state_of[parents[node]], tag, written)
-            state = known_states.get(key)
+        tags, parents = self._tree.tags, self._tree.parents
+        state_of = array("i", bytes(4 * len(tags)))
+        states: list[_State] = [(0, 0, 0, 0.0, 0.0, 0.0, 0.0)]
+        known: dict[tuple[int, str, int], int] = {}
+        looks: dict[tuple[int, str, int], int] = {}
+        for node, said in start_tags.of(self._tree, np.flatnonzero(self.with_text)):
+            key = (state_of[parents[node]], tags[node], said)
+            state = known.get(key)
             if state is None:
-                state = known_states[key] = len(states)
-                around = states[key[0]]
-                look = known_looks.setdefault(
-                    (around.look, tag, written.names), len(known_looks) + 1
-                )
-                states.append(_below(around, tag, written, look))
+                state = known[key] = len(states)
+                bits, depth, look, total, least, most, innermost = states[key[0]]
+                own, score, its_class = start_tags.said[said]
+                look = looks.setdefault((look, key[1], its_class), len(looks) + 1)
+                bits |= own | _AROUND_BIT.get(key[1], 0)
+                if score:
+                    total, innermost = total + score, score
+                    least, most = min(least, score), max(most, score)
+                states.append((bits, depth + 1, look, total, least, most, innermost))
             state_of[node] = state
         return np.frombuffer(state_of, dtype=np.int32), states
 
-    def _read_start_tag(self, start_tag: bytes) -> _StartTag:
-        if b"=" not in start_tag:
-            return _BARE
-        found = _NAMES.findall(start_tag)
-        if not found:
-            bit = _hidden_bit(start_tag)
-            return _StartTag(bit, 0.0, ()) if bit else _BARE
-        names = _joined_names(found)
-        known = self._known_names.get(names)
-        if known is None:
-            known = self._known_names[names] = self._read_names(names)
-        bits, score = known
-        return _StartTag(bits | _hidden_bit(start_tag), score, _class_of(found))
+
+class StartTags:
+    """What start tags say of the text inside of their elements: few things, over and over.
+
+    Args:
+        class_weights: What the words of class attributes say.
+
+    Attributes:
+        said: What start tags say; first, of one that says nothing.
+    """
+
+    def __init__(self, class_weights: Mapping[str, float]) -> None:
+        self._class_weights = class_weights
+        self._names: dict[bytes, tuple[int, float]] = {}
+        self.said: list[_Said] = [(0, 0.0, 0)]
+        self._numbers: dict[_Said, int] = {}
+        self._classes: dict[tuple[bytes, ...], int] = {}
+
+    def of(self, tree: PageTree, nodes: NDArray[np.integer]) -> Iterator[tuple[int, int]]:
+        """Yield elements with the number of what the start tag of each says, an index of `said`."""
+        outermost = tree.having(_OUTERMOST)
+        for first in range(0, len(nodes), _SLICE):
+            these = nodes[first : first + _SLICE]
+            start_tags = list(tree.start_tags(these))
+            each = list(dict.fromkeys(start_tags))
+            said = dict(zip(each, self._read(each), strict=True))
+            numbers = np.array([said[start_tag] for start_tag in start_tags])
+            numbers[outermost[these]] = 0
+            yield from zip(these.tolist(), numbers.tolist(), strict=True)
+
+    def _read(self, start_tags: list[bytes]) -> Iterator[int]:
+        """Yield the number of what each start tag says."""
+        tags = iter(start_tags)
+        names: list[bytes] = []
+        own_class = 0
+        # One call finds the attributes of all of them, and the NUL behind each.
+        joined = b"\0".join([tag.replace(b"\0", b"\1") for tag in start_tags]) + b"\0"
+        for attribute, *values in _NAMES.findall(joined):
+            if attribute:
+                names.append(values[0] or values[1] or values[2])
+                if not own_class and attribute.lower() == b"class":
+                    own_class = self._classes.setdefault(tuple(values), len(self._classes) + 1)
+                continue
+            hidden = _hidden_bit(next(tags))
+            if not names:
+                yield self._number((hidden, 0.0, 0)) if hidden else 0
+                continue
+            key = names[0] if len(names) == 1 else b" ".join(names)
+            bits, score = self._names.get(key) or self._read_names(key)
+            yield self._number((bits | hidden, score, own_class))
+            names, own_class = [], 0
+
+    def _number(self, said: _Said) -> int:
+        number = self._numbers.get(said)
+        if number is None:
+            number = self._numbers[said] = len(self.said)
+            self.said.append(said)
+        return number
 
     def _read_names(self, names: bytes) -> tuple[int, float]:
         """Return the bits of the class words of an element, and what they say of its text."""
         words = _words(names)
-        bits = 0
-        for word in words:
-            bits |= _CLASS_BIT.get(word, 0)
-        weights = [self._class_weights.get(word, 0.0) for word in words]
-        return bits, math.fsum(weights) / math.sqrt(len(weights)) if weights else 0.0
-
-
-def _below(around: _State, tag: str, written: _StartTag, look: int) -> _State:
-    """Return the state of an element that stands in another one."""
-    bits = around.bits | _AROUND_BIT.get(tag, 0) | written.bits
-    score = written.score
-    if not score:
-        return around._replace(bits=bits, depth=around.depth + 1, look=look)
-    return _State(
-        bits,
-        around.depth + 1,
-        look,
-        around.total + score,
-        min(around.least, score),
-        max(around.most, score),
-        score,
-    )
-
-
-def class_words(found: Sequence[tuple[bytes, ...]]) -> set[str]:
-    """Return the words of the class, id, role and itemprop attributes of an element."""
-    return _words(_joined_names(found))
-
-
-def _joined_names(found: Sequence[tuple[bytes, ...]]) -> bytes:
-    return b" ".join([b" ".join(groups[1:]) for groups in found])
+        bits, score = 0, 0.0
+        for word in _CLASS_BIT.keys() & words:
+            bits |= _CLASS_BIT[word]
+        if known := self._class_weights.keys() & words:
+            weights = [self._class_weights[word] for word in known]
+            score = math.fsum(weights) / math.sqrt(len(words))
+        self._names[names] = (bits, score)
+        return bits, score
 
 
 def _words(names: bytes) -> set[str]:
@@ -279,12 +272,10 @@ def _words(names: bytes) -> set[str]:
 
 
 def _hidden_bit(start_tag: bytes) -> int:
-    named = b"idden" in start_tag or b"none" in start_tag
-    return _HIDDEN_BIT if named and _UNSHOWN.search(start_tag) else 0
-
-
-def _class_of(found: Sequence[tuple[bytes, ...]]) -> tuple[bytes, ...]:
-    return next((groups[1:] for groups in found if groups[0].lower() == b"class"), ())
+    if not (b"idden" in start_tag or b"none" in start_tag) or b"=" not in start_tag:
+        return 0
+    lowered = start_tag.lower()
+    return _HIDDEN_BIT if _HIDDEN.search(lowered) or _UNDISPLAYED.search(lowered) else 0
 
 
 def words_around(tree: PageTree, node: int) -> set[str]:
@@ -293,6 +284,7 @@ def words_around(tree: PageTree, node: int) -> set[str]:
     node = tree.parents[node]
     while node > 0:
         if tree.tags[node] not in ("html", "body"):
-            words |= class_words(tuple(_NAMES.findall(tree.start_tag(node))))
+            names = (b" ".join(found[1:]) for found in _NAMES.findall(tree.start_tag(node)))
+            words |= _words(b" ".join(names))
         node = tree.parents[node]
     return words

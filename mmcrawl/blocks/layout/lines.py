@@ -128,7 +128,9 @@ class JoinedTexts(Sequence[str]):
         joined[at[1:][ends_line] - 1] = _LINE_END
         joined[-1:] = _LINE_END
         self.joined = joined.tobytes().decode("utf-32-le", "surrogatepass")
-        self.starts = np.append(np.append(at[:1], at[1:][ends_line]), len(joined)).astype(np.int32)
+        starts = np.concatenate([at[:1], at[1:][ends_line], [len(joined)]]).astype(np.int32)
+        self._bounds = integers(starts)
+        self.starts = starts
         self.numbers: NDArray[np.int32] = np.append(line[:1], line[1:][ends_line])
 
     def __len__(self) -> int:
@@ -144,12 +146,12 @@ class JoinedTexts(Sequence[str]):
             return [self[one] for one in range(*row.indices(len(self)))]
         if row < 0:
             row += len(self)
-        return self.joined[self.starts[row] : self.starts[row + 1] - 1]
+        return self.joined[self._bounds[row] : self._bounds[row + 1] - 1]
 
     def __iter__(self) -> Iterator[str]:
         for first in range(0, len(self), _SLICE):  # a page may have a million lines
             after = min(first + _SLICE, len(self))
-            yield from self.joined[self.starts[first] : self.starts[after] - 1].split("\n")
+            yield from self.joined[self._bounds[first] : self._bounds[after] - 1].split("\n")
 
     @cached_property
     def folded(self) -> str:
