@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _LAST_SPACE = 0x3000
+_SLICE = 1 << 20  # characters that are looked at at once
 
 
 class Ink(NamedTuple):
@@ -19,11 +20,13 @@ class Ink(NamedTuple):
         points: Their code points.
         places: Where they stand in all the texts, which a character parts.
         runs: The text each stands in.
+        blank: Of each character of the texts whether it is white space, as :meth:`str.split` has it.
     """
 
     points: NDArray[np.uint32]
     places: NDArray[np.int32]
     runs: NDArray[np.int32]
+    blank: NDArray[np.bool_]
 
 
 class RunTexts:
@@ -38,8 +41,9 @@ class RunTexts:
         self._joined = joined
         points = _points(joined)
         starts = np.zeros(count + 1, dtype=np.int32)
-        starts[1:count] = np.flatnonzero(points == 0) + 1
-        starts[count] = len(points) + 1
+        if count:
+            starts[1:count] = np.flatnonzero(points == 0) + 1
+            starts[count] = len(points) + 1
         self.starts = starts
         """Where each text begins among all, and what is behind the last."""
 
@@ -52,28 +56,44 @@ class RunTexts:
     def __iter__(self) -> Iterator[str]:
         return iter(self._joined.split("\0") if len(self) else ())
 
-    def ink(self) -> Ink:
-        """Return the characters that are no white space."""
-        points = _points(self._joined)
-        places = np.flatnonzero(~is_space(points) & (points != 0)).astype(np.int32)
-        runs = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.starts))
-        return Ink(points[places], places, runs[places])
+    def ink(self, runs: range) -> Ink:
+        """Return the characters of some texts, in a row, that are no white space."""
+        begin, end = self.starts[runs.start], self.starts[runs.stop]
+        points = _points(self._joined[begin:end])
+        blank = _spaces()[np.minimum(points, _LAST_SPACE + 1)]
+        places = np.flatnonzero(~(blank | (points == 0))).astype(np.int32)
+        sizes = np.diff(self.starts[runs.start : runs.stop + 1])
+        numbers = np.repeat(np.arange(runs.start, runs.stop, dtype=np.int32), sizes)
+        return Ink(points[places], places, numbers[places], blank)
 
-    def spaces(self) -> NDArray[np.bool_]:
-        """Return of each character of all the texts whether it is white space."""
-        return is_space(_points(self._joined))
+    def slices(self, bounds: NDArray[np.integer] | None = None) -> Iterator[range]:
+        """Yield ranges of texts, each of about so many characters as are looked at at once.
+
+        Args:
+            bounds: Where they may be parted, if not between any two texts.
+        """
+        first = 0
+        while first < len(self):
+            after = int(np.searchsorted(self.starts, self.starts[first] + _SLICE, side="right")) - 1
+            after = max(after, first + 1)
+            if bounds is not None:
+                place = np.searchsorted(bounds, after)
+                after = int(bounds[place]) if place < len(bounds) else len(self)
+            after = min(after, len(self))
+            yield range(first, after)
+            first = after
 
     def lengths(self) -> NDArray[np.int64]:
         """Return how many characters each text has, white space collapsed."""
-        _, places, runs = self.ink()
-        parted = (np.diff(places) > 1) & (runs[1:] == runs[:-1])
-        inked = np.bincount(runs, minlength=len(self))
-        return inked + np.bincount(runs[1:][parted], minlength=len(self))
-
-
-def is_space(points: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """Return of each code point whether it is white space, as :meth:`str.split` has it."""
-    return _spaces()[np.minimum(points, _LAST_SPACE + 1)]
+        lengths = np.zeros(len(self), dtype=np.int64)
+        for these in self.slices():
+            _, places, runs, _ = self.ink(these)
+            runs = runs - these.start
+            parted = (np.diff(places) > 1) & (runs[1:] == runs[:-1])
+            lengths[these.start : these.stop] = np.bincount(
+                runs, minlength=len(these)
+            ) + np.bincount(runs[1:][parted], minlength=len(these))
+        return lengths
 
 
 def _points(text: str) -> NDArray[np.uint32]:

@@ -101,14 +101,11 @@ class PageContent:
         title: The headline; where the page has none, its title without the site's name; else "".
         paragraphs: The main text, in order.
         genres: The probability of each of :data:`mmcrawl.blocks.content.model.GENRES`.
-        ranges: Where on the page its lines stand: (start, end) in bytes, in order; of a text, and
-            of a page in UTF-32, in its bytes as UTF-8.
     """
 
     title: str
     paragraphs: tuple[str, ...]
     genres: dict[str, float]
-    ranges: tuple[tuple[int, int], ...] = field(repr=False)
     _tree: PageTree = field(repr=False)
     _measures: Measures = field(repr=False)
     _metadata: PageMetadata = field(repr=False)
@@ -121,6 +118,18 @@ class PageContent:
     def text(self) -> str:
         """The main text, a blank line between two paragraphs."""
         return "\n\n".join(self.paragraphs)
+
+    @cached_property
+    def ranges(self) -> tuple[tuple[int, int], ...]:
+        """Where on the page its lines stand: (start, end) in bytes, in order.
+
+        Of a text, and of a page in UTF-32, in its bytes as UTF-8.
+        """
+        tree, lines = self._tree, self._lines
+        return tuple(
+            (tree.starts[lines.firsts[row]], tree.ends[lines.afters[row] - 1])
+            for row in np.flatnonzero(self._chosen).tolist()
+        )
 
     @cached_property
     def comments(self) -> tuple[str, ...]:
@@ -250,7 +259,7 @@ def page_content(
         genres = dict.fromkeys(GENRES, 0.0)
         none = np.zeros(0, dtype=np.bool_)
         return PageContent(
-            metadata.title, (), genres, (), tree, measures, metadata, lines, none, none, url
+            metadata.title, (), genres, tree, measures, metadata, lines, none, none, url
         )
     return _content(tree, measures, lines, metadata, url, beta=_BETA[favor])
 
@@ -279,10 +288,6 @@ def _content(
         title=page_headline(tree, lines, features.best, metadata),
         paragraphs=_paragraphs(tree, lines, chosen),
         genres=dict(zip(GENRES, genres.tolist(), strict=True)),
-        ranges=tuple(
-            (tree.starts[lines.firsts[row]], tree.ends[lines.afters[row] - 1])
-            for row in np.flatnonzero(chosen).tolist()
-        ),
         _tree=tree,
         _measures=measures,
         _metadata=metadata,

@@ -87,7 +87,7 @@ class LineFeatures:
         self._kinds = tree.mapped(_CONTAINER_COLUMN, -1)[containers]
         self._looks = around.looks(containers)
         self._alike = self._repeated()
-        self._sections = Sections(tree, lines, texts.linked)
+        self._sections = Sections(tree, lines, texts)
         self._said = Repetitions(lines, metadata)
         self._prose = Prose(tree, measures, lines, texts, around)
         self.best = self._prose.best

@@ -58,6 +58,7 @@ class LineTexts:
         linked: Those inside of links.
         sentences: How many end in it.
         weights: Characters, Chinese ones counting more.
+        comments: Which hold the word "comment".
         shares: Of the page: the means, over its characters, of the columns of sentences, of Chinese
             characters and of prices.
     """
@@ -76,9 +77,13 @@ class LineTexts:
         )
         self._again = first[which] < np.arange(len(texts))
         self._times = times[which].astype(np.int32)
-        self._phrases = np.stack([self._named_times(), self._pointers()] + [
-            texts.holding(words) for words in _PHRASES
-        ], axis=1)  # fmt: skip
+        folded = texts.folded()
+        self.comments = texts.holding(("comment",), folded)
+        if folded is texts.joined:  # in which there may be capitals
+            self.comments = np.array(["comment" in text.lower() for text in texts])
+        phrases = [self._named_times(), self._pointers(folded)]
+        phrases += [texts.holding(words, folded) for words in _PHRASES]
+        self._phrases = np.stack(phrases, axis=1)
         self._last = (-1, -1, np.zeros((0, 0), dtype=np.float32))
         self.sentences = np.zeros(len(texts), dtype=np.int32)
         self.weights = np.zeros(len(texts), dtype=np.float64)
@@ -153,14 +158,14 @@ class LineTexts:
     def _named_times(self) -> NDArray[np.bool_]:
         """Which lines hold a year or a time."""
         texts = self._texts
-        found = texts.holding(("19", "20", ":"))
+        found = texts.holding(("19", "20", ":"), texts.joined)
         for row in np.flatnonzero(found).tolist():
             found[row] = _YEAR.search(texts[row]) is not None
         return found
 
-    def _pointers(self) -> NDArray[np.bool_]:
+    def _pointers(self, folded: str) -> NDArray[np.bool_]:
         """Which lines begin like a pointer to something else."""
-        folded, match = self._texts.folded, _POINTER.match
+        match = _POINTER.match
         starts = self._texts.starts[:-1].tolist()
         return np.array([match(folded, at) is not None for at in starts], dtype=np.bool_)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from mmcrawl.blocks.content.line_texts import LineTexts
 from mmcrawl.blocks.content.metadata import PageMetadata
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.tags import HEADINGS
@@ -54,13 +55,14 @@ class Sections:
 
     Args:
         tree, lines: The page.
-        linked: Of each line, how many of its characters are in links.
+        measured: What the texts of the lines are like.
     """
 
-    def __init__(self, tree: PageTree, lines: PageLines, linked: NDArray[np.float64]) -> None:
+    def __init__(self, tree: PageTree, lines: PageLines, measured: LineTexts) -> None:
         levels = {tag: int(tag[1]) for tag in HEADINGS}
         self._levels = tree.mapped(levels, 0)[np.array(lines.containers)]
-        rows, texts = self._named_rows(lines)
+        rows, texts = self._named_rows(lines, measured)
+        linked = measured.linked
         said = [0.0] * len(SECTIONS)
         events, sections = [0], [said]
         for row, text in zip(rows, texts, strict=True):
@@ -86,10 +88,12 @@ class Sections:
         distances = np.log1p(rows - self._events[event])
         return np.hstack([self._sections[event], levels, distances[:, None]]).astype(np.float32)
 
-    def _named_rows(self, lines: PageLines) -> tuple[list[int], Iterator[str]]:
+    def _named_rows(
+        self, lines: PageLines, measured: LineTexts
+    ) -> tuple[list[int], Iterator[str]]:
         """Return the headings, and the short lines that may name a section, with their texts."""
         texts = lines.texts
-        short = np.diff(texts.starts) - 1 < _LONGEST_BARE_HEADING
+        short = measured.lengths < _LONGEST_BARE_HEADING
         joined, starts = texts.joined, texts.starts.tolist()
         may = [
             (first := joined[start : start + 2]).lower() in _FIRST_LETTERS
@@ -97,9 +101,7 @@ class Sections:
             or first[0].isdecimal()
             for start in starts[:-1]
         ]
-        named = np.array(may, dtype=np.bool_) | texts.holding(("comment",))
-        if texts.folded is texts.joined:  # in which "comment" may stand in capitals
-            named[:] = True
+        named = np.array(may, dtype=np.bool_) | measured.comments
         rows = np.flatnonzero((self._levels > 0) | (short & named)).tolist()
         return rows, (texts[row] for row in rows)
 

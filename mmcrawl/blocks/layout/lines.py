@@ -11,7 +11,6 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate
 from typing import overload
 
@@ -110,28 +109,18 @@ class JoinedTexts(Sequence[str]):
     def __init__(
         self, texts: RunTexts, lines: NDArray[np.int32], spaced: NDArray[np.bool_]
     ) -> None:
-        points, places, runs = texts.ink()
-        shown = lines[runs] > 0
-        points, places, runs = points[shown], places[shown], runs[shown]
-        line = lines[runs]
-        ends_line = line[1:] != line[:-1]
-        # White space counts in the runs of lines only.
-        spaces = texts.spaces()
-        spaces[: len(spaces)] &= np.repeat(lines > 0, np.diff(texts.starts))[: len(spaces)]
-        spaces[texts.starts[:-1][spaced & (texts.starts[:-1] > 0)] - 1] = True
-        before = np.cumsum(spaces, dtype=np.int32)[places]
-        parted = ends_line | (before[1:] != before[:-1])
-        at = np.arange(len(points), dtype=np.int32)
-        at[1:] += np.cumsum(parted, dtype=np.int32)
-        joined = np.full(at[-1] + 2 if len(at) else 0, _SPACE, dtype="<u4")
-        joined[at] = points
-        joined[at[1:][ends_line] - 1] = _LINE_END
-        joined[-1:] = _LINE_END
-        self.joined = joined.tobytes().decode("utf-32-le", "surrogatepass")
-        starts = np.concatenate([at[:1], at[1:][ends_line], [len(joined)]]).astype(np.int32)
-        self._bounds = integers(starts)
-        self.starts = starts
-        self.numbers: NDArray[np.int32] = np.append(line[:1], line[1:][ends_line])
+        begins = np.flatnonzero(lines > np.maximum.accumulate(np.append(0, lines[:-1])))
+        pieces, lengths, numbers = [], [], []
+        for runs in texts.slices(begins):
+            piece, starts, kept = _joined(texts, runs, lines, spaced)
+            pieces.append(piece)
+            lengths.append(np.diff(starts, append=len(piece)))
+            numbers.append(kept)
+        self.joined = "".join(pieces)
+        self.numbers: NDArray[np.int32] = np.concatenate([np.zeros(0, dtype=np.int32), *numbers])
+        self.starts = np.zeros(len(self.numbers) + 1, dtype=np.int32)
+        np.cumsum(np.concatenate([self.starts[:0], *lengths]), out=self.starts[1:])
+        self._bounds = integers(self.starts)
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -153,24 +142,54 @@ class JoinedTexts(Sequence[str]):
             after = min(first + _SLICE, len(self))
             yield from self.joined[self._bounds[first] : self._bounds[after] - 1].split("\n")
 
-    @cached_property
     def folded(self) -> str:
-        """All of them in lower case, or as they are if that would change a length."""
+        """Return all of them in lower case, or as they are if that would change a length."""
         folded = self.joined.lower()
         return folded if len(folded) == len(self.joined) else self.joined
 
-    def holding(self, words: Iterable[str]) -> NDArray[np.bool_]:
-        """Return of each text whether any of some words, in lower case, is in it."""
-        folded = self.folded
+    def holding(self, words: Iterable[str], joined: str) -> NDArray[np.bool_]:
+        """Return of each text whether any of some words is in it.
+
+        Args:
+            words: Without line ends.
+            joined: The texts, or as :meth:`folded` gives them.
+        """
         found: list[int] = []
         for word in words:
-            at = folded.find(word)
+            at = joined.find(word)
             while at >= 0:
                 found.append(at)
-                at = folded.find(word, at + len(word))
+                at = joined.find(word, at + len(word))
         marks = np.zeros(len(self), dtype=np.bool_)
         marks[np.searchsorted(self.starts, found, side="right") - 1] = True
         return marks
+
+
+def _joined(
+    texts: RunTexts, runs: range, lines: NDArray[np.int32], spaced: NDArray[np.bool_]
+) -> tuple[str, NDArray[np.int32], NDArray[np.int32]]:
+    """Return the texts of the lines of some runs, where each begins, and their numbers."""
+    points, places, run, blank = texts.ink(runs)
+    shown = lines[run] > 0
+    points, places, line = points[shown], places[shown], lines[run[shown]]
+    ends_line = line[1:] != line[:-1]
+    # White space counts in the runs of lines only; a run that begins with one has it in front.
+    starts = texts.starts[runs.start : runs.stop + 1] - texts.starts[runs.start]
+    these = slice(runs.start, runs.stop)
+    if not lines[these].all():
+        blank &= np.repeat(lines[these] > 0, np.diff(starts))[: len(blank)]
+    fronts = starts[:-1][spaced[these]] - 1
+    blank[fronts[fronts >= 0]] = True
+    before = np.cumsum(blank, dtype=np.int32)[places]
+    parted = ends_line | (before[1:] != before[:-1])
+    at = np.arange(len(points), dtype=np.int32)
+    at[1:] += np.cumsum(parted, dtype=np.int32)
+    joined = np.full(at[-1] + 2 if len(at) else 0, _SPACE, dtype="<u4")
+    joined[at] = points
+    joined[at[1:][ends_line] - 1] = _LINE_END
+    joined[-1:] = _LINE_END
+    text = joined.tobytes().decode("utf-32-le", "surrogatepass")
+    return text, np.append(at[:1], at[1:][ends_line]), np.append(line[:1], line[1:][ends_line])
 
 
 LONGEST_LINK_TEXT = 300

@@ -22,7 +22,7 @@ from mmcrawl.blocks.layout.drawn_tags import DrawnTag, drawn_tags
 from mmcrawl.blocks.tags import HIDDEN
 from mmcrawl.blocks.tree import PageTree
 
-Sums = NDArray[np.int64]
+Sums = NDArray[np.int32]
 
 _LEAST_THREAD = 500  # characters: many sentences, in any language
 
@@ -37,7 +37,7 @@ class Measures:
 
     def __init__(self, tree: PageTree) -> None:
         self.tree = tree
-        chars = np.zeros(len(tree), dtype=np.int64)
+        chars = np.zeros(len(tree), dtype=np.int32)
         chars[tree.runs] = tree.texts.lengths()
         hidden = self._hidden(chars)
         chars[hidden] = 0
@@ -98,7 +98,7 @@ def count_between(nodes: Sequence[int], first: int, after: int) -> int:
     return bisect_left(nodes, after, start) - start
 
 
-def _running(values: NDArray[np.int64]) -> Sums:
-    sums = np.zeros(len(values) + 1, dtype=np.int64)
+def _running(values: NDArray[np.int32]) -> Sums:
+    sums = np.zeros(len(values) + 1, dtype=np.int32)
     np.cumsum(values, out=sums[1:])
     return sums
