@@ -83,7 +83,7 @@ _QUICK = {
 _QUICK_VOID = VOID - CLOSED_BY.keys()
 _LONGEST_KNOWN = 10  # bytes of a tag that is looked up whole
 
-_START, _END, _VOID, _OTHER, _TEXT = range(5)
+_START, _END, _VOID, _FOREIGN, _OTHER, _TEXT = range(6)
 
 
 # What a token is, its tag, and the element that must not be open for it to be taken quickly.
@@ -180,14 +180,8 @@ class TreeBuilder:
         inner_ends[0] = ends[0] = len(self._markup) * self._unit
         spaced = np.zeros(len(numbers), dtype=np.uint8)
         spaced[np.frombuffer(self._spaced, dtype=np.int32)] = 1
-        offsets_of_nodes = (starts, inner_starts, inner_ends, ends)
-        return Nodes(
-            self._tags,
-            self._parents,
-            integers(after),
-            *map(integers, offsets_of_nodes),
-            spaced=bytearray(spaced.tobytes()),
-        )
+        columns = [integers(column) for column in (after, starts, inner_starts, inner_ends, ends)]
+        return Nodes(self._tags, self._parents, *columns, bytearray(spaced.tobytes()))
 
     def _read(self, tokens: list[bytes], first: int) -> None:
         """Put tokens into the table, of which the first has a number."""
@@ -204,7 +198,11 @@ class TreeBuilder:
             else:
                 key = token if len(token) < _LONGEST_KNOWN else token.split(None, 1)[0]
                 kind, tag, quick = known.get(key) or self._kind(token, key)
-            if kind == _START and not in_head and not opened[quick]:
+            if (
+                kind == _START
+                and not in_head
+                and (not opened[quick] or (quick == "li" and tags[stack[-1]] in _LISTS))
+            ):
                 stack.append(len(tags))  # as _start_tag does it where nothing else is to be seen to
                 parents.append(stack[-2])
                 tags.append(tag)
@@ -220,8 +218,25 @@ class TreeBuilder:
                 tags.append(tag)
                 numbers.append(number)
             elif kind == _TEXT:
-                self._text(token, number)
-                in_head = opened["head"]
+                if in_head or b"\0" in token:
+                    self._text(token, number)
+                    in_head = opened["head"]
+                    continue
+                if self._space:
+                    self._spaced.append(len(tags))
+                    self._space = False
+                parents.append(stack[-1])
+                tags.append(TEXT)
+                numbers.append(number)
+            elif kind == _FOREIGN and not in_head:
+                if not token.endswith(b"/>"):
+                    stack.append(len(tags))
+                    opened[tag] += 1
+                    parents.append(stack[-2])
+                else:
+                    parents.append(stack[-1])
+                tags.append(tag)
+                numbers.append(number)
             elif tag:
                 self._tag(token, tag, number)
                 in_head = opened["head"]
@@ -236,6 +251,8 @@ class TreeBuilder:
             found = (_OTHER if tag in ("html", "head", "body") else _END, tag, "")
         elif tag in _QUICK:
             found = (_START, tag, _QUICK[tag])
+        elif tag not in KNOWN and tag not in _SEEN_TO:
+            found = (_FOREIGN, tag, "")
         else:
             found = (_VOID if tag in _QUICK_VOID else _OTHER, tag, "")
         self._known[key] = found

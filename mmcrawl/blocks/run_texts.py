@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 _LAST_SPACE = 0x3000
 _SLICE = 1 << 20  # characters that are looked at at once
+_SMALL = 1 << 17  # of all the texts of a page
 
 
 class Ink(NamedTuple):
@@ -44,6 +45,7 @@ class RunTexts:
         if count:
             starts[1:count] = np.flatnonzero(points == 0) + 1
             starts[count] = len(points) + 1
+        self._ink: Ink | None = None
         self.starts = starts
         """Where each text begins among all, and what is behind the last."""
 
@@ -58,6 +60,13 @@ class RunTexts:
 
     def ink(self, runs: range) -> Ink:
         """Return the characters of some texts, in a row, that are no white space."""
+        if len(self._joined) < _SMALL:  # looked at more than once
+            if self._ink is None:
+                self._ink = self._find_ink(range(len(self)))
+            return self._ink
+        return self._find_ink(runs)
+
+    def _find_ink(self, runs: range) -> Ink:
         begin, end = self.starts[runs.start], self.starts[runs.stop]
         points = _points(self._joined[begin:end])
         blank = _spaces()[np.minimum(points, _LAST_SPACE + 1)]

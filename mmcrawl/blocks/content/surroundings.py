@@ -235,7 +235,8 @@ class StartTags:
                 if not own_class and attribute.lower() == b"class":
                     own_class = self._classes.setdefault(tuple(values), len(self._classes) + 1)
                 continue
-            hidden = _hidden_bit(next(tags))
+            tag = next(tags)
+            hidden = _hidden_bit(tag) if b"none" in tag or b"idden" in tag else 0
             if not names:
                 yield self._number((hidden, 0.0, 0)) if hidden else 0
                 continue
@@ -272,10 +273,9 @@ def _words(names: bytes) -> set[str]:
 
 
 def _hidden_bit(start_tag: bytes) -> int:
-    if not (b"idden" in start_tag or b"none" in start_tag) or b"=" not in start_tag:
-        return 0
     lowered = start_tag.lower()
-    return _HIDDEN_BIT if _HIDDEN.search(lowered) or _UNDISPLAYED.search(lowered) else 0
+    shown = b"=" not in lowered or not (_HIDDEN.search(lowered) or _UNDISPLAYED.search(lowered))
+    return 0 if shown else _HIDDEN_BIT
 
 
 def words_around(tree: PageTree, node: int) -> set[str]:

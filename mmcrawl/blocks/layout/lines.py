@@ -170,6 +170,7 @@ def _joined(
 ) -> tuple[str, NDArray[np.int32], NDArray[np.int32]]:
     """Return the texts of the lines of some runs, where each begins, and their numbers."""
     points, places, run, blank = texts.ink(runs)
+    blank = blank.copy()
     shown = lines[run] > 0
     points, places, line = points[shown], places[shown], lines[run[shown]]
     ends_line = line[1:] != line[:-1]
