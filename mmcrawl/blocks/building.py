@@ -13,7 +13,7 @@ import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,9 +58,7 @@ _TOKEN = re.compile(
 )  # fmt: skip
 _NAME = re.compile(rb"<(/?)([a-zA-Z][^\s/>]*+)")
 _START_TAG = re.compile(rb"<[a-zA-Z][^\s/>]*+" + _ATTRIBUTES)
-_END_OF_RAW = {
-    tag: re.compile(rb"</(?i:%b)(?=[\s/>])" % tag.encode()) for tag in sorted(RAW)
-}
+_END_OF_RAW = {tag: re.compile(rb"</(?i:%b)(?=[\s/>])" % tag.encode()) for tag in sorted(RAW)}
 _WINDOW = 1 << 18  # bytes whose tokens are in memory at once
 _LESS, _SLASH = b"</"
 _BLANK = b"\0 \t\n\v\f\r"
@@ -83,7 +81,7 @@ _QUICK = {
 _QUICK_VOID = VOID - CLOSED_BY.keys()
 _LONGEST_KNOWN = 10  # bytes of a tag that is looked up whole
 
-_START, _END, _VOID, _FOREIGN, _OTHER, _TEXT = range(6)
+_START, _END, _VOID, _OTHER, _TEXT = range(5)
 
 
 # What a token is, its tag, and the element that must not be open for it to be taken quickly.
@@ -105,7 +103,7 @@ class Nodes(NamedTuple):
     spaced: bytearray
 
 
-def integers(values: NDArray[np.integer]) -> array[int]:
+def integers(values: NDArray[Any]) -> array[int]:
     """Return numbers as an array that is quick to be read one by one."""
     result = array("q" if values.dtype.itemsize > 4 else "i")
     result.frombytes(np.ascontiguousarray(values).tobytes())
@@ -165,7 +163,7 @@ class TreeBuilder:
         starts = offsets[numbers]
         ends = offsets[numbers + 1] if len(offsets) > 1 else starts.copy()
         is_text = np.fromiter(map(TEXT.__eq__, self._tags), np.bool_, len(numbers))
-        inner_starts = np.where(is_text, starts, ends)
+        inner_starts: NDArray[np.integer] = np.where(is_text, starts, ends)
         inner_ends = ends.copy()
         closed = np.frombuffer(self._closed, dtype=np.int32)
         after[closed] = np.frombuffer(self._closed_after, dtype=np.int32)
@@ -180,8 +178,16 @@ class TreeBuilder:
         inner_ends[0] = ends[0] = len(self._markup) * self._unit
         spaced = np.zeros(len(numbers), dtype=np.uint8)
         spaced[np.frombuffer(self._spaced, dtype=np.int32)] = 1
-        columns = [integers(column) for column in (after, starts, inner_starts, inner_ends, ends)]
-        return Nodes(self._tags, self._parents, *columns, bytearray(spaced.tobytes()))
+        return Nodes(
+            self._tags,
+            self._parents,
+            integers(after),
+            integers(starts),
+            integers(inner_starts),
+            integers(inner_ends),
+            integers(ends),
+            bytearray(spaced.tobytes()),
+        )
 
     def _read(self, tokens: list[bytes], first: int) -> None:
         """Put tokens into the table, of which the first has a number."""
@@ -218,25 +224,8 @@ class TreeBuilder:
                 tags.append(tag)
                 numbers.append(number)
             elif kind == _TEXT:
-                if in_head or b"\0" in token:
-                    self._text(token, number)
-                    in_head = opened["head"]
-                    continue
-                if self._space:
-                    self._spaced.append(len(tags))
-                    self._space = False
-                parents.append(stack[-1])
-                tags.append(TEXT)
-                numbers.append(number)
-            elif kind == _FOREIGN and not in_head:
-                if not token.endswith(b"/>"):
-                    stack.append(len(tags))
-                    opened[tag] += 1
-                    parents.append(stack[-2])
-                else:
-                    parents.append(stack[-1])
-                tags.append(tag)
-                numbers.append(number)
+                self._text(token, number)
+                in_head = opened["head"]
             elif tag:
                 self._tag(token, tag, number)
                 in_head = opened["head"]
@@ -251,8 +240,6 @@ class TreeBuilder:
             found = (_OTHER if tag in ("html", "head", "body") else _END, tag, "")
         elif tag in _QUICK:
             found = (_START, tag, _QUICK[tag])
-        elif tag not in KNOWN and tag not in _SEEN_TO:
-            found = (_FOREIGN, tag, "")
         else:
             found = (_VOID if tag in _QUICK_VOID else _OTHER, tag, "")
         self._known[key] = found

@@ -21,7 +21,7 @@ class Ink(NamedTuple):
         points: Their code points.
         places: Where they stand in all the texts, which a character parts.
         runs: The text each stands in.
-        blank: Of each character of the texts whether it is white space, as :meth:`str.split` has it.
+        blank: Of each character of the texts, whether it is white space to :meth:`str.split`.
     """
 
     points: NDArray[np.uint32]

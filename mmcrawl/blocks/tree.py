@@ -275,12 +275,10 @@ class PageTree:
     def texts(self) -> RunTexts:
         """The texts of the runs, with their white space."""
         body, starts, ends = self.body, self.starts, self.ends
-        runs = self.runs.tolist()
+        runs = integers(self.runs)
+        slices = (runs[first : first + _SLICE] for first in range(0, len(runs), _SLICE))
         text = b"\0".join(
-            [  # a slice at a time: a page may have a million runs
-                b"\0".join([body[starts[node] : ends[node]] for node in runs[first : first + _SLICE]])
-                for first in range(0, len(runs), _SLICE)
-            ]
+            [b"\0".join([body[starts[node] : ends[node]] for node in these]) for these in slices]
         )
         if self._markup is body and b"\x1b" not in text:
             decoded = text.decode(self.encoding, "replace")

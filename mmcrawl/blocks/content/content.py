@@ -8,6 +8,7 @@ F1 is taken, so that a page on which little is certain still gives its best part
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -298,7 +299,7 @@ def _content(
     )
 
 
-def line_words(texts: list[str]) -> NDArray[np.float64]:
+def line_words(texts: Iterable[str]) -> NDArray[np.float64]:
     """Return about how many words each line has; Chinese characters count one each."""
     return np.array(
         [len(text) if has_han(text) else text.count(" ") + 1 for text in texts], dtype=np.float64

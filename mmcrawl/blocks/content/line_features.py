@@ -178,4 +178,5 @@ class LineFeatures:
 
 def _marks(columns: NDArray[np.int8], count: int) -> Floats:
     """Return rows of which each has a one in a column, or none."""
-    return (columns[:, None] == np.arange(count)).astype(np.float32)
+    marks: Floats = (columns[:, None] == np.arange(count)).astype(np.float32)
+    return marks

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from mmcrawl.blocks.layout.lines import JoinedTexts
 
 Floats = NDArray[np.float32]
 

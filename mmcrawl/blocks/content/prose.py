@@ -58,7 +58,8 @@ class Prose:
         self._parent = max(tree.parents[self.best], 0)
         inside = np.searchsorted(self._firsts, [self.best, self._after[self.best]])
         spread = inside[0] + np.flatnonzero(prose[inside[0] : inside[1]])
-        self._first, self._last = (spread[0], spread[-1]) if len(spread) else (0, 0)
+        self._first = int(spread[0]) if len(spread) else 0
+        self._last = int(spread[-1]) if len(spread) else 0
 
     def scales(self, start: int, end: int) -> Floats:
         """Return of some lines what the innermost large elements around each are like."""
@@ -82,11 +83,8 @@ class Prose:
         row = np.arange(start, start + len(firsts))
         before = self._chars[firsts].astype(np.float64)
         heading = self._heading
-        if heading >= 0:
-            below = firsts >= heading
-            distance = np.log1p(np.abs(before - self._chars[heading]))
-        else:
-            below = distance = np.zeros(len(firsts))
+        below = (firsts >= heading) & (heading >= 0)
+        distance = np.log1p(np.abs(before - self._chars[max(heading, 0)])) * (heading >= 0)
         begin, behind = self._chars[best], self._chars[self._after[best]]
         size = max(float(behind - begin), 1)
         linked = float(self._link_chars[self._after[best]] - self._link_chars[best])
@@ -116,9 +114,11 @@ class Prose:
         )
         tags, parents = tree.tags, tree.parents
         scores: dict[int, float] = {}
-        for node, share in zip(self._containers[rows].tolist(), weights.tolist(), strict=True):
-            if tags[node] in _LEAVES:
-                node = parents[node]
+        for container, weight in zip(
+            self._containers[rows].tolist(), weights.tolist(), strict=True
+        ):
+            node = parents[container] if tags[container] in _LEAVES else container
+            share = weight
             for _ in range(4):
                 if node <= 0:
                     break

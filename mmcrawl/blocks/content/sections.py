@@ -40,9 +40,7 @@ SECTIONS = tuple(
 _LONGEST_HEADING = 90
 _LONGEST_BARE_HEADING = 50
 # What the first two patterns begin with, but for digits and what is not ASCII.
-_FIRST_LETTERS = frozenset(
-    "co le di jo re mo yo al se si tr po la up wh ed cu pe sp ar".split()
-)
+_FIRST_LETTERS = frozenset("co le di jo re mo yo al se si tr po la up wh ed cu pe sp ar".split())
 _LEAST_REPEATED, _LEAST_ASCII_REPEATED = 10, 25  # characters
 _LONGEST_FOLDED = 300
 
@@ -88,9 +86,7 @@ class Sections:
         distances = np.log1p(rows - self._events[event])
         return np.hstack([self._sections[event], levels, distances[:, None]]).astype(np.float32)
 
-    def _named_rows(
-        self, lines: PageLines, measured: LineTexts
-    ) -> tuple[list[int], Iterator[str]]:
+    def _named_rows(self, lines: PageLines, measured: LineTexts) -> tuple[list[int], Iterator[str]]:
         """Return the headings, and the short lines that may name a section, with their texts."""
         texts = lines.texts
         short = measured.lengths < _LONGEST_BARE_HEADING

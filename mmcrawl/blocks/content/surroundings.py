@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,9 +74,7 @@ _LETTERS = bytes(code if code in b"abcdefghijklmnopqrstuvwxyz" else 32 for code 
 _SLICE = 10_000  # elements whose start tags are in memory at once
 _WORD = re.compile(r"[a-z]{2,}|[A-Z]{2,}(?![a-z])|[A-Z][a-z]+")
 # Of a start tag in lower case.
-_HIDDEN = re.compile(
-    rb"""hidden(?:(?<=\shidden)(?=[\s=>/])|(?<=aria-hidden)\s*=\s*["']?true)"""
-)
+_HIDDEN = re.compile(rb"""hidden(?:(?<=\shidden)(?=[\s=>/])|(?<=aria-hidden)\s*=\s*["']?true)""")
 _UNDISPLAYED = re.compile(rb"display\s*:\s*none")
 _OUTERMOST = frozenset("html body".split())
 
@@ -127,11 +125,13 @@ class Surroundings:
 
         Elements look alike that have the same tag and class names, and whose parents do.
         """
-        return self._looks[self._state_of[elements]]
+        looks: NDArray[np.int32] = self._looks[self._state_of[elements]]
+        return looks
 
     def depths(self, elements: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return in how many elements each one stands that holds text, counting itself."""
-        return self._depths[self._state_of[elements]]
+        depths: NDArray[np.int32] = self._depths[self._state_of[elements]]
+        return depths
 
     @property
     def in_comments(self) -> NDArray[np.bool_]:

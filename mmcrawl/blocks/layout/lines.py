@@ -128,9 +128,9 @@ class JoinedTexts(Sequence[str]):
     @overload
     def __getitem__(self, row: int) -> str: ...
     @overload
-    def __getitem__(self, row: slice) -> Sequence[str]: ...
+    def __getitem__(self, row: slice) -> list[str]: ...
 
-    def __getitem__(self, row: int | slice) -> str | Sequence[str]:
+    def __getitem__(self, row: int | slice) -> str | list[str]:
         if isinstance(row, slice):
             return [self[one] for one in range(*row.indices(len(self)))]
         if row < 0:

@@ -60,7 +60,8 @@ def _groups(tree: PageTree, lines: PageLines) -> list[int]:
     groups = tree.having(_GROUPS)
     around = tree.inside(groups)[np.array(tree.parents)]
     found = np.unique(tree.innermost(groups & ~around)[np.array(lines.containers)])
-    return found[found > 0].tolist()
+    outermost: list[int] = found[found > 0].tolist()
+    return outermost
 
 
 def _rows_of(tree: PageTree, lines: PageLines, node: int) -> NDArray[np.int64]:
