@@ -1,6 +1,5 @@
 """The table of nodes of a page, built from its tokens in one pass.
 
-A tokenizer, one regular expression, parts the page into text, tags, raw elements and comments.
 Elements are put into the table as they begin, and are given their ends as they end, in the spirit
 of the HTML standard: see :mod:`mmcrawl.blocks.tree`, whose table it is. What the loop over the
 tokens notes down are numbers of tokens; the bytes they stand at are found for all of them at once.
@@ -8,11 +7,9 @@ tokens notes down are numbers of tokens; the bytes they stand at are found for a
 
 from __future__ import annotations
 
-import re
 import sys
 from array import array
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +26,7 @@ from mmcrawl.blocks.tags import (
     SPECIAL,
     VOID,
 )
+from mmcrawl.blocks.tokens import END_OF_RAW, NAME, START_TAG, windows
 
 TEXT = "#text"
 """Tag of a run of text."""
@@ -36,30 +34,6 @@ TEXT = "#text"
 ROOT = "#page"
 """Tag of node 0, the whole body."""
 
-# A start or end tag (a quote counts only behind "=", an unfinished tag reaches to the end of the
-# page), a raw element with all it holds, a comment, a declaration, a run of text: every byte of a
-# page is in one of them. Possessive: never read twice.
-_ATTRIBUTES = rb"""(?:[^>=]++|=[\s]*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?+)*+(?:>|\Z)"""
-_RAW_ELEMENT = b"|".join(
-    rb"%(name)b(?=[\s/>])%(attributes)b"
-    rb"[^<]*+(?:<(?!/%(name)b[\s/>])[^<]*+)*+(?:</[^>]*+(?:>|\Z)|\Z)"
-    % {b"name": b"(?i:%b)" % tag.encode(), b"attributes": _ATTRIBUTES}
-    for tag in sorted(RAW)
-)
-_RAW_INITIALS = "".join(sorted({tag[0] for tag in RAW})).encode()
-_TOKEN = re.compile(
-    rb"<(?:/[a-zA-Z][^\s/>]*+" + _ATTRIBUTES +
-    rb"|(?=[%b%b])(?:%b)" % (_RAW_INITIALS, _RAW_INITIALS.upper(), _RAW_ELEMENT) +
-    rb"|[a-zA-Z][^\s/>]*+" + _ATTRIBUTES +
-    rb"|!--(?:-?>|.*?(?:--!?>|\Z))"
-    rb"|[!?/][^>]*+(?:>|\Z))"
-    rb"|(?:[^<]++|<(?![a-zA-Z!?/]))++",
-    re.DOTALL,
-)  # fmt: skip
-_NAME = re.compile(rb"<(/?)([a-zA-Z][^\s/>]*+)")
-_START_TAG = re.compile(rb"<[a-zA-Z][^\s/>]*+" + _ATTRIBUTES)
-_END_OF_RAW = {tag: re.compile(rb"</(?i:%b)(?=[\s/>])" % tag.encode()) for tag in sorted(RAW)}
-_WINDOW = 1 << 18  # bytes whose tokens are in memory at once
 _LESS, _SLASH = b"</"
 _BLANK = b"\0 \t\n\v\f\r"
 _LOOK_UP = 256  # open elements that an end tag, or an implied end, looks through
@@ -145,7 +119,7 @@ class TreeBuilder:
 
     def nodes(self) -> Nodes:
         """Read the page."""
-        for tokens in _windows(self._markup, self._start):
+        for tokens in windows(self._markup, self._start):
             first = len(self._lengths)
             self._lengths.extend(map(len, tokens))
             self._read(tokens, first)
@@ -232,7 +206,7 @@ class TreeBuilder:
 
     def _kind(self, token: bytes, key: bytes) -> _Kind:
         """Find out what a token is that begins as none did before."""
-        name = _NAME.match(token)
+        name = NAME.match(token)
         if name is None:
             return _NO_TAG if token[1:2] in (b"!", b"?", b"/") else _STRAY
         tag = sys.intern(name[2].decode("latin-1").lower())
@@ -273,9 +247,9 @@ class TreeBuilder:
 
     def _raw(self, token: bytes, tag: str, number: int) -> None:
         self._before(tag, number)
-        start_tag = _START_TAG.match(token)
+        start_tag = START_TAG.match(token)
         inner_start = start_tag.end() if start_tag else len(token)
-        end_tag = _END_OF_RAW[tag].search(token, inner_start)
+        end_tag = END_OF_RAW[tag].search(token, inner_start)
         inner_end = end_tag.start() if end_tag else len(token)
         self._raws.append((self._add(tag, number), inner_start, inner_end))
 
@@ -392,23 +366,6 @@ class TreeBuilder:
             self._closed.append(node)
             self._closed_after.append(after)
             self._closed_by.append(2 * number + (own and len(stack) == position))
-
-
-def _windows(markup: bytes, start: int) -> Iterator[list[bytes]]:
-    """Yield the tokens of a page, those of a window at a time.
-
-    The token that a window ends in may be longer: it is read again, from the next one.
-    """
-    size = _WINDOW
-    while start < len(markup):
-        end = start + size
-        tokens = _TOKEN.findall(markup, start, end)
-        if end < len(markup):
-            end -= len(tokens.pop())
-            size = _WINDOW if tokens else 2 * size
-        start = min(end, len(markup)) if tokens else start
-        if tokens:
-            yield tokens
 
 
 def _beyond(tag: str) -> frozenset[str]:

@@ -47,6 +47,7 @@ _CONTROLS = frozenset({"a", "button"})
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _NAME = re.compile(r"<[^\s/>]*+", re.ASCII)
 _REFERENCE = re.compile(r"&(?:#[0-9]++;?|#[xX][0-9a-fA-F]++;?|([a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=))))")
+_TAGS = re.compile(r"<!--.*?-->|<[^>]*+>", re.DOTALL)
 _ESCAPABLE = frozenset({"title", "textarea"})  # raw elements with character references
 _LONGEST_PATH = 100  # steps
 _SLICE = 10_000  # runs of text
@@ -202,6 +203,31 @@ class PageTree:
     def raw_text(self, node: int) -> str:
         """Return the text of a run with its white space; "" for an element."""
         return self.texts[bisect_left(self.runs, node)] if self.tags[node] == TEXT else ""
+
+    def preformatted(self, nodes: range) -> str:
+        """Return the text of some nodes in a row with all white space, as in ``<pre>``.
+
+        White space between two elements is no node of the tree; here it counts: in highlighted
+        code each word is an element.
+        """
+        pieces: list[str] = []
+        place = self.starts[nodes.start] if len(nodes) else 0
+        for node in nodes:
+            pieces.append(self._white_space(place, self.starts[node]))
+            if self.tags[node] == TEXT:
+                pieces.append(self.raw_text(node))
+            elif self.tags[node] == "br":
+                pieces.append("\n")
+            is_text = self.tags[node] == TEXT
+            place = self.ends[node] if is_text else max(place, self.inner_starts[node])
+        return "".join(pieces)
+
+    def _white_space(self, start: int, end: int) -> str:
+        """Return the white space that stands between the tags of a part of the body."""
+        if start >= end:
+            return ""
+        between = _TAGS.sub("", self.body[start:end].decode(self.encoding, "replace"))
+        return between if between.isspace() else ""
 
     def raw_content(self, node: int) -> str:
         """Return what stands between the tags of a raw element (script, style, title, …)."""

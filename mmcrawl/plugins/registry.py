@@ -36,7 +36,7 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """Return all names, sorted."""
-        return sorted({*self.ours, *(entry.name for entry in _entry_points(group=self.group))})
+        return sorted({*self.ours, *(entry.name for entry in _entry_points(self.group))})
 
     @cache  # noqa: B019 - registries last as long as the process
     def factory(self, name: str) -> Callable[..., T]:
@@ -47,7 +47,7 @@ class Registry(Generic[T]):
         """
         if name in self.ours:
             return cast("Callable[..., T]", resolve_name(self.ours[name]))
-        found = _entry_points(group=self.group, name=name)
+        found = _entry_points(self.group).select(name=name)
         if not found:
             raise self.error(f"unknown {self.kind} {name!r}; there are {', '.join(self.names())}")
         entry = next(iter(found))
@@ -66,7 +66,7 @@ class Registry(Generic[T]):
                 raise self.error(f"{self.kind} {name} has no {self.option} {option!r}{has}")
 
 
-def _entry_points(group: str, **named: str) -> EntryPoints:
+def _entry_points(group: str) -> EntryPoints:
     from importlib.metadata import entry_points  # which loads a reader of mails
 
-    return entry_points(group=group, **named)
+    return entry_points(group=group)

@@ -28,6 +28,8 @@ from mmcrawl.blocks.partition import BlockLink, Partition
 from mmcrawl.blocks.partitioners.base import Cut
 from mmcrawl.blocks.partitioners.registry import make_partitioner
 from mmcrawl.blocks.rendering.completing import completed
+from mmcrawl.blocks.rendering.parts import SOFT_HYPHEN
+from mmcrawl.blocks.tags import HEADINGS
 from mmcrawl.blocks.tree import PageTree, read_tree
 from mmcrawl.errors import BlockError
 from mmcrawl.text.scripts import has_han
@@ -47,6 +49,7 @@ _SEPARATOR = re.compile(r"\s+[|·•»:—–-]\s+|[_|｜]|\s*--\s*")
 # Browsers read no UTF-32, and the tree none: it is read as the text that it is.
 _UTF_32 = re.compile(rb"(?P<be>\0\0\xfe\xff|(?:\0{3}\s)*\0{3}<)|\xff\xfe\0\0|(?:\s\0{3})*<\0{3}")
 _LONGEST = 300  # characters of a headline
+_PERMALINK = " ¶\uf0c1"
 _FORUM = GENRES.index("forum")
 _LEAST_FORUM = 0.35  # from here on, what readers write is the page's content
 _BELOW_A_TEXT = 0.15  # of their probability that comments keep elsewhere
@@ -71,18 +74,32 @@ def page_headline(tree: PageTree, lines: PageLines, prose: int, metadata: PageMe
         if tree.tags[container] == "h1" and len(text) <= _LONGEST
     ]
     for _, text in main:
-        if len(text) > 3 and text.casefold() in title.casefold():
+        if len(text) > 3 and _in(text, title):
             return text
     if main:
         before = [text for first, text in main if first < tree.after[prose]]
         return before[-1] if before else main[0][1]
-    if metadata.headline:
-        return metadata.headline
-    for container, text in zip(lines.containers, lines.texts, strict=True):
-        heading = tree.tags[container] in ("h2", "h3")
-        if heading and len(text) > 3 and text.casefold() in title.casefold():
+    lower = [
+        text
+        for container, text in zip(lines.containers, lines.texts, strict=True)
+        if tree.tags[container] in ("h2", "h3") and len(text) > 3
+    ]
+    given = metadata.headline
+    if not given:
+        return next((text for text in lower if _in(text, title)), _without_site(title))
+    for text in lower:  # metadata may give it with the site's name
+        if _in(text, given) and _SEPARATOR.match(given, len(text)):
             return text
-    return _without_site(title)
+    return given
+
+
+def _in(text: str, title: str) -> bool:
+    return text.casefold() in title.casefold()
+
+
+def _read(headline: str) -> str:
+    """Return a headline as it is read: without the mark of a link to it."""
+    return headline.replace(SOFT_HYPHEN, "").rstrip(_PERMALINK) or headline
 
 
 def _without_site(title: str) -> str:
@@ -286,7 +303,7 @@ def _content(
     best = best_lines(probabilities, line_words(lines.texts), beta)
     chosen = completed(tree, measures, lines, _without_repeats(best, lines))
     return PageContent(
-        title=page_headline(tree, lines, features.best, metadata),
+        title=_read(page_headline(tree, lines, features.best, metadata)),
         paragraphs=_paragraphs(tree, lines, chosen),
         genres=dict(zip(GENRES, genres.tolist(), strict=True)),
         _tree=tree,
@@ -355,8 +372,10 @@ def _paragraphs(tree: PageTree, lines: PageLines, chosen: NDArray[np.bool_]) -> 
 
 
 def _line_text(tree: PageTree, lines: PageLines, row: int) -> str:
-    """The text of a line; of preformatted text, with its line ends."""
-    if tree.tags[lines.containers[row]] != "pre":
-        return lines.texts[row]
-    raw = "".join(tree.raw_text(node) for node in range(lines.firsts[row], lines.afters[row]))
+    """The text of a line as it is read; of preformatted text, with its white space."""
+    tag = tree.tags[lines.containers[row]]
+    if tag != "pre":
+        text = lines.texts[row].replace(SOFT_HYPHEN, "")
+        return _read(text) if tag in HEADINGS else text
+    raw = tree.preformatted(range(lines.firsts[row], lines.afters[row]))
     return "\n".join(line.rstrip() for line in raw.strip("\r\n").splitlines())
