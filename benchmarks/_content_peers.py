@@ -78,6 +78,12 @@ def resiliparse(*, comments: bool = False) -> Extract:
     return text
 
 
+def rs_trafilatura() -> Extract:
+    from rs_trafilatura import extract
+
+    return lambda body, url: extract(decode(body), url=url).main_content or ""
+
+
 def justext(*, any_language: bool = False) -> Extract:
     """Return jusText with its English stop list, or without one and with lengths for Chinese."""
     import justext as package
@@ -108,6 +114,7 @@ METHODS: dict[str, Callable[[], Extract]] = {
     "trafilatura": trafilatura,
     "trafilatura+comments": lambda: trafilatura(comments=True),
     "trafilatura-fast": lambda: trafilatura(fast=True),
+    "rs-trafilatura": rs_trafilatura,
     "readability": readability,
     "resiliparse": resiliparse,
     "resiliparse+comments": lambda: resiliparse(comments=True),
