@@ -319,7 +319,11 @@ def _content(
 def line_words(texts: Iterable[str]) -> NDArray[np.float64]:
     """Return about how many words each line has; Chinese characters count one each."""
     return np.array(
-        [len(text) if has_han(text) else text.count(" ") + 1 for text in texts], dtype=np.float64
+        [
+            text.count(" ") + 1 if text.isascii() or not has_han(text) else len(text)
+            for text in texts
+        ],
+        dtype=np.float64,
     )
 
 
