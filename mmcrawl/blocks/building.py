@@ -30,10 +30,12 @@ ROOT = "#page"
 
 # A start or end tag (a quote counts only behind "=", an unfinished tag reaches to the end of the
 # page), a raw element with all it holds, a comment, a declaration. Possessive: never read twice.
+# React writes <noscript><iframe /></noscript>: for a browser with scripts all of it is one text.
 _ATTRIBUTES = rb"""(?:[^>=]++|=[\s]*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?+)*+(?:>|\Z)"""
 _TOKEN = re.compile(
     rb"<(?:"
     rb"((?i:" + b"|".join(sorted(tag.encode() for tag in RAW)) + rb"))(?=[\s/>])"
+    rb"(?!(?<=(?i:iframe))[^>]*+>\s*+</(?i:noscript)[\s>])"
     rb"(" + _ATTRIBUTES + rb")([^<]*+(?:<(?!/(?i:\1)[\s/>])[^<]*+)*+)(?:</[^>]*+(?:>|\Z)|\Z)"
     rb"|(/?)([a-zA-Z][^\s/>]*+)(" + _ATTRIBUTES + rb")"
     rb"|!--(?:-?>|.*?(?:--!?>|\Z))"

@@ -106,6 +106,7 @@ def test_misnested_links(html: str, expected: str) -> None:
         ("<title>a<p>b</title>c", "title c"),
         ("<textarea><p>a</textarea>b", "textarea b"),
         ("<iframe><p>a</iframe>b", "iframe b"),
+        ("<noscript><iframe /></noscript>b", "noscript(iframe) b"),
         ("<xmp><p>a</xmp>b", "xmp b"),
         ("<noscript><p>a</noscript>b", "noscript(p(a)) b"),
         ("a<!-- <p> -->b", "a b"),
