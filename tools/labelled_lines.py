@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -44,7 +45,7 @@ Votes = dict[str, tuple[float, float]]
 class Page:
     """A labelled page, read as far as it is the same for all folds."""
 
-    set: Set
+    set: Set | Literal["small", "foreign"]
     labelled: LabelledPage
     site: str
     genre: int
