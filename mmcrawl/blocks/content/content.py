@@ -51,8 +51,9 @@ _UTF_32 = re.compile(rb"(?P<be>\0\0\xfe\xff|(?:\0{3}\s)*\0{3}<)|\xff\xfe\0\0|(?:
 _LONGEST = 300  # characters of a headline
 _PERMALINK = " ¶\uf0c1"
 _FORUM = GENRES.index("forum")
-_LEAST_FORUM = 0.35  # from here on, what readers write is the page's content
+_LEAST_FORUM = 0.1  # from here on, what readers write is the page's content
 _BELOW_A_TEXT = 0.15  # of their probability that comments keep elsewhere
+_LEAST_EXPECTED = 10.0  # words of content below which a page of unlikely lines has none
 _LONGEST_REPEATED = 60  # characters; a longer line counts once
 
 
@@ -294,7 +295,7 @@ def _content(
     model = content_model()
     features = LineFeatures(tree, measures, lines, metadata, model.class_weights)
     genres = model.genres(features)
-    probabilities = model.probabilities(features, genres)
+    probabilities = model.probabilities(features)
     in_comments = features.in_comments
     if genres[_FORUM] >= _LEAST_FORUM:
         in_comments = np.zeros_like(in_comments)
@@ -333,7 +334,8 @@ def best_lines(
     """Choose the lines whose F-measure may be expected to be greatest.
 
     Of the k likeliest lines, (1 + β²)·Σp·w over the chosen / (Σw over the chosen + β²·Σp·w over
-    all) is the ratio of expectations that F_β is made of; the best k is taken.
+    all) is the ratio of expectations that F_β is made of; the best k is taken. Where no line is
+    likely, and all of them give a few words at most, the page has no content: a menu, a notice.
 
     Args:
         probabilities: Of each line, that it is content.
@@ -346,7 +348,8 @@ def best_lines(
     taken = np.cumsum(words[order])
     measure = np.cumsum(expected[order]) / (taken + beta * beta * expected.sum())
     chosen = np.zeros(len(words), dtype=np.bool_)
-    chosen[order[: int(np.argmax(measure)) + 1]] = True
+    if expected.sum() >= _LEAST_EXPECTED or probabilities.max() >= 0.5:
+        chosen[order[: int(np.argmax(measure)) + 1]] = True
     return chosen
 
 

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from mmcrawl.blocks.content.line_texts import MAIN_COLUMNS, SLICE, TEXT_COLUMNS, LineTexts
+from mmcrawl.blocks.content.line_texts import MAIN_COLUMNS, SLICE, LineTexts
 from mmcrawl.blocks.content.metadata import PageMetadata
 from mmcrawl.blocks.content.prose import Prose
-from mmcrawl.blocks.content.sections import SECTIONS, Repetitions, Sections
-from mmcrawl.blocks.content.surroundings import AROUND, AROUND_COLUMNS, Surroundings
+from mmcrawl.blocks.content.sections import Repetitions, Sections
+from mmcrawl.blocks.content.surroundings import Surroundings
 from mmcrawl.blocks.layout.lines import PageLines
 from mmcrawl.blocks.layout.measures import Measures
 from mmcrawl.blocks.tree import PageTree
@@ -41,19 +41,6 @@ _WINDOW = 5  # lines to each side
 _COUNTED = (
     "h1", "h2", "h3", "p", "li", "td", "img", "pre", "article", "time", "form", "button", "a",
 )  # fmt: skip
-
-# Columns of the matrix, in the order in which the constructor stacks them.
-_AROUND_AT = TEXT_COLUMNS + len(_CONTAINERS)
-_SECTIONS_AT = _AROUND_AT + AROUND_COLUMNS + 5
-_CROSSED_CLASSES = (0, 1, 2, 11, 12, 13, 14, 15, 18, 20)
-CROSSED = [
-    *(_AROUND_AT + len(AROUND) + group for group in _CROSSED_CLASSES),
-    *range(_SECTIONS_AT, _SECTIONS_AT + len(SECTIONS)),
-    0,
-    1,
-    2,
-]
-"""Columns that mean another thing in another genre of page."""
 
 PAGE_COLUMNS = 93
 """How many columns, the last ones, are the same for all lines of a page."""

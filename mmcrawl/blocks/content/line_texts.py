@@ -13,11 +13,8 @@ from mmcrawl.blocks.layout.lines import JoinedTexts
 
 Floats = NDArray[np.float32]
 
-TEXT_COLUMNS = 20
-"""How many numbers there are of each line."""
-
 MAIN_COLUMNS = 4
-"""How many of them, the first ones, are looked at of neighbouring lines, too."""
+"""How many numbers of a line, the first ones, are looked at of neighbouring lines, too."""
 
 SLICE = 2000
 """Lines whose numbers are in memory at once."""

@@ -62,9 +62,6 @@ _CLASS_BIT = {
 _BITS = len(AROUND) + len(CLASS_GROUPS)
 _HIDDEN_BIT = 1 << _BITS
 
-AROUND_COLUMNS = _BITS + 1 + 1 + 4
-"""Elements, groups of class words, hidden; depth; what the class words say."""
-
 # An attribute behind white space, or the end of a start tag.
 _NAMES = re.compile(
     rb"""[ \t\n\r\f\v\0](?:(?<=\0)|(?=[cCiIrR])((?i:class|id|role|itemprop))\s*=\s*"""
