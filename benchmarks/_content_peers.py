@@ -50,6 +50,12 @@ def trafilatura(*, fast: bool = False, comments: bool = False) -> Extract:
     return text
 
 
+def rs_trafilatura() -> Extract:
+    from rs_trafilatura import extract
+
+    return lambda body, _: extract(decode(body)).main_content
+
+
 def readability() -> Extract:
     from lxml.html import fromstring
     from readability import Document
@@ -76,12 +82,6 @@ def resiliparse(*, comments: bool = False) -> Extract:
         return extract_plain_text(page, main_content=True, alt_texts=False, comments=comments)
 
     return text
-
-
-def rs_trafilatura() -> Extract:
-    from rs_trafilatura import extract
-
-    return lambda body, url: extract(decode(body), url=url).main_content or ""
 
 
 def justext(*, any_language: bool = False) -> Extract:
